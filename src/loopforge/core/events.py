@@ -1,0 +1,261 @@
+"""Events: the envelope of every fact, and the facts of a turn.
+
+A Fact is what somebody wants to add to a stream; id and time are given by the runtime, never by
+the fact itself. An Event is a Fact that the ledger has accepted: it has a sequence number and a
+hash that chains over the event before it.
+
+Knows nothing of databases. The order of bytes that are hashed is `chained`, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.core.delivery import DeliveryEvent
+from loopforge.core.people import PeopleEvent
+from loopforge.core.perception import Edit, Line
+from loopforge.core.room import RoomEvent
+from loopforge.core.words import Words, decode_stored, encode_stored, public
+
+# ---------------------------------------------------------------- the facts of a turn
+
+
+class LineRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Lines shown, written as a change: the first `keep` lines of event `base`, then `more`."""
+
+    more: tuple[Line | str, ...]
+    base: str = ""
+    keep: int = 0
+
+
+class Piece(Struct, frozen=True):
+    """One message of a prompt: its role and the words that make it up."""
+
+    role: str
+    words: tuple[Words, ...]
+
+
+class PieceRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A prompt, written as a change: the first `keep` messages of event `base`, then `more`."""
+
+    more: tuple[Piece, ...]
+    base: str = ""
+    keep: int = 0
+
+
+class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_defaults=True):
+    """A turn began: what one mind was shown. The event's id is the turn's.
+
+    `shown` is the perception as JSON without its lines, which stand in `lines`. `mind` is the hash
+    of the mate's file, `policy` a name with its version ("talk/1"). `line` is the event that called
+    the turn, `summons` how (mention, reply, name, conversation, continue, title).
+    """
+
+    mate: str
+    policy: str
+    mind: str
+    line: str
+    summons: str
+    step: int
+    shown: Words
+    lines: LineRun
+    edits: tuple[Edit, ...] = ()
+    tokens: int = 0
+
+
+class Asked(Struct, frozen=True, tag="turn.asked", kw_only=True, omit_defaults=True):
+    """A model is about to be asked; `nth` counts the requests of the turn from 1."""
+
+    turn: str
+    nth: int
+    purpose: str
+    prompt: PieceRun
+    schema: Words = public("")
+    aloud: bool = False
+    field: str = ""
+    max_tokens: int = 0
+
+
+class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One try at one model: what came of it, how long it took (milliseconds), the raw error."""
+
+    model: str
+    outcome: str
+    took: int = 0
+    detail: Words = public("")
+
+
+class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tokens read (of which `cached` came from the provider's cache) and written; `cost` in USD."""
+
+    read: int = 0
+    cached: int = 0
+    written: int = 0
+    cost: str = ""
+
+
+class Answered(Struct, frozen=True, tag="turn.answered", kw_only=True, omit_defaults=True):
+    """What became of an Asked: the raw answer, what was parsed of it (JSON), every attempt.
+
+    `first` and `took` are milliseconds to the first token and in all; `heard` are the ids of lines
+    that came in meanwhile and were given to the mind with this answer.
+    """
+
+    turn: str
+    nth: int
+    outcome: str
+    text: Words
+    parsed: Words = public("")
+    model: str = ""
+    fallback: bool = False
+    attempts: tuple[Attempt, ...] = ()
+    usage: Usage = Usage()
+    first: int = 0
+    took: int = 0
+    heard: tuple[Line, ...] = ()
+
+
+class Called(Struct, frozen=True, tag="turn.called", kw_only=True, omit_defaults=True):
+    """A tool is about to be called."""
+
+    turn: str
+    nth: int
+    tool: str
+    arguments: Words
+    idempotent: bool = False
+
+
+class Returned(Struct, frozen=True, tag="turn.returned", kw_only=True, omit_defaults=True):
+    """What became of a Called."""
+
+    turn: str
+    nth: int
+    outcome: str
+    value: Words
+    took: int = 0
+    heard: tuple[Line, ...] = ()
+
+
+class Planned(Struct, frozen=True, tag="turn.planned", kw_only=True, omit_defaults=True):
+    """The mind returned its plan (JSON in `plan`)."""
+
+    turn: str
+    intent: str
+    mode: str
+    plan: Words
+    narrative: Words = public("")
+    rule: Words = public("")
+
+
+class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the guard said of one act: its kind, whether it may happen, by which rule, why."""
+
+    act: str
+    allowed: bool
+    rule: str = ""
+    why: str = ""
+
+
+class Judged(Struct, frozen=True, tag="turn.judged", kw_only=True):
+    """The guard's verdict on each act of the plan, in the plan's order."""
+
+    turn: str
+    verdicts: tuple[Verdict, ...]
+
+
+class TurnEnded(Struct, frozen=True, tag="turn.ended", kw_only=True, omit_defaults=True):
+    """The turn is over. `done`: its plan was carried out. `took` in milliseconds."""
+
+    turn: str
+    outcome: Literal["done", "stopped", "diverged", "failed"]
+    why: Words = public("")
+    took: int = 0
+
+
+class Erased(Struct, frozen=True, tag="ledger.erased", kw_only=True):
+    """Texts were forgotten on a person's wish; `refs` are the digests that have no text now."""
+
+    refs: tuple[str, ...]
+    by: str
+    why: str = ""
+
+
+TurnEvent = Perceived | Asked | Answered | Called | Returned | Planned | Judged | TurnEnded
+Body = RoomEvent | TurnEvent | DeliveryEvent | PeopleEvent | Erased
+
+# ---------------------------------------------------------------- the envelope
+
+
+class Fact(Struct, frozen=True, kw_only=True):
+    """Something to be added to a stream. `cause` is the id of the event that led to it."""
+
+    id: str
+    at: datetime
+    actor: str
+    body: Body
+    cause: str = ""
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """A fact in the ledger. `seq` counts from 1 in its stream; `hash` covers everything before."""
+
+    stream: str
+    seq: int
+    id: str
+    at: datetime
+    actor: str
+    cause: str
+    body: Body
+    hash: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The body's name, such as "room.heard"."""
+        return kind_of(self.body)
+
+
+def kind_of(body: Body) -> str:
+    """The name of a body's type, such as "room.heard"."""
+    tag = type(body).__struct_config__.tag
+    assert isinstance(tag, str)
+    return tag
+
+
+GENESIS = "0" * 64
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_encoder = msgspec.json.Encoder(enc_hook=encode_stored)
+_decoder = msgspec.json.Decoder(Body, dec_hook=decode_stored)
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds since 1970, exactly."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def moment(micros: int) -> datetime:
+    """The UTC time that many microseconds after 1970."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def encode(body: Body) -> bytes:
+    """The body as it is stored and hashed: JSON in the order of its fields. Needs refs filled."""
+    return _encoder.encode(body)
+
+
+def decode(stored: bytes | str) -> Body:
+    """A body as it was stored; private Words have their ref and no text yet."""
+    body: Body = _decoder.decode(stored)
+    return body
+
+
+def chained(
+    previous: str, stream: str, seq: int, id: str, at: int, actor: str, cause: str, body: bytes
+) -> str:
+    """The hash of an event over the one before it. `at` in microseconds; 64 hex digits."""
+    head = "\x1f".join((previous, stream, str(seq), id, str(at), actor, cause)).encode()
+    return hashlib.sha256(head + b"\x1e" + body).hexdigest()

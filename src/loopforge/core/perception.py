@@ -1,0 +1,104 @@
+"""AgentPerception: the only thing a mind ever sees.
+
+It is built in one place per world and holds words, never raw inner numbers. How it was shaped
+is named by `perception_mode`; the typed list of edits is the ledger's, not the mind's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.core.traits import Band, Battery
+from loopforge.core.words import Words, decode_plain, encode_plain, public
+from loopforge.errors import BadPerception
+
+PerceptionMode = Literal["accurate", "partial", "spin"]
+LineKind = Literal["heard", "said", "mine", "note", "result", "told"]
+
+
+class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line of a room as a mind sees it.
+
+    `kind`: heard (a person, or another bot), said (another mate), mine (this mate's own, with the
+    `mode` and `narrative` it had then), note (its private note), result (a tool's), told (the
+    room's own notice). `id` is the event it rests on; `at` is local time, "14:05".
+    """
+
+    kind: LineKind
+    who: Words = public("")
+    text: Words = public("")
+    id: str = ""
+    at: str = ""
+    reply_to: str = ""
+    mode: str = ""
+    narrative: Words = public("")
+    kept: bool = False
+
+
+class Edit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a perception departs from the truth; for the ledger, never shown to the mind.
+
+    `lines` are event ids; `count` says how many things were touched where ids would be too many.
+    """
+
+    kind: Literal["withheld", "coarsened", "reworded", "fabricated"]
+    what: str
+    by: str
+    why: str
+    count: int = 0
+    lines: tuple[str, ...] = ()
+
+
+class AgentPerception(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one mind is shown at one step.
+
+    `context` holds what a chat or a task adds in words (the summons, what time it is, which tools
+    may be called); `extra` is scratch space for lab experiments alone.
+    """
+
+    step: int
+    name: str
+    role: str
+    location: str = ""
+    battery_level: Battery = "full"
+    emotions: dict[str, Band] = {}
+    traits: dict[str, Band] = {}
+    world_summary: str = ""
+    personal_recent_summary: str = ""
+    local_events: tuple[Line | str, ...] = ()
+    recent_supervisor_text: str = ""
+    protocols: tuple[str, ...] = ()
+    context: dict[str, str] = {}
+    perception_mode: PerceptionMode = "accurate"
+    extra: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise BadPerception("a perception needs the `name` of the mind it is for")
+        if self.step < 0:
+            raise BadPerception("`step` counts from 0")
+        if self.perception_mode not in get_args(PerceptionMode):
+            raise BadPerception(
+                f"`perception_mode` is {self.perception_mode!r}; it is accurate, partial or spin"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dicts, lists and strings; `from_dict` gives the same perception back."""
+        plain: dict[str, Any] = msgspec.to_builtins(self, enc_hook=encode_plain)
+        return plain
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> AgentPerception:
+        """Read what `to_dict` wrote. Raises BadPerception, naming the field, on anything else."""
+        try:
+            return msgspec.convert(fields, cls, dec_hook=decode_plain)
+        except (msgspec.ValidationError, ValueError, TypeError) as error:
+            raise BadPerception(f"This is no perception: {error}.") from error
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The local events that are lines of a room."""
+        return tuple(event for event in self.local_events if isinstance(event, Line))

@@ -1,0 +1,157 @@
+"""Policy: a mind as a generator. It asks, is told, and returns a plan.
+
+    def greet(perception):
+        answer = yield from ask("Say hello to " + perception.context["to"])
+        return AgentActionPlan(intent="talk", mode="context", acts=(Say(text=answer.text),))
+
+A policy has no clock, dice, network, database, file or log; it cannot await. One runtime file
+performs its requests and records each; so a turn can be replayed, and a fault is another driver,
+never another policy. A plain function from perception to plan is a policy that asks nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar, cast
+
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.plan import AgentActionPlan
+from loopforge.core.words import Words
+
+Role = Literal["system", "user", "assistant"]
+
+AnswerOutcome = Literal[
+    "answered",  # text, and `data` where a schema was given
+    "refused",  # the model or its provider would not answer; `text` says what it said
+    "malformed",  # an answer came, but not of the form asked for; `text` is the raw answer
+    "timed_out",  # nothing, or not everything, came in time; `text` is what came
+    "failed",  # no model of the tier could be reached
+    "cancelled",  # stopped by a person
+]
+ResultOutcome = Literal[
+    "returned",  # `value` is what the tool gave
+    "failed",  # the tool ran and failed; `value` says how
+    "refused",  # the guard did not let it run
+    "deferred",  # it goes on; its result wakes a new turn
+    "unknown",  # it was in flight when the process died; it may or may not have happened
+    "timed_out",
+    "cancelled",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a prompt. `parts` are joined; Words among them stay references when stored."""
+
+    role: Role
+    parts: tuple[str | Words, ...]
+
+    @property
+    def text(self) -> str:
+        """The message as the model reads it."""
+        return "".join(map(str, self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask a language model. With a JSON `schema` the answer is constrained to it.
+
+    `aloud` streams a draft to the room: the whole text, or with a schema the string field named by
+    `field`. `purpose` is one word for the record. `max_tokens` bounds the answer.
+    """
+
+    messages: tuple[Message, ...]
+    schema: dict[str, Any] | None = None
+    aloud: bool = False
+    field: str = ""
+    purpose: str = "answer"
+    max_tokens: int = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call a tool by its name with JSON arguments."""
+
+    tool: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Several requests at once; the reply is a tuple of replies in the same order."""
+
+    requests: tuple[Ask | Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of an Ask. `model` answered; `fallback` says it was not the first choice."""
+
+    outcome: AnswerOutcome
+    text: str = ""
+    data: dict[str, Any] | None = None
+    model: str = ""
+    fallback: bool = False
+    news: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a Call."""
+
+    outcome: ResultOutcome
+    value: str = ""
+    news: tuple[Line, ...] = ()
+
+
+Request = Ask | Call | All
+Reply = Answer | Result | tuple[Answer | Result, ...]
+Thinking = Generator[Request, Reply, AgentActionPlan]
+Policy = Callable[[AgentPerception], Thinking]
+PlainPolicy = Callable[[AgentPerception], AgentActionPlan]
+
+T = TypeVar("T")
+Asking = Generator[Request, Reply, T]
+
+
+def ask(
+    prompt: str | tuple[Message, ...],
+    *,
+    schema: dict[str, Any] | None = None,
+    aloud: bool = False,
+    field: str = "",
+    purpose: str = "answer",
+    max_tokens: int = 400,
+) -> Asking[Answer]:
+    """`answer = yield from ask(prompt)`: ask a model; a plain string is one user message."""
+    messages = (Message("user", (prompt,)),) if isinstance(prompt, str) else prompt
+    reply = yield Ask(messages, schema, aloud, field, purpose, max_tokens)
+    return cast(Answer, reply)
+
+
+def call(tool: str, arguments: dict[str, Any] | None = None) -> Asking[Result]:
+    """`result = yield from call(tool, arguments)`: call a tool."""
+    reply = yield Call(tool, arguments or {})
+    return cast(Result, reply)
+
+
+def together(*requests: Ask | Call) -> Asking[tuple[Answer | Result, ...]]:
+    """`one, two = yield from together(Ask(...), Call(...))`: several at once."""
+    reply = yield All(requests)
+    return cast("tuple[Answer | Result, ...]", reply)
+
+
+def as_policy(mind: Policy | PlainPolicy) -> Policy:
+    """Accept a plain function from perception to plan as a policy that asks nothing."""
+    if inspect.isgeneratorfunction(mind):
+        return mind
+
+    def thinking(perception: AgentPerception) -> Thinking:
+        made = mind(perception)
+        if isinstance(made, Generator):
+            return (yield from made)
+        return made
+
+    return thinking

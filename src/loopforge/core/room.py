@@ -1,0 +1,324 @@
+"""The room's vocabulary: everything that can happen in a chat, and everything a mind may do there.
+
+Acts are in the imperative (Say, Note), events in the past tense (Heard, Said). Both unions are
+closed. The room does not know which surface (terminal, web, Discord) a line came from; it keeps
+the surface's name and the surface's own id of the line, so that a line sent twice is heard once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from loopforge.core.words import Words, public
+
+# ---------------------------------------------------------------- what a mind may do
+
+
+class Say(Struct, frozen=True, tag="say", kw_only=True, omit_defaults=True):
+    """Say something to the room; `reply_to` is the id of the line it answers."""
+
+    text: str
+    reply_to: str = ""
+
+
+class React(Struct, frozen=True, tag="react", kw_only=True):
+    """Put an emoji on a line."""
+
+    to: str
+    emoji: str
+
+
+class StaySilent(Struct, frozen=True, tag="stay_silent", kw_only=True, omit_defaults=True):
+    """Say nothing, on purpose."""
+
+    why: str = ""
+
+
+class Note(Struct, frozen=True, tag="note", kw_only=True):
+    """A note to oneself, kept in one's own context and never shown in the room."""
+
+    text: str
+
+
+class Continue(Struct, frozen=True, tag="continue", kw_only=True, omit_defaults=True):
+    """Take another step after this one."""
+
+    why: str = ""
+
+
+class UseTool(Struct, frozen=True, tag="use_tool", kw_only=True):
+    """Use a tool after this step; its result is a line of the next one."""
+
+    tool: str
+    arguments: dict[str, Any] = {}
+
+
+class Mark(Struct, frozen=True, tag="mark", kw_only=True):
+    """Mark a line or a tool's output: keep it in mind, or let it go first."""
+
+    line: str
+    mark: Literal["keep", "spent"]
+
+
+class Entitle(Struct, frozen=True, tag="entitle", kw_only=True):
+    """Give the room a title."""
+
+    title: str
+
+
+class Remember(Struct, frozen=True, tag="remember", kw_only=True):
+    """Keep something beyond this conversation."""
+
+    text: str
+
+
+class Forget(Struct, frozen=True, tag="forget", kw_only=True):
+    """Let go of something remembered."""
+
+    what: str
+
+
+class Schedule(Struct, frozen=True, tag="schedule", kw_only=True):
+    """Be woken later; `when` is RFC 3339."""
+
+    when: str
+    what: str
+
+
+RoomAct = (
+    Say
+    | React
+    | StaySilent
+    | Note
+    | Continue
+    | UseTool
+    | Mark
+    | Entitle
+    | Remember
+    | Forget
+    | Schedule
+)
+
+# ---------------------------------------------------------------- what can happen
+
+
+class File(Struct, frozen=True, kw_only=True):
+    """A text file somebody gave to the room; `size` in bytes."""
+
+    name: Words
+    size: int
+    text: Words
+
+
+class RoomOpened(Struct, frozen=True, tag="room.opened", kw_only=True):
+    """A room came to be; `name` is its slug, unique in this home."""
+
+    name: str
+
+
+class PersonJoined(Struct, frozen=True, tag="room.person_joined", kw_only=True):
+    """A person is here; `person` is an id that means nothing outside this ledger."""
+
+    person: str
+    name: Words
+    surface: str
+
+
+class PersonLeft(Struct, frozen=True, tag="room.person_left", kw_only=True):
+    """A person went away."""
+
+    person: str
+
+
+class MateJoined(Struct, frozen=True, tag="room.mate_joined", kw_only=True):
+    """A mate is a member of this room."""
+
+    mate: str
+
+
+class MateLeft(Struct, frozen=True, tag="room.mate_left", kw_only=True):
+    """A mate is a member no longer."""
+
+    mate: str
+
+
+class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=True):
+    """A person said something. `source` is the surface's own id of the line ("" if it has none)."""
+
+    person: str
+    text: Words
+    surface: str = ""
+    source: str = ""
+    reply_to: str = ""
+    files: tuple[File, ...] = ()
+
+
+class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=True):
+    """A mate said something; `mode` and `narrative` stay in its own context, never in the room."""
+
+    turn: str
+    mate: str
+    text: Words
+    mode: str = ""
+    narrative: Words = public("")
+    reply_to: str = ""
+
+
+class Noted(Struct, frozen=True, tag="room.noted", kw_only=True):
+    """A mate wrote a note to itself."""
+
+    turn: str
+    mate: str
+    text: Words
+
+
+class Reacted(Struct, frozen=True, tag="room.reacted", kw_only=True):
+    """A mate put an emoji on a line."""
+
+    turn: str
+    mate: str
+    to: str
+    emoji: str
+
+
+class ToolUsed(Struct, frozen=True, tag="room.tool_used", kw_only=True):
+    """A tool that a mate used by an act gave back its result."""
+
+    turn: str
+    mate: str
+    tool: str
+    outcome: str
+    value: Words
+
+
+class Told(Struct, frozen=True, tag="room.told", kw_only=True):
+    """The room itself said something plain to the people in it (a model fell back, say)."""
+
+    text: Words
+
+
+class Weight(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How much cause one mate has to speak after a line.
+
+    `score` is 0 to 100, the sum of `reasons` (a name and its points). `summons` says what called
+    it (mention, reply, name, conversation, continue). `verdict`: speak, ask (the mind decides),
+    pass.
+    """
+
+    mate: str
+    line: str
+    score: int
+    reasons: dict[str, int] = {}
+    summons: str = "conversation"
+    verdict: Literal["speak", "ask", "pass"] = "pass"
+
+
+class Weighed(Struct, frozen=True, tag="room.weighed", kw_only=True, omit_defaults=True):
+    """Lines up to sequence number `upto` were weighed; mates with a verdict take turns in order."""
+
+    upto: int
+    weights: tuple[Weight, ...] = ()
+
+
+class TurnDropped(Struct, frozen=True, tag="room.turn_dropped", kw_only=True):
+    """A mate that was to take a turn did not (no energy, stopped, gone)."""
+
+    mate: str
+    line: str
+    why: str
+
+
+class Stopped(Struct, frozen=True, tag="room.stopped", kw_only=True, omit_defaults=True):
+    """A person said stop; mates stay still until a person speaks to them again."""
+
+    person: str
+    surface: str = ""
+    source: str = ""
+
+
+class ConversationBegan(Struct, frozen=True, tag="room.conversation_began", kw_only=True):
+    """A new conversation: mates start from a clean page. The event's id is the conversation's."""
+
+    why: Literal["first", "asked", "idle"]
+
+
+class ConversationEnded(Struct, frozen=True, tag="room.conversation_ended", kw_only=True):
+    """A conversation is over; the next line begins another."""
+
+    why: Literal["asked", "idle"]
+
+
+class Titled(Struct, frozen=True, tag="room.titled", kw_only=True):
+    """The room has a title; `by` is a person's id, or "room" when it named itself."""
+
+    title: Words
+    by: str
+
+
+class Marked(Struct, frozen=True, tag="room.marked", kw_only=True):
+    """A line was marked keep or spent, or the mark was taken off ("none")."""
+
+    line: str
+    mark: Literal["keep", "spent", "none"]
+    by: str
+
+
+class Purged(Struct, frozen=True, tag="room.purged", kw_only=True):
+    """Lines left a mate's context (not the ledger): ids, tokens before and after."""
+
+    mate: str
+    lines: tuple[str, ...]
+    before: int
+    after: int
+
+
+class PolicyChosen(Struct, frozen=True, tag="room.policy_chosen", kw_only=True, omit_defaults=True):
+    """Which policy runs here; for one mate, or for all with `mate` ""."""
+
+    policy: str
+    mate: str = ""
+
+
+class EnergySet(Struct, frozen=True, tag="room.energy_set", kw_only=True):
+    """The room's energy: mate lines it can hold, and what each human line gives back."""
+
+    capacity: int
+    refill: int
+
+
+class TriggersSet(Struct, frozen=True, tag="room.triggers_set", kw_only=True):
+    """What may call a mate in this room: mention, reply, name, conversation."""
+
+    mate: str
+    triggers: tuple[str, ...]
+
+
+RoomEvent = (
+    RoomOpened
+    | PersonJoined
+    | PersonLeft
+    | MateJoined
+    | MateLeft
+    | Heard
+    | Said
+    | Noted
+    | Reacted
+    | ToolUsed
+    | Told
+    | Weighed
+    | TurnDropped
+    | Stopped
+    | ConversationBegan
+    | ConversationEnded
+    | Titled
+    | Marked
+    | Purged
+    | PolicyChosen
+    | EnergySet
+    | TriggersSet
+)
+
+ROOM_LINES = ("room.heard", "room.said", "room.told")
+"""The kinds of event that people see as lines of the room."""

@@ -1,0 +1,111 @@
+"""Every error Loopforge raises on purpose.
+
+    LoopforgeError
+      InputError            what came in cannot be used as it is
+        BadPlan             a plan breaks the seam's rules
+        BadPerception       a perception breaks the seam's rules
+        BadReflection       a reflection breaks the seam's rules
+        BadMate             a mate file cannot be read; names the file and the line
+        BadSettings         loopforge.toml or an environment variable is wrong
+        BadLine             a line is too long, empty, or not text
+        Unknown             no such event, room, mate or policy
+      LedgerError           the ledger
+        LedgerBusy          the database stayed locked; nothing was written
+        LedgerFull          the disk is full; nothing was written
+        LedgerBroken        what is stored does not agree with its hashes
+        LedgerBehind        the schema is older or newer than this program
+        Conflict            the stream moved on meanwhile; nothing was written
+      ModelError            the language-model layer is not usable as configured
+      SendFailed            a surface did not take a message; says whether to try again
+      HostTaken             another process runs this home already
+      Unreachable           the running host cannot be reached
+
+The message is for the person who reads it: what happened, and what to do. Model
+refusals, time-outs and malformed answers are not errors: they are outcomes, and
+they stand in the ledger.
+"""
+
+
+class LoopforgeError(Exception):
+    """The root. `str(error)` is one clear sentence, with what to do about it."""
+
+
+class InputError(LoopforgeError, ValueError):
+    """What came in cannot be used as it is."""
+
+
+class BadPlan(InputError):
+    """A plan breaks the seam's rules."""
+
+
+class BadPerception(InputError):
+    """A perception breaks the seam's rules."""
+
+
+class BadReflection(InputError):
+    """A reflection breaks the seam's rules."""
+
+
+class BadMate(InputError):
+    """A mate file cannot be read. `line` is 1-based, or 0 where no line is to blame."""
+
+    def __init__(self, source: str, line: int, problem: str) -> None:
+        self.source, self.line, self.problem = source, line, problem
+        place = f"{source}, line {line}" if line else source
+        super().__init__(f"{place}: {problem}")
+
+
+class BadSettings(InputError):
+    """loopforge.toml or an environment variable is wrong."""
+
+
+class BadLine(InputError):
+    """A line is too long, empty, or not text."""
+
+
+class Unknown(InputError):
+    """No such event, room, mate or policy."""
+
+
+class LedgerError(LoopforgeError):
+    """The ledger could not do what was asked."""
+
+
+class LedgerBusy(LedgerError):
+    """The database stayed locked; nothing was written."""
+
+
+class LedgerFull(LedgerError):
+    """The disk is full; nothing was written."""
+
+
+class LedgerBroken(LedgerError):
+    """What is stored does not agree with its hashes."""
+
+
+class LedgerBehind(LedgerError):
+    """The database's schema is older or newer than this program."""
+
+
+class Conflict(LedgerError):
+    """The stream moved on meanwhile; nothing was written."""
+
+
+class SendFailed(LoopforgeError):
+    """A surface did not take a message. `final`: trying again would not help."""
+
+    def __init__(self, why: str, *, final: bool = False) -> None:
+        self.why, self.final = why, final
+        super().__init__(why)
+
+
+class ModelError(LoopforgeError):
+    """The language-model layer is not usable as configured."""
+
+
+class HostTaken(LoopforgeError):
+    """Another process runs this home already."""
+
+
+class Unreachable(LoopforgeError):
+    """The running host cannot be reached."""

@@ -1,0 +1,1 @@
+"""The asyncio shell around the pure core: it drives turns, keeps lanes, delivers, and waits."""

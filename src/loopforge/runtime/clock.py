@@ -1,0 +1,132 @@
+"""The one file that owns the clock, the dice and ids.
+
+Everything else is given a Clock, a Dice, or a Stamp; so a test can run an hour in a moment and a
+run can be repeated. Ids are UUIDv7 (RFC 9562): time-ordered, and never equal or out of order
+within one Stamp, also when the clock stands still or steps back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import os
+import time
+import uuid
+from datetime import UTC, datetime, timedelta
+
+from loopforge.core.events import Body, Fact, micros
+from loopforge.runtime.ports import Clock, Dice
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """UTC, aware."""
+        return datetime.now(UTC)
+
+    def ticks(self) -> float:
+        """Seconds that never go back."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+
+class SystemDice:
+    """The machine's randomness."""
+
+    def bytes(self, count: int) -> bytes:
+        """That many random bytes."""
+        return os.urandom(count)
+
+
+class SimClock:
+    """A clock that moves only when told to: `await clock.advance(3600)` wakes sleepers in order."""
+
+    def __init__(self, start: datetime) -> None:
+        self._now = start
+        self._start = start
+        self._sleepers: list[tuple[datetime, int, asyncio.Future[None]]] = []
+        self._count = 0
+
+    def now(self) -> datetime:
+        """The simulated time."""
+        return self._now
+
+    def ticks(self) -> float:
+        """Simulated seconds since the start."""
+        return (self._now - self._start).total_seconds()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait until somebody advances the clock so far."""
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._count += 1
+        heapq.heappush(
+            self._sleepers, (self._now + timedelta(seconds=seconds), self._count, future)
+        )
+        await future
+
+    async def advance(self, seconds: float) -> None:
+        """Move time on, waking each sleeper at its own moment."""
+        end = self._now + timedelta(seconds=seconds)
+        await self._settle()
+        while self._sleepers and self._sleepers[0][0] <= end:
+            due, _, future = heapq.heappop(self._sleepers)
+            self._now = max(self._now, due)
+            if not future.done():
+                future.set_result(None)
+            await self._settle()
+        self._now = end
+        await self._settle()
+
+    async def _settle(self) -> None:
+        for _ in range(20):
+            await asyncio.sleep(0)
+
+
+class SeededDice:
+    """Randomness that is the same every time: counter-based SHA-256 over a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed, self._count = seed, 0
+
+    def bytes(self, count: int) -> bytes:
+        """That many bytes, determined by the seed and how often it was asked."""
+        import hashlib
+
+        out = b""
+        while len(out) < count:
+            self._count += 1
+            out += hashlib.sha256(f"{self._seed}:{self._count}".encode()).digest()
+        return out[:count]
+
+
+class Stamp:
+    """Gives facts their id and time."""
+
+    def __init__(self, clock: Clock, dice: Dice) -> None:
+        self.clock, self.dice = clock, dice
+        self._last = 0
+
+    def id(self) -> str:
+        """A UUIDv7 in 32 hex digits, greater than every id this Stamp gave before.
+
+        The 60 bits of time are microseconds (48 bits of milliseconds, then the rest of the
+        microsecond in rand_a), pushed on by one where the clock did not move.
+        """
+        now = max(micros(self.clock.now()), self._last + 1)
+        self._last = now
+        milliseconds, rest = divmod(now, 1000)
+        tail = int.from_bytes(self.dice.bytes(8), "big") & ((1 << 62) - 1)
+        value = (milliseconds & ((1 << 48) - 1)) << 80
+        value |= 0x7 << 76 | rest << 64 | 0b10 << 62 | tail
+        return uuid.UUID(int=value).hex
+
+    def fact(self, body: Body, *, actor: str, cause: str = "") -> Fact:
+        """A fact of now. `actor` is "person:<id>", "mate:<handle>", "room" or "runtime"."""
+        return Fact(id=self.id(), at=self.clock.now(), actor=actor, body=body, cause=cause)

@@ -1,0 +1,237 @@
+"""Ports: what the runtime needs of the world, each one or two methods.
+
+Adapters live elsewhere (ledger/, models/, tools/, io/) and are wired in app.py. Nothing above a
+port knows which adapter serves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from loopforge.core.events import Attempt, Event, Fact, Usage
+from loopforge.core.policy import AnswerOutcome, ResultOutcome
+
+# ---------------------------------------------------------------- time and dice
+
+
+class Clock(Protocol):
+    """Time. `now` is UTC and aware; `ticks` is a steady count of seconds for measuring spans."""
+
+    def now(self) -> datetime: ...
+
+    def ticks(self) -> float: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Dice(Protocol):
+    """Randomness: `bytes(n)` gives n random bytes (a scripted one makes runs repeatable)."""
+
+    def bytes(self, count: int) -> bytes: ...
+
+
+# ---------------------------------------------------------------- the ledger
+
+
+class Ledger(Protocol):
+    """Append-only streams of events."""
+
+    async def append(
+        self, stream: str, facts: Sequence[Fact], *, expect: int | None = None
+    ) -> tuple[Event, ...]:
+        """Add facts to a stream, all or none, and return them as events.
+
+        `expect` is the sequence number the stream must stand at (0: it must not exist); if it
+        stands elsewhere, raises `Conflict` and writes nothing. Raises LedgerBusy or LedgerFull.
+        """
+        ...
+
+    async def read(
+        self,
+        stream: str,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        kinds: Sequence[str] = (),
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> list[Event]:
+        """Events of a stream with `after < seq < before`, of these kinds, in order of `seq`.
+
+        With `limit`, the first ones; with `newest` too, the last ones (still in order).
+        Private words are filled in; forgotten ones have `text` None.
+        """
+        ...
+
+    async def event(self, id: str) -> Event:
+        """One event by its id. Raises Unknown."""
+        ...
+
+    async def heads(self, prefix: str = "") -> dict[str, int]:
+        """Every stream whose name starts so, and its last sequence number."""
+        ...
+
+
+# ---------------------------------------------------------------- language models
+
+
+class Route(Struct, frozen=True, kw_only=True):
+    """Which model to ask: a tier (1 to 4), or one model by its name in loopforge.toml."""
+
+    tier: int = 1
+    model: str = ""
+    temperature: float | None = None
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """One request to a language model. `messages` are (role, text) pairs."""
+
+    messages: tuple[tuple[str, str], ...]
+    schema: dict[str, Any] | None = None
+    max_tokens: int = 400
+    route: Route = Route()
+
+
+class ModelReply(Struct, frozen=True, kw_only=True):
+    """What became of a question; never an exception.
+
+    `text` is the raw answer as far as it came. `data` is what was parsed under a schema.
+    `attempts` lists every try at every model, in order. `first` and `took` are milliseconds.
+    """
+
+    outcome: AnswerOutcome
+    text: str = ""
+    data: dict[str, Any] | None = None
+    model: str = ""
+    fallback: bool = False
+    attempts: tuple[Attempt, ...] = ()
+    usage: Usage = Usage()
+    first: int = 0
+    took: int = 0
+
+
+class Models(Protocol):
+    """Language models behind tiers."""
+
+    async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
+        """Ask; `hear` is given each piece of text as it comes. Cancelling the task stops it."""
+        ...
+
+    async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text by the model's own tokenizer, or a stated estimate."""
+        ...
+
+    def facts(self, route: Route) -> ModelFacts:
+        """What is known of the first choice of a route, without asking it."""
+        ...
+
+
+class ModelFacts(Struct, frozen=True, kw_only=True):
+    """A model as configured. `window` in tokens; `small` models get short prompts;
+    `counting` says how tokens are counted ("its own tokenizer", "estimated at 4 characters ...")."""
+
+    name: str
+    window: int
+    small: bool = False
+    tools: bool = False
+    embedded: bool = False
+    counting: str = ""
+
+
+# ---------------------------------------------------------------- tools
+
+
+class Tool(Struct, frozen=True, kw_only=True):
+    """A tool as a mind is told of it. `schema` is the JSON schema of its arguments."""
+
+    name: str
+    summary: str
+    schema: dict[str, Any] = {}
+    idempotent: bool = False
+
+
+class Tools(Protocol):
+    """Tools by name."""
+
+    def known(self) -> tuple[Tool, ...]:
+        """Every tool there is."""
+        ...
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> tuple[ResultOutcome, str]:
+        """Run it. A failure is an outcome with a sentence, never an exception."""
+        ...
+
+
+# ---------------------------------------------------------------- the air of a room
+
+
+class Thinking(Struct, frozen=True, tag="thinking", kw_only=True):
+    """A mate began a turn; surfaces may show a typing sign."""
+
+    turn: str
+    mate: str
+
+
+class Draft(Struct, frozen=True, tag="draft", kw_only=True):
+    """What a mate is saying so far: the whole text, not a piece. A draft is not Said."""
+
+    turn: str
+    mate: str
+    text: str
+
+
+class Withdrawn(Struct, frozen=True, tag="withdrawn", kw_only=True):
+    """The draft of a turn is taken back, visibly."""
+
+    turn: str
+    mate: str
+    why: str
+
+
+class Rested(Struct, frozen=True, tag="rested", kw_only=True):
+    """The turn is over; typing signs end. Comes after the Said event, if there is one."""
+
+    turn: str
+    mate: str
+
+
+Breath = Thinking | Draft | Withdrawn | Rested
+
+
+class Air(Protocol):
+    """What is in the air of a room: drafts, typing, and events as they are appended."""
+
+    def publish(self, stream: str, what: Breath | Event) -> None: ...
+
+    def listen(self, stream: str) -> AsyncIterator[Breath | Event]: ...
+
+
+# ---------------------------------------------------------------- surfaces
+
+
+class Outgoing(Struct, frozen=True, kw_only=True):
+    """One thing to deliver: its delivery id, its idempotency key, where, and what."""
+
+    delivery: str
+    nonce: str
+    stream: str
+    what: Literal["line", "reaction", "file", "reminder", "approval"]
+    event: Event
+
+
+class Surface(Protocol):
+    """Where lines go out: a terminal, a web room, a Discord channel."""
+
+    name: str
+
+    async def send(self, out: Outgoing) -> str:
+        """Send it and return the surface's id of the message. Raises SendFailed."""
+        ...
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """Whether it is already there (asked before sending a second time), by its id."""
+        ...
