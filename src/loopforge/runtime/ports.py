@@ -131,8 +131,11 @@ class Models(Protocol):
 
 
 class ModelFacts(Struct, frozen=True, kw_only=True):
-    """A model as configured. `window` in tokens; `small` models get short prompts;
-    `counting` says how tokens are counted ("its own tokenizer", "estimated at 4 characters ...")."""
+    """A model as configured.
+
+    `window` is in tokens; `small` models get short prompts; `counting` says how tokens are counted
+    ("its own tokenizer", "estimated at 4 characters a token").
+    """
 
     name: str
     window: int
