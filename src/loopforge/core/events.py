@@ -51,7 +51,8 @@ class PieceRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_defaults=True):
     """A turn began: what one mind was shown. The event's id is the turn's.
 
-    `shown` is the perception as JSON without its lines, which stand in `lines`. `mind` is the hash
+    `shown` is the perception as JSON without its lines, which stand in `lines`, and without the
+    mate's own words about itself, which stand in `character`. `mind` is the hash
     of the mate's file, `policy` a name with its version ("talk/1"). `line` is the event that called
     the turn, `summons` how (mention, reply, name, conversation, continue, title).
     """
@@ -64,6 +65,7 @@ class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_de
     step: int
     shown: Words
     lines: LineRun
+    character: Words = public("")
     edits: tuple[Edit, ...] = ()
     tokens: int = 0
 
