@@ -83,12 +83,12 @@ class Recorder:
     def forget(self, place: tuple[str, str]) -> None:
         """Write whole records again (after an append that failed, or an erasure)."""
         for memory in (self._lines, self._pieces, self._characters):
-            memory.pop(place, None)  # type: ignore[attr-defined]
+            memory.pop(place, None)
 
     def forget_all(self) -> None:
         """Write whole records again everywhere."""
         for memory in (self._lines, self._pieces, self._characters):
-            memory.clear()  # type: ignore[attr-defined]
+            memory.clear()
 
 
 def _words(message: Message) -> tuple[Words, ...]:

@@ -1,0 +1,351 @@
+"""The driver of a turn: the one file that performs what a policy asks for.
+
+    perception -> policy -> Ask -> (record Asked, ask the model, record Answered) -> policy -> plan
+
+It records each request before performing it, and each reply before the next thing happens. It
+never decides: refusals, time-outs and malformed answers go to the policy as they are. `stop`
+closes the generator at once, wherever it waits.
+
+Caller must: append `Ended.facts` (what is recorded and not yet written) together with what the
+world makes of the plan, so that a plan and its effects are in the ledger at once or not at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, assert_never
+
+import msgspec
+
+from loopforge.core.events import Answered, Asked, Body, Called, Fact, Planned, Returned
+from loopforge.core.partial import so_far
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.plan import AgentActionPlan
+from loopforge.core.policy import All, Answer, Ask, Call, Policy, Reply, Result
+from loopforge.core.words import Words, public
+from loopforge.runtime.clock import Stamp
+from loopforge.runtime.ports import Air, Draft, Ledger, Models, Question, Route, Tools
+from loopforge.runtime.record import Recorder
+from loopforge.runtime.replay import Diverged, Gone, Onward, Said, Same, replay
+from loopforge.runtime.tasks import Tasks
+
+MOST_REQUESTS = 24
+"""A turn that asks for more is broken; it ends as failed."""
+
+TurnOutcome = Literal["planned", "stopped", "diverged", "failed"]
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What a turn needs of the world."""
+
+    ledger: Ledger
+    models: Models
+    tools: Tools
+    air: Air
+    stamp: Stamp
+    recorder: Recorder
+    tasks: Tasks
+
+
+def _no_news() -> tuple[Line, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Who takes this turn, and where.
+
+    `safe` makes a draft fit to be shown (the egress filter: the whole raw text so far, in and
+    out). `news` gives the lines heard since it was last called. `granted` are tools by name.
+    """
+
+    stream: str
+    mate: str
+    turn: str
+    route: Route
+    granted: frozenset[str] = frozenset()
+    safe: Callable[[str], str] = str
+    news: Callable[[], tuple[Line, ...]] = _no_news
+
+
+@dataclass
+class Ended:
+    """How a turn ended. `facts` are recorded but not yet in the ledger.
+
+    `effects`: a tool ran, so that the turn cannot simply be taken anew. `took_in` are ids of lines
+    that came in as news and were put before the model in this very turn.
+    """
+
+    outcome: TurnOutcome
+    facts: list[Fact]
+    plan: AgentActionPlan | None = None
+    why: str = ""
+    effects: bool = False
+    took_in: tuple[str, ...] = ()
+
+
+class Turn:
+    """One turn of one mind. `opening` are facts to be written before its first request."""
+
+    def __init__(self, ports: Ports, seat: Seat, opening: Sequence[Fact] = ()) -> None:
+        self._ports, self._seat = ports, seat
+        self._facts = list(opening)
+        self._work: asyncio.Task[Any] | None = None
+        self._stopped = ""
+        self._effects = False
+        self._news: dict[str, Line] = {}
+        self._taken_in: dict[str, None] = {}
+
+    def stop(self, why: str) -> None:
+        """Halt: whatever is awaited is cancelled now, and the policy is closed."""
+        self._stopped = why
+        if self._work is not None:
+            self._work.cancel()
+
+    async def run(
+        self, policy: Policy, perception: AgentPerception, record: Sequence[Said] = ()
+    ) -> Ended:
+        """Drive the policy to its plan, over what is already recorded and then live."""
+        self._effects = any(said.request.startswith("call ") for said in record)
+        try:
+            found = replay(policy, perception, record)
+        except Exception as error:
+            return self._ended("failed", why=f"the policy failed: {error!r}")
+        match found:
+            case Same(plan):
+                return self._planned(plan)
+            case Gone(nth):
+                return self._ended("diverged", why=f"what request {nth} rested on was forgotten")
+            case Diverged(nth):
+                return self._ended("diverged", why=f"the policy now does otherwise at {nth}")
+            case Onward():
+                return await self._onward(found)
+            case _:
+                assert_never(found)
+
+    async def _onward(self, at: Onward) -> Ended:
+        thinking = at.thinking
+        while not self._stopped:
+            parts = at.request.requests if isinstance(at.request, All) else (at.request,)
+            if at.nth + len(parts) > MOST_REQUESTS:
+                thinking.close()
+                return self._ended("failed", why=f"it asked more than {MOST_REQUESTS} times")
+            replies = await self._perform(at, parts)
+            if replies is None:
+                break
+            reply: Reply = replies if isinstance(at.request, All) else replies[0]
+            try:
+                request = thinking.send(reply)
+            except StopIteration as end:
+                return self._planned(end.value)
+            except Exception as error:
+                return self._ended("failed", why=f"the policy failed: {error!r}")
+            at = Onward(thinking, request, at.nth + len(parts))
+        thinking.close()
+        return self._ended("stopped", why=self._stopped)
+
+    # ------------------------------------------------------------ performing
+
+    async def _perform(
+        self, at: Onward, parts: tuple[Ask | Call, ...]
+    ) -> tuple[Answer | Result, ...] | None:
+        """The replies to one request's parts, or None when a person said stop."""
+        for place, part in enumerate(parts):
+            if place not in at.asked:
+                self._facts.append(self._opening(part, at.nth + place))
+        await self._flush()
+        self._work = self._ports.tasks.spawn(self._all(at, parts), f"turn {self._seat.turn}")
+        if self._stopped:
+            self._work.cancel()
+        try:
+            done: tuple[Answer | Result, ...] = await self._work
+        except asyncio.CancelledError:
+            if not self._stopped:
+                self._work.cancel()
+                raise
+            return None
+        finally:
+            self._work = None
+        return done
+
+    async def _all(self, at: Onward, parts: tuple[Ask | Call, ...]) -> tuple[Answer | Result, ...]:
+        return tuple(
+            await asyncio.gather(
+                *(
+                    self._one(part, at.nth + place, at.replies.get(place), place in at.flying)
+                    for place, part in enumerate(parts)
+                )
+            )
+        )
+
+    async def _one(
+        self, part: Ask | Call, nth: int, known: Answer | Result | None, flying: bool
+    ) -> Answer | Result:
+        if known is not None:
+            return known
+        if isinstance(part, Ask):
+            return await self._ask(part, nth)
+        return await self._call(part, nth, flying=flying)
+
+    def _opening(self, part: Ask | Call, nth: int) -> Fact:
+        """The fact that this request is about to be performed."""
+        seat = self._seat
+        if isinstance(part, Call):
+            return self._fact(
+                Called(
+                    turn=seat.turn,
+                    nth=nth,
+                    tool=part.tool,
+                    arguments=Words(_json(part.arguments)),
+                    idempotent=self._idempotent(part.tool),
+                )
+            )
+        id = self._ports.stamp.id()
+        body = Asked(
+            turn=seat.turn,
+            nth=nth,
+            purpose=part.purpose,
+            prompt=self._ports.recorder.prompt((seat.stream, seat.mate), id, part),
+            schema=public(_json(part.schema) if part.schema else ""),
+            aloud=part.aloud,
+            field=part.field,
+            max_tokens=part.max_tokens,
+        )
+        return Fact(
+            id=id, at=self._ports.stamp.clock.now(), actor=self._actor, body=body, cause=seat.turn
+        )
+
+    async def _ask(self, part: Ask, nth: int) -> Answer:
+        self._take_in(part)
+        raw: list[str] = []
+
+        def hear(piece: str) -> None:
+            raw.append(piece)
+            if part.aloud:
+                self._draft("".join(raw), part.field if part.schema else "")
+
+        question = Question(
+            messages=tuple((message.role, message.text) for message in part.messages),
+            schema=part.schema,
+            max_tokens=part.max_tokens,
+            route=self._seat.route,
+        )
+        try:
+            reply = await self._ports.models.ask(question, hear)
+        except asyncio.CancelledError:
+            if self._stopped:
+                text = Words("".join(raw))
+                cut = Answered(turn=self._seat.turn, nth=nth, outcome="cancelled", text=text)
+                self._facts.append(self._fact(cut))
+            raise
+        news = self._hear_news()
+        parsed = Words(_json(reply.data)) if reply.data is not None else public("")
+        body = Answered(
+            turn=self._seat.turn,
+            nth=nth,
+            outcome=reply.outcome,
+            text=Words(reply.text),
+            parsed=parsed,
+            model=reply.model,
+            fallback=reply.fallback,
+            attempts=reply.attempts,
+            usage=reply.usage,
+            first=reply.first,
+            took=reply.took,
+            heard=news,
+        )
+        self._facts.append(self._fact(body))
+        return Answer(reply.outcome, reply.text, reply.data, reply.model, reply.fallback, news)
+
+    async def _call(self, part: Call, nth: int, *, flying: bool) -> Result:
+        began = self._ports.stamp.clock.ticks()
+        if flying:
+            outcome, value = "unknown", "This was under way when the program died; it may have run."
+        elif part.tool not in self._seat.granted:
+            outcome, value = "refused", f"There is no tool {part.tool!r} that you may use."
+        else:
+            self._effects = True
+            outcome, value = await self._ports.tools.call(part.tool, part.arguments)
+        news = self._hear_news()
+        took = round((self._ports.stamp.clock.ticks() - began) * 1000)
+        body = Returned(
+            turn=self._seat.turn,
+            nth=nth,
+            outcome=outcome,
+            value=Words(value),
+            took=took,
+            heard=news,
+        )
+        self._facts.append(self._fact(body))
+        return Result(outcome, value, news)  # type: ignore[arg-type]
+
+    def _idempotent(self, name: str) -> bool:
+        return any(tool.name == name and tool.idempotent for tool in self._ports.tools.known())
+
+    # ------------------------------------------------------------ speaking and hearing
+
+    def _draft(self, raw: str, field: str) -> None:
+        text = self._seat.safe(so_far(raw, field) if field else raw)
+        if text:
+            draft = Draft(turn=self._seat.turn, mate=self._seat.mate, text=text)
+            self._ports.air.publish(self._seat.stream, draft)
+
+    def _hear_news(self) -> tuple[Line, ...]:
+        news = self._seat.news()
+        self._news.update((line.id, line) for line in news)
+        return news
+
+    def _take_in(self, part: Ask) -> None:
+        """Note which of the news stand in this prompt: those need no further answer."""
+        if not self._news:
+            return
+        parts = [words for message in part.messages for words in message.parts]
+        for id, line in self._news.items():
+            if any(words is line.text for words in parts):
+                self._taken_in[id] = None
+
+    # ------------------------------------------------------------ recording
+
+    @property
+    def _actor(self) -> str:
+        return f"mate:{self._seat.mate}"
+
+    def _fact(self, body: Body) -> Fact:
+        return self._ports.stamp.fact(body, actor=self._actor, cause=self._seat.turn)
+
+    async def _flush(self) -> None:
+        facts, self._facts = self._facts, []
+        if facts:
+            try:
+                await self._ports.ledger.append(self._seat.stream, facts)
+            except BaseException:
+                self._ports.recorder.forget((self._seat.stream, self._seat.mate))
+                raise
+
+    def _planned(self, plan: object) -> Ended:
+        if not isinstance(plan, AgentActionPlan):
+            return self._ended("failed", why=f"the policy returned {plan!r}, which is no plan")
+        body = Planned(
+            turn=self._seat.turn,
+            intent=plan.intent,
+            mode=plan.mode,
+            plan=Words(_json(plan)),
+            narrative=Words(plan.narrative),
+            rule=Words(plan.rule),
+        )
+        self._facts.append(self._fact(body))
+        return self._ended("planned", plan=plan)
+
+    def _ended(
+        self, outcome: TurnOutcome, *, plan: AgentActionPlan | None = None, why: str = ""
+    ) -> Ended:
+        facts, self._facts = self._facts, []
+        taken = tuple(self._taken_in)
+        return Ended(outcome, facts, plan, why, effects=self._effects, took_in=taken)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value, order="sorted").decode()
