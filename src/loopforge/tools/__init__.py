@@ -1,1 +1,1 @@
-"""To be filled."""
+"""Tools that mates may be granted. In this version: a clock."""

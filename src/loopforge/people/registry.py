@@ -1,0 +1,85 @@
+"""Who is known to this home: a person's id by surface and account.
+
+Facts live in the stream "people". In a terminal the account is the name given with `--as`; other
+surfaces bring their own. Does not know rooms.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from loopforge.core.events import Event
+from loopforge.core.people import PersonMet
+from loopforge.core.words import Words
+from loopforge.runtime.clock import Stamp
+from loopforge.runtime.ports import Ledger
+
+STREAM = "people"
+LONGEST_NAME = 40
+
+
+class Person(Struct, frozen=True, kw_only=True):
+    """A known person. `name` may have been forgotten."""
+
+    id: str
+    name: Words
+    surface: str
+
+
+class Registry:
+    """The people of this home, folded from the ledger."""
+
+    def __init__(self, ledger: Ledger, stamp: Stamp) -> None:
+        self._ledger, self._stamp = ledger, stamp
+        self._by_account: dict[tuple[str, str], Person] = {}
+        self._by_id: dict[str, Person] = {}
+        self._seq = 0
+
+    async def refresh(self) -> None:
+        """Read what was added since."""
+        for event in await self._ledger.read(STREAM, after=self._seq):
+            self._apply(event)
+
+    async def reload(self) -> None:
+        """Read everything again (after an erasure)."""
+        self._by_account.clear()
+        self._by_id.clear()
+        self._seq = 0
+        await self.refresh()
+
+    def _apply(self, event: Event) -> None:
+        self._seq = event.seq
+        if isinstance(event.body, PersonMet):
+            body = event.body
+            person = Person(id=body.person, name=body.name, surface=body.surface)
+            self._by_id[person.id] = person
+            if body.account.text is not None:
+                self._by_account[body.surface, body.account.text.casefold()] = person
+
+    async def meet(self, surface: str, account: str, name: str = "") -> Person:
+        """The person behind an account; becomes known here if not known yet."""
+        await self.refresh()
+        known = self._by_account.get((surface, account.casefold()))
+        if known is not None:
+            return known
+        id = "p" + self._stamp.id()[-12:]
+        body = PersonMet(
+            person=id,
+            name=Words((name or account)[:LONGEST_NAME]),
+            surface=surface,
+            account=Words(account),
+        )
+        fact = self._stamp.fact(body, actor=f"person:{id}")
+        for event in await self._ledger.append(STREAM, [fact]):
+            self._apply(event)
+        return self._by_id[id]
+
+    async def named(self, name: str) -> list[Person]:
+        """Everybody of that name."""
+        await self.refresh()
+        wanted = name.casefold()
+        return [one for one in self._by_id.values() if str(one.name).casefold() == wanted]
+
+    def person(self, id: str) -> Person | None:
+        """By id, if known."""
+        return self._by_id.get(id)
