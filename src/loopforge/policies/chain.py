@@ -1,0 +1,62 @@
+"""chain: plan, critique, final.
+
+Three questions in a row: what do I want to say, what is wrong with that, and then the words
+themselves, aloud. What was heard meanwhile is put before the model in the next question.
+"""
+
+from __future__ import annotations
+
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.plan import AgentActionPlan
+from loopforge.core.policy import Message, Policy, Thinking, ask
+from loopforge.core.room import Note, Say
+from loopforge.policies.prompting import (
+    Prompts,
+    account,
+    fields_of,
+    fill,
+    prompt,
+    without_answer,
+)
+
+VERSION = "chain/1"
+
+
+def _news(lines: tuple[Line, ...]) -> tuple[Message, ...]:
+    return tuple(Message("user", (line.who, ": ", line.text)) for line in lines)
+
+
+def chain(prompts: Prompts) -> Policy:
+    """The mind that thinks in three steps, with these prompts."""
+
+    def policy(seen: AgentPerception) -> Thinking:
+        def question(name: str) -> Message:
+            return Message("user", (fill(prompts[name], fields_of(seen)),))
+
+        messages = prompt(seen, prompts, question("plan"))
+        plan = yield from ask(messages, purpose="plan", max_tokens=120)
+        if plan.outcome != "answered":
+            return without_answer(plan)
+        messages += (Message("assistant", (plan.text,)), *_news(plan.news), question("critique"))
+        critique = yield from ask(messages, purpose="critique", max_tokens=120)
+        if critique.outcome != "answered":
+            return without_answer(critique)
+        messages += (
+            Message("assistant", (critique.text,)),
+            *_news(critique.news),
+            question("final"),
+        )
+        final = yield from ask(messages, aloud=True, purpose="final", max_tokens=400)
+        said = final.text.strip()
+        if final.outcome != "answered" or not said:
+            return without_answer(final)
+        mode, rule, narrative = yield from account(messages, said, seen, prompts)
+        return AgentActionPlan(
+            intent="talk",
+            mode=mode,
+            rule=rule,
+            narrative=narrative,
+            acts=(Say(text=said), Note(text=f"I meant to: {plan.text.strip()}")),
+        )
+
+    return policy

@@ -1,0 +1,177 @@
+"""How a perception becomes a prompt, shared by the minds that ask a language model.
+
+The prompt grows at its end: character first, then the room's lines in order, then a tail with the
+time and what is asked of the mind now. Only the tail changes between two turns, so that a
+provider's prompt cache holds. Texts of the room go in as the Words they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.plan import MODES, AgentActionPlan, Mode
+from loopforge.core.policy import Answer, Asking, Message, ask
+from loopforge.core.room import Say, StaySilent
+from loopforge.core.words import Words
+
+Prompts = Mapping[str, str]
+"""Prompt texts by name ("base", "reply", "account", ...), with {fields} to fill."""
+
+UNASKED = "conversation"
+"""The summons of a mate that nobody addressed: it may have nothing to say."""
+
+
+def fill(template: str, fields: Mapping[str, str]) -> str:
+    """The template with each known {field} filled; other braces stay as they are."""
+    return re.sub(r"\{(\w+)\}", lambda m: fields.get(m[1], m[0]), template).strip()
+
+
+def fields_of(seen: AgentPerception) -> dict[str, str]:
+    """What a prompt's {fields} may name: the perception's context, and who this is and where."""
+    traits = ", ".join(f"{trait}: {band}" for trait, band in seen.traits.items())
+    return {
+        **seen.context,
+        "name": seen.name,
+        "role": seen.role,
+        "location": seen.location,
+        "traits": traits,
+        "world": seen.world_summary,
+        "summary": seen.personal_recent_summary,
+    }
+
+
+def is_small(seen: AgentPerception) -> bool:
+    """Whether the model behind this mind is a small one, which wants short and plain prompts."""
+    return seen.context.get("model") == "small"
+
+
+def opening(seen: AgentPerception, prompts: Prompts) -> Message:
+    """The system message: the base prompt and the mate's own character."""
+    base = fill(prompts["base-small" if is_small(seen) else "base"], fields_of(seen))
+    character = seen.context.get("character", "")
+    return Message("system", (f"{character}\n\n{base}" if character else base,))
+
+
+def transcript(seen: AgentPerception) -> tuple[Message, ...]:
+    """The room's lines as messages; this mate's own as the assistant's."""
+    small = is_small(seen)
+    messages: list[Message] = []
+    for line in seen.lines:
+        messages.extend(_messages(line, small))
+    return tuple(messages)
+
+
+def _messages(line: Line, small: bool) -> tuple[Message, ...]:
+    match line.kind:
+        case "heard" | "said":
+            return (Message("user", (line.who, ": ", line.text)),)
+        case "mine" if small:
+            return (Message("assistant", (line.text,)), *_meant(line))
+        case "mine":
+            return (Message("assistant", _as_json(line)),)
+        case "note":
+            return (Message("user", ("[your note to yourself: ", line.text, "]")),)
+        case "result":
+            return (Message("user", ("[result of ", line.who, ": ", line.text, "]")),)
+        case "told":
+            return (Message("user", ("[the room: ", line.text, "]")),)
+
+
+def _meant(line: Line) -> tuple[Message, ...]:
+    if not line.narrative:
+        return ()
+    return (Message("user", ("[you then: ", line.narrative, "]")),)
+
+
+def _as_json(line: Line) -> tuple[str | Words, ...]:
+    """An own line in the form it was given in, so that the form does not drift."""
+    return (
+        f'{{"mode": "{line.mode or "context"}", "narrative": ',
+        *_quoted(line.narrative),
+        ', "say": ',
+        *_quoted(line.text),
+        "}",
+    )
+
+
+def _quoted(words: Words) -> tuple[str | Words, ...]:
+    """A JSON string; the Words themselves where nothing in them needs escaping."""
+    text = str(words)
+    written = json.dumps(text, ensure_ascii=False)
+    return ('"', words, '"') if written == f'"{text}"' else (written,)
+
+
+def prompt(seen: AgentPerception, prompts: Prompts, *tail: Message) -> tuple[Message, ...]:
+    """Character, lines, tail."""
+    return (opening(seen, prompts), *transcript(seen), *tail)
+
+
+# ---------------------------------------------------------------- the account of an answer
+
+MODE_FIELDS: dict[str, Any] = {
+    "mode": {"type": "string", "enum": list(MODES)},
+    "rule": {"type": "string", "maxLength": 80},
+    "narrative": {"type": "string", "maxLength": 160},
+}
+ACCOUNT: dict[str, Any] = {
+    "type": "object",
+    "properties": MODE_FIELDS,
+    "required": ["mode", "rule", "narrative"],
+    "additionalProperties": False,
+}
+
+
+def mode_of(data: Mapping[str, Any] | None) -> tuple[Mode, str, str]:
+    """Mode, rule and narrative as a model gave them; guardrail without a rule is no guardrail."""
+    if data is None:
+        return "context", "", ""
+    rule = str(data.get("rule") or "").strip()
+    narrative = str(data.get("narrative") or "").strip()
+    mode: Mode = "guardrail" if data.get("mode") == "guardrail" and rule else "context"
+    return mode, rule if mode == "guardrail" else "", narrative
+
+
+def account(
+    asked: tuple[Message, ...], said: str, seen: AgentPerception, prompts: Prompts
+) -> Asking[tuple[Mode, str, str]]:
+    """A short second question: how did you come to say that? Its prompt only adds to the first."""
+    question = fill(prompts["account"], fields_of(seen) | {"said": said})
+    messages = (*asked, Message("assistant", (said,)), Message("user", (question,)))
+    answer = yield from ask(messages, schema=ACCOUNT, purpose="account", max_tokens=120)
+    mode, rule, narrative = mode_of(answer.data if answer.outcome == "answered" else None)
+    if not narrative:
+        narrative = f"I answered; asked why, my words were {answer.outcome}."
+    return mode, rule, narrative
+
+
+# ---------------------------------------------------------------- when no answer comes
+
+TROUBLE = {
+    "malformed": "the model's answer had not the form it was asked for",
+    "timed_out": "the model took too long",
+    "failed": "no model could be reached",
+    "refused": "the model would not answer",
+    "cancelled": "it was stopped",
+}
+
+
+def without_answer(answer: Answer, to: str = "") -> AgentActionPlan:
+    """The plan when a model gave no proper answer. What it did say is said, never dressed up."""
+    why = TROUBLE.get(answer.outcome, answer.outcome)
+    text = answer.text.strip()
+    said = text if answer.outcome in ("refused", "timed_out") else ""
+    if said and answer.outcome == "timed_out":
+        said += " …"
+    refused = answer.outcome == "refused"
+    return AgentActionPlan(
+        intent="talk" if said else "listen",
+        mode="guardrail" if refused else "context",
+        rule="what the model itself will not talk about" if refused else "",
+        narrative=f"I have no whole answer: {why}.",
+        acts=(Say(text=said, reply_to=to),) if said else (StaySilent(why=why),),
+        meta={"trouble": answer.outcome},
+    )

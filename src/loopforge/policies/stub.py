@@ -1,0 +1,41 @@
+"""stub: a mind with no model. Deterministic, so that everything around a mind can be tried.
+
+It answers in one sentence made of what it heard, follows the rule "answer when spoken to" when its
+trait guardrail_reliance is high, and otherwise weighs: it stays silent where nobody asked.
+"""
+
+from __future__ import annotations
+
+from loopforge.core.perception import AgentPerception
+from loopforge.core.plan import AgentActionPlan
+from loopforge.core.room import Say, StaySilent
+from loopforge.core.traits import at_least
+from loopforge.policies.prompting import UNASKED
+
+VERSION = "stub/1"
+RULE = "answer when spoken to"
+
+
+def stub(seen: AgentPerception) -> AgentActionPlan:
+    """Answer the last line heard, in one plain sentence."""
+    heard = [line for line in seen.lines if line.kind in ("heard", "said")]
+    if not heard:
+        return _silent("Nothing was said.")
+    last = heard[-1]
+    by_rule = at_least(seen.traits.get("guardrail_reliance", "middling"), "high")
+    if seen.context.get("summons") == UNASKED and not by_rule:
+        return _silent(f"{last.who} did not ask me.")
+    words = " ".join(str(last.text).split()[:12])
+    return AgentActionPlan(
+        intent="talk",
+        mode="guardrail" if by_rule else "context",
+        rule=RULE if by_rule else "",
+        narrative=f"{last.who} spoke, and I showed that I heard it.",
+        acts=(Say(text=f"{last.who}, I heard you say: {words}"),),
+    )
+
+
+def _silent(why: str) -> AgentActionPlan:
+    return AgentActionPlan(
+        intent="listen", mode="context", narrative=why, acts=(StaySilent(why=why),)
+    )

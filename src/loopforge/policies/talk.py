@@ -1,0 +1,166 @@
+"""talk: decide whether to speak, and speak.
+
+Two forms of the same mind. A capable model gives one structured answer: mode, rule, narrative,
+whether to speak, what to say, and perhaps a note to itself, a tool to use, or the wish for another
+step. A small model speaks plainly first and accounts for it in a second, short question; if nobody
+addressed it, it is first asked whether it has anything to say.
+
+A chain of steps is a chain of turns: Note, UseTool and Continue are acts, and the room bounds them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from loopforge.core.perception import AgentPerception
+from loopforge.core.plan import Act, AgentActionPlan
+from loopforge.core.policy import Message, Policy, Thinking, ask
+from loopforge.core.room import Continue, Note, Say, StaySilent, UseTool
+from loopforge.policies.prompting import (
+    MODE_FIELDS,
+    UNASKED,
+    Prompts,
+    account,
+    fields_of,
+    fill,
+    is_small,
+    mode_of,
+    prompt,
+    without_answer,
+)
+
+VERSION = "talk/1"
+
+DECIDE: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "speak": {"type": "boolean"},
+        "narrative": {"type": "string", "maxLength": 120},
+    },
+    "required": ["speak", "narrative"],
+    "additionalProperties": False,
+}
+
+
+def talk(prompts: Prompts) -> Policy:
+    """The talking mind with these prompts."""
+
+    def policy(seen: AgentPerception) -> Thinking:
+        if is_small(seen):
+            return (yield from _plainly(seen, prompts))
+        return (yield from _structured(seen, prompts))
+
+    return policy
+
+
+def _to(seen: AgentPerception) -> str:
+    """The line to reply to: the one that called, when others have come after it."""
+    called = seen.context.get("line", "")
+    newest = seen.lines[-1].id if seen.lines else ""
+    return called if called and called != newest else ""
+
+
+# ---------------------------------------------------------------- a small model
+
+
+def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
+    if seen.context.get("summons") == UNASKED:
+        question = fill(prompts["decide"], fields_of(seen))
+        messages = prompt(seen, prompts, Message("user", (question,)))
+        answer = yield from ask(messages, schema=DECIDE, purpose="decide", max_tokens=60)
+        if answer.outcome != "answered" or answer.data is None:
+            return without_answer(answer)
+        if not answer.data.get("speak"):
+            return _silent(str(answer.data.get("narrative") or ""))
+    tail = fill(prompts["tail-small"], fields_of(seen))
+    messages = prompt(seen, prompts, Message("system", (tail,)))
+    answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=160)
+    said = answer.text.strip()
+    if answer.outcome != "answered" or not said:
+        return without_answer(answer, _to(seen))
+    mode, rule, narrative = yield from account(messages, said, seen, prompts)
+    return AgentActionPlan(
+        intent="talk",
+        mode=mode,
+        rule=rule,
+        narrative=narrative,
+        acts=(Say(text=said, reply_to=_to(seen)),),
+    )
+
+
+def _silent(narrative: str) -> AgentActionPlan:
+    return AgentActionPlan(
+        intent="listen",
+        mode="context",
+        narrative=narrative or "I had nothing to add.",
+        acts=(StaySilent(why=narrative),),
+    )
+
+
+# ---------------------------------------------------------------- a capable model
+
+
+def _schema(seen: AgentPerception) -> dict[str, Any]:
+    """The answer's form; fields for tools are there only when some are granted."""
+    fields: dict[str, Any] = dict(MODE_FIELDS)
+    if seen.context.get("summons") == UNASKED:
+        fields["speak"] = {"type": "boolean"}
+    fields["say"] = {"type": "string"}
+    fields["note"] = {"type": "string"}
+    fields["again"] = {"type": "boolean"}
+    tools = seen.context.get("tools", "").split()
+    if tools:
+        fields["tool"] = {"type": "string", "enum": ["", *tools]}
+        fields["arguments"] = {"type": "string", "description": "the tool's arguments, as JSON"}
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def _structured(seen: AgentPerception, prompts: Prompts) -> Thinking:
+    tail = fill(prompts["reply"], fields_of(seen))
+    messages = prompt(seen, prompts, Message("user", (tail,)))
+    answer = yield from ask(
+        messages, schema=_schema(seen), aloud=True, field="say", purpose="talk", max_tokens=900
+    )
+    if answer.outcome != "answered" or answer.data is None:
+        return without_answer(answer, _to(seen))
+    return _plan(answer.data, seen)
+
+
+def _plan(data: dict[str, Any], seen: AgentPerception) -> AgentActionPlan:
+    mode, rule, narrative = mode_of(data)
+    acts: list[Act] = []
+    said = str(data.get("say") or "").strip()
+    if said and data.get("speak", True):
+        acts.append(Say(text=said, reply_to=_to(seen)))
+    if note := str(data.get("note") or "").strip():
+        acts.append(Note(text=note))
+    tool = str(data.get("tool") or "")
+    if tool:
+        acts.append(UseTool(tool=tool, arguments=_arguments(data.get("arguments"))))
+    if tool or data.get("again"):
+        acts.append(Continue(why=narrative))
+    if not acts:
+        return _silent(narrative)
+    return AgentActionPlan(
+        intent="talk" if said else "think",
+        mode=mode,
+        rule=rule,
+        narrative=narrative,
+        acts=tuple(acts),
+    )
+
+
+def _arguments(written: object) -> dict[str, Any]:
+    if isinstance(written, dict):
+        return written
+    try:
+        read = json.loads(str(written or "{}"))
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}
