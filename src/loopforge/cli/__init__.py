@@ -1,1 +1,145 @@
-"""To be filled."""
+"""The command line: arguments in, one call, an exit code out.
+
+`COMMANDS` lists every noun; its module is imported only when that noun is used, so `loopforge
+--help` stays quick. A module offers `app` (a Typer with sub-commands) or `command` (a function).
+Errors that Loopforge raises on purpose become one line on standard error; exit code 2 means that
+what came in was wrong, 1 that something else was, 130 that a person interrupted.
+
+Knows nothing of what the commands do.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command, get_group
+
+from loopforge.errors import InputError, LoopforgeError
+
+if TYPE_CHECKING:
+    from loopforge.settings import Settings
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "up": ("loopforge.cli.up", "Run this home and open its room."),
+    "chat": ("loopforge.cli.chat", "Talk in a room, in the terminal or through a pipe."),
+    "mate": ("loopforge.cli.mate", "Make, list, show and check mates."),
+    "room": ("loopforge.cli.room", "See and set up rooms."),
+    "turn": ("loopforge.cli.turn", "Look into one turn of a mate, and replay it."),
+    "why": ("loopforge.cli.why", "Why a line was said: its whole flight record."),
+    "ledger": ("loopforge.cli.ledger", "Verify, follow, export and forget what is recorded."),
+    "doctor": ("loopforge.cli.doctor", "Say what is missing or wrong, and how to mend it."),
+}
+"""From a noun to the module that serves it and one line of help."""
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are imported when they are called, not when they are listed."""
+
+    _listing = False
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002
+        """The nouns, in the table's order."""
+        return list(COMMANDS)
+
+    def get_command(  # type: ignore[override]
+        self,
+        ctx: typer.Context,  # noqa: ARG002
+        cmd_name: str,
+    ) -> Any:
+        """The real command; while help is written, only its name and one line."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, line = COMMANDS[cmd_name]
+        if self._listing:
+            return TyperCommand(cmd_name, help=line)
+        return load(cmd_name, module, line)
+
+    def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        """Write the help without importing any command."""
+        self._listing = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._listing = False
+
+
+def load(name: str, module: str, line: str) -> Any:
+    """Import one command and give it as Typer runs it."""
+    offered = importlib.import_module(module)
+    if (app := getattr(offered, "app", None)) is not None:
+        group = get_group(app)
+        group.name = name
+        group.help = group.help or line
+        return group
+    app = typer.Typer(add_completion=False)
+    app.command(name, help=offered.command.__doc__ or line)(offered.command)
+    return get_command(app)
+
+
+root = typer.Typer(
+    cls=LazyGroup,
+    help="Loopforge: a home for LLM characters, and after everything they say: why?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from loopforge import __version__
+
+        typer.echo(f"loopforge {__version__}")
+        raise typer.Exit
+
+
+@root.callback()
+def options(
+    context: typer.Context,
+    home: Annotated[
+        Path | None,
+        typer.Option(
+            "--home", help="The home to use. Else LOOPFORGE_HOME, else the current folder's."
+        ),
+    ] = None,
+    version: Annotated[  # noqa: ARG001 - its callback does it
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which it is.")
+    ] = False,
+) -> None:
+    """Options that stand before every command."""
+    context.obj = home
+
+
+def settings(context: typer.Context) -> Settings:
+    """The settings of the home that the command line names. Raises BadSettings."""
+    from loopforge.settings import load_settings
+
+    return load_settings(context.find_root().obj)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        get_group(root).main(args=arguments, prog_name="loopforge")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return _hushed()
+    except LoopforgeError as error:
+        print(f"loopforge: {error}", file=sys.stderr)  # noqa: T201 - the one line a person gets
+        return 2 if isinstance(error, InputError) else 1
+    return 0
+
+
+def _hushed() -> int:
+    """The reader of our output went away: let nothing else be written, quietly."""
+    sys.stdout = None
+    return 1

@@ -1,0 +1,508 @@
+"""Settings: one documented table, and the only file that reads the environment.
+
+A value comes from the environment (`LOOPFORGE_` and its name in capitals), else from
+`loopforge.toml` in the home, else from the table below; each remembers where it came from. Names
+are the same in all three places. The tables `[models]` and `[tiers]` are passed on as they are:
+what they mean is known to `models`. Keys of model providers are read from their standard
+variables and are never shown.
+
+Knows nothing of what the settings are used for. Making a home is `home.py`'s.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import re
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, get_type_hints
+
+from loopforge.errors import BadSettings
+
+FILE = "loopforge.toml"
+PREFIX = "LOOPFORGE_"
+RAW_TABLES = ("models", "tiers")
+PROVIDER_VARIABLES = {
+    "OPENAI_API_KEY": "OpenAI, or whatever OPENAI_BASE_URL names",
+    "OPENAI_BASE_URL": "any server that speaks OpenAI's protocol (vLLM, Ollama, ...)",
+    "ANTHROPIC_API_KEY": "Anthropic",
+    "GEMINI_API_KEY": "Google Gemini",
+    "GOOGLE_API_KEY": "Google Gemini, by its other name",
+    "LITELLM_BASE_URL": "a LiteLLM proxy",
+    "LITELLM_API_KEY": "the key of that proxy",
+    "OPENROUTER_API_KEY": "OpenRouter",
+    "MISTRAL_API_KEY": "Mistral",
+    "DASHSCOPE_API_KEY": "Alibaba, for Qwen",
+    "ZAI_API_KEY": "Z.ai, for GLM",
+    "MINIMAX_API_KEY": "MiniMax",
+    "DEEPSEEK_API_KEY": "DeepSeek",
+    "GROQ_API_KEY": "Groq",
+    "TOGETHER_API_KEY": "Together",
+    "XAI_API_KEY": "xAI",
+}
+"""The variables that providers document; any other that ends in _API_KEY or _BASE_URL is read too,
+so that a model in loopforge.toml may name it."""
+
+
+def setting(
+    default: Any,
+    help: str,
+    group: str,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    shown: str = "",
+    secret: bool = False,
+) -> Any:
+    """One row of the table. `least` and `most` bound a number; `shown` describes the default."""
+    about = {"help": help, "group": group, "least": least, "most": most, "shown": shown}
+    return field(default=default, metadata=about, repr=not secret)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Every setting, with its type, default, group, bounds and help. This is the table."""
+
+    room: str = setting("commons", "The room that opens when none is named.", "The home")
+    person: str = setting(
+        "",
+        "Your name in rooms, when a terminal does not say another.",
+        "The home",
+        shown="your login name",
+    )
+    timezone: str = setting(
+        "",
+        "Time zone of the dates and times that mates are told, such as Europe/Berlin.",
+        "The home",
+        shown="the machine's",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = setting(
+        "info", "How much is written to data/logs/loopforge.log.", "The home"
+    )
+    host_socket: str = setting(
+        "",
+        "Unix socket on which terminals reach the running host.",
+        "The home",
+        shown="data/host.sock",
+    )
+
+    database_url: str = setting(
+        "",
+        "Where the ledger lives: sqlite:///PATH or postgresql://USER@HOST/NAME.",
+        "The ledger",
+        shown="SQLite in data/loopforge.db",
+        secret=True,
+    )
+    database_durability: Literal["normal", "full"] = setting(
+        "normal",
+        "SQLite only. normal: a killed process loses nothing, a power cut may lose the last "
+        "moments; full: a power cut loses nothing either, and each write is slower.",
+        "The ledger",
+    )
+
+    debounce_seconds: float = setting(
+        0.6,
+        "Lines that follow within this many seconds are answered together.",
+        "Rooms",
+        least=0,
+        most=60,
+    )
+    idle_minutes: float = setting(
+        240.0, "A conversation ends after this many minutes without a line.", "Rooms", least=1
+    )
+    history_lines: int = setting(
+        50, "Lines shown to somebody who joins a room.", "Rooms", least=0, most=10_000
+    )
+    line_limit: int = setting(
+        8000, "Longest line a person may say, in characters.", "Rooms", least=1, most=1_000_000
+    )
+    file_limit_bytes: int = setting(
+        200_000,
+        "Largest text file a person may give to a room, in bytes.",
+        "Rooms",
+        least=1,
+        most=50_000_000,
+    )
+
+    energy_capacity: int = setting(
+        6,
+        "Lines that mates may say in a row, all together, without a person.",
+        "Mates in rooms",
+        least=0,
+        most=1000,
+    )
+    energy_refill: int = setting(
+        4,
+        "Lines of mates that each line of a person gives back.",
+        "Mates in rooms",
+        least=0,
+        most=1000,
+    )
+    max_speakers: int = setting(
+        2,
+        "Most mates that answer one line without having been addressed.",
+        "Mates in rooms",
+        least=0,
+        most=100,
+    )
+    max_steps: int = setting(
+        4,
+        "Most steps of one mate in a row (notes to itself, tools, thinking on).",
+        "Mates in rooms",
+        least=1,
+        most=100,
+    )
+    trigger_speak: int = setting(
+        70,
+        "From this score (0 to 100) on, a mate that was not addressed speaks unasked.",
+        "Mates in rooms",
+        least=1,
+        most=101,
+    )
+    trigger_ask: int = setting(
+        30,
+        "From this score on, its model is asked whether it has something to say.",
+        "Mates in rooms",
+        least=1,
+        most=101,
+    )
+
+    context_share: float = setting(
+        0.75,
+        "Share of a model's window that a prompt may fill before old lines are purged.",
+        "Context",
+        least=0.1,
+        most=0.95,
+    )
+    context_low_water: float = setting(
+        0.5,
+        "A purge goes on until lines fill only this share of what they may.",
+        "Context",
+        least=0.1,
+        most=0.95,
+    )
+
+    model_first_token_seconds: float = setting(
+        60.0, "Longest wait for the first word of a model's answer.", "Models", least=0.1, most=3600
+    )
+    model_total_seconds: float = setting(
+        180.0, "Longest wait for a whole answer.", "Models", least=0.1, most=7200
+    )
+    model_tries: int = setting(
+        2, "Tries at one model before the tier's next one is asked.", "Models", least=1, most=10
+    )
+    model_backoff_seconds: float = setting(
+        1.0, "Wait before a second try; doubled for each one after.", "Models", least=0, most=300
+    )
+    embedded_model: bool = setting(
+        True, "Whether the small model that comes along serves tiers that have no key.", "Models"
+    )
+    embedded_context: int = setting(
+        8192, "Window of the embedded model, in tokens.", "Models", least=512, most=131_072
+    )
+    embedded_threads: int = setting(
+        0, "Threads of the embedded model.", "Models", least=0, most=256, shown="one per core"
+    )
+
+    home: Path = Path()
+    models: Mapping[str, Any] = field(default_factory=dict)
+    tiers: Mapping[str, Any] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False)
+    strays: tuple[str, ...] = ()
+
+    @property
+    def data(self) -> Path:
+        """The folder of everything that is written while running."""
+        return self.home / "data"
+
+    @property
+    def file(self) -> Path:
+        """loopforge.toml of this home, whether it exists or not."""
+        return self.home / FILE
+
+
+@dataclass(frozen=True)
+class Row:
+    """One setting as the docs, the doctor and the example file see it."""
+
+    name: str
+    type: str
+    default: Any
+    shown: str
+    help: str
+    group: str
+    least: float | None
+    most: float | None
+
+    @property
+    def variable(self) -> str:
+        """Its environment variable."""
+        return PREFIX + self.name.upper()
+
+    @property
+    def allowed(self) -> str:
+        """What may stand there, in words."""
+        if self.type == "bool":
+            return "true or false"
+        if "Literal" in self.type:
+            return " or ".join(self.type[8:-1].replace("'", "").replace('"', "").split(", "))
+        kind = {"int": "a whole number", "float": "a number", "str": "text"}[self.type]
+        if self.least is not None and self.most is not None:
+            return f"{kind} from {self.least:g} to {self.most:g}"
+        return f"{kind}, at least {self.least:g}" if self.least is not None else kind
+
+
+def rows() -> Iterator[Row]:
+    """The table, row by row, in its order."""
+    for each in fields(Settings):
+        if about := each.metadata:
+            yield Row(each.name, str(each.type), each.default, **_row(about, each.default))
+
+
+def _row(about: Mapping[str, Any], default: Any) -> dict[str, Any]:
+    plain = f"{default:g}" if isinstance(default, float) else str(default)
+    shown = about["shown"] or (plain.lower() if isinstance(default, bool) else plain)
+    return {**about, "shown": shown}
+
+
+def find_home(home: Path | None, environ: Mapping[str, str], here: Path) -> Path:
+    """Which folder is the home.
+
+    The one named (`--home`, LOOPFORGE_HOME), else the current folder if it holds loopforge.toml or
+    is empty (hidden files aside), else the folder `home` inside it.
+    """
+    if home is not None:
+        return home.expanduser().absolute()
+    if named := environ.get(PREFIX + "HOME"):
+        return (here / Path(named).expanduser()).absolute()
+    empty = not any(not entry.name.startswith(".") for entry in here.iterdir())
+    return here if empty or (here / FILE).exists() else here / "home"
+
+
+def load_settings(
+    home: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    here: Path | None = None,
+) -> Settings:
+    """Read the settings of a home. `environ` and `here` default to the process's own.
+
+    The home need not exist. Raises BadSettings: which setting, from where, what is allowed.
+    """
+    environ = os.environ if environ is None else environ
+    home = find_home(home, environ, here or Path.cwd())
+    text = _text(home / FILE)
+    written = _parsed(text, home / FILE)
+    raw = {table: written.pop(table, {}) for table in RAW_TABLES}
+    _refuse_strangers(written, raw, text, home / FILE)
+    sources = _sources(written, text, environ)
+    values = _checked(written, environ, sources)
+    return Settings(
+        **_completed(values, home, environ),
+        **raw,
+        home=home,
+        sources=sources,
+        keys=_keys(environ),
+        strays=_strays(environ),
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSettings(f"{path} cannot be read: {error}.") from error
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadSettings(f"{path} is not TOML: {error}.") from error
+
+
+def _line(text: str, key: str) -> int:
+    """The line on which a key or table is written, from 1; 0 where it is not found."""
+    pattern = re.compile(rf"""\s*(\[+\s*)?["']?{re.escape(key)}["']?\s*[=.\]]""")
+    return next((n for n, line in enumerate(text.splitlines(), 1) if pattern.match(line)), 0)
+
+
+def _place(text: str, key: str) -> str:
+    line = _line(text, key)
+    return f"{FILE}, line {line}" if line else FILE
+
+
+def _refuse_strangers(
+    written: Mapping[str, Any], raw: Mapping[str, Any], text: str, path: Path
+) -> None:
+    """Refuse what the table does not know, and settings that slid below a table's heading."""
+    names = [row.name for row in rows()]
+    for key, value in written.items():
+        if key in names:
+            continue
+        where = f"{path.parent / _place(text, key)}"
+        if isinstance(value, dict):
+            raise BadSettings(
+                f"{where}: there is no table [{key}]. Settings stand at the top, without a table; "
+                f"the tables are {' and '.join(f'[{table}]' for table in RAW_TABLES)}."
+            )
+        near = difflib.get_close_matches(key, names, 1)
+        hint = f"Did you mean `{near[0]}`?" if near else "docs/settings.md lists them all."
+        raise BadSettings(f"{where}: there is no setting `{key}`. {hint}")
+    for table, value in raw.items():
+        if not isinstance(value, dict):
+            raise BadSettings(f"{path.parent / _place(text, table)}: `{table}` must be a table.")
+        for key in _keys_within(value):
+            if key in names:
+                raise BadSettings(
+                    f"{path.parent / _place(text, key)}: `{key}` stands below [{table}] and so "
+                    "belongs to it; move it above the first table."
+                )
+
+
+def _keys_within(table: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in table.items():
+        yield key
+        if isinstance(value, dict):
+            yield from _keys_within(value)
+
+
+def _sources(written: Mapping[str, Any], text: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Where each setting comes from: a variable, a line of the file, or "default"."""
+
+    def source(row: Row) -> str:
+        if environ.get(row.variable):
+            return row.variable
+        return _place(text, row.name) if row.name in written else "default"
+
+    return {row.name: source(row) for row in rows()}
+
+
+def _checked(
+    written: Mapping[str, Any], environ: Mapping[str, str], sources: Mapping[str, str]
+) -> dict[str, Any]:
+    """The values, converted and checked.
+
+    With nothing set there is nothing to check, nor to import: pydantic-settings costs 0.3 s.
+    """
+    if set(sources.values()) == {"default"}:
+        return {row.name: row.default for row in rows()}
+    from pydantic import ValidationError
+
+    try:
+        values: dict[str, Any] = _reader(environ)(**written).model_dump()
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = str(problem["loc"][0]).lower().removeprefix(PREFIX.lower())
+        row = next(row for row in rows() if row.name == name)
+        given = repr(problem["input"])
+        raise BadSettings(
+            f"`{name}` ({sources[name]}) is {given[:80]}; it must be {row.allowed}."
+        ) from error
+    return values
+
+
+def _reader(environ: Mapping[str, str]) -> Any:
+    """The table as a pydantic-settings model that reads this environment before anything else."""
+    from pydantic import Field, create_model
+    from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
+    from pydantic_settings.sources import InitSettingsSource
+
+    class Environment(EnvSettingsSource):
+        def _load_env_vars(self) -> Mapping[str, str | None]:
+            return {name.lower(): value for name, value in environ.items() if value}
+
+    class Reader(BaseSettings):
+        model_config = {"env_prefix": PREFIX, "extra": "forbid"}
+
+        @classmethod
+        def settings_customise_sources(  # type: ignore[override] # of the rest none is used
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            **_: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            assert isinstance(init_settings, InitSettingsSource)
+            return Environment(settings_cls), init_settings
+
+    types = get_type_hints(Settings)
+    columns: dict[str, Any] = {
+        row.name: (types[row.name], Field(default=row.default, ge=row.least, le=row.most))
+        for row in rows()
+    }
+    return create_model("Settings", __base__=Reader, **columns)
+
+
+def _completed(values: dict[str, Any], home: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Fill in the defaults that depend on the machine and the home."""
+    values["person"] = values["person"] or environ.get("LOGNAME") or environ.get("USER") or "guest"
+    values["timezone"] = _zone(values["timezone"], environ)
+    values["database_url"] = _database(values["database_url"], home)
+    values["host_socket"] = str(home / (values["host_socket"] or _socket(home)))
+    return values
+
+
+def _database(url: str, home: Path) -> str:
+    """The URL, with a relative SQLite path taken from the home."""
+    if not url:
+        return f"sqlite:///{home / 'data' / 'loopforge.db'}"
+    kind, mark, rest = url.partition("://")
+    if not mark or kind.split("+")[0] not in {"sqlite", "postgresql", "postgres"}:
+        raise BadSettings(
+            f"`database_url` is {kind}...; it starts with sqlite:/// or postgresql://."
+        )
+    if kind.startswith("sqlite"):
+        return f"{kind}:///{home / rest.removeprefix('/')}"
+    return url
+
+
+def _socket(home: Path) -> str:
+    """data/host.sock, or a short path elsewhere where that is too long for a socket (107 bytes)."""
+    if len(os.fsencode(home / "data" / "host.sock")) <= 107:
+        return "data/host.sock"
+    mark = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+    return f"{tempfile.gettempdir()}/loopforge-{os.getuid()}-{mark}.sock"
+
+
+def _zone(name: str, environ: Mapping[str, str]) -> str:
+    """The time zone by its name; unnamed, the machine's, and UTC where that has no name."""
+    from zoneinfo import ZoneInfo
+
+    if name:
+        try:
+            return ZoneInfo(name).key
+        except (OSError, ValueError) as error:
+            raise BadSettings(
+                f"`timezone` is {name!r}; it must be a name such as Europe/Berlin or UTC."
+            ) from error
+    link = str(Path("/etc/localtime").resolve())
+    for candidate in (environ.get("TZ", "").removeprefix(":"), link.partition("zoneinfo/")[2]):
+        try:
+            if candidate:
+                return ZoneInfo(candidate).key
+        except (OSError, ValueError):
+            continue
+    return "UTC"
+
+
+def _keys(environ: Mapping[str, str]) -> dict[str, str]:
+    """What is set of the providers' variables."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if value and name.endswith(("_API_KEY", "_BASE_URL")) and not name.startswith(PREFIX)
+    }
+
+
+def _strays(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Variables that look like settings and are none; the doctor tells of them."""
+    known = {row.variable for row in rows()} | {PREFIX + "HOME"}
+    return tuple(sorted(n for n in environ if n.startswith(PREFIX) and n not in known))
