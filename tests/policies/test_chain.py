@@ -1,0 +1,45 @@
+"""chain: plan, critique, final."""
+
+from __future__ import annotations
+
+from loopforge.core.policy import Answer
+from loopforge.core.room import Note, Say
+from loopforge.policies.chain import chain
+from tests.playbook import PROMPTS, Playbook, heard, shown
+
+MIND = chain(PROMPTS)
+
+
+def test_it_plans_criticises_and_then_speaks() -> None:
+    """Only the last of its three questions is aloud; the plan stays as a note to itself."""
+    plan = (
+        Playbook(MIND, shown(heard("ana", "@maya advise me"), model="full"))
+        .asks("plan", aloud=False)
+        .answered("Tell her to wait.")
+        .asks("critique", aloud=False)
+        .answered("Too short.")
+        .asks("final", aloud=True)
+        .answered("Wait until the frost is gone.")
+        .asks("account", aloud=False)
+        .answered(mode="context", rule="", narrative="Frost kills.")
+        .plans()
+    )
+    assert plan.acts == (
+        Say(text="Wait until the frost is gone."),
+        Note(text="I meant to: Tell her to wait."),
+    )
+
+
+def test_news_steer_it() -> None:
+    """A line that comes in while it plans stands in the next prompt."""
+    book = Playbook(MIND, shown(heard("ana", "@maya advise me"), model="full")).asks("plan")
+    book.told(Answer("answered", "A plan.", news=(heard("ana", "about slugs, I mean"),)))
+    assert "ana: about slugs, I mean" in book.asks("critique").prompt
+
+
+def test_no_plan_no_words() -> None:
+    """When the first question fails, nothing is said."""
+    plan = (
+        Playbook(MIND, shown(heard("ana", "@maya?"), model="full")).told(Answer("failed")).plans()
+    )
+    assert plan.meta == {"trouble": "failed"}

@@ -1,0 +1,161 @@
+"""talk: a mind that decides whether to speak, and speaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopforge.core.policy import Answer, AnswerOutcome, Ask
+from loopforge.core.room import Continue, Note, Say, StaySilent, UseTool
+from loopforge.core.words import Words
+from loopforge.policies.talk import talk
+from tests.playbook import PROMPTS, Playbook, heard, mine, shown
+
+MIND = talk(PROMPTS)
+
+
+def test_a_small_model_speaks_plainly_and_accounts_for_it_after() -> None:
+    """With a small model the answer is plain text aloud, and mode and narrative a second question."""
+    plan = (
+        Playbook(MIND, shown(heard("ana", "@maya hello"), model="small"))
+        .asks("talk", aloud=True)
+        .answered("Hello ana, mind the seedlings.")
+        .asks("account", aloud=False)
+        .answered(mode="guardrail", rule="greet back", narrative="She greeted me.")
+        .plans()
+    )
+    assert plan.acts == (Say(text="Hello ana, mind the seedlings."),)
+    assert (plan.mode, plan.rule, plan.narrative) == ("guardrail", "greet back", "She greeted me.")
+
+
+def test_a_capable_model_gives_one_structured_answer() -> None:
+    """With a capable model one answer holds mode, narrative, words, note and the wish to go on."""
+    plan = (
+        Playbook(MIND, shown(heard("ana", "@maya what time is it?"), model="full", tools="clock"))
+        .asks("talk", aloud=True)
+        .answered(
+            mode="context",
+            rule="",
+            narrative="I look at the clock first.",
+            say="One moment.",
+            note="ana wants the time",
+            again=False,
+            tool="clock",
+            arguments='{"zone": "Europe/Paris"}',
+        )
+        .plans()
+    )
+    assert plan.acts == (
+        Say(text="One moment."),
+        Note(text="ana wants the time"),
+        UseTool(tool="clock", arguments={"zone": "Europe/Paris"}),
+        Continue(why="I look at the clock first."),
+    )
+
+
+def test_nobody_addressed_it_and_it_has_nothing_to_say() -> None:
+    """A mate that was not addressed is asked first, quietly, and may stay silent."""
+    plan = (
+        Playbook(MIND, shown(heard("ana", "hm"), model="small", summons="conversation"))
+        .asks("decide", aloud=False)
+        .answered(speak=False, narrative="They talk among themselves.")
+        .plans()
+    )
+    assert plan.acts == (StaySilent(why="They talk among themselves."),)
+    assert plan.intent == "listen"
+
+
+def test_nobody_addressed_it_and_it_speaks() -> None:
+    """A mate that was not addressed and has something to say goes on to say it."""
+    (
+        Playbook(MIND, shown(heard("ana", "slugs!"), model="small", summons="conversation"))
+        .asks("decide")
+        .answered(speak=True, narrative="Slugs are mine.")
+        .asks("talk", aloud=True)
+    )
+
+
+def test_the_prompt_only_grows_at_its_end() -> None:
+    """All but the tail of a prompt stands unchanged at the start of the next turn's prompt."""
+    lines = [heard("ana", "one"), mine("two", "because"), heard("bo", "three")]
+    for model in ("small", "full"):
+        before = Playbook(MIND, shown(*lines, model=model)).request
+        after = Playbook(MIND, shown(*lines, heard("bo", "four"), model=model)).request
+        assert isinstance(before, Ask)
+        assert isinstance(after, Ask)
+        assert after.messages[: len(before.messages) - 1] == before.messages[:-1]
+
+
+def test_the_second_question_adds_to_the_first() -> None:
+    """The account's prompt begins with every message of the prompt that was answered."""
+    book = Playbook(MIND, shown(heard("ana", "hi"), model="small"))
+    first = book.request
+    second = book.answered("Hello.").request
+    assert isinstance(first, Ask)
+    assert isinstance(second, Ask)
+    assert second.messages[: len(first.messages)] == first.messages
+
+
+def test_the_time_stands_at_the_tail() -> None:
+    """Date and time are the last thing before the answer."""
+    book = Playbook(MIND, shown(heard("ana", "hi"), model="small", now="Saturday, 14:05"))
+    assert book.prompt.splitlines()[-1].endswith("Saturday, 14:05")
+
+
+def test_texts_of_the_room_stay_references() -> None:
+    """The words of a line stand in the prompt as the very Words they are, also in JSON history."""
+    line, own = heard("ana", "a private thing"), mine("an answer", "for a reason")
+    for model in ("small", "full"):
+        request = Playbook(MIND, shown(line, own, model=model)).request
+        assert isinstance(request, Ask)
+        parts = [part for message in request.messages for part in message.parts]
+        assert any(part is line.text for part in parts)
+        assert any(part is own.text for part in parts)
+
+
+def test_an_own_line_with_quotes_is_valid_json_in_history() -> None:
+    """An own line that needs escaping is escaped, in the form the mind answers in."""
+    request = Playbook(MIND, shown(mine('say "hi"\nnow', "why"), model="full")).request
+    assert isinstance(request, Ask)
+    assert '"say": "say \\"hi\\"\\nnow"' in request.messages[1].text
+
+
+@pytest.mark.parametrize("outcome", ["malformed", "failed", "timed_out", "refused", "cancelled"])
+def test_an_answer_that_did_not_come_is_never_dressed_up(outcome: AnswerOutcome) -> None:
+    """Whatever goes wrong is in the plan's meta; words the model gave itself are the only words."""
+    for model in ("small", "full"):
+        for text in ("", "half a sen"):
+            book = Playbook(MIND, shown(heard("ana", "hi"), model=model)).asks("talk")
+            plan = book.told(Answer(outcome, text)).plans()
+            assert plan.meta == {"trouble": outcome}
+            for act in plan.acts:
+                assert isinstance(act, StaySilent) or text in getattr(act, "text", "")
+
+
+def test_guardrail_must_name_its_rule() -> None:
+    """A model that claims to follow a rule and names none is taken to have weighed."""
+    plan = (
+        Playbook(MIND, shown(heard("ana", "hi"), model="small"))
+        .answered("No.")
+        .answered(mode="guardrail", rule=" ", narrative="Rules.")
+        .plans()
+    )
+    assert (plan.mode, plan.rule) == ("context", "")
+
+
+def test_a_late_answer_says_what_it_replies_to() -> None:
+    """When other lines came after the one that called, the answer is marked as a reply to it."""
+    lines = (heard("ana", "@maya?", "first"), heard("bo", "well", "second"))
+    plan = (
+        Playbook(MIND, shown(*lines, model="small", line="first"))
+        .answered("Yes.")
+        .answered(mode="context", rule="", narrative="She asked.")
+        .plans()
+    )
+    assert plan.acts == (Say(text="Yes.", reply_to="first"),)
+
+
+def test_forgotten_words_show_as_forgotten() -> None:
+    """A line whose text was erased stands in the prompt as forgotten, and nothing breaks."""
+    gone = heard("ana", "x")
+    gone = type(gone)(kind="heard", who=gone.who, text=Words(None, "ab" * 32), id="gone")
+    assert "ana: [forgotten]" in Playbook(MIND, shown(gone, model="full")).prompt

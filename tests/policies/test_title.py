@@ -1,0 +1,23 @@
+"""title: a mind that names a conversation."""
+
+from __future__ import annotations
+
+from loopforge.core.policy import Answer
+from loopforge.core.room import Entitle
+from loopforge.policies.title import title
+from tests.playbook import PROMPTS, Playbook, heard, shown
+
+
+def test_it_names_what_was_talked_about() -> None:
+    """It reads the lines and plans one title."""
+    book = Playbook(title(PROMPTS), shown(heard("ana", "slugs ate my beans"))).asks("title")
+    assert "ana: slugs ate my beans" in book.prompt
+    assert book.answered(title="Slugs and beans").plans().acts == (
+        Entitle(title="Slugs and beans"),
+    )
+
+
+def test_without_an_answer_there_is_no_title() -> None:
+    """A model that fails leaves the room as it was named."""
+    book = Playbook(title(PROMPTS), shown(heard("ana", "hm")))
+    assert book.told(Answer("malformed", "??")).plans().meta == {"trouble": "malformed"}
