@@ -27,26 +27,6 @@ from loopforge.errors import BadSettings
 FILE = "loopforge.toml"
 PREFIX = "LOOPFORGE_"
 RAW_TABLES = ("models", "tiers")
-PROVIDER_VARIABLES = {
-    "OPENAI_API_KEY": "OpenAI, or whatever OPENAI_BASE_URL names",
-    "OPENAI_BASE_URL": "any server that speaks OpenAI's protocol (vLLM, Ollama, ...)",
-    "ANTHROPIC_API_KEY": "Anthropic",
-    "GEMINI_API_KEY": "Google Gemini",
-    "GOOGLE_API_KEY": "Google Gemini, by its other name",
-    "LITELLM_BASE_URL": "a LiteLLM proxy",
-    "LITELLM_API_KEY": "the key of that proxy",
-    "OPENROUTER_API_KEY": "OpenRouter",
-    "MISTRAL_API_KEY": "Mistral",
-    "DASHSCOPE_API_KEY": "Alibaba, for Qwen",
-    "ZAI_API_KEY": "Z.ai, for GLM",
-    "MINIMAX_API_KEY": "MiniMax",
-    "DEEPSEEK_API_KEY": "DeepSeek",
-    "GROQ_API_KEY": "Groq",
-    "TOGETHER_API_KEY": "Together",
-    "XAI_API_KEY": "xAI",
-}
-"""The variables that providers document; any other that ends in _API_KEY or _BASE_URL is read too,
-so that a model in loopforge.toml may name it."""
 
 
 def setting(
@@ -112,14 +92,23 @@ class Settings:
         least=0,
         most=60,
     )
+    patience_seconds: float = setting(
+        4.0, "... but nobody is kept waiting for longer than this.", "Rooms", least=0, most=600
+    )
     idle_minutes: float = setting(
-        240.0, "A conversation ends after this many minutes without a line.", "Rooms", least=1
+        240.0,
+        "A conversation ends after this many minutes without a line. 0: never.",
+        "Rooms",
+        least=0,
     )
     history_lines: int = setting(
         50, "Lines shown to somebody who joins a room.", "Rooms", least=0, most=10_000
     )
     line_limit: int = setting(
         8000, "Longest line a person may say, in characters.", "Rooms", least=1, most=1_000_000
+    )
+    say_limit: int = setting(
+        4000, "Longest line a mate may say, in characters.", "Rooms", least=1, most=1_000_000
     )
     file_limit_bytes: int = setting(
         200_000,
@@ -156,20 +145,6 @@ class Settings:
         "Mates in rooms",
         least=1,
         most=100,
-    )
-    trigger_speak: int = setting(
-        70,
-        "From this score (0 to 100) on, a mate that was not addressed speaks unasked.",
-        "Mates in rooms",
-        least=1,
-        most=101,
-    )
-    trigger_ask: int = setting(
-        30,
-        "From this score on, its model is asked whether it has something to say.",
-        "Mates in rooms",
-        least=1,
-        most=101,
     )
 
     context_share: float = setting(
@@ -254,7 +229,7 @@ class Row:
             return " or ".join(self.type[8:-1].replace("'", "").replace('"', "").split(", "))
         kind = {"int": "a whole number", "float": "a number", "str": "text"}[self.type]
         if self.least is not None and self.most is not None:
-            return f"{kind} from {self.least:g} to {self.most:g}"
+            return f"{kind} from {self.least:,.10g} to {self.most:,.10g}"
         return f"{kind}, at least {self.least:g}" if self.least is not None else kind
 
 
