@@ -1,0 +1,66 @@
+"""A scene: what a person sees of a room at one moment, whichever surface shows it.
+
+Plain values, made by the room and drawn by a surface. Knows no surface: a face is three letters'
+worth of text, a colour is a name or "#rrggbb".
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from msgspec import Struct
+
+_EYES = ("•", "◦", "°", "^", "ˆ", "o", "-", "¬", "◉", "◕", "ᵔ", "˘")
+_MOUTHS = ("‿", "_", "ᴗ", "~", ".", "-", "▿", "ω", "ᵕ", "v", "o", "u")
+_HEADS = ("()", "[]", "{}", "⟨⟩", "||", "⎛⎞")
+
+
+def face(seed: str) -> str:
+    """A face in five columns that is always the same for one seed: `(•‿•)`."""
+    roll = hashlib.sha256(b"face\x1f" + seed.encode("utf-8", "replace")).digest()
+    eye = _EYES[roll[0] % len(_EYES)]
+    head = _HEADS[roll[2] % len(_HEADS)]
+    return f"{head[0]}{eye}{_MOUTHS[roll[1] % len(_MOUTHS)]}{eye}{head[1]}"
+
+
+class MateCard(Struct, frozen=True, kw_only=True):
+    """What people see of a mate. With no `colour` or `face`, a surface draws one from `handle`."""
+
+    handle: str
+    name: str
+    role: str = ""
+    colour: str = ""
+    face: str = ""
+
+
+class Scene(Struct, frozen=True, kw_only=True):
+    """A room as it stands.
+
+    `room` is its slug; `people` are (id, name) of everybody who belongs to it, `you` the id of the
+    one this scene was made for ("" if for nobody). `energy` of `capacity` lines are left to mates.
+    `conversation` is the id of the running one, "" between two. `notice` is a sentence or two to
+    show on entering, such as which model answers here.
+    """
+
+    room: str
+    title: str = ""
+    you: str = ""
+    people: tuple[tuple[str, str], ...] = ()
+    mates: tuple[MateCard, ...] = ()
+    energy: int = 0
+    capacity: int = 0
+    stopped: bool = False
+    conversation: str = ""
+    policy: str = ""
+    notice: str = ""
+
+    def person(self, id: str) -> str:
+        """A person's name, or "somebody" if they are not known here."""
+        return next((name for known, name in self.people if known == id), "somebody")
+
+    def mate(self, handle: str) -> MateCard:
+        """A mate's card; a bare one for a mate that is no longer here."""
+        for card in self.mates:
+            if card.handle == handle:
+                return card
+        return MateCard(handle=handle, name=handle.capitalize())
