@@ -171,12 +171,17 @@ class Judged(Struct, frozen=True, tag="turn.judged", kw_only=True):
 
 
 class TurnEnded(Struct, frozen=True, tag="turn.ended", kw_only=True, omit_defaults=True):
-    """The turn is over. `done`: its plan was carried out. `took` in milliseconds."""
+    """The turn is over. `done`: its plan was carried out. `took` in milliseconds.
+
+    `took_in` are ids of lines that came in meanwhile and were put before the mind in this very
+    turn: it needs no further turn for them.
+    """
 
     turn: str
     outcome: Literal["done", "stopped", "diverged", "failed"]
     why: Words = public("")
     took: int = 0
+    took_in: tuple[str, ...] = ()
 
 
 class Erased(Struct, frozen=True, tag="ledger.erased", kw_only=True):
