@@ -55,7 +55,7 @@ def test_a_capable_model_gives_one_structured_answer() -> None:
 def test_nobody_addressed_it_and_it_has_nothing_to_say() -> None:
     """A mate that was not addressed is asked first, quietly, and may stay silent."""
     plan = (
-        Playbook(MIND, shown(heard("ana", "hm"), model="small", summons="conversation"))
+        Playbook(MIND, shown(heard("ana", "hm"), model="small", decide="yes"))
         .asks("decide", aloud=False)
         .answered(speak=False, narrative="They talk among themselves.")
         .plans()
@@ -67,7 +67,7 @@ def test_nobody_addressed_it_and_it_has_nothing_to_say() -> None:
 def test_nobody_addressed_it_and_it_speaks() -> None:
     """A mate that was not addressed and has something to say goes on to say it."""
     (
-        Playbook(MIND, shown(heard("ana", "slugs!"), model="small", summons="conversation"))
+        Playbook(MIND, shown(heard("ana", "slugs!"), model="small", decide="yes"))
         .asks("decide")
         .answered(speak=True, narrative="Slugs are mine.")
         .asks("talk", aloud=True)

@@ -22,7 +22,7 @@ Prompts = Mapping[str, str]
 """Prompt texts by name ("base", "reply", "account", ...), with {fields} to fill."""
 
 UNASKED = "conversation"
-"""The summons of a mate that nobody addressed: it may have nothing to say."""
+"""The summons of a mate that nobody addressed."""
 
 
 def fill(template: str, fields: Mapping[str, str]) -> str:
@@ -47,6 +47,11 @@ def fields_of(seen: AgentPerception) -> dict[str, str]:
 def is_small(seen: AgentPerception) -> bool:
     """Whether the model behind this mind is a small one, which wants short and plain prompts."""
     return seen.context.get("model") == "small"
+
+
+def may_pass(seen: AgentPerception) -> bool:
+    """Whether this mind is first to decide if it has anything to say."""
+    return seen.context.get("decide") == "yes"
 
 
 def opening(seen: AgentPerception, prompts: Prompts) -> Message:

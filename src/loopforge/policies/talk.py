@@ -19,12 +19,12 @@ from loopforge.core.policy import Message, Policy, Thinking, ask
 from loopforge.core.room import Continue, Note, Say, StaySilent, UseTool
 from loopforge.policies.prompting import (
     MODE_FIELDS,
-    UNASKED,
     Prompts,
     account,
     fields_of,
     fill,
     is_small,
+    may_pass,
     mode_of,
     prompt,
     without_answer,
@@ -65,7 +65,7 @@ def _to(seen: AgentPerception) -> str:
 
 
 def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
-    if seen.context.get("summons") == UNASKED:
+    if may_pass(seen):
         question = fill(prompts["decide"], fields_of(seen))
         messages = prompt(seen, prompts, Message("user", (question,)))
         answer = yield from ask(messages, schema=DECIDE, purpose="decide", max_tokens=60)
@@ -104,7 +104,7 @@ def _silent(narrative: str) -> AgentActionPlan:
 def _schema(seen: AgentPerception) -> dict[str, Any]:
     """The answer's form; fields for tools are there only when some are granted."""
     fields: dict[str, Any] = dict(MODE_FIELDS)
-    if seen.context.get("summons") == UNASKED:
+    if may_pass(seen):
         fields["speak"] = {"type": "boolean"}
     fields["say"] = {"type": "string"}
     fields["note"] = {"type": "string"}
