@@ -204,12 +204,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """One setting as the docs, the doctor and the example file see it."""
+    """One setting as the docs, the doctor and the example file see it.
+
+    `shown` is the default in words; `told` says that it depends on the machine or the home.
+    """
 
     name: str
     type: str
     default: Any
     shown: str
+    told: bool
     help: str
     group: str
     least: float | None
@@ -242,8 +246,8 @@ def rows() -> Iterator[Row]:
 
 def _row(about: Mapping[str, Any], default: Any) -> dict[str, Any]:
     plain = f"{default:g}" if isinstance(default, float) else str(default)
-    shown = about["shown"] or (plain.lower() if isinstance(default, bool) else plain)
-    return {**about, "shown": shown}
+    plain = plain.lower() if isinstance(default, bool) else plain
+    return {**about, "shown": about["shown"] or plain, "told": bool(about["shown"])}
 
 
 def find_home(home: Path | None, environ: Mapping[str, str], here: Path) -> Path:
@@ -321,7 +325,7 @@ def _refuse_strangers(
     """Refuse what the table does not know, and settings that slid below a table's heading."""
     names = [row.name for row in rows()]
     for key, value in written.items():
-        if key in names:
+        if key in names and not isinstance(value, dict):
             continue
         where = f"{path.parent / _place(text, key)}"
         if isinstance(value, dict):
@@ -454,7 +458,7 @@ def _zone(name: str, environ: Mapping[str, str]) -> str:
     if name:
         try:
             return ZoneInfo(name).key
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, KeyError) as error:
             raise BadSettings(
                 f"`timezone` is {name!r}; it must be a name such as Europe/Berlin or UTC."
             ) from error
@@ -463,7 +467,7 @@ def _zone(name: str, environ: Mapping[str, str]) -> str:
         try:
             if candidate:
                 return ZoneInfo(candidate).key
-        except (OSError, ValueError):
+        except (OSError, ValueError, KeyError):
             continue
     return "UTC"
 

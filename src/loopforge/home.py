@@ -1,0 +1,189 @@
+"""The home: the folder a Loopforge lives in, made on first use and held by one process at a time.
+
+    loopforge.toml   settings; as made, every one stands there as a comment, with its default
+    mates/           one file per mate; the shipped ones to begin with
+    prompts/         your own versions of the shipped prompts
+    scenarios/       your own scenarios for the factory
+    data/            the database, files, logs: everything that is written while running
+
+Making a home never overwrites anything. Knows nothing of what runs in it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import IO
+
+from loopforge.errors import HostTaken, LoopforgeError
+from loopforge.settings import FILE, Row, rows
+
+FOLDERS = ("mates", "prompts", "scenarios", "data")
+LOCK = "host.lock"
+
+HEAD = """\
+Settings of this home. Take the # away from a line that begins with #name to change it; each can
+also be set by an environment variable, LOOPFORGE_ and its name in capitals, which wins. Settings
+stand above the first [table]. `loopforge doctor` says what is wrong, and in which line."""
+
+MODELS_HEAD = """\
+Below is the ladder of models as it ships. What you write under [tiers] and [models] comes on top
+of it, so take the # away only from what you change. Keys never stand in this file: they come from
+the providers' own variables, such as OPENAI_API_KEY. See docs/adding-models.md."""
+
+PROMPTS_NOTE = """\
+# Your own prompts
+
+A file here is used instead of the shipped prompt of the same name, from the next turn on. Words in
+braces, such as {name}, are filled in. The shipped prompts:
+
+"""
+
+SCENARIOS_NOTE = """\
+# Your own scenarios
+
+Scenarios of the factory live here, one file each.
+"""
+
+
+def make_home(home: Path) -> list[Path]:
+    """Make what is missing of a home, and return what was made, in order.
+
+    The shipped mates are put in only together with their folder: one that you delete stays away.
+    """
+    made: list[Path] = []
+    try:
+        fresh_mates = not (home / "mates").exists()
+        for folder in (home, *(home / name for name in FOLDERS)):
+            if not folder.exists():
+                folder.mkdir(0o700 if folder.name == "data" else 0o777, parents=True)
+                made.append(folder)
+        for path, text in _contents(home, fresh_mates):
+            if _put(path, text):
+                made.append(path)
+    except OSError as error:
+        raise LoopforgeError(f"The home {home} cannot be made: {error}.") from error
+    return made
+
+
+def _contents(home: Path, fresh_mates: bool) -> Iterator[tuple[Path, str]]:
+    yield home / FILE, example()
+    yield home / "prompts" / "README.md", PROMPTS_NOTE + _prompts()
+    yield home / "scenarios" / "README.md", SCENARIOS_NOTE
+    if fresh_mates:
+        for name, text in shipped_mates().items():
+            yield home / "mates" / name, text
+
+
+def _put(path: Path, text: str) -> bool:
+    """Write a new file; an existing one stays as it is."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    return True
+
+
+def shipped_mates() -> dict[str, str]:
+    """The mates that come along, by file name."""
+    return _texts("mates/shipped")
+
+
+def _prompts() -> str:
+    return "".join(f"- {name}\n" for name in _texts("policies/prompts"))
+
+
+def _texts(folder: str) -> dict[str, str]:
+    shipped = [f for f in files("loopforge").joinpath(folder).iterdir() if f.name.endswith(".md")]
+    return {file.name: file.read_text("utf-8") for file in sorted(shipped, key=lambda f: f.name)}
+
+
+# ---------------------------------------------------------------- the example file
+
+
+def example() -> str:
+    """loopforge.toml with every setting and the model ladder as comments."""
+    parts = [_prose(HEAD)]
+    group = ""
+    for row in rows():
+        if row.group != group:
+            group = row.group
+            parts.append(f"\n# {f' {group} ':-^76}")
+        parts.append("\n" + _entry(row))
+    parts.append(f"\n# {' Model tiers ':-^76}\n\n{_prose(MODELS_HEAD)}\n\n{_ladder()}")
+    return "\n".join(parts)
+
+
+def _entry(row: Row) -> str:
+    default = f" Default: {row.shown}." if row.told else ""
+    return f"{_prose(f'{row.help} ({row.allowed}){default}')}\n#{row.name} = {_toml(row.default)}"
+
+
+def _prose(text: str) -> str:
+    return "\n".join(f"# {line}" for line in textwrap.wrap(" ".join(text.split()), 96))
+
+
+def _toml(value: object) -> str:
+    """A default as TOML writes it; JSON does the same for texts, numbers and truth."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _ladder() -> str:
+    """The shipped ladder, from its first table on, with # before each line."""
+    text = files("loopforge").joinpath("models", "ladder.toml").read_text("utf-8")
+    body = text[text.index("\n[tiers]") + 1 :]
+    return re.sub(r"^(?=[^#\n])", "#", body, flags=re.MULTILINE)
+
+
+# ---------------------------------------------------------------- one host per home
+
+
+@contextmanager
+def lock_home(home: Path) -> Iterator[None]:
+    """Hold this home for this process; released at the end, or when the process dies.
+
+    Raises HostTaken if another process holds it.
+    """
+    path = home / "data" / LOCK
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+", encoding="ascii") as file:
+        if not _lock(file):
+            raise HostTaken(
+                f"Process {_pid(path) or '(unknown)'} runs the home {home} already. "
+                "`loopforge chat` talks to it; to run the home here, end that process first."
+            )
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def holder(home: Path) -> int | None:
+    """The process that holds this home; None if nobody does, 0 if it cannot be told."""
+    path = home / "data" / LOCK
+    try:
+        with path.open("r+", encoding="ascii") as file:
+            return None if _lock(file) else _pid(path)
+    except FileNotFoundError:
+        return None
+
+
+def _lock(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _pid(path: Path) -> int:
+    text = path.read_text("ascii").strip()
+    return int(text) if text.isdigit() else 0

@@ -1,0 +1,72 @@
+"""The root of the command line: help without imports, and errors as one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from loopforge.cli import COMMANDS, main
+
+COMMAND = (sys.executable, "-m", "loopforge")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `loopforge` as a person would."""
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def test_help_names_every_command_and_imports_none() -> None:
+    """--help costs no import of a command, of a database or of a model's client."""
+    code = (
+        "import sys; from loopforge.cli import main; main(['--help'])\n"
+        "heavy = ['pydantic', 'sqlalchemy', 'textual', 'asyncio', 'httpx', 'loopforge.settings']\n"
+        "print([name for name in sys.modules if name in heavy or name.startswith('loopforge.cli.')])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.endswith("[]\n")
+    for name, (_, line) in COMMANDS.items():
+        assert name in out.stdout
+        assert line in out.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str) -> None:
+    """Each noun can be asked for its own help."""
+    out = run(name, "--help")
+    assert out.returncode == 0, out.stderr
+    assert "Usage" in out.stdout
+
+
+def test_an_unknown_command_is_an_input_error() -> None:
+    """A command that does not exist ends with exit code 2 and says so."""
+    out = run("sing")
+    assert out.returncode == 2
+    assert "sing" in out.stderr
+
+
+def test_an_error_is_one_line_on_standard_error(tmp_path: Path) -> None:
+    """Wrong settings end with exit code 2 and one clear line, without a traceback."""
+    (tmp_path / "loopforge.toml").write_text("max_stps = 3\n")
+    out = run("--home", str(tmp_path), "ledger", "tail")
+    assert out.returncode == 2
+    assert out.stdout == ""
+    assert out.stderr == (
+        f"loopforge: {tmp_path}/loopforge.toml, line 1: there is no setting `max_stps`. "
+        "Did you mean `max_steps`?\n"
+    )
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """--version prints the version and ends well."""
+    from loopforge import __version__
+
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"loopforge {__version__}\n"

@@ -1,0 +1,92 @@
+"""The home: what is made, what is never overwritten, and who holds it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from loopforge.errors import HostTaken, LoopforgeError
+from loopforge.home import example, holder, lock_home, make_home, shipped_mates
+from loopforge.models.tiers import ladder
+from loopforge.settings import load_settings, rows
+
+
+def test_a_home_is_made_in_an_empty_folder(tmp_path: Path) -> None:
+    """Settings, folders and the shipped mates are there, and the settings are the defaults."""
+    home = tmp_path / "deep" / "home"
+    made = make_home(home)
+    assert made[0] == home
+    assert {path.name for path in home.iterdir()} == {
+        "loopforge.toml", "mates", "prompts", "scenarios", "data",
+    }  # fmt: skip
+    assert {path.name for path in (home / "mates").iterdir()} == set(shipped_mates())
+    assert set(load_settings(home, environ={}).sources.values()) == {"default"}
+
+
+def test_making_a_home_again_changes_nothing(tmp_path: Path) -> None:
+    """What a person wrote stays, and what a person deleted stays away."""
+    make_home(tmp_path)
+    (tmp_path / "loopforge.toml").write_text("max_steps = 2\n")
+    gone = next((tmp_path / "mates").iterdir())
+    gone.unlink()
+    assert make_home(tmp_path) == []
+    assert (tmp_path / "loopforge.toml").read_text() == "max_steps = 2\n"
+    assert not gone.exists()
+
+
+def test_data_is_private(tmp_path: Path) -> None:
+    """Nobody else on the machine can read what was said."""
+    make_home(tmp_path)
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
+def test_a_home_that_cannot_be_made_is_a_plain_error(tmp_path: Path) -> None:
+    """A file in the way is named in a sentence."""
+    (tmp_path / "file").touch()
+    with pytest.raises(LoopforgeError, match="cannot be made"):
+        make_home(tmp_path / "file" / "home")
+
+
+def test_the_example_file_states_every_default(tmp_path: Path) -> None:
+    """With every # taken away, the file says exactly what holds without it."""
+    live = re.sub(r"^#(?=[^ \n])", "", example(), flags=re.MULTILINE)
+    written = tomllib.loads(live)
+    assert written.pop("tiers") == ladder()["tiers"]
+    assert written.pop("models") == ladder()["models"]
+    assert written == {row.name: row.default for row in rows()}
+    (tmp_path / "loopforge.toml").write_text(live)
+    plain = load_settings(tmp_path / "elsewhere", environ={})
+    loaded = load_settings(tmp_path, environ={})
+    assert [getattr(loaded, r.name) for r in rows() if not r.told] == [
+        getattr(plain, r.name) for r in rows() if not r.told
+    ]
+
+
+def test_one_process_holds_a_home(tmp_path: Path) -> None:
+    """A second holder is refused and told who the first is; afterwards the home is free."""
+    make_home(tmp_path)
+    assert holder(tmp_path) is None
+    code = (
+        "import sys; from pathlib import Path; from loopforge.home import lock_home\n"
+        f"with lock_home(Path({str(tmp_path)!r})):\n    print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        assert holder(tmp_path) == other.pid
+        with (
+            pytest.raises(HostTaken, match=f"Process {other.pid} runs the home"),
+            lock_home(tmp_path),
+        ):
+            pass
+        other.kill()
+    with lock_home(tmp_path):
+        pass
+    assert holder(tmp_path) is None

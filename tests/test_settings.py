@@ -1,0 +1,168 @@
+"""Settings: where a value comes from, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from loopforge.errors import BadSettings
+from loopforge.settings import Settings, find_home, load_settings, rows
+
+
+def read(home: Path, text: str = "", **environ: str) -> Settings:
+    """The settings of a home with this loopforge.toml."""
+    home.mkdir(exist_ok=True)
+    (home / "loopforge.toml").write_text(text)
+    return load_settings(home, environ=environ)
+
+
+def refused(home: Path, text: str = "", **environ: str) -> str:
+    """The sentence with which settings are refused."""
+    with pytest.raises(BadSettings) as caught:
+        read(home, text, **environ)
+    return str(caught.value)
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_path: Path) -> None:
+    """Each value comes from the first source that has it, and remembers which."""
+    text = "\nmax_steps = 7\nmax_speakers = 3\n"
+    settings = read(tmp_path, text, LOOPFORGE_MAX_SPEAKERS="5")
+    assert (settings.max_speakers, settings.max_steps, settings.energy_refill) == (5, 7, 4)
+    assert settings.sources["max_speakers"] == "LOOPFORGE_MAX_SPEAKERS"
+    assert settings.sources["max_steps"] == "loopforge.toml, line 2"
+    assert settings.sources["energy_refill"] == "default"
+
+
+def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
+    """LOOPFORGE_X= leaves the setting to the file."""
+    assert read(tmp_path, "max_steps = 7", LOOPFORGE_MAX_STEPS="").max_steps == 7
+
+
+@pytest.mark.parametrize("name", [row.name for row in rows()])
+def test_every_setting_is_read_from_its_variable(tmp_path: Path, name: str) -> None:
+    """Each row of the table can be set from the environment, and arrives in its own type."""
+    row = next(row for row in rows() if row.name == name)
+    given = {
+        "bool": "false",
+        "int": f"{(row.least or 0) + 1:g}",
+        "float": f"{row.least or 0:g}",
+        "str": {"timezone": "Europe/Berlin", "database_url": "postgresql://h/n"}.get(name, "x"),
+    }.get(row.type, row.allowed.split(" or ", maxsplit=1)[0])
+    settings = read(tmp_path, **{row.variable: given})
+    value = getattr(settings, name)
+    assert str(value).lower() in {given.lower(), f"{given}.0"} or str(value).endswith(f"/{given}")
+    assert settings.sources[name] == row.variable
+
+
+def test_defaults_that_depend_on_the_home_are_filled_in(tmp_path: Path) -> None:
+    """Database, socket, person and time zone are never empty."""
+    settings = read(tmp_path, LOGNAME="ada", TZ="Asia/Tokyo")
+    assert settings.database_url == f"sqlite:///{tmp_path}/data/loopforge.db"
+    assert settings.host_socket == f"{tmp_path}/data/host.sock"
+    assert (settings.person, settings.timezone) == ("ada", "Asia/Tokyo")
+
+
+def test_a_relative_database_lies_in_the_home(tmp_path: Path) -> None:
+    """sqlite:///x.db is a file of the home, wherever the program was started."""
+    settings = read(tmp_path, 'database_url = "sqlite:///x.db"')
+    assert settings.database_url == f"sqlite:///{tmp_path}/x.db"
+
+
+def test_a_socket_path_that_is_too_long_moves_out_of_the_home(tmp_path: Path) -> None:
+    """The socket's path stays within what a Unix socket can be named."""
+    deep = tmp_path / ("d" * 100)
+    assert len(read(deep).host_socket) <= 107
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("\ndebounce_secs = 1", "line 2: there is no setting `debounce_secs`. Did you mean"),
+        ("zzz = 1", "there is no setting `zzz`. docs/settings.md lists them all."),
+        ("\n\n[room]\nname = 1", "line 3: there is no table [room]"),
+        ("[tiers]\n\nmax_steps = 3", "line 3: `max_steps` stands below [tiers]"),
+        ("[models.x]\nroom = 'a'", "line 2: `room` stands below [models]"),
+        ("models = 3", "line 1: `models` must be a table"),
+        (
+            "max_steps = 'many'",
+            "`max_steps` (loopforge.toml, line 1) is 'many'; it must be a whole",
+        ),
+        ("max_steps = 0", "is 0; it must be a whole number from 1 to 100"),
+        ("log_level = 'loud'", "it must be debug or info or warning or error"),
+        ("embedded_model = 'perhaps'", "it must be true or false"),
+        ("timezone = 'Mars'", "`timezone` is 'Mars'; it must be a name such as Europe/Berlin"),
+        ("database_url = 'mysql://me:secret@x'", "it starts with sqlite:/// or postgresql://"),
+        ("max_steps = ", "is not TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    """The sentence names the setting, the line and what is allowed."""
+    said = refused(tmp_path, text)
+    assert sentence in said
+    assert "secret" not in said
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    """Bytes that are not UTF-8 are a plain error, not a traceback."""
+    (tmp_path / "loopforge.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(BadSettings, match="cannot be read"):
+        load_settings(tmp_path, environ={})
+
+
+def test_a_wrong_variable_is_refused_by_its_name(tmp_path: Path) -> None:
+    """The sentence names the variable."""
+    said = refused(tmp_path, LOOPFORGE_DEBOUNCE_SECONDS="-1")
+    assert said == (
+        "`debounce_seconds` (LOOPFORGE_DEBOUNCE_SECONDS) is '-1'; it must be a number from 0 to 60."
+    )
+
+
+def test_variables_that_look_like_settings_are_kept_for_the_doctor(tmp_path: Path) -> None:
+    """A misspelt variable is no error, and is not lost either."""
+    settings = read(tmp_path, LOOPFORGE_ROM="x", LOOPFORGE_HOME="y", LOOPFORGE_ROOM="z")
+    assert settings.strays == ("LOOPFORGE_ROM",)
+
+
+def test_keys_are_gathered_and_never_shown(tmp_path: Path) -> None:
+    """Providers' variables are read; neither they nor a database password stand in the repr."""
+    settings = read(
+        tmp_path, OPENAI_API_KEY="sk-1", OPENAI_BASE_URL="http://x", EMPTY_API_KEY="", PATH="/bin",
+        LOOPFORGE_DATABASE_URL="postgresql://me:hush@h/n",
+    )  # fmt: skip
+    assert settings.keys == {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://x"}
+    assert "sk-1" not in repr(settings)
+    assert "hush" not in repr(settings)
+
+
+def test_tables_of_models_are_passed_on(tmp_path: Path) -> None:
+    """[models] and [tiers] arrive as they are written."""
+    settings = read(tmp_path, '[tiers]\n1 = ["x"]\n[models.x]\nwindow = 5')
+    assert settings.tiers == {"1": ["x"]}
+    assert settings.models == {"x": {"window": 5}}
+
+
+def test_which_folder_is_the_home(tmp_path: Path) -> None:
+    """What is named, else here if it is a home or empty, else `home` inside."""
+    assert find_home(Path("/a"), {"LOOPFORGE_HOME": "/b"}, tmp_path) == Path("/a")
+    assert find_home(None, {"LOOPFORGE_HOME": "/b"}, tmp_path) == Path("/b")
+    assert find_home(None, {"LOOPFORGE_HOME": "b"}, tmp_path) == tmp_path / "b"
+    (tmp_path / ".hidden").touch()
+    assert find_home(None, {}, tmp_path) == tmp_path
+    (tmp_path / "README").touch()
+    assert find_home(None, {}, tmp_path) == tmp_path / "home"
+    (tmp_path / "loopforge.toml").touch()
+    assert find_home(None, {}, tmp_path) == tmp_path
+
+
+def test_settings_at_their_defaults_import_no_validator(tmp_path: Path) -> None:
+    """A home that changes nothing does not pay for pydantic."""
+    code = (
+        "import sys; from pathlib import Path; from loopforge.settings import load_settings\n"
+        f"load_settings(Path({str(tmp_path)!r}), environ={{}})\n"
+        "print('pydantic' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout == "False\n"
