@@ -83,7 +83,7 @@ AUTHORS = 500
 BASIS = 8
 """How many lines a title is taken to be made from."""
 
-RANK = ("mention", "reply", "name", "continue", "conversation")
+RANK = ("mention", "reply", "name", "alone", "continue", "conversation")
 """Summons by strength: of two calls that are answered by one turn, the stronger is named."""
 
 

@@ -203,8 +203,8 @@ class Weight(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How much cause one mate has to speak after a line.
 
     `score` is 0 to 100, the sum of `reasons` (a name and its points). `summons` says what called
-    it (mention, reply, name, conversation, continue). `verdict`: speak, ask (the mind decides),
-    pass.
+    it (mention, reply, name, alone, conversation, continue); `alone`: the only mate with the only
+    person. `verdict`: speak, ask (the mind decides), pass.
     """
 
     mate: str

@@ -1,0 +1,177 @@
+"""Address: whom a text speaks to, and whether it is a question or a stop.
+
+Works on the text alone, in every language as far as names go: a name is a whole word, in scripts
+with spaces between words; `@maya` is a mention, `joe@maya.org` and `maya` in code or in a quoted
+line are not. Knows nothing of rooms or points.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from loopforge.chat.topics import folded, unspaced
+
+EVERYBODY = ("all", "everyone", "everybody", "mates", "here", "room")
+"""With an @ before it, each of these mentions everybody."""
+
+QUESTION_MARKS = "?？؟\u037e"
+QUESTION_WORDS = frozenset({"who", "what", "when", "where", "why", "how", "which", "whose", "whom"})
+GENERAL = re.compile(
+    r"(?<!\w)(?:any(?:one|body)|every(?:one|body)|some(?:one|body)|you\s+all|y['’]all|all\s+of\s+you"
+    r"|you\s+(?:guys|two|three)|mates|folks)(?!\w)"
+)
+STOP_SIGN = "\N{OCTAGONAL SIGN}"
+STOP_WORDS = frozenset(
+    {
+        "stop",
+        "please",
+        "pls",
+        "it",
+        "that",
+        "this",
+        "now",
+        "just",
+        "everyone",
+        "everybody",
+        "all",
+        "talking",
+        "ok",
+        "okay",
+    }
+)
+"""A line of at most STOP_LENGTH words, all of them among these and one of them stop, is a stop."""
+STOP_LENGTH = 5
+
+_NOT_SAID = re.compile(
+    r"```.*?(?:```|\Z)"  # fenced code
+    r"|`[^`\n]+`"  # code in a line
+    r"|^[ \t]*>[^\n]*"  # a quoted line
+    r"|\b[a-z]+://\S+"  # a link
+    r"|\bwww\.\S+",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_]+(?:['’\-‐][^\W_]+)*")
+
+
+class Address(NamedTuple):
+    """One way in which somebody is addressed: "mention" or "name", and where it begins and ends."""
+
+    summons: str
+    place: int
+    end: int
+
+
+def plain(text: str) -> str:
+    """What a text says in the speaker's own words: no code, no quoted lines, no links; folded."""
+    return folded(_NOT_SAID.sub(" ", text))
+
+
+def named(text: str, names: Mapping[str, str]) -> list[tuple[str, Address]]:
+    """Who is addressed in a plain text, in order; `names` gives each one's name by handle.
+
+    Where one name lies within another's ("Ann" in "Ann Lee"), the longer one is meant.
+    """
+    found = [
+        (who, address)
+        for who, name in names.items()
+        for spelling in {folded(who), folded(name).strip()} - {""}
+        for address in _addresses(text, spelling)
+    ]
+    for everybody in EVERYBODY:
+        mentions = [a for a in _addresses(text, everybody) if a.summons == "mention"]
+        found += [(who, mention) for mention in mentions for who in names]
+    return sorted(
+        (
+            (who, address)
+            for who, address in found
+            if not any(_within(address, longer) for other, longer in found if other != who)
+        ),
+        key=lambda pair: pair[1].place,
+    )
+
+
+def _within(inner: Address, outer: Address) -> bool:
+    return (
+        outer.place <= inner.place
+        and inner.end <= outer.end
+        and (inner.end - inner.place) < (outer.end - outer.place)
+    )
+
+
+def _addresses(text: str, spelling: str) -> Iterator[Address]:
+    """Where a folded name stands as a word, with an @ before it or without."""
+    place = text.find(spelling)
+    while place >= 0:
+        end = place + len(spelling)
+        if _ends(text, end):
+            if text[place - 1 : place] == "@" and place > 0:
+                if _begins_mention(text, place - 1):
+                    yield Address("mention", place - 1, end)
+            elif _begins(text, place):
+                yield Address("name", place, end)
+        place = text.find(spelling, place + 1)
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or char == "_" or unicodedata.category(char).startswith("M")
+
+
+def _begins(text: str, place: int) -> bool:
+    """Whether a word may begin at this place."""
+    if place == 0:
+        return True
+    before, first = text[place - 1], text[place]
+    if before in "-‐":
+        return place == 1 or not _in_word(text[place - 2])
+    return not _in_word(before) or unspaced(before) or unspaced(first)
+
+
+def _begins_mention(text: str, at: int) -> bool:
+    """Whether the @ at this place begins a mention, and not the second half of an address."""
+    before = text[at - 1 : at] if at else ""
+    return not before or unspaced(before) or not (_in_word(before) or before in "+-/")
+
+
+def _ends(text: str, end: int) -> bool:
+    """Whether a word may end before this place."""
+    if end >= len(text):
+        return True
+    last, after = text[end - 1], text[end]
+    beyond = text[end + 1 : end + 2]
+    if after in "-‐.@":  # Ann-Marie, maya.org, maya@example.org; but "maya - hi" and "maya."
+        return not beyond or not _in_word(beyond)
+    return not _in_word(after) or unspaced(after) or unspaced(last) or _hangul(after)
+
+
+def _hangul(char: str) -> bool:
+    """Korean particles follow a name without a space."""
+    return 0xAC00 <= ord(char) <= 0xD7A3
+
+
+def is_question(text: str) -> bool:
+    """Whether a plain text asks: a question mark, or a question word at the start of a line."""
+    if any(mark in text for mark in QUESTION_MARKS):
+        return True
+    openings = (_WORD.search(line) for line in text.splitlines())
+    return any(opening and opening[0] in QUESTION_WORDS for opening in openings)
+
+
+def is_general(text: str) -> bool:
+    """Whether a plain text calls on anyone or everyone."""
+    return bool(GENERAL.search(text))
+
+
+def is_stop(text: str) -> bool:
+    """Whether a line is just a stop: "stop", "STOP!", "/stop", "please stop", "stop it", the sign.
+
+    "Stop by the shop" is none.
+    """
+    text = unicodedata.normalize("NFKC", text)
+    words = [word.casefold() for word in _WORD.findall(text)]
+    if not words:
+        return STOP_SIGN in text
+    said = "stop" in words or STOP_SIGN in text
+    return said and len(words) <= STOP_LENGTH and STOP_WORDS.issuperset(words)

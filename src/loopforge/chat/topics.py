@@ -1,0 +1,97 @@
+"""Topics: which words a text is about, by the crudest means that work: no model, no dictionary.
+
+Words are folded to lower case, common ones left out, endings cut off, so that "baking" meets
+"bakes". English endings and common words only; other languages are compared word by word, and
+scripts without spaces between words by substring.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+_COMMON = """
+    a about after again all also always am an and any anyone anything are as at be because
+    been before being but by can cannot could did do does doing done down each else even
+    ever every everybody everyone few find first for from get give go goes going gone good
+    got great had has have having he hello her here hers hey hi him his how i if in into is
+    it its just know last let like little long look lot made make many may maybe me might
+    mine more most much must my never new next no nor not nothing now of off oh ok okay on
+    once one only or other our ours out over own please put quite rather really right said
+    same say see shall she should since so some somebody someone something still such sure
+    take tell than thank thanks that the their them then there these they thing things think
+    this those though through to today too two under until up us use very want was way we
+    well went were what when where which while who whom whose why will with without would
+    yes yet you your yours
+"""
+COMMON = frozenset(_COMMON.split())
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)*")
+_SHORTEST = 3
+
+UNSPACED = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Burmese
+    (0x1780, 0x17FF),  # Khmer
+    (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x3400, 0x9FFF),  # Han
+    (0xF900, 0xFAFF),
+    (0x20000, 0x323AF),
+)
+"""Scripts that write words without spaces between them, as ranges of code points."""
+
+
+def unspaced(char: str) -> bool:
+    """Whether a character belongs to a script without spaces between words."""
+    code = ord(char)
+    return any(first <= code <= last for first, last in UNSPACED)
+
+
+def folded(text: str) -> str:
+    """The text without differences of case and of composed and decomposed letters."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+def stem(word: str) -> str:
+    """A folded word without its English ending; the same for the forms of most words."""
+    word = re.split("['’]", word)[0]
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    for ending in ("ing", "ed", "es", "ly", "s"):
+        if word.endswith(ending) and not word.endswith("ss") and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiousl":
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def words(text: str) -> list[str]:
+    """The words that carry a topic, as they are written, in order, repeated ones too."""
+    return [
+        word
+        for word in _WORD.findall(text)
+        if len(word) >= _SHORTEST and not word.isdigit() and folded(word) not in COMMON
+    ]
+
+
+def topics(text: str) -> frozenset[str]:
+    """The stems of a text's words."""
+    return frozenset(stem(folded(word)) for word in words(text))
+
+
+def touched(text: str, interests: Iterable[str]) -> int:
+    """How many of the interests a text touches: it shares a stem with each of them."""
+    about, plain = topics(text), folded(text)
+    return sum(
+        folded(interest) in plain
+        if any(map(unspaced, interest))
+        else not about.isdisjoint(topics(interest))
+        for interest in interests
+    )
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """How much of the smaller set lies in the other, 0 to 1; 0 where one is empty."""
+    least = min(len(one), len(other))
+    return len(one & other) / least if least else 0.0

@@ -1,0 +1,337 @@
+"""Triggers: how much cause each mate has to speak after a line, as a sum of named points.
+
+A mate that is addressed (mention, reply, name) speaks. For the others a cheap score from 0 to 100
+decides: high enough, it speaks; low, it passes; in between its own mind is asked. The points stand
+in the tables below and nowhere else, and a Weight's score is exactly the sum of its reasons.
+
+Pure: no model, no clock. Texts are read here; the fold never reads them, it takes the verdicts.
+Mentions, replies and names work in every language; questions and general calls know a few words
+of English beside the question marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from loopforge.chat.address import is_general, is_question, is_stop, named, plain
+from loopforge.chat.state import RANK, Member, RoomState
+from loopforge.chat.topics import touched
+from loopforge.core.context import Entry
+from loopforge.core.room import Weight
+
+__all__ = ["REASONS", "Listener", "Points", "Thresholds", "batches", "is_stop", "weigh"]
+
+# ---------------------------------------------------------------- the tables of points
+
+
+class Points(NamedTuple):
+    """Points of a reason after a person's line and after a mate's line, and what it means."""
+
+    person: int
+    mate: int
+    meaning: str
+
+
+REASONS: dict[str, Points] = {
+    "mention": Points(100, 80, "its handle or name stands there with an @"),
+    "reply": Points(100, 75, "the line replies to one of its own"),
+    "name": Points(95, 60, "its name stands there as a word"),
+    "alone": Points(100, 0, "it is the only mate with the only person"),
+    "line": Points(20, 0, "somebody said something"),
+    "one person": Points(50, 0, "the only person here talks to nobody if not to mates"),
+    "general call": Points(45, 25, "anyone, everybody, you all"),
+    "question": Points(15, 10, "a question mark, or a question word at the start"),
+    "interest": Points(15, 10, "each of its interests that the line touches, at most two"),
+    "quiet so far": Points(10, 10, "it has not spoken here yet, or not for ten minutes"),
+    "in conversation": Points(25, 0, "the last mate to speak was this one"),
+    "spoke just before": Points(0, -15, "it spoke right before this line"),
+    "energy": Points(0, 10, "how full the room's energy is: +10 when full, -20 when empty"),
+    "to another": Points(-70, -50, "another mate was addressed, not this one"),
+    "to a person": Points(-40, -30, "a person was addressed"),
+    "answered by another": Points(-25, -25, "each other mate that answered it already"),
+    "behind another": Points(-25, -25, "each other unaddressed mate with more cause"),
+    "had nothing to say": Points(
+        -8, -8, "each time in a row it was asked and stayed silent, at most 3"
+    ),
+    "unprompted": Points(0, -15, "each line it said since a person spoke"),
+}
+"""Every reason there is, with its points and its meaning."""
+
+BOUND = "bound"
+"""The reason that keeps a score between 0 and 100."""
+CROWD = "enough others"
+"""The reason that keeps a score below the asking threshold when enough others will speak."""
+
+EMPTY_ENERGY = -20
+QUIET = timedelta(minutes=10)
+CALLS = ("mention", "reply", "name", "conversation")
+"""What may be switched on and off for a mate."""
+
+
+class Listener(Protocol):
+    """What must be known of a mate: its name, what it cares for, what may call it."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def interests(self) -> Collection[str]: ...  # noqa: D102
+
+    @property
+    def triggers(self) -> Collection[str]: ...  # noqa: D102
+
+
+class Thresholds(Struct, frozen=True, kw_only=True):
+    """From which score on a mate speaks, or is asked; how many unaddressed ones a line may wake."""
+
+    speak: int = 70
+    ask: int = 30
+    speakers: int = 2
+    speakers_after_mate: int = 1
+
+
+USUAL = Thresholds()
+
+
+# ---------------------------------------------------------------- weighing
+
+
+def batches(pending: Iterable[Entry]) -> list[list[Entry]]:
+    """Lines gathered to be weighed as one: those of one person in a row; a mate's each alone."""
+    gathered: list[list[Entry]] = []
+    for entry in pending:
+        last = gathered[-1][-1] if gathered else None
+        if last and entry.kind == last.kind == "heard" and entry.who == last.who:
+            gathered[-1].append(entry)
+        else:
+            gathered.append([entry])
+    return gathered
+
+
+def weigh(
+    state: RoomState,
+    batch: Sequence[Entry],
+    mates: Mapping[str, Listener],
+    now: datetime,
+    thresholds: Thresholds = USUAL,
+) -> list[Weight]:
+    """Weigh one speaker's lines (one, or several in a row) for every other mate of the room.
+
+    Mates that were addressed come first, in the order in which they were named; the others by
+    score. Mates of the room that `mates` does not know are left out.
+    """
+    if not batch:
+        return []
+    scene = _Scene(state, batch, mates, now)
+    weights = [scene.weight(mate) for mate in scene.listeners]
+    if state.stopped:
+        return [_passed(weight) for weight in weights]
+    addressed = [weight for weight in weights if weight.mate in scene.called]
+    addressed.sort(key=lambda weight: scene.called[weight.mate].place)
+    others = sorted(
+        (weight for weight in weights if weight.mate not in scene.called),
+        key=lambda weight: (-weight.score, state.mates[weight.mate].spoke_seq),
+    )
+    most = thresholds.speakers if scene.from_person else thresholds.speakers_after_mate
+    others = _ranked(others, scene, most, thresholds)
+    return [_judged(weight, thresholds) for weight in [*addressed, *others]]
+
+
+def _passed(weight: Weight) -> Weight:
+    return replace(weight, score=0, reasons={"stopped": 0}, verdict="pass")
+
+
+def _judged(weight: Weight, thresholds: Thresholds) -> Weight:
+    if weight.score >= thresholds.speak:
+        return replace(weight, verdict="speak")
+    return replace(weight, verdict="ask" if weight.score >= thresholds.ask else "pass")
+
+
+def _ranked(others: list[Weight], scene: _Scene, most: int, thresholds: Thresholds) -> list[Weight]:
+    """Each of the unaddressed stands behind those with more cause; beyond `most` none is asked."""
+    ranked = []
+    for rank, weight in enumerate(others):
+        if "alone" not in weight.reasons:
+            points = scene.points("behind another") * rank
+            weight = _scored(weight, {**weight.reasons, "behind another": points})
+        if rank >= most and weight.score >= thresholds.ask:
+            excess = thresholds.ask - 1 - weight.score
+            weight = _scored(weight, {**weight.reasons, CROWD: excess})
+        ranked.append(weight)
+    return ranked
+
+
+def _scored(weight: Weight, reasons: dict[str, int]) -> Weight:
+    """The weight with these reasons, as its score exactly their sum, within 0 and 100."""
+    reasons = {name: points for name, points in reasons.items() if points and name != BOUND}
+    total = sum(reasons.values())
+    score = min(100, max(0, total))
+    if score != total:
+        reasons[BOUND] = score - total
+    return replace(weight, score=score, reasons=reasons)
+
+
+class _Called(NamedTuple):
+    """How a mate was addressed, and where in the text (a reply comes before all places)."""
+
+    summons: str
+    place: int
+
+
+class _Scene:
+    """Everything about the lines that does not depend on which mate is weighed."""
+
+    def __init__(
+        self,
+        state: RoomState,
+        batch: Sequence[Entry],
+        mates: Mapping[str, Listener],
+        now: datetime,
+    ) -> None:
+        self.state, self.batch, self.mates, self.now = state, batch, mates, now
+        last = batch[-1]
+        self.line, self.speaker = last.id, last.who
+        self.from_person = last.kind == "heard"
+        self.listeners = [
+            mate
+            for mate in state.mates
+            if mate in mates and (self.from_person or mate != self.speaker)
+        ]
+        self.text = "\n".join(plain(str(entry.text)) for entry in batch)
+        self.called = self._calls(batch)
+        self.addressed = bool(self.called)
+        self.before = self._before()
+        self.answerers = self._answerers()
+        self.to_person = self._to_person()
+
+    def points(self, reason: str) -> int:
+        """The points of a reason after this kind of line."""
+        points = REASONS[reason]
+        return points.person if self.from_person else points.mate
+
+    def weight(self, mate: str) -> Weight:
+        """The weight of one mate before it is ranked among the others."""
+        member = self.state.mates[mate]
+        blank = Weight(mate=mate, line=self.line, score=0)
+        fresh = [entry for entry in self.batch if entry.id not in member.took_in]
+        if not fresh or mate in self.answerers:
+            self.called.pop(mate, None)
+            return replace(blank, reasons={"answered already": 0})
+        if len(fresh) < len(self.batch) and mate in self.called:
+            calls = self._calls(fresh)
+            if mate not in calls:
+                del self.called[mate]
+        if mate in self.called:
+            summons = self.called[mate].summons
+            reasons = {summons: self.points(summons)} | self._unprompted(member)
+            return _scored(replace(blank, summons=summons), reasons)
+        if self._alone(mate):
+            return _scored(replace(blank, summons="alone"), {"alone": self.points("alone")})
+        if "conversation" not in self._triggers(mate):
+            return blank
+        return _scored(blank, self._reasons(mate, member))
+
+    # ------------------------------------------------------------ reasons
+
+    def _reasons(self, mate: str, member: Member) -> dict[str, int]:
+        """Every reason of a mate that was not addressed."""
+        holds: dict[str, int] = {
+            "line": 1,
+            "one person": len(self.state.people) == 1,
+            "general call": is_general(self.text),
+            "question": is_question(self.text),
+            "interest": min(2, touched(self.text, self.mates[mate].interests)),
+            "quiet so far": self._quiet(member),
+            "in conversation": self.before == mate,
+            "spoke just before": self.before == mate,
+            "to another": self.addressed,
+            "to a person": self.to_person,
+            "answered by another": len(self.answerers - {mate}),
+        }
+        reasons = {name: times * self.points(name) for name, times in holds.items() if times}
+        if not self.from_person:
+            reasons["energy"] = self._energy()
+        elif len(self.state.people) != 1:
+            reasons["had nothing to say"] = self.points("had nothing to say") * min(
+                3, member.declined
+            )
+        return reasons | self._unprompted(member)
+
+    def _unprompted(self, member: Member) -> dict[str, int]:
+        points = self.points("unprompted") * member.streak
+        return {"unprompted": points} if points else {}
+
+    def _energy(self) -> int:
+        energy = self.state.energy
+        share = energy.left / energy.capacity if energy.capacity else 0
+        return round((self.points("energy") - EMPTY_ENERGY) * share) + EMPTY_ENERGY
+
+    def _quiet(self, member: Member) -> bool:
+        if member.spoke_at is None or member.spoke_seq < self.state.began:
+            return True
+        return self.now - member.spoke_at >= QUIET
+
+    def _alone(self, mate: str) -> bool:
+        here = self.state
+        return self.from_person and len(here.people) <= 1 and set(here.mates) == {mate}
+
+    def _triggers(self, mate: str) -> Collection[str]:
+        chosen = self.state.triggers.get(mate)
+        return self.mates[mate].triggers if chosen is None else chosen
+
+    # ------------------------------------------------------------ who was addressed, who spoke
+
+    def _calls(self, batch: Sequence[Entry]) -> dict[str, _Called]:
+        """The mates addressed in these lines, each by its strongest call."""
+        calls: dict[str, _Called] = {}
+        offset = 0
+        for entry in batch:
+            text = plain(str(entry.text))
+            author = self.state.authors.get(entry.reply_to, "")
+            found = [(author.removeprefix("mate:"), _Called("reply", offset - 1))]
+            names = {mate: self.mates[mate].name for mate in self.listeners}
+            found += [(m, _Called(c.summons, offset + c.place)) for m, c in named(text, names)]
+            for mate, call in found:
+                if mate in self.listeners and call.summons in self._triggers(mate):
+                    known = calls.get(mate, call)
+                    calls[mate] = _Called(
+                        min(known.summons, call.summons, key=RANK.index),
+                        min(known.place, call.place),
+                    )
+            offset += len(text) + 1
+        return calls
+
+    def _before(self) -> str:
+        """The mate that spoke last before these lines."""
+        first = self.batch[0].seq
+        for entry in reversed(self.state.lines.values()):
+            if entry.seq < first and entry.kind == "said":
+                return entry.who
+        return ""
+
+    def _answerers(self) -> set[str]:
+        """The mates that have answered these lines already."""
+        ids = {entry.id for entry in self.batch}
+        found = set()
+        for entry in reversed(self.state.lines.values()):
+            if entry.seq <= self.batch[0].seq:
+                break
+            if entry.kind == "said" and (entry.reply_to in ids or entry.answers in ids):
+                found.add(entry.who)
+        return found
+
+    def _to_person(self) -> bool:
+        """Whether another person is addressed: by a reply, or by name with an @."""
+        authors = {self.state.authors.get(entry.reply_to, "") for entry in self.batch}
+        people = {
+            id: str(person.name)
+            for id, person in self.state.people.items()
+            if id != self.speaker and person.name.text
+        }
+        replied = any(a.startswith("person:") and a != f"person:{self.speaker}" for a in authors)
+        return replied or any(call.summons == "mention" for _, call in named(self.text, people))
