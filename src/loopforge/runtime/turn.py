@@ -76,7 +76,8 @@ class Ended:
     """How a turn ended. `facts` are recorded but not yet in the ledger.
 
     `effects`: a tool ran, so that the turn cannot simply be taken anew. `took_in` are ids of lines
-    that came in as news and were put before the model in this very turn.
+    that came in as news and were put before the model in this very turn. `fallback` is the model
+    that answered in place of the first choice, if one did.
     """
 
     outcome: TurnOutcome
@@ -85,6 +86,7 @@ class Ended:
     why: str = ""
     effects: bool = False
     took_in: tuple[str, ...] = ()
+    fallback: str = ""
 
 
 class Turn:
@@ -98,6 +100,7 @@ class Turn:
         self._effects = False
         self._news: dict[str, Line] = {}
         self._taken_in: dict[str, None] = {}
+        self._fallback = ""
 
     def stop(self, why: str) -> None:
         """Halt: whatever is awaited is cancelled now, and the policy is closed."""
@@ -241,6 +244,8 @@ class Turn:
                 cut = Answered(turn=self._seat.turn, nth=nth, outcome="cancelled", text=text)
                 self._facts.append(self._fact(cut))
             raise
+        if reply.fallback:
+            self._fallback = reply.model
         news = self._hear_news()
         parsed = Words(_json(reply.data)) if reply.data is not None else public("")
         body = Answered(
@@ -344,7 +349,7 @@ class Turn:
     ) -> Ended:
         facts, self._facts = self._facts, []
         taken = tuple(self._taken_in)
-        return Ended(outcome, facts, plan, why, effects=self._effects, took_in=taken)
+        return Ended(outcome, facts, plan, why, self._effects, taken, self._fallback)
 
 
 def _json(value: object) -> str:

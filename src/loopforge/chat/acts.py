@@ -1,0 +1,122 @@
+"""What the room makes of a plan: each act that the guard allowed becomes facts.
+
+Pure but for the ids and times that the stamp gives. Does not append; a tool that a plan wants used
+is handed back as a call, since the world must record it before it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import msgspec
+
+from loopforge.core.delivery import Queued
+from loopforge.core.egress import Egress
+from loopforge.core.events import Body, Called, Fact, Judged, Verdict
+from loopforge.core.plan import AgentActionPlan
+from loopforge.core.room import (
+    Continue,
+    Entitle,
+    Forget,
+    Mark,
+    Marked,
+    Note,
+    Noted,
+    React,
+    Reacted,
+    Remember,
+    Said,
+    Say,
+    Schedule,
+    StaySilent,
+    Titled,
+    UseTool,
+)
+from loopforge.core.words import Words
+from loopforge.runtime.clock import Stamp
+
+FIRST_ACT = 1000
+"""Numbers of tool calls by acts begin here, so that they never meet a policy's own requests."""
+
+
+@dataclass
+class Outcome:
+    """What an allowed plan comes to: facts, tools still to be used, and the wish for another step."""
+
+    facts: list[Fact] = field(default_factory=list)
+    calls: list[tuple[int, UseTool]] = field(default_factory=list)
+    again: bool = False
+    spoke: bool = False
+
+
+def safe_plan(plan: AgentActionPlan, egress: Egress) -> AgentActionPlan:
+    """The plan with everything that would be said made fit to be said."""
+    acts = tuple(
+        msgspec.structs.replace(act, text=egress.finish(act.text)[0])
+        if isinstance(act, Say)
+        else act
+        for act in plan.acts
+    )
+    return msgspec.structs.replace(plan, acts=acts)
+
+
+def carry_out(
+    plan: AgentActionPlan,
+    verdicts: Sequence[Verdict],
+    *,
+    stamp: Stamp,
+    turn: str,
+    mate: str,
+    surfaces: Sequence[str],
+) -> Outcome:
+    """The facts of every act that its verdict allows, in the plan's order."""
+    done = Outcome()
+
+    def add(body: Body, cause: str = turn, actor: str = f"mate:{mate}") -> Fact:
+        done.facts.append(stamp.fact(body, actor=actor, cause=cause))
+        return done.facts[-1]
+
+    add(Judged(turn=turn, verdicts=tuple(verdicts)), actor="runtime")
+    for place, (act, verdict) in enumerate(zip(plan.acts, verdicts, strict=True)):
+        if not verdict.allowed:
+            continue
+        match act:
+            case Say(text=text, reply_to=reply_to):
+                said = add(
+                    Said(
+                        turn=turn,
+                        mate=mate,
+                        text=Words(text),
+                        mode=plan.mode,
+                        narrative=Words(plan.narrative),
+                        reply_to=reply_to,
+                    )
+                )
+                done.spoke = True
+                for surface in surfaces:
+                    add(Queued(surface=surface, of=said.id), said.id, "runtime")
+            case React(to=to, emoji=emoji):
+                reacted = add(Reacted(turn=turn, mate=mate, to=to, emoji=emoji))
+                for surface in surfaces:
+                    queued = Queued(surface=surface, of=reacted.id, what="reaction")
+                    add(queued, reacted.id, "runtime")
+            case Note(text=text):
+                add(Noted(turn=turn, mate=mate, text=Words(text)))
+            case Mark(line=line, mark=mark):
+                add(Marked(line=line, mark=mark, by=f"mate:{mate}"))
+            case Entitle(title=title):
+                add(Titled(title=Words(title), by="room"))
+            case UseTool():
+                nth = FIRST_ACT + place
+                arguments = msgspec.json.encode(act.arguments, order="sorted").decode()
+                add(Called(turn=turn, nth=nth, tool=act.tool, arguments=Words(arguments)))
+                done.calls.append((nth, act))
+            case Continue():
+                done.again = True
+            case StaySilent() | Remember() | Forget() | Schedule():
+                pass
+            case _:
+                assert_never(act)
+    return done

@@ -1,0 +1,296 @@
+"""The bot answers for one mate: it begins a turn, or takes up one that was broken off, and
+concludes it.
+
+A turn's plan, the guard's verdicts and what the acts come to are appended at once, with the end of
+the turn; so after a crash a turn either has no plan yet (its exchange is replayed and goes on) or
+is over. Only tools used by an act come between: they are recorded before they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from loopforge.chat.acts import FIRST_ACT, Outcome, carry_out, safe_plan
+from loopforge.chat.perceive import Viewer, route_of
+from loopforge.chat.rules import Rules
+from loopforge.chat.state import Due, OpenTurn, RoomState
+from loopforge.core.context import Entry
+from loopforge.core.egress import Egress
+from loopforge.core.events import Body, Called, Event, Fact, Perceived, Returned, TurnEnded
+from loopforge.core.guard import Rights, judge
+from loopforge.core.mate import Mate
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.plan import AgentActionPlan
+from loopforge.core.policy import Policy
+from loopforge.core.room import (
+    Noted,
+    ToolUsed,
+    TurnDropped,
+)
+from loopforge.core.words import Words
+from loopforge.runtime.ports import Rested, Thinking, Withdrawn
+from loopforge.runtime.record import perception_of, shown_of
+from loopforge.runtime.replay import Said as RecordedExchange
+from loopforge.runtime.replay import exchange_of
+from loopforge.runtime.turn import Ended, Ports, Seat, Turn
+
+SCRIBE = "room"
+"""The handle under which the room itself thinks (it names conversations)."""
+
+TROUBLE = {
+    "failed": "no model could be reached",
+    "timed_out": "the model took too long",
+    "malformed": "the model's answer made no sense",
+    "refused": "the model would not answer",
+}
+
+
+News = Callable[[], tuple[Line, ...]]
+
+
+@dataclass
+class Running:
+    """A turn that is under way in a room."""
+
+    stream: str
+    mate: Mate
+    due: Due
+    id: str
+    turn: Turn
+    policy: Policy
+    perception: AgentPerception
+    egress: Egress
+    record: tuple[RecordedExchange, ...] = ()
+
+
+@dataclass(frozen=True)
+class Concluded:
+    """How it ended, for the room: whether it spoke, and what people should be told."""
+
+    spoke: bool = False
+    trouble: str = ""
+
+
+class Bot:
+    """Takes turns for mates. `policies` are minds by name, each with its version."""
+
+    def __init__(
+        self,
+        ports: Ports,
+        viewer: Viewer,
+        policies: Mapping[str, tuple[Policy, str]],
+        rules: Rules,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        self._ports, self._viewer, self._policies = ports, viewer, policies
+        self._rules, self._secrets = rules, tuple(secrets)
+
+    # ------------------------------------------------------------ beginning
+
+    async def begin(
+        self,
+        stream: str,
+        state: RoomState,
+        mate: Mate,
+        due: Due,
+        policy: str,
+        news: News,
+        entries: list[Entry] | None = None,
+    ) -> Running:
+        """A new turn: look, and be ready to think. Nothing is written until the first request."""
+        mind, version = self._policies[policy]
+        view = await self._viewer.view(state, mate, due, entries)
+        id = self._ports.stamp.id()
+        place = (stream, mate.handle)
+        perceived = Perceived(
+            mate=mate.handle,
+            policy=version,
+            mind=mate.hash,
+            line=due.line,
+            summons=due.summons,
+            step=due.step,
+            shown=shown_of(view.perception),
+            lines=self._ports.recorder.lines(place, id, view.perception.local_events),
+            character=self._ports.recorder.character(place, mate.prompt),
+            edits=view.edits,
+            tokens=view.tokens,
+        )
+        actor, now = f"mate:{mate.handle}", self._ports.stamp.clock.now()
+        opening = [Fact(id=id, at=now, actor=actor, body=perceived, cause=due.line)]
+        if view.purged is not None:
+            opening.insert(0, self._fact(view.purged, actor="room", cause=due.line))
+        return self._running(stream, mate, due, id, mind, view.perception, news, opening)
+
+    async def take_up(
+        self,
+        stream: str,
+        mate: Mate,
+        due: Due,
+        events: Sequence[Event],
+        news: News,
+    ) -> Running | None:
+        """A turn that was broken off, read back; None when it cannot be (its texts were erased)."""
+        began = events[0]
+        assert isinstance(began.body, Perceived)
+        perception = await perception_of(self._ports.ledger, began)
+        found = self._by_version(began.body.policy)
+        if perception is None or found is None:
+            return None
+        running = self._running(stream, mate, due, began.id, found, perception, news, ())
+        running.record = await exchange_of(self._ports.ledger, events)
+        return running
+
+    def _running(
+        self,
+        stream: str,
+        mate: Mate,
+        due: Due,
+        id: str,
+        policy: Policy,
+        perception: AgentPerception,
+        news: News,
+        opening: Sequence[Fact],
+    ) -> Running:
+        egress = Egress(secrets=self._secrets, name=mate.name, length=self._rules.say_limit)
+        granted = frozenset(perception.context.get("tools", "").split())
+        seat = Seat(stream, mate.handle, id, route_of(mate), granted, egress.feed, news)
+        turn = Turn(self._ports, seat, opening)
+        return Running(stream, mate, due, id, turn, policy, perception, egress)
+
+    def _by_version(self, version: str) -> Policy | None:
+        """The policy of that name, whatever version it has now: replay finds out if it differs."""
+        name = version.partition("/")[0]
+        return self._policies[name][0] if name in self._policies else None
+
+    async def run(self, running: Running) -> Ended:
+        """Think."""
+        air = self._ports.air
+        air.publish(running.stream, Thinking(turn=running.id, mate=running.mate.handle))
+        return await running.turn.run(running.policy, running.perception, running.record)
+
+    # ------------------------------------------------------------ concluding
+
+    async def conclude(self, running: Running, ended: Ended, rights: Rights) -> Concluded:
+        """Judge the plan, carry out what is allowed, end the turn; all in one append."""
+        if ended.plan is not None:
+            return await self._conclude_plan(running, ended, ended.plan, rights)
+        facts = list(ended.facts)
+        if ended.outcome == "diverged" and ended.effects:
+            note = "My last turn broke off half way; what I did then may or may not have happened."
+            facts.append(
+                self._mine(
+                    running, Noted(turn=running.id, mate=running.mate.handle, text=Words(note))
+                )
+            )
+        outcome = ended.outcome if ended.outcome != "planned" else "done"
+        facts.append(
+            self._mine(running, TurnEnded(turn=running.id, outcome=outcome, why=Words(ended.why)))
+        )
+        self._withdraw(running, ended.why or ended.outcome)
+        await self._ports.ledger.append(running.stream, facts)
+        self._rest(running)
+        if ended.outcome == "failed":
+            return Concluded(trouble="its policy failed")
+        return Concluded()
+
+    async def _conclude_plan(
+        self, running: Running, ended: Ended, plan: AgentActionPlan, rights: Rights
+    ) -> Concluded:
+        plan = safe_plan(plan, running.egress)
+        verdicts = judge(plan, rights)
+        done = carry_out(
+            plan,
+            verdicts,
+            stamp=self._ports.stamp,
+            turn=running.id,
+            mate=running.mate.handle,
+            surfaces=self._rules.surfaces,
+        )
+        facts = [*ended.facts, *done.facts]
+        if not done.calls:
+            facts.append(self._ending(running, ended.took_in))
+        if not done.spoke:
+            refused = next((v.why for v in verdicts if v.act == "say" and not v.allowed), "")
+            self._withdraw(running, refused or "it decided to say nothing")
+        await self._ports.ledger.append(running.stream, facts)
+        if done.calls:
+            await self._use_tools(running, done, ended.took_in)
+        self._rest(running)
+        return Concluded(spoke=done.spoke, trouble=self._trouble(plan, done, verdicts))
+
+    def _trouble(self, plan: AgentActionPlan, done: Outcome, verdicts: Sequence[object]) -> str:
+        """Why an addressed mate gave no answer, in plain words; "" when there is nothing to say."""
+        if done.spoke or done.again:
+            return ""
+        named = str(plan.meta.get("trouble", ""))
+        if named:
+            return TROUBLE.get(named, "")
+        refused = [v for v in verdicts if getattr(v, "act", "") == "say"]
+        return str(getattr(refused[0], "why", "")) if refused else ""
+
+    def _ending(self, running: Running, took_in: tuple[str, ...]) -> Fact:
+        body = TurnEnded(turn=running.id, outcome="done", took_in=took_in)
+        return self._mine(running, body)
+
+    # ------------------------------------------------------------ tools used by acts
+
+    async def _use_tools(self, running: Running, done: Outcome, took_in: tuple[str, ...]) -> None:
+        facts: list[Fact] = []
+        for nth, act in done.calls:
+            outcome, value = await self._ports.tools.call(act.tool, act.arguments)
+            facts += self._used(running, nth, act.tool, outcome, value)
+        facts.append(self._ending(running, took_in))
+        await self._ports.ledger.append(running.stream, facts)
+
+    def _used(self, running: Running, nth: int, tool: str, outcome: str, value: str) -> list[Fact]:
+        words = Words(value)
+        turn, mate = running.id, running.mate.handle
+        return [
+            self._mine(running, Returned(turn=turn, nth=nth, outcome=outcome, value=words)),
+            self._mine(
+                running, ToolUsed(turn=turn, mate=mate, tool=tool, outcome=outcome, value=words)
+            ),
+        ]
+
+    async def finish(self, running: Running, events: Sequence[Event]) -> None:
+        """End a turn that had its plan but died while its tools ran."""
+        returned = {event.body.nth for event in events if isinstance(event.body, Returned)}
+        facts: list[Fact] = []
+        for event in events:
+            body = event.body
+            if isinstance(body, Called) and body.nth >= FIRST_ACT and body.nth not in returned:
+                value = "This was under way when the program died; it may or may not have happened."
+                facts += self._used(running, body.nth, body.tool, "unknown", value)
+        facts.append(self._ending(running, ()))
+        await self._ports.ledger.append(running.stream, facts)
+        self._rest(running)
+
+    async def abandon(self, turn: OpenTurn, stream: str, why: str) -> None:
+        """End a turn that cannot be taken up; unless it was stopped, its mate is due anew."""
+        outcome: Literal["stopped", "diverged"] = "stopped" if turn.halted else "diverged"
+        body = TurnEnded(turn=turn.id, outcome=outcome, why=Words(why))
+        fact = self._fact(body, actor=f"mate:{turn.mate}", cause=turn.id)
+        await self._ports.ledger.append(stream, [fact])
+
+    # ------------------------------------------------------------ small things
+
+    def dropped(self, due: Due, why: str) -> Fact:
+        """The fact that a mate which was to take a turn does not."""
+        body = TurnDropped(mate=due.mate, line=due.line, why=why)
+        return self._fact(body, actor="room", cause=due.line)
+
+    def _withdraw(self, running: Running, why: str) -> None:
+        gone = Withdrawn(turn=running.id, mate=running.mate.handle, why=why)
+        self._ports.air.publish(running.stream, gone)
+
+    def _rest(self, running: Running) -> None:
+        rested = Rested(turn=running.id, mate=running.mate.handle)
+        self._ports.air.publish(running.stream, rested)
+
+    def _mine(self, running: Running, body: Body) -> Fact:
+        return self._fact(body, actor=f"mate:{running.mate.handle}", cause=running.id)
+
+    def _fact(self, body: Body, *, actor: str, cause: str = "") -> Fact:
+        return self._ports.stamp.fact(body, actor=actor, cause=cause)

@@ -1,0 +1,147 @@
+"""Commands: what a person may ask of a room by name, whichever surface offers it.
+
+Each takes the room, the person and an argument, and returns a plain sentence on what was done.
+The table COMMANDS is what help texts are made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+
+from msgspec import Struct
+
+from loopforge.chat.server import Rooms, clean
+from loopforge.core.room import (
+    ConversationBegan,
+    ConversationEnded,
+    EnergySet,
+    Marked,
+    PolicyChosen,
+    Titled,
+)
+from loopforge.core.words import Words
+from loopforge.errors import InputError, Unknown
+
+LONGEST_TITLE = 80
+MOST_ENERGY = 1000
+
+
+class Command(Struct, frozen=True, kw_only=True):
+    """A command as people are told of it."""
+
+    name: str
+    argument: str
+    help: str
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(name="stop", argument="", help="halt everything mates do here, at once"),
+    Command(
+        name="new", argument="", help="begin a new conversation; mates start from a clean page"
+    ),
+    Command(name="end", argument="", help="end this conversation"),
+    Command(name="title", argument="[TEXT]", help="fix the room's title, or let it find its own"),
+    Command(name="energy", argument="[N]", help="how many lines mates may say without a person"),
+    Command(name="keep", argument="LINE", help="keep a line in the mates' minds"),
+    Command(name="spent", argument="LINE", help="let a line leave the mates' minds first"),
+    Command(name="policy", argument="[NAME]", help="which kind of mind runs here"),
+)
+
+
+class Commands:
+    """The commands over the rooms. `policies` are the names that may be chosen."""
+
+    def __init__(self, rooms: Rooms, policies: Collection[str]) -> None:
+        self._rooms, self._policies = rooms, policies
+        self._table: dict[str, Callable[[str, str, str], Awaitable[str]]] = {
+            "stop": self._stop,
+            "new": self._new,
+            "end": self._end,
+            "title": self._title,
+            "energy": self._energy,
+            "keep": self._keep,
+            "spent": self._spent,
+            "policy": self._policy,
+        }
+
+    async def act(self, room: str, person: str, name: str, argument: str) -> str:
+        """Do it. Raises Unknown and other input errors."""
+        if name not in self._table:
+            known = ", ".join(command.name for command in COMMANDS)
+            raise Unknown(f"There is no command {name!r} for a room. Known: {known}.")
+        return await self._table[name](room, person, argument.strip())
+
+    async def _stop(self, room: str, person: str, _argument: str) -> str:
+        await self._rooms.stop(room, person)
+        return "Stopped. Mates stay still until somebody speaks to them again."
+
+    async def _new(self, room: str, person: str, _argument: str) -> str:
+        state = await self._rooms.state(room)
+        ended = (ConversationEnded(why="asked"),) if state.conversation else ()
+        began = ConversationBegan(why="first" if state.last_at is None else "asked")
+        await self._rooms.add(room, person, *ended, began)
+        return "A new conversation. What was said before stays in the ledger."
+
+    async def _end(self, room: str, person: str, _argument: str) -> str:
+        state = await self._rooms.state(room)
+        if not state.conversation:
+            return "No conversation is going on; the next line begins one."
+        await self._rooms.add(room, person, ConversationEnded(why="asked"))
+        return "The conversation is over; the next line begins another."
+
+    async def _title(self, room: str, person: str, argument: str) -> str:
+        if not argument:
+            await self._rooms.add(room, person, Titled(title=Words(""), by="room"))
+            return "The room will find a title of its own."
+        title = clean(argument, LONGEST_TITLE)
+        await self._rooms.add(room, person, Titled(title=Words(title), by=person))
+        return f"The room is called {title}."
+
+    async def _energy(self, room: str, person: str, argument: str) -> str:
+        energy = (await self._rooms.state(room)).energy
+        if not argument:
+            return (
+                f"{energy.left} of {energy.capacity} lines are left to mates; "
+                f"each line of a person gives {energy.refill} back."
+            )
+        capacity, _, refill = argument.partition(" ")
+        try:
+            numbers = int(capacity), int(refill) if refill.strip() else energy.refill
+        except ValueError:
+            raise InputError(
+                f"{argument!r} is no energy; say how many lines, such as /energy 6, "
+                "and perhaps what a person's line gives back, such as /energy 6 4."
+            ) from None
+        if not all(0 <= number <= MOST_ENERGY for number in numbers):
+            raise InputError(f"Energy lies between 0 and {MOST_ENERGY}.")
+        await self._rooms.add(room, person, EnergySet(capacity=numbers[0], refill=numbers[1]))
+        return (
+            f"Mates may say {numbers[0]} lines in a row; a person's line gives {numbers[1]} back."
+        )
+
+    async def _keep(self, room: str, person: str, argument: str) -> str:
+        await self._mark(room, person, argument, "keep")
+        return "Kept: this line leaves the mates' minds last."
+
+    async def _spent(self, room: str, person: str, argument: str) -> str:
+        await self._mark(room, person, argument, "spent")
+        return "Spent: this line leaves the mates' minds first."
+
+    async def _mark(self, room: str, person: str, line: str, mark: str) -> None:
+        state = await self._rooms.state(room)
+        if line not in state.lines:
+            raise Unknown(
+                f"No line {line!r} is in the mates' minds now; it may be of an earlier conversation."
+            )
+        body = Marked(line=line, mark="keep" if mark == "keep" else "spent", by=f"person:{person}")
+        await self._rooms.add(room, person, body)
+
+    async def _policy(self, room: str, person: str, argument: str) -> str:
+        if not argument:
+            chosen = (await self._rooms.state(room)).policy("") or "each mate's own, or talk"
+            return f"Policy here: {chosen}. Known: {', '.join(sorted(self._policies))}."
+        if argument not in self._policies:
+            known = ", ".join(sorted(self._policies))
+            raise Unknown(f"There is no policy {argument!r}. Known: {known}.")
+        await self._rooms.add(room, person, PolicyChosen(policy=argument))
+        return f"From now on {argument} runs here."

@@ -1,0 +1,247 @@
+"""The conduct of a room: what its lane does when it is woken, in this order, until nothing is left.
+
+    1. a turn that was broken off (by a crash) is taken up again
+    2. new lines are gathered for a moment and weighed: who has cause to speak?
+    3. the mates that have take their turns, one after the other, each seeing every line so far
+    4. a title is found when one is due
+
+Everything it acts on is in the ledger, so that it can be broken off anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopforge.chat import titles, triggers
+from loopforge.chat.bot import SCRIBE, Bot, Concluded, News, Running
+from loopforge.chat.house import House
+from loopforge.chat.rules import Rules
+from loopforge.chat.state import Due, OpenTurn, RoomState
+from loopforge.core.context import Entry, as_lines
+from loopforge.core.events import Event, Planned
+from loopforge.core.guard import Rights
+from loopforge.core.mate import Mate
+from loopforge.core.perception import Line
+from loopforge.core.room import Told, Weighed
+from loopforge.core.words import Words
+from loopforge.runtime.ports import Ledger
+from loopforge.runtime.turn import Ended, Ports
+
+TURN_KINDS = (
+    "turn.asked",
+    "turn.answered",
+    "turn.called",
+    "turn.returned",
+    "turn.planned",
+    "turn.judged",
+    "turn.ended",
+)
+RECENT = 6
+"""A mate may not say word for word what it said among its last so many lines."""
+
+
+class Conduct:
+    """Runs rooms. `mates` are those of this home by handle, as they are on file now."""
+
+    def __init__(
+        self, ports: Ports, house: House, bot: Bot, mates: Mapping[str, Mate], rules: Rules
+    ) -> None:
+        self._ports, self._house, self._bot = ports, house, bot
+        self._mates, self._rules = mates, rules
+        self._running: dict[str, Running] = {}
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self._ports.ledger
+
+    def stop(self, stream: str, why: str) -> None:
+        """Halt the turn that is under way in a room."""
+        running = self._running.get(stream)
+        if running is not None:
+            running.turn.stop(why)
+
+    def give_way(self, stream: str) -> None:
+        """A person spoke: what the room does for itself can wait."""
+        running = self._running.get(stream)
+        if running is not None and running.mate.handle == SCRIBE:
+            running.turn.stop("somebody spoke")
+
+    async def conduct(self, stream: str) -> None:
+        """Do everything that is due in this room."""
+        state = await self._house.state(stream)
+        while True:
+            if state.open:
+                await self._take_up(stream, state, next(iter(state.open.values())))
+            elif state.pending():
+                await self._weigh(stream, state)
+            elif state.due:
+                await self._take_turn(stream, state, state.due[0])
+            elif not state.stopped and titles.due(state):
+                await self._entitle(stream, state)
+            else:
+                break
+        await self._house.save(stream)
+
+    # ------------------------------------------------------------ weighing
+
+    async def _weigh(self, stream: str, state: RoomState) -> None:
+        """Wait for the rest of what somebody is saying, then weigh it all."""
+        await self._gather(state)
+        pending = state.pending()
+        if not pending:
+            return
+        mates = {handle: self._mates[handle] for handle in state.mates if handle in self._mates}
+        now = self._ports.stamp.clock.now()
+        weights = [
+            weight
+            for batch in triggers.batches(pending)
+            for weight in triggers.weigh(state, batch, mates, now, self._rules.thresholds)
+        ]
+        weighed = Weighed(upto=pending[-1].seq, weights=tuple(weights))
+        fact = self._ports.stamp.fact(weighed, actor="room", cause=pending[-1].id)
+        await self._ledger.append(stream, [fact])
+
+    async def _gather(self, state: RoomState) -> None:
+        clock = self._ports.stamp.clock
+        waited = 0.0
+        while (pending := state.pending()) and pending[-1].kind == "heard":
+            since = (clock.now() - pending[-1].at).total_seconds()
+            left = min(self._rules.debounce - since, self._rules.patience - waited)
+            if left <= 0:
+                return
+            await clock.sleep(left)
+            waited += left
+
+    # ------------------------------------------------------------ turns
+
+    async def _take_turn(self, stream: str, state: RoomState, due: Due) -> None:
+        mate = self._mates.get(due.mate)
+        why = self._hindrance(state, due, mate)
+        if mate is None or why:
+            fact = self._bot.dropped(due, why or "it is no longer here")
+            await self._ledger.append(stream, [fact])
+            return
+        policy = state.policy(mate.handle) or mate.policy or "talk"
+        running = await self._bot.begin(
+            stream, state, mate, due, policy, self._news(state, mate.handle)
+        )
+        await self._run(stream, state, running)
+
+    async def _run(self, stream: str, state: RoomState, running: Running) -> None:
+        self._running[stream] = running
+        try:
+            ended = await self._bot.run(running)
+            done = await self._bot.conclude(running, ended, self._rights(state, running))
+        finally:
+            del self._running[stream]
+        await self._tell(stream, state, running, ended, done)
+
+    def _hindrance(self, state: RoomState, due: Due, mate: Mate | None) -> str:
+        if mate is None:
+            return "it is no longer here"
+        if state.stopped:
+            return "a person said stop"
+        if due.step >= self._rules.steps:
+            return f"it has taken {due.step} steps in a row"
+        if state.energy.left < 1:
+            return "the room has no energy left; a line of a person gives some back"
+        return ""
+
+    def _news(self, state: RoomState, mate: str) -> News:
+        """What was heard in the room since the last look."""
+        seen = state.seq
+
+        def news() -> tuple[Line, ...]:
+            nonlocal seen
+            fresh = [
+                entry
+                for entry in state.lines.values()
+                if entry.seq > seen and entry.kind in ("heard", "said") and entry.who != mate
+            ]
+            seen = state.seq
+            return as_lines(fresh, mate, self._names(), self._rules.zone)
+
+        return news
+
+    def _names(self) -> dict[str, Words]:
+        return {handle: Words(mate.name, public=True) for handle, mate in self._mates.items()}
+
+    def _rights(self, state: RoomState, running: Running) -> Rights:
+        handle = running.mate.handle
+        own = [e for e in state.lines.values() if e.kind == "said" and e.who == handle]
+        return Rights(
+            energy=state.energy.left,
+            steps=self._rules.steps - 1 - running.due.step,
+            tools=frozenset(running.perception.context.get("tools", "").split()),
+            stopped=state.stopped,
+            max_say=self._rules.say_limit,
+            lines=frozenset(state.lines),
+            may_title=handle == SCRIBE,
+            recent=tuple(str(entry.text) for entry in own[-RECENT:]),
+        )
+
+    # ------------------------------------------------------------ after a crash
+
+    async def _take_up(self, stream: str, state: RoomState, turn: OpenTurn) -> None:
+        events = await self._events_of(stream, turn.id)
+        mate = self._mates.get(turn.mate) or (self._scribe() if turn.mate == SCRIBE else None)
+        due = turn.due or Due(mate=turn.mate, lines=(turn.line,), summons=turn.summons)
+        why = "a person said stop" if turn.halted else ""
+        running = None
+        if mate is not None and not why:
+            news = self._news(state, mate.handle)
+            running = await self._bot.take_up(stream, mate, due, events, news)
+        if running is None:
+            await self._bot.abandon(turn, stream, why or "what it rested on is gone")
+            return
+        if any(isinstance(event.body, Planned) for event in events):
+            await self._bot.finish(running, events)
+            return
+        await self._run(stream, state, running)
+
+    async def _events_of(self, stream: str, turn: str) -> list[Event]:
+        """A turn's events, from its Perceived on."""
+        began = await self._ledger.event(turn)
+        after = await self._ledger.read(stream, after=began.seq, kinds=TURN_KINDS)
+        return [began, *(event for event in after if getattr(event.body, "turn", "") == turn)]
+
+    # ------------------------------------------------------------ titles
+
+    def _scribe(self) -> Mate:
+        """The room itself, as far as it thinks."""
+        return Mate(name="the room", handle=SCRIBE, role="scribe", prompt="", hash="0" * 16)
+
+    async def _entitle(self, stream: str, state: RoomState) -> None:
+        scribe = self._scribe()
+        recent: list[Entry] = state.recent(12)
+        due = Due(mate=SCRIBE, lines=(recent[-1].id,), summons="title")
+        running = await self._bot.begin(stream, state, scribe, due, "title", tuple, recent)
+        await self._run(stream, state, running)
+
+    # ------------------------------------------------------------ telling people
+
+    async def _tell(
+        self, stream: str, state: RoomState, running: Running, ended: Ended, done: Concluded
+    ) -> None:
+        """Say plainly what people should know: another model answered, or nobody could."""
+        for text in _notices(running, ended, done):
+            told = [entry for entry in state.lines.values() if entry.kind == "told"]
+            if text in {str(entry.text) for entry in told[-8:]}:
+                continue
+            body = Told(text=Words(text))
+            fact = self._ports.stamp.fact(body, actor="room", cause=running.id)
+            await self._ledger.append(stream, [fact])
+
+
+def _notices(running: Running, ended: Ended, done: Concluded) -> list[str]:
+    name, notices = running.mate.name, []
+    if running.mate.handle == SCRIBE:
+        return []
+    if ended.fallback:
+        notices.append(
+            f"{name}'s usual model is not answering, so {ended.fallback} answers in its place."
+        )
+    addressed = running.due.verdict == "speak"
+    if done.trouble and addressed:
+        notices.append(f"{name} gave no answer: {done.trouble}. Say it again to try once more.")
+    return notices

@@ -1,0 +1,190 @@
+"""Building a perception: the one place where a mind's view of a room is made.
+
+Truth comes in as a RoomState; out comes what one mate is shown, with the list of how it departs
+from the truth (lines that left its window), and the purge that made it fit, if there was one.
+Token counts are asked of the model that will read the prompt and remembered by line.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from loopforge.chat.rules import Rules
+from loopforge.chat.state import Due, RoomState
+from loopforge.core.context import Entry, Size, as_lines, fit, room_for_lines
+from loopforge.core.mate import Mate
+from loopforge.core.perception import AgentPerception, Edit
+from loopforge.core.room import Purged
+from loopforge.core.traits import band
+from loopforge.core.words import Words
+from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tools
+
+ANSWER_TOKENS = 420
+"""Kept free for the answer and for the second, short question of a small model."""
+TAIL_TOKENS = 120
+"""Kept free for the tail: the time, and what is asked of the mind now."""
+PER_LINE = 6
+"""Tokens that a chat template and the joints add to each line (measured on ChatML)."""
+RESERVE = 64
+REMEMBERED = 20_000
+
+
+def route_of(mate: Mate) -> Route:
+    """The model a mate asks for."""
+    return Route(tier=mate.tier, model=mate.model, temperature=mate.temperature)
+
+
+class Counter:
+    """Tokens of lines, remembered by model and line."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self._known: OrderedDict[tuple[str, str], int] = OrderedDict()
+
+    async def entries(self, route: Route, entries: Sequence[Entry]) -> dict[str, int]:
+        """Tokens of each entry by its id, joints included."""
+        model = self._models.facts(route).name
+        unknown = [entry for entry in entries if (model, entry.id) not in self._known]
+        if unknown:
+            texts = [_text(entry) for entry in unknown]
+            for entry, count in zip(unknown, await self._models.count(route, texts), strict=True):
+                self._known[model, entry.id] = count + PER_LINE
+        while len(self._known) > max(REMEMBERED, len(entries)):
+            self._known.popitem(last=False)
+        return {entry.id: self._known[model, entry.id] for entry in entries}
+
+    async def text(self, route: Route, text: str) -> int:
+        """Tokens of one text."""
+        return (await self._models.count(route, [text]))[0]
+
+
+def _text(entry: Entry) -> str:
+    files = "".join(f"\n{file.name}\n{file.text}" for file in entry.files)
+    return f"{entry.name or entry.who}: {entry.text}{files} {entry.narrative}"
+
+
+class View(NamedTuple):
+    """What came of looking: the perception, its edits, the purge if one was due, its tokens."""
+
+    perception: AgentPerception
+    edits: tuple[Edit, ...]
+    purged: Purged | None
+    tokens: int
+
+
+class Viewer:
+    """Builds perceptions of rooms."""
+
+    def __init__(
+        self, models: Models, tools: Tools, clock: Clock, rules: Rules, mates: dict[str, Words]
+    ) -> None:
+        self._models, self._tools, self._clock, self._rules = models, tools, clock, rules
+        self._names = mates
+        self.counter = Counter(models)
+
+    async def view(
+        self, state: RoomState, mate: Mate, due: Due, entries: list[Entry] | None = None
+    ) -> View:
+        """What this mate is shown now, called by this; of `entries`, if not all it may see."""
+        route = route_of(mate)
+        facts = self._models.facts(route)
+        entries = state.visible(mate.handle) if entries is None else entries
+        tokens = await self.counter.entries(route, entries)
+        system = await self.counter.text(route, mate.prompt) + TAIL_TOKENS
+        budget = room_for_lines(
+            facts.window,
+            system=system,
+            tail=TAIL_TOKENS,
+            answer=ANSWER_TOKENS,
+            reserve=RESERVE,
+            share=self._rules.share,
+        )
+        sizes = [Size(id=e.id, tokens=tokens[e.id], mark=e.mark) for e in entries]
+        fitted = fit(sizes, budget, self._rules.low)
+        stay = set(fitted.visible)
+        seen = [entry for entry in entries if entry.id in stay]
+        lines = as_lines(seen, mate.handle, self._names, self._rules.zone, fitted.cuts)
+        purged = (
+            Purged(mate=mate.handle, lines=fitted.purged, before=fitted.before, after=fitted.after)
+            if fitted.purged
+            else None
+        )
+        perception = AgentPerception(
+            step=due.step,
+            name=mate.name,
+            role=mate.role,
+            location=state.name,
+            traits=mate.traits,
+            world_summary=self._world(state, mate),
+            local_events=lines,
+            protocols=(),
+            context=self._context(state, mate, due, facts),
+        )
+        spoken = sum(entry.kind in ("heard", "said") for entry in seen)
+        gone = max(state.spoken - spoken, len(fitted.purged))
+        return View(perception, _edits(gone, fitted.cuts), purged, system + fitted.after)
+
+    def _world(self, state: RoomState, mate: Mate) -> str:
+        people = ", ".join(str(person.name) for person in state.people.values())
+        others = ", ".join(
+            str(self._names.get(handle, handle)) for handle in state.mates if handle != mate.handle
+        )
+        parts = [f"You are in the room {state.title.text if state.title else state.name}."]
+        parts.append(f"People here: {people}." if people else "No people are here.")
+        if others:
+            parts.append(f"Other mates here: {others}.")
+        return " ".join(parts)
+
+    def _context(self, state: RoomState, mate: Mate, due: Due, facts: ModelFacts) -> dict[str, str]:
+        caller = state.lines.get(due.line)
+        energy = band(state.energy.left / max(1, state.energy.capacity))
+        known = {tool.name for tool in self._tools.known()}
+        return {
+            "character": mate.prompt,
+            "voice": mate.voice,
+            "handle": mate.handle,
+            "summons": due.summons,
+            "decide": "yes" if due.verdict == "ask" else "no",
+            "line": due.line,
+            "to": str(caller.name or caller.who) if caller else "",
+            "now": now_said(self._clock, self._rules),
+            "model": "small" if facts.small else "full",
+            "tools": " ".join(tool for tool in mate.tools if tool in known),
+            "energy": energy,
+            "people": ", ".join(str(person.name) for person in state.people.values()),
+            "mates": ", ".join(str(self._names.get(h, h)) for h in state.mates),
+        }
+
+
+def now_said(clock: Clock, rules: Rules) -> str:
+    """The time as a mind is told it: "Saturday 21 November 2026, 14:05 (Europe/Paris)"."""
+    now = clock.now().astimezone(rules.zone)
+    return f"{now:%A} {now.day} {now:%B %Y, %H:%M} ({rules.zone.key})"
+
+
+def _edits(gone: int, cuts: dict[str, float]) -> tuple[Edit, ...]:
+    """How the view departs from the truth."""
+    edits = []
+    if gone:
+        edits.append(
+            Edit(
+                kind="withheld",
+                what="older lines of this conversation",
+                by="room",
+                why="they no longer fit the model's window",
+                count=gone,
+            )
+        )
+    if cuts:
+        edits.append(
+            Edit(
+                kind="withheld",
+                what="the end of a long line",
+                by="room",
+                why="it alone is larger than the window",
+                lines=tuple(cuts),
+            )
+        )
+    return tuple(edits)

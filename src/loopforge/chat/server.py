@@ -1,0 +1,240 @@
+"""Rooms: what people can do in them, whichever surface they came by.
+
+Hearing and stop do not wait for a lane: a line is in the ledger when `hear` returns, whatever a
+mate is doing. Then the room's lane is woken, and `conduct` does the rest.
+
+Does not know surfaces: a person, some text, and the surface's own id of the line is all it is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from loopforge.chat import triggers
+from loopforge.chat.conduct import Conduct
+from loopforge.chat.house import PREFIX, House, stream_of
+from loopforge.chat.rules import Rules
+from loopforge.chat.scene import MateCard, Scene
+from loopforge.chat.state import RoomState
+from loopforge.core.events import Body, Event, Fact
+from loopforge.core.mate import Mate
+from loopforge.core.room import (
+    ConversationBegan,
+    ConversationEnded,
+    EnergySet,
+    File,
+    Heard,
+    MateJoined,
+    PersonJoined,
+    RoomOpened,
+    Stopped,
+)
+from loopforge.core.words import Words
+from loopforge.errors import BadLine, Unknown
+from loopforge.people.registry import Registry
+from loopforge.runtime.air import Ear, LocalAir
+from loopforge.runtime.clock import Stamp
+from loopforge.runtime.lanes import LocalLanes
+from loopforge.runtime.ports import Ledger
+
+SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+
+def clean(text: str, limit: int) -> str:
+    """The line as it is kept: without control or broken characters, not empty, not too long."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROL)
+    text = text.encode("utf-8", "replace").decode().strip()
+    if not text:
+        raise BadLine("There is nothing in this line that could be said.")
+    if len(text) > limit:
+        raise BadLine(
+            f"This line has {len(text):,} characters; a line may have {limit:,}. "
+            "Split it, or give it to the room as a file."
+        )
+    return text
+
+
+class Rooms:
+    """The rooms of this home."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        house: House,
+        conduct: Conduct,
+        lanes: LocalLanes,
+        air: LocalAir,
+        people: Registry,
+        mates: Mapping[str, Mate],
+        stamp: Stamp,
+        rules: Rules,
+        notice: str = "",
+    ) -> None:
+        self._ledger, self._house, self._conduct, self._lanes = ledger, house, conduct, lanes
+        self._air, self._people, self._mates = air, people, mates
+        self._stamp, self._rules, self._notice = stamp, rules, notice
+        self._doors: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    # ------------------------------------------------------------ starting
+
+    async def wake_all(self) -> None:
+        """Look into every room once: whatever was heard and not yet handled is handled now."""
+        for stream in await self._ledger.heads(PREFIX):
+            self._lanes.wake(stream)
+
+    async def names(self) -> list[str]:
+        """The slugs of all rooms."""
+        return [stream.removeprefix(PREFIX) for stream in await self._ledger.heads(PREFIX)]
+
+    # ------------------------------------------------------------ entering and looking
+
+    async def enter(self, room: str, name: str, surface: str, mates: Sequence[str] = ()) -> Scene:
+        """Come into a room; it opens if it is new, with these mates or all there are."""
+        if not SLUG.fullmatch(room):
+            raise BadLine(
+                f"{room!r} is no name for a room; use small letters, digits and dashes, "
+                "beginning with a letter or digit."
+            )
+        if unknown := [mate for mate in mates if mate not in self._mates]:
+            known = ", ".join(sorted(self._mates)) or "none"
+            raise Unknown(f"There is no mate called {unknown[0]!r}. Known here: {known}.")
+        person = await self._people.meet(surface, clean(name, 200))
+        stream = stream_of(room)
+        async with self._doors[stream]:
+            state = await self._house.state(stream)
+            facts: list[Body] = []
+            if state.seq == 0:
+                facts.append(RoomOpened(name=room))
+                facts.append(EnergySet(capacity=self._rules.capacity, refill=self._rules.refill))
+                facts += [MateJoined(mate=handle) for handle in mates or sorted(self._mates)]
+            if person.id not in state.people:
+                facts.append(PersonJoined(person=person.id, name=person.name, surface=surface))
+            await self._add(stream, facts, f"person:{person.id}")
+        return await self.scene(room, person.id)
+
+    async def scene(self, room: str, you: str = "") -> Scene:
+        """The room as it stands."""
+        state = await self._known(room)
+        return Scene(
+            room=room,
+            title=str(state.title.text) if state.title else "",
+            you=you,
+            people=tuple((id, str(person.name)) for id, person in state.people.items()),
+            mates=tuple(self._card(handle) for handle in state.mates),
+            energy=state.energy.left,
+            capacity=state.energy.capacity,
+            stopped=state.stopped,
+            conversation=state.conversation,
+            policy=state.policy("") or "talk",
+            notice=self._notice,
+        )
+
+    def _card(self, handle: str) -> MateCard:
+        mate = self._mates.get(handle)
+        if mate is None:
+            return MateCard(handle=handle, name=handle)
+        return MateCard(
+            handle=handle, name=mate.name, role=mate.role, colour=mate.colour, face=mate.face
+        )
+
+    async def _known(self, room: str) -> RoomState:
+        state = await self._house.state(stream_of(room))
+        if state.seq == 0:
+            raise Unknown(f"There is no room called {room!r}.")
+        return state
+
+    def listen(self, room: str) -> Ear:
+        """Drafts, typing and events of the room from now on; close it when done."""
+        return self._air.listen(stream_of(room))
+
+    async def settled(self, room: str) -> None:
+        """Return when nobody in the room has anything left to do."""
+        await self._lanes.settled(stream_of(room))
+
+    # ------------------------------------------------------------ hearing
+
+    async def hear(
+        self,
+        room: str,
+        person: str,
+        text: str,
+        *,
+        surface: str,
+        source: str = "",
+        reply_to: str = "",
+        files: Sequence[File] = (),
+    ) -> Event:
+        """A person said something. In the ledger when this returns; said twice, heard once."""
+        stream = stream_of(room)
+        if text.strip() or not files:
+            text = clean(text, self._rules.line_limit)
+        kept = tuple(map(self._file, files))
+        async with self._doors[stream]:
+            state = await self._known(room)
+            if known := state.heard_before(surface, source):
+                return await self._ledger.event(known)
+            if person not in state.people:
+                raise Unknown(f"You are not in the room {room!r}; enter it first.")
+            stop = triggers.is_stop(text)
+            heard = Heard(
+                person=person,
+                text=Words(text),
+                surface=surface,
+                source=source,
+                reply_to=reply_to if reply_to in state.lines else "",
+                files=kept,
+            )
+            said: list[Body] = [*self._boundary(state), heard]
+            if stop:
+                said.append(Stopped(person=person, surface=surface))
+            events = await self._add(stream, said, f"person:{person}")
+        if stop:
+            self._conduct.stop(stream, "a person said stop")
+        else:
+            self._conduct.give_way(stream)
+        self._lanes.wake(stream)
+        return next(event for event in events if isinstance(event.body, Heard))
+
+    def _boundary(self, state: RoomState) -> list[Body]:
+        """What a line begins or ends, before it is heard."""
+        if not state.conversation:
+            return [ConversationBegan(why="first" if state.last_at is None else "asked")]
+        quiet = state.last_at and (self._stamp.clock.now() - state.last_at).total_seconds()
+        if quiet and self._rules.idle and quiet > self._rules.idle:
+            return [ConversationEnded(why="idle"), ConversationBegan(why="idle")]
+        return []
+
+    def _file(self, file: File) -> File:
+        size = len(str(file.text).encode("utf-8", "replace"))
+        if size > self._rules.file_limit:
+            raise BadLine(
+                f"{file.name} has {size:,} bytes; a file may have {self._rules.file_limit:,}."
+            )
+        name, text = clean(str(file.name), 200), clean(str(file.text), size + 1)
+        return File(name=Words(name), size=size, text=Words(text))
+
+    async def stop(self, room: str, person: str) -> None:
+        """Halt everything mates do here; they stay still until a person speaks to them again."""
+        stream = stream_of(room)
+        await self.add(room, person, Stopped(person=person))
+        self._conduct.stop(stream, "a person said stop")
+        self._lanes.wake(stream)
+
+    async def add(self, room: str, person: str, *bodies: Body) -> tuple[Event, ...]:
+        """Add what a person decided about a room."""
+        stream = stream_of(room)
+        async with self._doors[stream]:
+            await self._known(room)
+            return await self._add(stream, bodies, f"person:{person}" if person else "room")
+
+    async def _add(self, stream: str, bodies: Sequence[Body], actor: str) -> tuple[Event, ...]:
+        facts: list[Fact] = [self._stamp.fact(body, actor=actor) for body in bodies]
+        return await self._ledger.append(stream, facts) if facts else ()
+
+    async def state(self, room: str) -> RoomState:
+        """The room's state, to read from."""
+        return await self._known(room)

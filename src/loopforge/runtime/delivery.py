@@ -1,0 +1,171 @@
+"""Delivery: every outgoing thing from queued to accepted or failed, and never sent twice blindly.
+
+Two kinds of surface. One that is pulled (a terminal, a web page) reads the room and says what it
+has shown: `seen` accepts it. One that is pushed (Discord, Telegram) has a Surface here: one worker
+for each surface and stream sends in order, writes `attempting` before it touches the wire, and
+after a crash asks whether the thing is already there before sending it again.
+
+Caller must: hand every append of this process to `appended`, and call `start` once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from loopforge.core.delivery import Accepted, Attempting, Failed, PutOff, Queued, nonce
+from loopforge.core.events import Body, Event
+from loopforge.core.words import Words
+from loopforge.errors import SendFailed
+from loopforge.runtime.clock import Stamp
+from loopforge.runtime.ports import Ledger, Outgoing, Surface
+from loopforge.runtime.tasks import Tasks
+
+log = logging.getLogger(__name__)
+PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
+"""Seconds before the next attempt, by how many failed; the last one holds."""
+MOST_ATTEMPTS = 12
+"""After so many failed attempts a delivery has failed for good."""
+
+
+class Pending(NamedTuple):
+    """A delivery that is neither accepted nor failed: its id, of which event, how far it is."""
+
+    delivery: str
+    stream: str
+    surface: str
+    of: str
+    what: str
+    state: str
+    attempts: int
+
+
+class Outbox(Protocol):
+    """The ledger's view of open deliveries."""
+
+    async def outbox(self) -> list[Pending]:
+        """Every open delivery, oldest first."""
+        ...
+
+
+class Deliveries:
+    """All open deliveries of this process. `surfaces` are those that are pushed, by name."""
+
+    def __init__(self, ledger: Ledger, stamp: Stamp, surfaces: Mapping[str, Surface]) -> None:
+        self._ledger, self._stamp, self._surfaces = ledger, stamp, dict(surfaces)
+        self._open: dict[tuple[str, str], OrderedDict[str, Pending]] = {}
+        self._seqs: dict[str, int] = {}
+        self._workers: dict[tuple[str, str], asyncio.Event] = {}
+        self._tasks = Tasks()
+
+    async def start(self, outbox: Outbox) -> None:
+        """Take up what was open when the last process ended."""
+        for pending in await outbox.outbox():
+            self._add(pending)
+
+    async def close(self) -> None:
+        """Stop sending; what is open stays in the ledger."""
+        await self._tasks.close()
+
+    def appended(self, stream: str, events: Sequence[Event]) -> None:
+        """Take in what was just appended."""
+        for event in events:
+            match event.body:
+                case Queued(surface=surface, of=of, what=what):
+                    self._seqs[of] = event.seq
+                    self._add(Pending(event.id, stream, surface, of, what, "queued", 0))
+                case Accepted(delivery=id) | Failed(delivery=id):
+                    self._drop(stream, id)
+                case _:
+                    pass
+
+    def _add(self, pending: Pending) -> None:
+        place = (pending.stream, pending.surface)
+        self._open.setdefault(place, OrderedDict())[pending.delivery] = pending
+        if pending.surface in self._surfaces:
+            self._wake(place)
+
+    def _drop(self, stream: str, delivery: str) -> None:
+        for (where, surface), table in self._open.items():
+            if where == stream and delivery in table:
+                gone = table.pop(delivery)
+                self._seqs.pop(gone.of, None)
+                if not table:
+                    del self._open[where, surface]
+                return
+
+    def waiting(self, stream: str) -> int:
+        """How many things of a stream have not arrived yet."""
+        return sum(len(table) for (where, _), table in self._open.items() if where == stream)
+
+    # ------------------------------------------------------------ pulled surfaces
+
+    async def seen(self, stream: str, surface: str, upto: int, by: str) -> None:
+        """Everything of a pulled surface up to `upto` (a sequence number) was shown, to `by`."""
+        table = self._open.get((stream, surface), OrderedDict())
+        bodies: list[Body] = [
+            Accepted(delivery=pending.delivery, message_id=by)
+            for pending in table.values()
+            if self._seqs.get(pending.of, 0) <= upto
+        ]
+        if bodies:
+            facts = [self._stamp.fact(body, actor="runtime") for body in bodies]
+            await self._ledger.append(stream, facts)
+
+    # ------------------------------------------------------------ pushed surfaces
+
+    def _wake(self, place: tuple[str, str]) -> None:
+        if place not in self._workers:
+            self._workers[place] = asyncio.Event()
+            self._tasks.spawn(self._work(place), f"deliver {place}")
+        self._workers[place].set()
+
+    async def _work(self, place: tuple[str, str]) -> None:
+        """Send what is open for one surface of one stream, in order, for as long as this lives."""
+        wake = self._workers[place]
+        while True:
+            wake.clear()
+            while table := self._open.get(place):
+                pending = next(iter(table.values()))
+                await self._deliver(pending)
+            await wake.wait()
+
+    async def _deliver(self, pending: Pending) -> None:
+        surface = self._surfaces[pending.surface]
+        event = await self._ledger.event(pending.of)
+        out = Outgoing(
+            delivery=pending.delivery,
+            nonce=nonce(pending.delivery),
+            stream=pending.stream,
+            what=pending.what,  # type: ignore[arg-type]
+            event=event,
+        )
+        doubtful = pending.state == "attempting"
+        for nth in range(pending.attempts + 1, MOST_ATTEMPTS + 1):
+            try:
+                if doubtful and (there := await surface.sent(out)) is not None:
+                    await self._note(pending, Accepted(delivery=pending.delivery, message_id=there))
+                    return
+                await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))
+                message = await surface.send(out)
+            except SendFailed as failure:
+                if failure.final:
+                    await self._fail(pending, failure.why)
+                    return
+                doubtful = True
+                await self._note(pending, PutOff(delivery=pending.delivery, why=Words(failure.why)))
+                await self._stamp.clock.sleep(PAUSES[min(nth, len(PAUSES)) - 1])
+                continue
+            await self._note(pending, Accepted(delivery=pending.delivery, message_id=message))
+            return
+        await self._fail(pending, f"it was not taken in {MOST_ATTEMPTS} attempts")
+
+    async def _fail(self, pending: Pending, why: str) -> None:
+        await self._note(pending, Failed(delivery=pending.delivery, why=Words(why)))
+
+    async def _note(self, pending: Pending, body: Body) -> None:
+        fact = self._stamp.fact(body, actor="runtime", cause=pending.delivery)
+        await self._ledger.append(pending.stream, [fact])
