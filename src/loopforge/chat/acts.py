@@ -43,7 +43,7 @@ FIRST_ACT = 1000
 
 @dataclass
 class Outcome:
-    """What an allowed plan comes to: facts, tools still to be used, and the wish for another step."""
+    """What an allowed plan comes to: facts, tools still to be used, the wish to go on."""
 
     facts: list[Fact] = field(default_factory=list)
     calls: list[tuple[int, UseTool]] = field(default_factory=list)

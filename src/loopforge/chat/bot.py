@@ -1,5 +1,4 @@
-"""The bot answers for one mate: it begins a turn, or takes up one that was broken off, and
-concludes it.
+"""The bot answers for mates: it begins a turn, or takes up a broken one, and concludes it.
 
 A turn's plan, the guard's verdicts and what the acts come to are appended at once, with the end of
 the turn; so after a crash a turn either has no plan yet (its exchange is replayed and goes on) or

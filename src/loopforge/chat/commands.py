@@ -131,7 +131,7 @@ class Commands:
         state = await self._rooms.state(room)
         if line not in state.lines:
             raise Unknown(
-                f"No line {line!r} is in the mates' minds now; it may be of an earlier conversation."
+                f"No line {line!r} is in the mates' minds; it may be of an earlier conversation."
             )
         body = Marked(line=line, mark="keep" if mark == "keep" else "spent", by=f"person:{person}")
         await self._rooms.add(room, person, body)

@@ -25,11 +25,17 @@ EVERY = 500
 class Snapshots(Protocol):
     """A rebuildable store of folded states, and the texts that they refer to."""
 
-    async def save_snapshot(self, stream: str, seq: int, version: int, body: bytes) -> None: ...
+    async def save_snapshot(self, stream: str, seq: int, version: int, body: bytes) -> None:
+        """Keep a state as it was at `seq`, in place of the last one."""
+        ...
 
-    async def load_snapshot(self, stream: str, version: int) -> tuple[int, bytes] | None: ...
+    async def load_snapshot(self, stream: str, version: int) -> tuple[int, bytes] | None:
+        """The last state kept, and its `seq`; None if there is none of this version."""
+        ...
 
-    async def texts(self, refs: Sequence[str]) -> dict[str, str]: ...
+    async def texts(self, refs: Sequence[str]) -> dict[str, str]:
+        """The texts of these refs, as far as they are not forgotten."""
+        ...
 
 
 def stream_of(room: str) -> str:
