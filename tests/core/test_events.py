@@ -22,7 +22,7 @@ from loopforge.core.events import (
     micros,
     moment,
 )
-from loopforge.core.room import RoomEvent
+from loopforge.core.room import RoomEvent, Weight
 from loopforge.core.words import Words, digest, public
 
 KINDS = get_args(Body)
@@ -30,6 +30,16 @@ texts = st.text(max_size=20)
 refs = st.binary(min_size=2, max_size=2).map(lambda salt: digest("x", salt))
 stored_words = texts.map(public) | refs.map(lambda ref: Words("private", ref))
 st.register_type_strategy(Words, stored_words)
+st.register_type_strategy(
+    Weight,  # a default that is made anew each time is more than Hypothesis can infer
+    st.builds(
+        Weight,
+        mate=texts,
+        line=texts,
+        score=st.integers(0, 100),
+        reasons=st.dictionaries(texts, st.integers(0, 100), max_size=3),
+    ),
+)
 bodies = st.one_of(*(st.from_type(kind) for kind in KINDS))
 moments = st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 
