@@ -1,7 +1,7 @@
 """Why: the flight record of one turn, gathered from the ledger.
 
 What called it and how strongly, what it was shown and what was withheld, what it asked and what it
-was answered word for word, its plan, the guard's verdicts, tools, cost, times, and whether the words
+was answered word for word, its plan, the guard's verdicts, tools, cost, times, and whether it all
 arrived. Nothing is computed again: everything here was stored when it happened.
 """
 
@@ -208,10 +208,9 @@ def _cause(record: Record) -> list[str]:
 
 def _shown(record: Record) -> list[str]:
     shown = record.shown
-    lines = [
-        f"{sum(isinstance(line, Line) for line in record.lines)} lines, about {shown.tokens} tokens; "
-        f"policy {shown.policy}; mate file {shown.mind}"
-    ]
+    count = sum(isinstance(line, Line) for line in record.lines)
+    about = f"about {shown.tokens} tokens; policy {shown.policy}; mate file {shown.mind}"
+    lines = [f"{count} lines, {about}"]
     if not shown.edits:
         lines.append("Nothing was withheld.")
     for edit in shown.edits:
