@@ -19,8 +19,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.chat.address import is_general, is_question, is_stop, named, plain
-from loopforge.chat.state import RANK, Member, RoomState
+from loopforge.chat.state import Member, RoomState
 from loopforge.chat.topics import touched
+from loopforge.chat.turns import RANK
 from loopforge.core.context import Entry
 from loopforge.core.room import Weight
 
@@ -135,7 +136,7 @@ def weigh(
     addressed.sort(key=lambda weight: scene.called[weight.mate].place)
     others = sorted(
         (weight for weight in weights if weight.mate not in scene.called),
-        key=lambda weight: (-weight.score, state.mates[weight.mate].spoke_seq),
+        key=lambda weight: (-_sum(weight), state.mates[weight.mate].spoke_seq),
     )
     most = thresholds.speakers if scene.from_person else thresholds.speakers_after_mate
     others = _ranked(others, scene, most, thresholds)
@@ -164,6 +165,11 @@ def _ranked(others: list[Weight], scene: _Scene, most: int, thresholds: Threshol
             weight = _scored(weight, {**weight.reasons, CROWD: excess})
         ranked.append(weight)
     return ranked
+
+
+def _sum(weight: Weight) -> int:
+    """The points before they are kept between 0 and 100."""
+    return weight.score - weight.reasons.get(BOUND, 0)
 
 
 def _scored(weight: Weight, reasons: dict[str, int]) -> Weight:
@@ -317,13 +323,11 @@ class _Scene:
     def _answerers(self) -> set[str]:
         """The mates that have answered these lines already."""
         ids = {entry.id for entry in self.batch}
-        found = set()
-        for entry in reversed(self.state.lines.values()):
-            if entry.seq <= self.batch[0].seq:
-                break
-            if entry.kind == "said" and (entry.reply_to in ids or entry.answers in ids):
-                found.add(entry.who)
-        return found
+        return {
+            entry.who
+            for entry in self.state.page.since(self.batch[0].seq)
+            if entry.kind == "said" and (entry.reply_to in ids or entry.answers in ids)
+        }
 
     def _to_person(self) -> bool:
         """Whether another person is addressed: by a reply, or by name with an @."""

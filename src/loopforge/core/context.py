@@ -240,8 +240,3 @@ def _cut(texts: Sequence[Words], share: float) -> list[Words]:
         cut.append(text if shown == whole else Words(shown, public=text.public))
         left = max(0, left - len(whole))
     return cut
-
-
-def shown(lines: Iterable[Line]) -> str:
-    """All the text that lines put before a mind, for counting tokens."""
-    return "\n".join(f"{line.who}: {line.text} {line.narrative}" for line in lines)
