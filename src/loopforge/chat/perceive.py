@@ -8,7 +8,7 @@ Token counts are asked of the model that will read the prompt and remembered by 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from loopforge.chat.rules import Rules
@@ -18,7 +18,7 @@ from loopforge.core.mate import Mate
 from loopforge.core.perception import AgentPerception, Edit
 from loopforge.core.room import Purged
 from loopforge.core.traits import band
-from loopforge.core.words import Words
+from loopforge.core.words import public
 from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tools
 
 ANSWER_TOKENS = 420
@@ -78,10 +78,10 @@ class Viewer:
     """Builds perceptions of rooms."""
 
     def __init__(
-        self, models: Models, tools: Tools, clock: Clock, rules: Rules, mates: dict[str, Words]
+        self, models: Models, tools: Tools, clock: Clock, rules: Rules, mates: Mapping[str, Mate]
     ) -> None:
         self._models, self._tools, self._clock, self._rules = models, tools, clock, rules
-        self._names = mates
+        self._mates = mates
         self.counter = Counter(models)
 
     async def view(
@@ -104,8 +104,9 @@ class Viewer:
         sizes = [Size(id=e.id, tokens=tokens[e.id], mark=e.mark) for e in entries]
         fitted = fit(sizes, budget, self._rules.low)
         stay = set(fitted.visible)
+        names = {handle: public(one.name) for handle, one in self._mates.items()}
         seen = [entry for entry in entries if entry.id in stay]
-        lines = as_lines(seen, mate.handle, self._names, self._rules.zone, fitted.cuts)
+        lines = as_lines(seen, mate.handle, names, self._rules.zone, fitted.cuts)
         purged = (
             Purged(mate=mate.handle, lines=fitted.purged, before=fitted.before, after=fitted.after)
             if fitted.purged
@@ -126,11 +127,12 @@ class Viewer:
         gone = max(state.spoken - spoken, len(fitted.purged))
         return View(perception, _edits(gone, fitted.cuts), purged, system + fitted.after)
 
+    def _called(self, handle: str) -> str:
+        return self._mates[handle].name if handle in self._mates else handle
+
     def _world(self, state: RoomState, mate: Mate) -> str:
         people = ", ".join(str(person.name) for person in state.people.values())
-        others = ", ".join(
-            str(self._names.get(handle, handle)) for handle in state.mates if handle != mate.handle
-        )
+        others = ", ".join(self._called(handle) for handle in state.mates if handle != mate.handle)
         parts = [f"You are in the room {state.title.text if state.title else state.name}."]
         parts.append(f"People here: {people}." if people else "No people are here.")
         if others:
@@ -154,7 +156,7 @@ class Viewer:
             "tools": " ".join(tool for tool in mate.tools if tool in known),
             "energy": energy,
             "people": ", ".join(str(person.name) for person in state.people.values()),
-            "mates": ", ".join(str(self._names.get(h, h)) for h in state.mates),
+            "mates": ", ".join(self._called(handle) for handle in state.mates),
         }
 
 

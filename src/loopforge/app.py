@@ -1,0 +1,227 @@
+"""The composition root: Settings in, a running App out. The only place that names concrete classes.
+
+Tests call it too, with other parts: a scripted model, a simulated clock, seeded dice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from loopforge.chat.bot import Bot
+from loopforge.chat.commands import Commands
+from loopforge.chat.conduct import Conduct
+from loopforge.chat.front import Front
+from loopforge.chat.house import House
+from loopforge.chat.perceive import Viewer
+from loopforge.chat.rules import Rules
+from loopforge.chat.server import Rooms
+from loopforge.chat.triggers import Thresholds
+from loopforge.core.events import Event
+from loopforge.core.mate import Mate
+from loopforge.core.policy import Policy, as_policy
+from loopforge.mates.prompts import PromptBook
+from loopforge.mates.roster import Roster
+from loopforge.people.registry import Registry
+from loopforge.policies import chain, stub, talk, title
+from loopforge.runtime.air import LocalAir
+from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
+from loopforge.runtime.delivery import Deliveries
+from loopforge.runtime.lanes import LocalLanes
+from loopforge.runtime.ports import Clock, Dice, Models, Surface
+from loopforge.runtime.record import Recorder
+from loopforge.runtime.tasks import Tasks
+from loopforge.runtime.turn import Ports
+from loopforge.settings import Settings
+from loopforge.tools.clock import CLOCK, ClockTool
+from loopforge.tools.registry import Toolbox
+
+if TYPE_CHECKING:
+    from loopforge.ledger import SqlLedger
+
+POLICIES = ("talk", "chain", "stub")
+"""The minds a room or a mate may choose."""
+
+
+class Cast(Mapping[str, Mate]):
+    """The mates of the home as they are on file at this moment."""
+
+    def __init__(self, roster: Roster) -> None:
+        self._roster = roster
+
+    def __getitem__(self, handle: str) -> Mate:
+        return self._roster.mates()[handle]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._roster.mates())
+
+    def __len__(self) -> int:
+        return len(self._roster.mates())
+
+
+def minds(prompts: Mapping[str, str]) -> dict[str, tuple[Policy, str]]:
+    """Every mind by name, with its version."""
+    return {
+        "talk": (talk.talk(prompts), talk.VERSION),
+        "chain": (chain.chain(prompts), chain.VERSION),
+        "stub": (as_policy(stub.stub), stub.VERSION),
+        "title": (title.title(prompts), title.VERSION),
+    }
+
+
+def rules_of(settings: Settings, surfaces: Sequence[str] = ("terminal",)) -> Rules:
+    """The rules of rooms, from the settings."""
+    return Rules(
+        zone=ZoneInfo(settings.timezone),
+        debounce=settings.debounce_seconds,
+        idle=settings.idle_minutes * 60,
+        history=settings.history_lines,
+        steps=settings.max_steps,
+        thresholds=Thresholds(speakers=settings.max_speakers),
+        share=settings.context_share,
+        low=settings.context_low_water,
+        line_limit=settings.line_limit,
+        say_limit=settings.say_limit,
+        file_limit=settings.file_limit_bytes,
+        capacity=settings.energy_capacity,
+        refill=settings.energy_refill,
+        surfaces=tuple(surfaces),
+    )
+
+
+@dataclass(frozen=True)
+class App:
+    """A running Loopforge. `rooms` is what surfaces use."""
+
+    settings: Settings
+    ledger: SqlLedger
+    front: Front
+    rooms: Rooms
+    lanes: LocalLanes
+    models: Models
+    roster: Roster
+    people: Registry
+    deliveries: Deliveries
+    house: House
+    air: LocalAir
+    stamp: Stamp
+    policies: Mapping[str, tuple[Policy, str]]
+
+
+@asynccontextmanager
+async def open_ledger_of(
+    settings: Settings, clock: Clock | None = None, dice: Dice | None = None
+) -> AsyncIterator[SqlLedger]:
+    """The ledger of a home alone, for commands that only read or mend it."""
+    from loopforge.ledger import open_ledger
+
+    ledger = await open_ledger(
+        settings.database_url,
+        clock or SystemClock(),
+        dice or SystemDice(),
+        durability=settings.database_durability,
+    )
+    try:
+        yield ledger
+    finally:
+        await ledger.close()
+
+
+@asynccontextmanager
+async def open_app(
+    settings: Settings,
+    *,
+    models: Models | None = None,
+    clock: Clock | None = None,
+    dice: Dice | None = None,
+    surfaces: Mapping[str, Surface] | None = None,
+    secrets: Sequence[str] = (),
+) -> AsyncIterator[App]:
+    """Open a home and run it until the block ends. The caller holds the home's lock."""
+    clock, dice, surfaces = clock or SystemClock(), dice or SystemDice(), surfaces or {}
+    async with AsyncExitStack() as stack:
+        ledger = await stack.enter_async_context(open_ledger_of(settings, clock, dice))
+        if models is None:
+            from loopforge.models import open_models
+
+            models = open_models(settings, clock, dice)
+            stack.push_async_callback(models.close)
+        tasks = Tasks()
+        stack.push_async_callback(tasks.close)
+        app = _wired(settings, ledger, models, clock, dice, surfaces, secrets, tasks)
+        stack.push_async_callback(app.house.close)
+        stack.push_async_callback(app.deliveries.close)
+        stack.push_async_callback(app.lanes.close)
+        await app.people.refresh()
+        await app.deliveries.start(ledger)
+        await app.rooms.wake_all()
+        yield app
+
+
+def _wired(
+    settings: Settings,
+    ledger: SqlLedger,
+    models: Models,
+    clock: Clock,
+    dice: Dice,
+    surfaces: Mapping[str, Surface],
+    secrets: Sequence[str],
+    tasks: Tasks,
+) -> App:
+    stamp, recorder, air = Stamp(clock, dice), Recorder(), LocalAir()
+    rules = rules_of(settings, ("terminal", *surfaces))
+    roster = Roster(settings.home / "mates")
+    cast = Cast(roster)
+    tools = Toolbox(clock)
+    tools.add(CLOCK, ClockTool(clock, rules.zone.key))
+    ports = Ports(ledger, models, tools, air, stamp, recorder, tasks)
+    house = House(ledger, ledger, air, recorder)
+    policies = minds(PromptBook(settings.home / "prompts"))
+    viewer = Viewer(models, tools, clock, rules, cast)
+    known = [*secrets, *(key for key in settings.keys.values() if len(key) > 11)]
+    bot = Bot(ports, viewer, policies, rules, known)
+    conduct = Conduct(ports, house, bot, cast, rules)
+    lanes = LocalLanes(conduct.conduct, clock)
+    people = Registry(ledger, stamp)
+    rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, notice_of(models))
+    deliveries = Deliveries(ledger, stamp, surfaces)
+
+    def appended(stream: str, events: Sequence[Event]) -> None:
+        house.appended(stream, events)
+        deliveries.appended(stream, events)
+
+    ledger.on_append(appended)
+    front = Front(rooms, Commands(rooms, POLICIES), deliveries, ledger)
+    return App(
+        settings=settings,
+        ledger=ledger,
+        front=front,
+        rooms=rooms,
+        lanes=lanes,
+        models=models,
+        roster=roster,
+        people=people,
+        deliveries=deliveries,
+        house=house,
+        air=air,
+        stamp=stamp,
+        policies=policies,
+    )
+
+
+def notice_of(models: Models) -> str:
+    """What people are told on entering about the model that answers."""
+    from loopforge.runtime.ports import Route
+
+    facts = models.facts(Route())
+    if not facts.embedded:
+        return ""
+    return (
+        "Answers come from a small embedded model, for trying out. For a better one, set "
+        "OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY (docs/adding-models.md)."
+    )
