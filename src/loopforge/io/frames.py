@@ -60,7 +60,7 @@ Some = Annotated[int, Meta(ge=0, le=PAGE)]
 class Hello(Struct, frozen=True, tag="hello", kw_only=True, forbid_unknown_fields=True):
     """The first frame. `client` is this terminal's id; lines it says have sources "<client>:<n>".
 
-    `after` is the last event it has shown; with 0 it is new here and wants the last `tail` lines.
+    `after` is the last event it has; with None it is new here and wants the last `tail` lines.
     """
 
     version: int
@@ -69,7 +69,7 @@ class Hello(Struct, frozen=True, tag="hello", kw_only=True, forbid_unknown_field
     name: str
     surface: str = "terminal"
     mates: tuple[str, ...] = ()
-    after: Count = 0
+    after: Count | None = None
     tail: Some = 0
 
 
@@ -125,15 +125,23 @@ class Seen(Struct, frozen=True, tag="seen", kw_only=True, forbid_unknown_fields=
     seq: Count
 
 
-FromClient = Hello | Say | Act | History | Search | Why | Settle | Seen
+class Bye(Struct, frozen=True, tag="bye", kw_only=True, forbid_unknown_fields=True):
+    """Hang up, once everything said before is done."""
+
+
+FromClient = Hello | Say | Act | History | Search | Why | Settle | Seen | Bye
 
 # ---------------------------------------------------------------- what the host says
 
 
 class Welcome(Struct, frozen=True, tag="welcome", kw_only=True, forbid_unknown_fields=True):
-    """The answer to Hello. `here` are the ids of people whose terminals are open."""
+    """The answer to Hello. `here` are the ids of people whose terminals are open.
+
+    Every event after `at` follows.
+    """
 
     version: int
+    at: Count
     scene: Scene
     here: tuple[str, ...] = ()
 
