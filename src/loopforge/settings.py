@@ -12,10 +12,8 @@ Knows nothing of what the settings are used for. Making a home is `home.py`'s.
 from __future__ import annotations
 
 import difflib
-import hashlib
 import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -91,9 +89,6 @@ class Settings:
         "Rooms",
         least=0,
         most=60,
-    )
-    patience_seconds: float = setting(
-        4.0, "... but nobody is kept waiting for longer than this.", "Rooms", least=0, most=600
     )
     idle_minutes: float = setting(
         240.0,
@@ -425,7 +420,8 @@ def _completed(values: dict[str, Any], home: Path, environ: Mapping[str, str]) -
     values["person"] = values["person"] or environ.get("LOGNAME") or environ.get("USER") or "guest"
     values["timezone"] = _zone(values["timezone"], environ)
     values["database_url"] = _database(values["database_url"], home)
-    values["host_socket"] = str(home / (values["host_socket"] or _socket(home)))
+    if values["host_socket"]:
+        values["host_socket"] = str(home / Path(values["host_socket"]).expanduser())
     return values
 
 
@@ -441,14 +437,6 @@ def _database(url: str, home: Path) -> str:
     if kind.startswith("sqlite"):
         return f"{kind}:///{home / rest.removeprefix('/')}"
     return url
-
-
-def _socket(home: Path) -> str:
-    """data/host.sock, or a short path elsewhere where that is too long for a socket (107 bytes)."""
-    if len(os.fsencode(home / "data" / "host.sock")) <= 107:
-        return "data/host.sock"
-    mark = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
-    return f"{tempfile.gettempdir()}/loopforge-{os.getuid()}-{mark}.sock"
 
 
 def _zone(name: str, environ: Mapping[str, str]) -> str:
