@@ -5,14 +5,13 @@ Tests call it too, with other parts: a scripted model, a simulated clock, seeded
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from loopforge.chat.again import Replayed, replayed
 from loopforge.chat.bot import Bot
 from loopforge.chat.commands import Commands
 from loopforge.chat.conduct import Conduct
@@ -27,6 +26,7 @@ from loopforge.core.mate import Mate
 from loopforge.core.policy import Policy, as_policy
 from loopforge.mates.prompts import PromptBook
 from loopforge.mates.roster import Roster
+from loopforge.models.unasked import Unasked
 from loopforge.people.registry import Registry
 from loopforge.policies import chain, stub, talk, title
 from loopforge.runtime.air import LocalAir
@@ -141,8 +141,13 @@ async def open_app(
     dice: Dice | None = None,
     surfaces: Mapping[str, Surface] | None = None,
     secrets: Sequence[str] = (),
+    wake: bool = True,
 ) -> AsyncIterator[App]:
-    """Open a home and run it until the block ends. The caller holds the home's lock."""
+    """Open a home and run it until the block ends.
+
+    With `wake`, whatever was heard and not yet handled is handled now; the caller then holds the
+    home's lock.
+    """
     clock, dice, surfaces = clock or SystemClock(), dice or SystemDice(), surfaces or {}
     async with AsyncExitStack() as stack:
         ledger = await stack.enter_async_context(open_ledger_of(settings, clock, dice))
@@ -159,7 +164,8 @@ async def open_app(
         stack.push_async_callback(app.lanes.close)
         await app.people.refresh()
         await app.deliveries.start(ledger)
-        await app.rooms.wake_all()
+        if wake:
+            await app.rooms.wake_all()
         yield app
 
 
@@ -225,3 +231,29 @@ def notice_of(models: Models) -> str:
         "Answers come from a small embedded model, for trying out. For a better one, set "
         "OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY (docs/adding-models.md)."
     )
+
+
+# ---------------------------------------------------------------- single commands
+
+
+async def replay_turn(settings: Settings, event: str) -> Replayed:
+    """Replay the turn of an event on what was recorded. Asks no model."""
+    async with open_ledger_of(settings) as ledger:
+        return await replayed(ledger, minds(PromptBook(settings.home / "prompts")), event)
+
+
+async def act_on_room(settings: Settings, room: str, name: str, argument: str) -> str:
+    """Do a room's command from outside, as the owner."""
+    async with open_app(settings, models=Unasked(), wake=False) as app:
+        return await app.front.act(room, "", name, argument)
+
+
+async def rooms_of(settings: Settings) -> list[str]:
+    """One line for each room: its name, its title, who is in it."""
+    async with open_app(settings, models=Unasked(), wake=False) as app:
+        lines = []
+        for name in await app.rooms.names():
+            scene = await app.front.scene(name)
+            mates = ", ".join(card.handle for card in scene.mates)
+            lines.append(f"{name}\t{scene.title or '(no title)'}\t{mates}")
+        return lines or ["No room yet; `loopforge chat` opens the first."]

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Collection
 from msgspec import Struct
 
 from loopforge.chat.server import Rooms, clean
+from loopforge.chat.triggers import CALLS
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
@@ -18,6 +19,7 @@ from loopforge.core.room import (
     Marked,
     PolicyChosen,
     Titled,
+    TriggersSet,
 )
 from loopforge.core.words import Words
 from loopforge.errors import InputError, Unknown
@@ -44,7 +46,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(name="energy", argument="[N]", help="how many lines mates may say without a person"),
     Command(name="keep", argument="LINE", help="keep a line in the mates' minds"),
     Command(name="spent", argument="LINE", help="let a line leave the mates' minds first"),
-    Command(name="policy", argument="[NAME]", help="which kind of mind runs here"),
+    Command(name="policy", argument="[NAME [MATE]]", help="which kind of mind runs here"),
+    Command(name="triggers", argument="MATE [CALLS]", help="what may call a mate here"),
 )
 
 
@@ -62,6 +65,7 @@ class Commands:
             "keep": self._keep,
             "spent": self._spent,
             "policy": self._policy,
+            "triggers": self._triggers,
         }
 
     async def act(self, room: str, person: str, name: str, argument: str) -> str:
@@ -140,8 +144,29 @@ class Commands:
         if not argument:
             chosen = (await self._rooms.state(room)).policy("") or "each mate's own, or talk"
             return f"Policy here: {chosen}. Known: {', '.join(sorted(self._policies))}."
-        if argument not in self._policies:
+        policy, _, mate = argument.partition(" ")
+        if policy not in self._policies:
             known = ", ".join(sorted(self._policies))
-            raise Unknown(f"There is no policy {argument!r}. Known: {known}.")
-        await self._rooms.add(room, person, PolicyChosen(policy=argument))
-        return f"From now on {argument} runs here."
+            raise Unknown(f"There is no policy {policy!r}. Known: {known}.")
+        await self._must_be_here(room, mate)
+        await self._rooms.add(room, person, PolicyChosen(policy=policy, mate=mate))
+        return f"From now on {policy} runs here" + (f" for {mate}." if mate else ".")
+
+    async def _triggers(self, room: str, person: str, argument: str) -> str:
+        mate, *calls = argument.split()
+        await self._must_be_here(room, mate)
+        if calls == ["none"]:
+            calls = []
+        elif wrong := [call for call in calls if call not in CALLS]:
+            raise Unknown(f"Nothing calls by {wrong[0]!r}. Known: {', '.join(CALLS)}, or none.")
+        elif not calls:
+            chosen = (await self._rooms.state(room)).triggers.get(mate)
+            now = "what its file says" if chosen is None else ", ".join(chosen) or "nothing"
+            return f"{mate} is called here by: {now}."
+        await self._rooms.add(room, person, TriggersSet(mate=mate, triggers=tuple(calls)))
+        return f"{mate} is called here by: {', '.join(calls) or 'nothing'}."
+
+    async def _must_be_here(self, room: str, mate: str) -> None:
+        here = (await self._rooms.state(room)).mates
+        if mate and mate not in here:
+            raise Unknown(f"{mate!r} is not in this room. Here: {', '.join(here) or 'nobody'}.")

@@ -1,0 +1,77 @@
+"""Replaying one turn on its record: does the policy still do the same?"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.chat.why import turn_of
+from loopforge.core.events import Perceived, Planned
+from loopforge.core.policy import Policy
+from loopforge.runtime.ports import Ledger
+from loopforge.runtime.record import perception_of
+from loopforge.runtime.replay import Diverged, Gone, Onward, Same, exchange_of, replay
+
+
+class Replayed(Struct, frozen=True):
+    """What a replay found.
+
+    `outcome`: same, diverged, erased, unfinished (the record ends early), unknown (no such policy).
+    """
+
+    outcome: str
+    detail: str
+
+
+async def replayed(
+    ledger: Ledger, policies: Mapping[str, tuple[Policy, str]], event: str
+) -> Replayed:
+    """Feed the recorded exchange of the event's turn to its policy. Raises Unknown."""
+    turn = await turn_of(ledger, await ledger.event(event))
+    began = await ledger.event(turn)
+    assert isinstance(began.body, Perceived)
+    name = began.body.policy.partition("/")[0]
+    if name not in policies:
+        return Replayed("unknown", f"There is no policy {name!r} any more.")
+    perception = await perception_of(ledger, began)
+    if perception is None:
+        return Replayed("erased", "What this turn was shown has been forgotten.")
+    events = [
+        event
+        for event in await ledger.read(began.stream, after=began.seq)
+        if getattr(event.body, "turn", "") == turn
+    ]
+    try:
+        found = replay(policies[name][0], perception, await exchange_of(ledger, events))
+    except Exception as error:  # a policy is anybody's code
+        return Replayed("diverged", f"The policy now fails: {error!r}.")
+    planned = next((e.body for e in events if isinstance(e.body, Planned)), None)
+    match found:
+        case Gone(nth):
+            return Replayed("erased", f"Request {nth} rests on words that have been forgotten.")
+        case Onward(nth=nth):
+            return Replayed("unfinished", f"The record ends before request {nth} was answered.")
+        case Diverged(nth, recorded, now):
+            return Replayed("diverged", f"At request {nth}:\n{_difference(recorded, now)}")
+        case Same(plan):
+            if planned is None:
+                return Replayed("unfinished", "The turn never came to its plan.")
+            if planned.plan.text is None:
+                return Replayed("erased", "The plan has been forgotten.")
+            written = msgspec.json.encode(plan, order="sorted").decode()
+            if written != planned.plan.text:
+                return Replayed(
+                    "diverged", f"In the plan:\n{_difference(planned.plan.text, written)}"
+                )
+            version = policies[name][1]
+            return Replayed("same", f"{version} returns the same plan, to the letter.")
+
+
+def _difference(recorded: str, now: str) -> str:
+    lines = difflib.unified_diff(
+        recorded.splitlines(), now.splitlines(), "recorded", "now", lineterm="", n=1
+    )
+    return "\n".join(lines)

@@ -1,0 +1,39 @@
+"""loopforge turn: look into one turn of a mate, and replay it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Annotated
+
+import typer
+
+from loopforge.cli import settings
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def _turn() -> None:
+    """Look into one turn of a mate, and replay it."""
+
+
+@app.command()
+def replay(
+    context: typer.Context,
+    event: Annotated[str, typer.Argument(help="Id of a line, or of any event of the turn.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Feed the recorded exchange to the policy: the same plan, or the first divergence?
+
+    Exits with 1 when the policy now does something else.
+    """
+    from loopforge.app import replay_turn
+
+    found = asyncio.run(replay_turn(settings(context), event))
+    if as_json:
+        typer.echo(json.dumps({"outcome": found.outcome, "detail": found.detail}))
+    else:
+        typer.echo(f"{found.outcome}: {found.detail}")
+    if found.outcome not in ("same", "erased"):
+        raise typer.Exit(1)
