@@ -24,6 +24,7 @@ from loopforge.chat.triggers import Thresholds
 from loopforge.core.events import Event
 from loopforge.core.mate import Mate
 from loopforge.core.policy import Policy, as_policy
+from loopforge.home import lock_home, make_home
 from loopforge.mates.prompts import PromptBook
 from loopforge.mates.roster import Roster
 from loopforge.models.unasked import Unasked
@@ -218,6 +219,18 @@ def _wired(
         stamp=stamp,
         policies=policies,
     )
+
+
+@asynccontextmanager
+async def hosted(settings: Settings) -> AsyncIterator[Front]:
+    """Be the host of this home: make it if it is new, hold its lock, run it.
+
+    Raises HostTaken when another process is.
+    """
+    make_home(settings.home)
+    with lock_home(settings.home):
+        async with open_app(settings) as app:
+            yield app.front
 
 
 def notice_of(models: Models) -> str:
