@@ -73,11 +73,12 @@ def load(name: str, module: str, line: str) -> Any:
     """Import one command and give it as Typer runs it."""
     offered = importlib.import_module(module)
     if (app := getattr(offered, "app", None)) is not None:
+        app.rich_markup_mode = None
         group = get_group(app)
         group.name = name
         group.help = group.help or line
         return group
-    app = typer.Typer(add_completion=False)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command(name, help=offered.command.__doc__ or line)(offered.command)
     return get_command(app)
 
@@ -88,6 +89,7 @@ root = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: importing Rich's costs more than all the rest
 )
 
 
