@@ -1,0 +1,343 @@
+"""A room for tests of surfaces: it keeps events in memory or in a file, and a mate that answers.
+
+It serves the same `Rooms` as the real one. The mate `echo` says back what it hears, drafting word
+by word; how it behaves is scripted by `Temper`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from loopforge.chat.scene import MateCard, Scene
+from loopforge.core.events import Body, Event, decode, encode, moment
+from loopforge.core.room import (
+    ConversationBegan,
+    ConversationEnded,
+    EnergySet,
+    File,
+    Heard,
+    PersonJoined,
+    RoomOpened,
+    Said,
+    Stopped,
+    Titled,
+    Told,
+)
+from loopforge.core.words import Words, public
+from loopforge.errors import BadLine, LedgerFull, Unknown
+from loopforge.home import lock_home
+from loopforge.io.frames import shown
+from loopforge.io.rooms import Listening
+from loopforge.runtime.air import LocalAir
+from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+from loopforge.runtime.tasks import Tasks
+
+START = datetime(2026, 10, 8, 14, 0, tzinfo=UTC)
+MATES = (
+    MateCard(handle="maya", name="Maya", role="the host of the commons", colour="#e0a458"),
+    MateCard(handle="merlin", name="Merlin", role="keeper of old books", colour="#8f7ee7"),
+    MateCard(handle="pixel", name="Pixel", role="tinkers with machines", colour="#5cc8a1"),
+)
+NOTICE = (
+    "Answers come from a small embedded model, for trying out. Plug in a better one: set "
+    "OPENAI_API_KEY, or name one in loopforge.toml (docs/adding-models.md)."
+)
+
+
+@dataclass
+class Temper:
+    """How the mate answers."""
+
+    answer: Callable[[str], str | None] = lambda text: f"You said: {text}"
+    withdraws: bool = False
+    tells: str = ""
+    step: float = 0.0
+    gate: asyncio.Event | None = None
+    full: bool = False
+
+
+class Commons:
+    """Every room of a home, kept in `store` (a file) or in memory."""
+
+    def __init__(self, temper: Temper | None = None, store: Path | None = None) -> None:
+        self.temper = temper or Temper()
+        self.seen_up_to: dict[str, int] = {}
+        self.acts: list[tuple[str, str, str]] = []
+        self.heard_calls = 0
+        self.air = LocalAir()
+        self._store = store
+        self._events: dict[str, list[Event]] = {}
+        self._sources: dict[tuple[str, str], Event] = {}
+        self._tasks = Tasks()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._busy = 0
+        self._count = 0
+        if store is not None and store.exists():
+            for line in store.read_bytes().splitlines():
+                self._load(line)
+
+    async def __aenter__(self) -> Commons:
+        for room, events in self._events.items():
+            answered = {e.body.turn for e in events if isinstance(e.body, Said)}
+            for event in tuple(events):
+                if isinstance(event.body, Heard) and f"turn-{event.id}" not in answered:
+                    self._wake(room, event)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._tasks.close()
+
+    # ------------------------------------------------------------ what the protocol asks
+
+    async def enter(self, room: str, name: str, surface: str, mates: tuple[str, ...] = ()) -> Scene:
+        for handle in mates:
+            if handle not in {card.handle for card in MATES}:
+                raise Unknown(f"There is no mate {handle!r} here.")
+        person = f"p-{name}"
+        if room not in self._events:
+            self.add(room, RoomOpened(name=room), "room")
+        joined = {e.body.person for e in self._events[room] if isinstance(e.body, PersonJoined)}
+        if person not in joined:
+            body = PersonJoined(person=person, name=Words(name), surface=surface)
+            self.add(room, body, f"person:{person}")
+        scene = await self.scene(room)
+        return Scene(
+            room=scene.room,
+            title=scene.title,
+            you=person,
+            people=scene.people,
+            mates=scene.mates,
+            energy=scene.energy,
+            capacity=scene.capacity,
+            notice=scene.notice,
+        )
+
+    async def hear(
+        self,
+        room: str,
+        person: str,
+        text: str,
+        *,
+        surface: str,
+        source: str,
+        reply_to: str = "",
+        files: Sequence[File] = (),
+    ) -> Event:
+        self.heard_calls += 1
+        if (before := self._sources.get((room, source))) is not None:
+            return before
+        if self.temper.full:
+            raise LedgerFull("The disk is full; nothing was written.")
+        if len(text) > 8000:
+            raise BadLine("A line is at most 8,000 characters long; nothing was said.")
+        if text.strip().lower() == "stop":
+            await self.act(room, person, "stop", "")
+        body = Heard(
+            person=person,
+            text=Words(text),
+            surface=surface,
+            source=source,
+            reply_to=reply_to,
+            files=tuple(files),
+        )
+        event = self.add(room, body, f"person:{person}")
+        self._wake(room, event)
+        return event
+
+    async def act(self, room: str, person: str, name: str, argument: str) -> str:
+        self.acts.append((person, name, argument))
+        match name:
+            case "stop":
+                self.add(room, Stopped(person=person), f"person:{person}")
+                return "Stopped. Mates stay still until somebody speaks to them again."
+            case "title":
+                self.add(room, Titled(title=Words(argument), by=person), f"person:{person}")
+                return f"The room is called {argument!r} now."
+            case "new":
+                self.add(room, ConversationBegan(why="asked"), "room")
+                return "A new conversation begins."
+            case "end":
+                self.add(room, ConversationEnded(why="asked"), "room")
+                return "The conversation is over."
+            case "energy":
+                if argument:
+                    self.add(room, EnergySet(capacity=int(argument), refill=4), "room")
+                return "4 of 6 lines are left to mates."
+            case "keep" | "spent" | "policy":
+                return f"{name} {argument}: done."
+        raise Unknown(f"There is no command {name!r}.")
+
+    async def history(
+        self, room: str, *, before: int | None = None, after: int = 0, limit: int = 50
+    ) -> list[Event]:
+        end = len(self._events[room]) if before is None else before - 1
+        within = self._events[room][after:end]  # an event's place is its number
+        if after:
+            return list(itertools.islice(filter(shown, within), limit))
+        return [*itertools.islice(filter(shown, reversed(within)), limit)][::-1]
+
+    async def search(self, room: str, words: str, limit: int) -> list[Event]:
+        return [
+            event
+            for event in self._events[room]
+            if isinstance(event.body, Heard | Said) and words.casefold() in str(event.body.text)
+        ][-limit:]
+
+    async def scene(self, room: str) -> Scene:
+        events = self._events[room]
+        people = {
+            e.body.person: str(e.body.name) for e in events if isinstance(e.body, PersonJoined)
+        }
+        titles = [str(e.body.title) for e in events if isinstance(e.body, Titled)]
+        last = [e for e in events if isinstance(e.body, Heard | Stopped)]
+        return Scene(
+            room=room,
+            title=titles[-1] if titles else "",
+            people=tuple(people.items()),
+            mates=MATES,
+            energy=4,
+            capacity=6,
+            stopped=bool(last) and isinstance(last[-1].body, Stopped),
+            policy="talk",
+            notice=NOTICE,
+        )
+
+    async def why(self, event_id: str) -> str:
+        for events in self._events.values():
+            for event in events:
+                if event.id == event_id:
+                    return f"Event {event_id}\nmode: context\n" + "because " * 50
+        raise Unknown(f"There is no event {event_id}.")
+
+    def listen(self, room: str) -> Listening:
+        return self.air.listen(room)
+
+    async def seen(self, room: str, person: str, seq: int) -> None:
+        self.seen_up_to[person] = max(seq, self.seen_up_to.get(person, 0))
+
+    async def settled(self, room: str) -> None:
+        await self._idle.wait()
+
+    # ------------------------------------------------------------ what happens in it
+
+    def add(self, room: str, body: Body, actor: str, at: datetime | None = None) -> Event:
+        """Append one event and let everybody hear it."""
+        events = self._events.setdefault(room, [])
+        self._count += 1
+        event = Event(
+            stream=room,
+            seq=len(events) + 1,
+            id=f"e{self._count:05}",
+            at=at or START + timedelta(seconds=20 * self._count),
+            actor=actor,
+            cause="",
+            body=body,
+        )
+        self._save(event)
+        self._keep(event)
+        self.air.publish(room, event)
+        return event
+
+    def events(self, room: str) -> list[Event]:
+        """Everything that happened in a room."""
+        return self._events[room]
+
+    def _wake(self, room: str, event: Event) -> None:
+        self._busy += 1
+        self._idle.clear()
+        self._tasks.spawn(self._answer(room, event), "echo")
+
+    async def _answer(self, room: str, event: Event) -> None:
+        temper, turn = self.temper, f"turn-{event.id}"
+        assert isinstance(event.body, Heard)
+        try:
+            text = temper.answer(str(event.body.text))
+            if text is None:
+                return
+            self.air.publish(room, Thinking(turn=turn, mate="maya"))
+            words = text.split(" ")
+            for count in range(1, len(words) + 1):
+                draft = Draft(turn=turn, mate="maya", text=" ".join(words[:count]))
+                self.air.publish(room, draft)
+                await asyncio.sleep(temper.step)
+            if temper.gate is not None:
+                await temper.gate.wait()
+            if temper.withdraws:
+                self.air.publish(room, Withdrawn(turn=turn, mate="maya", why="it would leak a key"))
+            elif temper.tells:
+                self.add(room, Told(text=Words(temper.tells)), "room")
+            else:
+                said = Said(
+                    turn=turn,
+                    mate="maya",
+                    text=Words(text),
+                    mode="context",
+                    narrative=Words("because I was asked"),
+                    reply_to=event.id,
+                )
+                self.add(room, said, "mate:maya")
+            self.air.publish(room, Rested(turn=turn, mate="maya"))
+        finally:
+            self._busy -= 1
+            if not self._busy:
+                self._idle.set()
+
+    # ------------------------------------------------------------ the file
+
+    def _save(self, event: Event) -> None:
+        if self._store is None:
+            return
+        row = (event.stream, event.seq, event.id, event.at.timestamp(), event.actor)
+        body = encode(_public(event.body)).decode()
+        with self._store.open("ab") as file:
+            file.write(json.dumps([*row, body]).encode() + b"\n")
+
+    def _load(self, line: bytes) -> None:
+        stream, seq, id, at, actor, body = json.loads(line)
+        event = Event(
+            stream=stream,
+            seq=seq,
+            id=id,
+            at=moment(int(at * 1_000_000)),
+            actor=actor,
+            cause="",
+            body=decode(body),
+        )
+        self._keep(event)
+        self._count += 1
+
+    def _keep(self, event: Event) -> None:
+        self._events.setdefault(event.stream, []).append(event)
+        if isinstance(event.body, Heard) and event.body.source:
+            self._sources[event.stream, event.body.source] = event
+
+
+def _public(body: Body) -> Body:
+    """The body with words that a file can hold."""
+    from msgspec.structs import asdict, replace
+
+    changed = {
+        name: public(str(value)) for name, value in asdict(body).items() if isinstance(value, Words)
+    }
+    return replace(body, **changed)
+
+
+HOSTED: dict[Path, Commons] = {}
+"""The rooms that were opened last in this process, by home."""
+
+
+@contextlib.asynccontextmanager
+async def hosting(home: Path, temper: Temper | None = None) -> AsyncIterator[Commons]:
+    """What a host does: take the lock, open the rooms. Raises HostTaken."""
+    with lock_home(home):
+        async with Commons(temper, home / "data" / "events.jsonl") as rooms:
+            HOSTED[home] = rooms
+            yield rooms
