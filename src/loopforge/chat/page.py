@@ -97,6 +97,9 @@ class Page(Struct, kw_only=True, omit_defaults=True):
         )
 
     def _bound(self, weighed: int) -> None:
+        oldest = next(iter(self.lines.values()))
+        if oldest.seq > weighed:
+            return  # a burst: everything here is still to be weighed
         bulk = {id: _bulk(entry) for id, entry in self.lines.items()}
         total = sum(bulk.values())
         if total <= HELD:

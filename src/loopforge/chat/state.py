@@ -387,7 +387,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
 
     def forget(self, refs: Iterable[str]) -> None:
         """Forget texts, wherever the state holds them."""
-        gone = set(refs)
+        gone = set(refs) - {""}
         for words in self.words():
             if words.ref in gone:
                 words.text = None
