@@ -1,0 +1,120 @@
+"""The documents say what is true: drawn parts are fresh, links lead somewhere, commands run."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from typer.main import get_group
+
+from loopforge import cli, errors
+from loopforge.settings import rows
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md")])
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    """docs/generate.py as a module."""
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_what_is_generated_is_fresh(generate: ModuleType) -> None:
+    """`make docs` would change nothing."""
+    for path, text in generate.pages().items():
+        assert path.read_text("utf-8") == text, f"{path.name} is stale; run `make docs`"
+
+
+def test_a_stale_block_would_be_noticed(generate: ModuleType) -> None:
+    """A drawn block that was edited by hand is drawn anew; a missing one is an error."""
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    assert generate.architecture(page.replace("accepted --> [*]", "accepted --> queued")) == page
+    with pytest.raises(SystemExit, match="delivery"):
+        generate.architecture(page.replace("<!-- drawn: delivery -->", ""))
+
+
+@pytest.mark.parametrize("name", [row.name for row in rows()])
+def test_every_setting_is_documented_and_used(name: str) -> None:
+    """Each setting stands in docs/settings.md, and some code reads it."""
+    assert f"| `{name}` |" in (ROOT / "docs" / "settings.md").read_text("utf-8")
+    sources = [p for p in (ROOT / "src").rglob("*.py") if p.name != "settings.py"]
+    assert any(re.search(rf"\.{name}\b", path.read_text("utf-8")) for path in sources)
+
+
+def commands() -> list[str]:
+    """Every command that can be run, such as `loopforge ledger tail`."""
+
+    def walk(command: Any, path: str) -> list[str]:
+        if not hasattr(command, "commands"):
+            return [path]
+        names = cli.COMMANDS if path == "loopforge" else command.commands
+        return [
+            each for n in names for each in walk(command.get_command(None, n), f"{path} {n}")
+        ]  # fmt: skip
+
+    return walk(get_group(cli.root), "loopforge")
+
+
+def test_every_command_is_documented() -> None:
+    """Each command has its heading in docs/cli.md, and says what it does."""
+    page = (ROOT / "docs" / "cli.md").read_text("utf-8")
+    for command in commands():
+        assert re.search(rf"^#+ `{command}`\n\n\w", page, re.MULTILINE), command
+
+
+def test_the_error_tree_is_drawn_as_it_is() -> None:
+    """The tree in errors.py's docstring has every class, below its own parent."""
+    drawn: list[tuple[int, str]] = [
+        (len(found[1]), found[2])
+        for found in re.finditer(r"^( +)(\w+)", errors.__doc__ or "", re.MULTILINE)
+    ]
+    parents = {}
+    for index, (depth, name) in enumerate(drawn):
+        above = [other for d, other in drawn[:index] if d < depth]
+        shallower = [d for d, _ in drawn[:index] if d < depth]
+        nearest = max(shallower, default=None)
+        candidates = [n for d, n in drawn[:index] if d == nearest]
+        parents[name] = candidates[-1] if above else None
+    real = {
+        each.__name__: next(
+            (b.__name__ for b in each.__mro__[1:] if b.__module__ == errors.__name__), None
+        )
+        for each in vars(errors).values()
+        if isinstance(each, type) and each.__module__ == errors.__name__
+    }
+    assert parents == real
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link names a file or folder of this repository."""
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_check_says_what_is_stale(tmp_path: Path) -> None:
+    """`docs/generate.py --check` ends with 1 and names the page when one was edited by hand."""
+    for name in ("docs", "pyproject.toml"):
+        subprocess.run(["cp", "-r", str(ROOT / name), str(tmp_path / name)], check=True)
+    (tmp_path / "docs" / "settings.md").write_text("nothing\n")
+    out = subprocess.run(
+        [sys.executable, str(tmp_path / "docs" / "generate.py"), "--check"],
+        capture_output=True,
+        text=True,
+    )
+    assert out.returncode == 1
+    assert "docs/settings.md" in out.stdout
