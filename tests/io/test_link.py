@@ -203,7 +203,7 @@ async def test_what_was_seen_is_acknowledged_at_the_latest_when_leaving(tmp_path
 
 async def test_when_the_host_leaves_another_takes_over_and_nothing_is_lost(tmp_path: Path) -> None:
     """The second terminal becomes host when the first closes; its lines go on, each once."""
-    ben = Watch(link(tmp_path, "ben"))
+    ben = Watch(link(tmp_path, "ben", tail=0))
     async with watching(link(tmp_path, "ana")) as ana, ben.link:
         await ben.until(Joined)
         ben.link.say("one")
@@ -261,7 +261,8 @@ async def test_a_host_killed_at_any_moment_loses_and_doubles_nothing(tmp_path: P
     names = ("ana", "ben", "cem")
     async with contextlib.AsyncExitStack() as stack:
         watches = [
-            await stack.enter_async_context(watching(link(tmp_path, name))) for name in names
+            await stack.enter_async_context(watching(link(tmp_path, name, tail=0)))
+            for name in names
         ]
         assert not any(watch.link.hosting for watch in watches)
 
