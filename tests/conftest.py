@@ -9,6 +9,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["tests.postgres"]
+
 settings.register_profile("house", deadline=None, print_blob=True)
 settings.load_profile("house")
 

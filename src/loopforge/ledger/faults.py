@@ -1,0 +1,105 @@
+"""What a database complains of, told as Loopforge's errors: what happened, and what to do.
+
+No sentence holds a password, a text, or a statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError, LedgerFull
+
+BUSY_STATES = {"55P03", "40001", "40P01", "57014"}
+FULL_STATES = {"53100", "53200"}
+BROKEN_STATES = {"XX001", "XX002"}
+GONE_STATES = {"57P01", "57P02", "57P03", "57P05"}
+
+
+def place(url: URL) -> str:
+    """Where the ledger lies, in words, without a password."""
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    return f"PostgreSQL at {url.host or 'its socket'}{f':{url.port}' if url.port else ''}"
+
+
+def told(error: Exception, url: URL) -> LedgerError:
+    """The error to raise instead of a database's own."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if url.get_backend_name() == "sqlite":
+        return _sqlite(cause, place(url))
+    return _postgres(cause, place(url))
+
+
+@contextmanager
+def telling(url: URL) -> Iterator[None]:
+    """Let errors of the database through as Loopforge's."""
+    try:
+        yield
+    except (SQLAlchemyError, UnicodeDecodeError) as error:
+        raise told(error, url) from error
+
+
+def _sqlite(cause: BaseException | None, where: str) -> LedgerError:
+    name = getattr(cause, "sqlite_errorname", "")
+    said = str(cause)
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return LedgerBusy(
+            f"The ledger {where} stayed locked by another program; nothing was written. "
+            "Close that program, or try again."
+        )
+    if name.startswith("SQLITE_FULL"):
+        return LedgerFull(
+            f"The disk that holds the ledger {where} is full; nothing was written. "
+            "Make room and try again."
+        )
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "decode to UTF-8" in said:
+        return LedgerBroken(
+            f"The ledger {where} is damaged ({said}). Keep the file, run `loopforge ledger "
+            "verify` on it, and go on with a backup."
+        )
+    if name.startswith("SQLITE_CANTOPEN"):
+        return LedgerError(
+            f"The ledger {where} cannot be opened. Check that its folder exists and may be written."
+        )
+    if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")):
+        return LedgerError(
+            f"The ledger {where} may not be written. Check who owns the file and its folder."
+        )
+    if name.startswith("SQLITE_IOERR"):
+        return LedgerError(
+            f"The disk failed under the ledger {where} ({name}); nothing was written. "
+            "Check the disk and try again."
+        )
+    return LedgerError(f"The ledger {where} did not do what was asked: {said}.")
+
+
+def _postgres(cause: BaseException | None, where: str) -> LedgerError:
+    state = getattr(cause, "sqlstate", None) or ""
+    said = str(cause).strip().splitlines()[0].rstrip(".") if str(cause).strip() else repr(cause)
+    if state in BUSY_STATES:
+        return LedgerBusy(
+            f"The ledger in {where} stayed locked by another program; nothing was written. "
+            "Try again."
+        )
+    if state in FULL_STATES:
+        return LedgerFull(
+            f"The disk of {where} is full; nothing was written. Make room and try again."
+        )
+    if state in BROKEN_STATES:
+        return LedgerBroken(f"The ledger in {where} is damaged ({said}). Go on with a backup.")
+    unreached = not state and type(cause).__name__ in {"OperationalError", "ConnectionTimeout"}
+    if unreached or state.startswith("08") or state in GONE_STATES:
+        return LedgerError(
+            f"The ledger in {where} cannot be reached ({said}). Check that it runs and that "
+            "`database_url` is right, then try again."
+        )
+    return LedgerError(f"The ledger in {where} did not do what was asked: {said}.")
+
+
+def lost(error: Exception) -> bool:
+    """Whether the connection broke, so that nobody knows if a commit arrived."""
+    return isinstance(error, DBAPIError) and error.connection_invalidated

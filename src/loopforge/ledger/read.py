@@ -1,0 +1,113 @@
+"""Reading events back, with their private words filled in. Runs in a reading thread.
+
+Long reads go page by page, so that no statement holds a reader's place in SQLite for long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Event
+from loopforge.errors import Unknown
+from loopforge.ledger.rows import COLUMNS, events_of, listed, mark, within
+
+PAGE = 2000
+"""Events read by one statement."""
+
+END = "\U0010ffff"
+"""Greater than anything a printable name can go on with."""
+
+
+def read(
+    connection: Connection,
+    stream: str,
+    *,
+    after: int = 0,
+    before: int | None = None,
+    kinds: Sequence[str] = (),
+    limit: int | None = None,
+    newest: bool = False,
+) -> list[Event]:
+    """See `Ledger.read`."""
+    if not stream.isprintable():
+        return []
+    events: list[Event] = []
+    backwards = newest and limit is not None
+    while limit is None or len(events) < limit:
+        count = PAGE if limit is None else min(PAGE, limit - len(events))
+        page = _page(connection, stream, after, before, kinds, count, backwards)
+        events = page + events if backwards else events + page
+        if len(page) < count:
+            break
+        after, before = (after, page[0].seq) if backwards else (page[-1].seq, before)
+    return events
+
+
+def _page(
+    connection: Connection,
+    stream: str,
+    after: int,
+    before: int | None,
+    kinds: Sequence[str],
+    count: int,
+    backwards: bool,
+) -> list[Event]:
+    one = mark(connection)
+    query = f"SELECT {COLUMNS} FROM events WHERE stream = {one} AND seq > {one}"  # noqa: S608
+    values: list[Any] = [stream, after]
+    if before is not None:
+        query, values = f"{query} AND seq < {one}", [*values, before]
+    if len(kinds) == 1:
+        query, values = f"{query} AND kind = {one}", [*values, kinds[0]]
+    elif kinds:
+        query = f"{query} AND kind {within(connection)}"
+        values.append(listed(connection, kinds))
+    query = f"{query} ORDER BY seq {'DESC' if backwards else 'ASC'} LIMIT {one}"
+    rows = connection.exec_driver_sql(query, (*values, count)).all()
+    return events_of(connection, reversed(rows) if backwards else rows)
+
+
+def event(connection: Connection, id: str) -> Event:
+    """See `Ledger.event`."""
+    query = f"SELECT {COLUMNS} FROM events WHERE id = {mark(connection)}"  # noqa: S608
+    row = connection.exec_driver_sql(query, (id,)).one_or_none() if id.isprintable() else None
+    if row is None:
+        raise Unknown(f"There is no event {id!r} in the ledger.")
+    return events_of(connection, [row])[0]
+
+
+def heads(connection: Connection, prefix: str = "") -> dict[str, int]:
+    """See `Ledger.heads`."""
+    if not prefix.isprintable():
+        return {}
+    one = mark(connection)
+    found = connection.exec_driver_sql(
+        f"SELECT stream, seq FROM streams WHERE stream >= {one} AND stream < {one} "  # noqa: S608
+        "ORDER BY stream",
+        (prefix, prefix + END),
+    )
+    return {row.stream: row.seq for row in found}
+
+
+def tail(connection: Connection, count: int, stream: str = "") -> list[Event]:
+    """The newest events of one stream, or of all, oldest first (ids are ordered in time)."""
+    if stream:
+        return read(connection, stream, limit=count, newest=True)
+    query = f"SELECT {COLUMNS} FROM events ORDER BY id DESC LIMIT {mark(connection)}"  # noqa: S608
+    rows = connection.exec_driver_sql(query, (count,)).all()
+    return events_of(connection, reversed(rows))
+
+
+def pages(connection: Connection, prefix: str = "") -> Iterator[list[Event]]:
+    """All events, stream by stream, in order, a page at a time."""
+    one, stream, seq = mark(connection), prefix, 0
+    query = (
+        f"SELECT {COLUMNS} FROM events WHERE (stream, seq) > ({one}, {one}) "  # noqa: S608
+        f"AND stream < {one} ORDER BY stream, seq LIMIT {PAGE}"
+    )
+    while rows := connection.exec_driver_sql(query, (stream, seq, prefix + END)).all():
+        yield events_of(connection, rows)
+        stream, seq = rows[-1][0], rows[-1][1]

@@ -1,0 +1,176 @@
+"""The ledger on a SQL database: SQLite in a file, or PostgreSQL.
+
+`open_ledger` makes or opens one; `SqlLedger` serves the port `Ledger`, and what people do with a
+ledger besides: follow, search, export, verify, erase, rebuild. Everything here is a thin door; the
+work is done by the module of the same name, in the writing thread or in a reading one.
+
+Does not know rooms, turns or mates.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from loopforge.core.events import Event, Fact
+from loopforge.ledger import migrate, read
+from loopforge.ledger.append import Append, fit
+from loopforge.ledger.engine import READERS, Durability, Store, connect, settled
+from loopforge.ledger.faults import lost, telling, told
+from loopforge.ledger.views import View, refold, stale
+from loopforge.ledger.writer import Appended, Writer
+from loopforge.runtime.clock import Stamp
+from loopforge.runtime.ports import Clock, Dice
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+async def open_ledger(
+    url: str,
+    clock: Clock,
+    dice: Dice,
+    views: Sequence[View] = (),
+    *,
+    durability: Durability = "normal",
+    patience: float = 5.0,
+    max_pages: int | None = None,
+) -> SqlLedger:
+    """Open the ledger at `url`, making it if there is none.
+
+    `sqlite:///relative.db`, `sqlite:////absolute.db`, or `postgresql://user@host/name`.
+    `durability="full"` lets SQLite survive a power cut with the very last commit; "normal" may
+    lose the last moments of it (a killed process loses nothing either way). `patience` is how many
+    seconds to wait for somebody else's lock. `max_pages` bounds the SQLite file.
+
+    Raises LedgerError (with its kinds) when it is out of reach, damaged, or of another schema.
+    """
+    store = connect(settled(url), durability=durability, patience=patience, max_pages=max_pages)
+    try:
+        heads = await asyncio.to_thread(_prepare, store, views)
+    except BaseException:
+        store.close()
+        raise
+    return SqlLedger(store, Stamp(clock, dice), views, heads)
+
+
+def _prepare(store: Store, views: Sequence[View]) -> dict[str, int]:
+    with telling(store.url):
+        migrate.ready(store)
+        with store.reader.connect() as connection:
+            old = stale(connection, views)
+            if not old:
+                return read.heads(connection)
+        with store.writer.begin() as connection:
+            refold(connection, stale(connection, views))
+            return read.heads(connection)
+
+
+class SqlLedger:
+    """A ledger in a SQL database; belongs to the event loop it was opened in."""
+
+    def __init__(
+        self, store: Store, stamp: Stamp, views: Sequence[View], heads: dict[str, int]
+    ) -> None:
+        self._store, self._stamp, self._views = store, stamp, tuple(views)
+        self._heads = heads
+        self._callbacks: list[Appended] = []
+        self._loop = asyncio.get_running_loop()
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="ledger reader")
+        self._writer = Writer(store, self._views, self._appended)
+
+    async def close(self) -> None:
+        """Write what is waiting, and let the database go."""
+        await self._writer.close()
+        await self._loop.run_in_executor(None, self._readers.shutdown)
+        self._store.close()
+
+    # ------------------------------------------------------------ the port
+
+    async def append(
+        self, stream: str, facts: Sequence[Fact], *, expect: int | None = None
+    ) -> tuple[Event, ...]:
+        """See `Ledger.append`. Also raises BadLine for what cannot be stored (see rows.py)."""
+        fit(stream, facts)
+        seed = self._stamp.dice.bytes(32)
+        return await self._writer.append(Append(stream, facts, expect, seed))
+
+    async def read(
+        self,
+        stream: str,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        kinds: Sequence[str] = (),
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> list[Event]:
+        """See `Ledger.read`."""
+        return await self._reading(
+            partial(
+                read.read,
+                stream=stream,
+                after=after,
+                before=before,
+                kinds=kinds,
+                limit=limit,
+                newest=newest,
+            )
+        )
+
+    async def event(self, id: str) -> Event:
+        """See `Ledger.event`."""
+        return await self._reading(partial(read.event, id=id))
+
+    async def heads(self, prefix: str = "") -> dict[str, int]:
+        """See `Ledger.heads`."""
+        return await self._reading(partial(read.heads, prefix=prefix))
+
+    # ------------------------------------------------------------ following
+
+    def on_append(self, callback: Callable[[str, tuple[Event, ...]], None]) -> Callable[[], None]:
+        """Be told of every append of this process, after its commit, in order, in the event loop.
+
+        Whoever awaited the append goes on after the callbacks. Call what is returned to be told no
+        longer.
+        """
+        self._callbacks.append(callback)
+        return lambda: self._callbacks.remove(callback)
+
+    def _appended(self, stream: str, events: tuple[Event, ...]) -> None:
+        if not events:
+            return
+        if self._heads.get(stream, 0) == events[0].seq - 1:
+            self._heads[stream] = events[-1].seq
+        for callback in tuple(self._callbacks):
+            try:
+                callback(stream, events)
+            except Exception:
+                log.exception("a follower of the ledger failed")
+
+    async def tail(self, count: int = 20, stream: str = "") -> list[Event]:
+        """The newest events of one stream, or of all, oldest first."""
+        return await self._reading(partial(read.tail, count=count, stream=stream))
+
+    # ------------------------------------------------------------ threads
+
+    async def _reading(self, work: Callable[[Connection], T]) -> T:
+        """Run some reading in a reading thread; done again once if the connection was gone."""
+        return await self._loop.run_in_executor(self._readers, self._read, work)
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        for again in (True, False):
+            try:
+                with self._store.reader.connect() as connection:
+                    return work(connection)
+            except (SQLAlchemyError, UnicodeDecodeError) as error:
+                if not (again and lost(error)):
+                    raise told(error, self._store.url) from error
+        raise AssertionError("unreachable")

@@ -1,0 +1,126 @@
+"""A real PostgreSQL for tests: one throw-away cluster for the session, a new database for each test.
+
+`postgres_url` is that database; `ledger_url` is a test run twice, on SQLite and on PostgreSQL.
+Where PostgreSQL is not installed, such tests are skipped and say so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+BINARIES = "/usr/lib/postgresql"
+
+
+class Cluster:
+    """A running server on a Unix socket, without any promise to survive a crash of the machine."""
+
+    def __init__(self, binaries: Path) -> None:
+        self._root = Path(tempfile.mkdtemp(prefix="loopforge-pg-"))
+        self._names = count(1)
+        self._user = "postgres" if os.geteuid() == 0 else None
+        if self._user:
+            shutil.chown(self._root, self._user)
+        self._call(binaries / "initdb", "-D", "data", "-U", "postgres", "-A", "trust", "-N",
+                   "--encoding=UTF8", "--locale=C")  # fmt: skip
+        self._server = self._start(binaries)
+
+    def _call(self, *command: str | Path) -> None:
+        done = subprocess.run(
+            command, cwd=self._root, user=self._user, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+    def _start(self, binaries: Path) -> subprocess.Popen[bytes]:
+        swift = ("fsync=off", "synchronous_commit=off", "full_page_writes=off",
+                 "max_connections=200", "shared_buffers=32MB", "listen_addresses=",
+                 f"unix_socket_directories={self._root}")  # fmt: skip
+        with (self._root / "log").open("wb") as out:
+            server = subprocess.Popen(
+                [binaries / "postgres", "-D", "data", *(x for one in swift for x in ("-c", one))],
+                cwd=self._root,
+                user=self._user,
+                stdout=out,
+                stderr=out,
+            )
+        self._wait(server)
+        return server
+
+    def _wait(self, server: subprocess.Popen[bytes]) -> None:
+        for _ in range(300):
+            try:
+                psycopg.connect(self.url("postgres")).close()
+            except psycopg.OperationalError:
+                assert server.poll() is None, (self._root / "log").read_text()
+                time.sleep(0.1)
+            else:
+                return
+        raise AssertionError((self._root / "log").read_text())
+
+    def url(self, name: str) -> str:
+        """The URL of a database of this server."""
+        return f"postgresql://postgres@/{name}?host={self._root}"
+
+    def execute(self, statement: str) -> None:
+        """Run a statement outside of any transaction."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def create(self) -> str:
+        """Make a new, empty database; its name."""
+        name = f"ledger{next(self._names)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        return name
+
+    def stop(self) -> None:
+        """End the server at once and remove everything."""
+        self._server.send_signal(signal.SIGQUIT)
+        self._server.wait(30)
+        shutil.rmtree(self._root, ignore_errors=True)
+
+
+def _binaries() -> Path | None:
+    found = shutil.which("initdb")
+    if found:
+        return Path(found).resolve().parent
+    versions = sorted(Path(BINARIES).glob("*/bin/initdb"), key=lambda p: int(p.parts[4]))
+    return versions[-1].parent if versions else None
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Cluster]:
+    """The cluster of this session."""
+    binaries = _binaries()
+    if binaries is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    cluster = Cluster(binaries)
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture
+def postgres_url(postgres: Cluster) -> Iterator[str]:
+    """A new, empty PostgreSQL database."""
+    name = postgres.create()
+    yield postgres.url(name)
+    postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def ledger_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for a ledger: on SQLite, then on PostgreSQL."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'ledger.db'}"
+    url = request.getfixturevalue("postgres_url")
+    assert isinstance(url, str)
+    return url
