@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.events import Event
-from loopforge.core.room import Heard, Noted, Said
+from loopforge.core.room import Heard, Noted, Said, Told
 from loopforge.core.words import Words
 from loopforge.io import frames
 from loopforge.io.address import Address
@@ -196,6 +196,31 @@ async def test_events_that_were_published_out_of_order_arrive_in_order(tmp_path:
         publish("commons", held[0])
         ana.tell(frames.Settle(n=2))
         assert texts(await ana.until(frames.Done)) == []
+
+
+async def test_a_line_that_comes_while_history_is_read_arrives_once(tmp_path: Path) -> None:
+    """What stands in a page of history and waits in the mailbox too is sent once."""
+
+    class Busy(Commons):
+        """Rooms in which somebody speaks whenever history is read."""
+
+        async def history(
+            self, room: str, *, before: int | None = None, after: int = 0, limit: int = 50
+        ) -> list[Event]:
+            self.add(room, Told(text=Words("meanwhile")), "room")
+            await asyncio.sleep(0.01)
+            return await super().history(room, before=before, after=after, limit=limit)
+
+    address = Address(tmp_path)
+    async with asyncio.timeout(20), Busy(SILENT) as rooms, Hall(rooms, address):
+        wire = Wire(*await asyncio.open_unix_connection(address.path()))
+        wire.tell(frames.Hello(version=1, client="c", room="commons", name="ana", tail=50))
+        wire.tell(frames.Settle(n=1))
+        got = await wire.until(frames.Done)
+        seqs = [frame.event.seq for frame in got if isinstance(frame, frames.Happened)]
+        assert seqs == sorted(set(seqs))
+        assert len(seqs) >= 3
+        wire.writer.close()
 
 
 @pytest.mark.parametrize(
