@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
@@ -51,6 +52,15 @@ from loopforge.core.words import Words, digest, public
 DAWN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 PEOPLE = ("p-ada", "p-bo", "p-cy")
 MATES = ("maya", "merlin", "zoe", "otto", "pip")
+
+
+@dataclass(frozen=True)
+class Listening:
+    """A mate as far as triggers know it."""
+
+    name: str
+    interests: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ("mention", "reply", "name", "conversation")
 
 
 class Chronicle:

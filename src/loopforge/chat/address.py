@@ -83,22 +83,19 @@ def named(text: str, names: Mapping[str, str]) -> list[tuple[str, Address]]:
     for everybody in EVERYBODY:
         mentions = [a for a in _addresses(text, everybody) if a.summons == "mention"]
         found += [(who, mention) for mention in mentions for who in names]
-    return sorted(
-        (
-            (who, address)
-            for who, address in found
-            if not any(_within(address, longer) for other, longer in found if other != who)
-        ),
-        key=lambda pair: pair[1].place,
-    )
+    return list(_longest(found))
 
 
-def _within(inner: Address, outer: Address) -> bool:
-    return (
-        outer.place <= inner.place
-        and inner.end <= outer.end
-        and (inner.end - inner.place) < (outer.end - outer.place)
-    )
+def _longest(found: list[tuple[str, Address]]) -> Iterator[tuple[str, Address]]:
+    """The addresses in order, without those that lie within a longer one."""
+    begun = reached = -1
+    for who, address in sorted(found, key=lambda pair: (pair[1].place, -pair[1].end)):
+        within = address.end <= reached
+        if within and (address.place, address.end) != (begun, reached):
+            continue
+        yield who, address
+        if address.end > reached:
+            begun, reached = address.place, address.end
 
 
 def _addresses(text: str, spelling: str) -> Iterator[Address]:
