@@ -157,7 +157,7 @@ def _ranked(others: list[Weight], scene: _Scene, most: int, thresholds: Threshol
     """Each of the unaddressed stands behind those with more cause; beyond `most` none is asked."""
     ranked = []
     for rank, weight in enumerate(others):
-        if "alone" not in weight.reasons:
+        if weight.score and "alone" not in weight.reasons:
             points = scene.points("behind another") * rank
             weight = _scored(weight, {**weight.reasons, "behind another": points})
         if rank >= most and weight.score >= thresholds.ask:

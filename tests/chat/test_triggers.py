@@ -1,0 +1,452 @@
+"""Triggers: who has cause to speak after a line, and why, to the point."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.chat.state import RoomState, fold
+from loopforge.chat.triggers import REASONS, Thresholds, batches, weigh
+from loopforge.core.room import EnergySet, Purged, TriggersSet, Weight
+from tests.strategies import MATES, PEOPLE, TEXTS, Chronicle, Listening, histories
+
+HOUSE = {
+    "maya": Listening("Maya", ("tea", "baking")),
+    "merlin": Listening("Merlin", ("old maps",)),
+    "zoe": Listening("Zoë"),
+    "otto": Listening("Otto"),
+    "pip": Listening("Pip"),
+}
+
+
+def weighed(
+    story: Chronicle,
+    mates: dict[str, Listening] | None = None,
+    thresholds: Thresholds | None = None,
+) -> dict[str, Weight]:
+    """The weights of the last batch of pending lines, by mate, in order."""
+    state = fold(story.events)
+    batch = batches(state.pending())[-1]
+    weights = weigh(state, batch, mates or HOUSE, story.now, thresholds or Thresholds())
+    return {weight.mate: weight for weight in weights}
+
+
+def verdicts(weights: dict[str, Weight]) -> dict[str, str]:
+    """What each mate is to do, in order."""
+    return {mate: weight.verdict for mate, weight in weights.items()}
+
+
+def heard(text: str, *, people: int = 2, mates: int = 3, **fields: str) -> dict[str, Weight]:
+    """The weights after one line of a person in a new room."""
+    story = Chronicle(people=people, mates=mates)
+    story.hear(text, **fields)  # type: ignore[arg-type]
+    return weighed(story)
+
+
+# ---------------------------------------------------------------- laws
+
+
+@given(histories(), st.integers(0, 100), st.integers(0, 100), st.integers(0, 4))
+def test_a_score_is_the_sum_of_its_reasons(
+    story: Chronicle, speak: int, ask: int, speakers: int
+) -> None:
+    """Exactly, between 0 and 100, and its verdict is what the thresholds say of it."""
+    state = fold(story.events)
+    thresholds = Thresholds(speak=max(speak, ask), ask=ask, speakers=speakers)
+    for batch in batches(state.pending()):
+        for weight in weigh(state, batch, HOUSE, story.now, thresholds):
+            assert weight.score == sum(weight.reasons.values())
+            assert 0 <= weight.score <= 100
+            if state.stopped:
+                assert weight.verdict == "pass"
+            elif weight.score >= thresholds.speak:
+                assert weight.verdict == "speak"
+            else:
+                assert weight.verdict == ("ask" if weight.score >= ask else "pass")
+
+
+@given(histories())
+def test_every_other_mate_is_weighed_once(story: Chronicle) -> None:
+    """All mates that are here, but never the one that spoke; each for the batch's last line."""
+    state = fold(story.events)
+    for batch in batches(state.pending()):
+        weights = weigh(state, batch, HOUSE, story.now)
+        speaker = batch[-1].who if batch[-1].kind == "said" else ""
+        assert sorted(w.mate for w in weights) == sorted(set(state.mates) - {speaker})
+        assert {w.line for w in weights} <= {batch[-1].id}
+
+
+@given(histories(), st.integers(0, 4), st.integers(0, 4))
+def test_a_line_wakes_only_so_many_that_it_did_not_address(
+    story: Chronicle, speakers: int, after_mate: int
+) -> None:
+    """Of the unaddressed ones at most `speakers` (after a mate's line: fewer) speak or are asked."""
+    state = fold(story.events)
+    thresholds = Thresholds(speakers=speakers, speakers_after_mate=after_mate)
+    for batch in batches(state.pending()):
+        most = speakers if batch[-1].kind == "heard" else after_mate
+        weights = weigh(state, batch, HOUSE, story.now, thresholds)
+        woken = [w for w in weights if w.summons == "conversation" and w.verdict != "pass"]
+        assert len(woken) <= most
+
+
+@given(histories(), TEXTS)
+def test_weighing_changes_nothing(story: Chronicle, text: str) -> None:
+    """It is a pure function of the state, and the same each time."""
+    story.hear(text)
+    state = fold(story.events)
+    first = weigh(state, state.pending()[-1:], HOUSE, story.now)
+    assert weigh(state, state.pending()[-1:], HOUSE, story.now) == first
+    assert state == fold(story.events)
+
+
+def test_every_reason_can_be_given() -> None:
+    """The table has no row that nothing leads to, and weights give no reason that it has not."""
+    story = Chronicle(people=2, mates=5)
+    given: set[str] = set()
+
+    def look() -> None:
+        for weight in weighed(story).values():
+            given.update(weight.reasons)
+
+    story.hear("anyone for tea and baking?")
+    look()
+    story.weigh(("maya", story.lines[-1], "ask"))
+    story.perceive("maya", summons="conversation")
+    story.end()
+    story.hear("@bo hello")
+    look()
+    story.hear("and @maya too", PEOPLE[1])
+    look()
+    story.say("merlin?", mate="maya")
+    look()
+    story.say("what, merlin?", mate="maya", reply_to=story.lines[0])
+    look()
+    story.say("nothing", mate="merlin")
+    look()
+    story.hear("right", reply_to=story.lines[-1])
+    look()
+    question = story.hear("does anybody know?").id
+    story.say("I do", mate="zoe", reply_to=question)
+    state = fold(story.events)
+    question_entry = state.lines[question]
+    for weight in weigh(state, [question_entry], HOUSE, story.now):
+        given.update(weight.reasons)
+    for room in (Chronicle(people=1, mates=1), Chronicle(people=1, mates=3)):
+        story = room
+        story.hear("hi")
+        look()
+    assert given - {"bound", "enough others", "answered already"} == set(REASONS)
+
+
+# ---------------------------------------------------------------- being addressed
+
+
+@pytest.mark.parametrize(("text", "summons"), [("@maya hello", "mention"), ("Maya, hello", "name")])
+def test_an_addressed_mate_speaks(text: str, summons: str) -> None:
+    """A mention or a name makes it speak, and keeps the others from it."""
+    weights = heard(text)
+    assert next(iter(weights)) == "maya"
+    assert weights["maya"].summons == summons
+    assert verdicts(weights) == {"maya": "speak", "merlin": "pass", "zoe": "pass"}
+
+
+def test_a_reply_addresses_whose_line_it_is() -> None:
+    """Also when that line left everybody's context long ago."""
+    story = Chronicle(people=2)
+    line = story.say("so it is", mate="zoe").id
+    story.weigh()
+    for mate in story.mates:
+        story.add(Purged(mate=mate, lines=(line,), before=9, after=1))
+    story.hear("really", reply_to=line)
+    assert line not in fold(story.events).lines
+    assert weighed(story)["zoe"].summons == "reply"
+    assert weighed(story)["zoe"].verdict == "speak"
+
+
+def test_addressed_mates_come_in_the_order_of_their_names() -> None:
+    """The one replied to first, then as the text names them; then those that it does not."""
+    story = Chronicle(people=2, mates=5)
+    line = story.say("hm", mate="otto").id
+    story.weigh()
+    story.hear("Zoë, then @maya, what do you say?", reply_to=line)
+    weights = weighed(story)
+    assert list(weights)[:3] == ["otto", "zoe", "maya"]
+    assert [weights[mate].summons for mate in list(weights)[:3]] == ["reply", "name", "mention"]
+
+
+def test_the_stronger_call_is_named() -> None:
+    """Mentioned and named, a mate was mentioned."""
+    assert heard("maya? @maya!")["maya"].summons == "mention"
+
+
+def test_everybody_mentioned_speaks() -> None:
+    """@all is no general call but a mention of each, beyond the limit of speakers."""
+    assert set(verdicts(heard("@all, your names please", mates=5)).values()) == {"speak"}
+
+
+@pytest.mark.parametrize(
+    ("triggers", "text", "verdict"),
+    [
+        (("mention",), "@maya", "speak"),
+        (("mention",), "maya", "pass"),
+        (("name",), "@maya", "pass"),
+        (("name",), "maya", "speak"),
+        ((), "@maya maya anyone?", "pass"),
+    ],
+)
+def test_triggers_can_be_switched_off(triggers: tuple[str, ...], text: str, verdict: str) -> None:
+    """By the mate's file, or by the room, which has the last word."""
+    by_file = {"maya": Listening("Maya", ("tea",), triggers)}
+    story = Chronicle(people=2, mates=1)
+    story.hear(text)
+    assert weighed(story, by_file)["maya"].verdict == verdict
+    story.add(TriggersSet(mate="maya", triggers=triggers))
+    assert weighed(story, HOUSE)["maya"].verdict == verdict
+
+
+def test_a_mate_without_a_file_is_left_out() -> None:
+    """A member whose file is broken or gone is not weighed."""
+    story = Chronicle(people=2, mates=2)
+    story.hear("hi")
+    assert list(weighed(story, {"merlin": HOUSE["merlin"]})) == ["merlin"]
+
+
+# ---------------------------------------------------------------- not being addressed
+
+
+def test_alone_with_one_person_a_mate_always_speaks() -> None:
+    """Whatever is said, and whatever its triggers are."""
+    story = Chronicle(people=1, mates=1)
+    story.hear("hm")
+    weight = weighed(story, {"maya": Listening("Maya", (), ())})["maya"]
+    assert (weight.verdict, weight.summons) == ("speak", "alone")
+
+
+def test_the_only_person_is_always_answered() -> None:
+    """In a room of one person and several mates each line makes exactly one mate speak."""
+    story = Chronicle(people=1, mates=5)
+    for text in ("hi", "hm", "so it goes", "well", "yes"):
+        story.hear(text)
+        weights = weighed(story)
+        assert list(verdicts(weights).values()) == ["speak", "ask", "pass", "pass", "pass"]
+        story.weigh((next(iter(weights)), story.lines[-1], "speak"))
+        story.perceive(next(iter(weights)))
+        story.say("indeed")
+        story.end()
+        story.weigh()
+
+
+def test_who_talks_with_a_person_goes_on() -> None:
+    """The mate that spoke last stands before the others when a person goes on."""
+    story = Chronicle(people=1, mates=3)
+    story.hear("hi")
+    story.say("hello", mate="merlin")
+    story.weigh()
+    story.hear("how are things")
+    assert next(iter(weighed(story))) == "merlin"
+    assert "in conversation" in weighed(story)["merlin"].reasons
+
+
+def test_among_people_a_plain_line_is_for_people() -> None:
+    """Two people talk: one mate at most is asked, nobody just speaks."""
+    assert list(verdicts(heard("nice weather")).values()) == ["ask", "pass", "pass"]
+
+
+def test_a_question_to_anyone_finds_somebody() -> None:
+    """A general call and a question make the first one speak."""
+    assert next(iter(verdicts(heard("does anyone know?")).values())) == "speak"
+
+
+def test_its_topic_brings_a_mate_forward() -> None:
+    """The one whose interest a line touches stands first."""
+    weights = heard("I mapped the whole coast", mates=3)
+    assert next(iter(weights)) == "merlin"
+    assert weights["merlin"].reasons["interest"] == REASONS["interest"].person
+    assert "interest" not in weights["maya"].reasons
+
+
+def test_a_line_to_another_person_is_left_alone() -> None:
+    """By a mention or a reply; a mate then needs more cause than a question."""
+    story = Chronicle(people=2)
+    line = story.hear("I like it", PEOPLE[1]).id
+    story.weigh()
+    story.hear("why?", reply_to=line)
+    assert set(verdicts(weighed(story)).values()) == {"pass"}
+    assert set(verdicts(heard("@bo why?")).values()) == {"pass"}
+    assert "to a person" not in heard("@ada why?")["maya"].reasons  # oneself
+
+
+def test_a_mate_that_stays_silent_is_asked_less() -> None:
+    """Among people, each silence in a row lowers its score; speaking makes it whole again."""
+    story = Chronicle(people=2, mates=1)
+    scores = []
+    for _ in range(5):
+        line = story.hear("so").id
+        scores.append(weighed(story)["maya"].score)
+        story.weigh(("maya", line, "ask"))
+        story.perceive("maya", summons="conversation")
+        story.end()
+    assert scores == [30, 22, 14, 6, 6]
+
+
+def test_a_mate_quiet_for_long_has_more_cause() -> None:
+    """Ten minutes after it spoke it counts as quiet; before, it does not."""
+    story = Chronicle(people=2, mates=1)
+    story.say("hm", mate="maya")
+    story.weigh()
+    for after, quiet in ((300, False), (600, True)):
+        story.hear("so", after=after)
+        assert ("quiet so far" in weighed(story)["maya"].reasons) is quiet
+        story.weigh()
+
+
+def test_names_in_code_call_nobody() -> None:
+    """A variable of that name, quoted, is no call."""
+    assert heard("`maya` fails")["maya"].summons == "conversation"
+
+
+# ---------------------------------------------------------------- gathered lines
+
+
+def test_lines_of_one_person_in_a_row_are_one() -> None:
+    """A batch ends where somebody else speaks; a mate's lines stand alone."""
+    story = Chronicle(people=2)
+    story.hear("one")
+    story.hear("two")
+    story.hear("three", PEOPLE[1])
+    story.say("four", mate="maya")
+    story.say("five", mate="maya")
+    story.hear("six")
+    texts = [[str(e.text) for e in batch] for batch in batches(fold(story.events).pending())]
+    assert texts == [["one", "two"], ["three"], ["four"], ["five"], ["six"]]
+
+
+def test_a_batch_is_weighed_as_one_text() -> None:
+    """A call in any of its lines counts; the weight is for the last line."""
+    story = Chronicle(people=2)
+    story.hear("merlin, or no")
+    last = story.hear("@maya rather")
+    weights = weighed(story)
+    assert list(weights)[:2] == ["merlin", "maya"]
+    assert {weight.line for weight in weights.values()} == {last.id}
+
+
+def test_no_lines_no_weights() -> None:
+    """Nothing heard, nobody called."""
+    assert weigh(RoomState(), [], HOUSE, Chronicle().now) == []
+
+
+def test_a_line_taken_in_by_a_running_turn_needs_no_other() -> None:
+    """What was put before a mind in its turn is weighed no more for that mate, only for others."""
+    story = Chronicle(people=2)
+    line = story.hear("maya?").id
+    story.weigh(("maya", line, "speak"))
+    story.perceive("maya")
+    news = story.hear("maya, and the date?").id
+    story.say("noon, the third")
+    story.end(took_in=(news,))
+    state = fold(story.events)
+    (batch, *_) = batches(state.pending())
+    weights = {w.mate: w for w in weigh(state, batch, HOUSE, story.now)}
+    assert weights["maya"].verdict == "pass"
+    assert weights["maya"].reasons == {"answered already": 0}
+    assert weights["merlin"].reasons["to another"] == REASONS["to another"].person
+
+
+def test_the_rest_of_a_batch_still_calls() -> None:
+    """Of two lines the first was taken in: only the second can call that mate."""
+    story = Chronicle(people=2)
+    line = story.hear("hm").id
+    story.weigh(("maya", line, "speak"))
+    story.perceive("maya")
+    news = story.hear("maya, the date?").id
+    story.hear("thanks")
+    story.end(took_in=(news,))
+    assert weighed(story)["maya"].verdict != "speak"
+    story.hear("and the year, maya?")
+    assert weighed(story)["maya"].verdict == "speak"
+
+
+# ---------------------------------------------------------------- mates among themselves
+
+
+def said(text: str, *, spent: int = 0) -> dict[str, Weight]:
+    """The weights after a line of Maya's, in a room that had spent so much of its energy before."""
+    story = Chronicle(people=2, mates=3)
+    story.add(EnergySet(capacity=6, refill=4))
+    for _ in range(spent):
+        story.say("la", mate="zoe")
+    story.weigh()
+    story.say(text, mate="maya")
+    return weighed(story)
+
+
+def test_a_mate_addressed_by_a_mate_speaks() -> None:
+    """A mention among mates counts, for less than a person's."""
+    weights = said("@merlin, your view?")
+    assert weights["merlin"].verdict == "speak"
+    assert weights["merlin"].score < heard("@merlin")["merlin"].score
+    assert "maya" not in weights
+
+
+def test_the_same_line_weighs_less_from_a_mate() -> None:
+    """No reason counts for more after a mate's line than after a person's, but the energy."""
+    for name, points in REASONS.items():
+        if points.person > 0:
+            assert points.mate < points.person or name == "quiet so far"
+    assert said("old maps, anyone?")["merlin"].score < heard("old maps, anyone?")["merlin"].score
+
+
+def test_mates_among_themselves_tire() -> None:
+    """Each line a mate said since a person spoke lowers its score, until even a call is passed."""
+    story = Chronicle(people=2, mates=2)
+    scores = []
+    for _ in range(6):
+        story.weigh()
+        story.say("@maya?", mate="merlin")
+        scores.append(weighed(story)["maya"].score)
+        story.weigh()
+        story.say("@merlin?", mate="maya")
+    assert scores == [80, 65, 50, 35, 20, 5]
+    story.weigh()
+    story.hear("go on, you two")
+    story.say("@maya?", mate="merlin")
+    assert weighed(story)["maya"].score == 80
+
+
+def test_the_rooms_energy_decides_between_mates() -> None:
+    """The emptier the room, the less a mate has cause to answer another unasked."""
+    points = [said("old maps?", spent=n)["merlin"].reasons.get("energy", 0) for n in range(6)]
+    assert points == [5, 0, -5, -10, -15, -20]
+
+
+def test_who_just_spoke_lets_others() -> None:
+    """A mate that spoke right before this mate's line stands back."""
+    story = Chronicle(people=2, mates=3)
+    story.say("a", mate="merlin")
+    story.say("b", mate="maya")
+    weights = weighed(story)
+    assert weights["merlin"].reasons["spoke just before"] == REASONS["spoke just before"].mate
+    assert "spoke just before" not in weights["zoe"].reasons
+
+
+def test_a_stopped_room_calls_nobody() -> None:
+    """Until a person speaks again, even a mention between mates is passed over."""
+    story = Chronicle(people=2)
+    story.stop()
+    story.say("@merlin", mate="maya")
+    assert set(verdicts(weighed(story)).values()) == {"pass"}
+    story.hear("@merlin", after=timedelta(minutes=1).total_seconds())
+    assert weighed(story)["merlin"].verdict == "speak"
+
+
+def test_the_thresholds_are_settable() -> None:
+    """Whether a plain line is asked about is a matter of the threshold."""
+    story = Chronicle(people=2, mates=len(MATES))
+    story.hear("nice weather")
+    assert verdicts(weighed(story, None, Thresholds(ask=31)))["maya"] == "pass"
+    assert verdicts(weighed(story, None, Thresholds(speak=30)))["maya"] == "speak"
