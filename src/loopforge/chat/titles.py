@@ -72,7 +72,7 @@ def _about(entries: Sequence[Entry]) -> frozenset[str]:
 _LABEL = re.compile(r"^\W*(?:the\s+)?(?:\w+\s+)?title\W*[:：\-–—]\W*", re.IGNORECASE)
 _FIELD = re.compile(r'^\s*\{\s*"\w+"\s*:\s*"((?:[^"\\]|\\.)*)')
 _MARKUP = re.compile(r"[*_`#~|<>{}\[\]]+")
-_EDGES = " \t.,;:!·•-–—\"'“”„‚‘’«»‹›「」『』()"
+_EDGES = " \t.,;:!。．！·•-–—\"'“”„‚‘’«»‹›「」『』()"
 _USELESS = re.compile(
     r"^(?:title|untitled|none|null|n/?a|unknown|conversation|i['’]?m sorry\b.*|sorry\b.*"
     r"|as an ai\b.*|i can(?:not|['’]t)\b.*|\[?forgotten\]?|here (?:is|are)\b.*)$",
@@ -110,7 +110,7 @@ def _short(line: str) -> str:
 
 
 def fallback(texts: Iterable[str]) -> str:
-    """A title made of the words that come up most, such as "Kettle, tea, rain"."""
+    """A title made of the words that come up most, such as "Kettle, tea, green"."""
     spelled: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for text in texts:
