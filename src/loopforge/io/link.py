@@ -116,6 +116,7 @@ class Link:
         self._outbox = Outbox(person.client)
         self._writer: asyncio.StreamWriter | None = None
         self._parted = asyncio.Event()
+        self._handed = False
         self._closing = False
         self._error: Exception | None = None
         self._last: int | None = None
@@ -148,7 +149,11 @@ class Link:
 
     async def __anext__(self) -> Update:
         """The next update. Raises what broke the link, if anything did."""
+        if self._handed:
+            self._handed = False
+            self._updates.task_done()
         update = await self._updates.get()
+        self._handed = True
         if update is not None:
             return update
         self._updates.put_nowait(None)
@@ -190,10 +195,15 @@ class Link:
         asked = await self._outbox.ask(lambda n: frames.Why(n=n, event=event))
         return "".join(asked.texts)
 
-    async def settled(self) -> None:
-        """Until every line said here is taken or refused, and nothing is pending in the room."""
+    async def taken(self) -> None:
+        """Until every line said here is taken or refused."""
         await self._outbox.empty.wait()
+
+    async def settled(self) -> None:
+        """Until nothing is pending: here, in the room, or with whoever iterates over this link."""
+        await self.taken()
         await self._outbox.ask(lambda n: frames.Settle(n=n))
+        await self._updates.join()
 
     def seen(self, seq: int) -> None:
         """Everything up to `seq` was shown."""

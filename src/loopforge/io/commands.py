@@ -1,0 +1,150 @@
+"""Slash commands: what they are called, what they take, and completion of what is being typed.
+
+One table for every form of the terminal. Pure; what a command does is `desk.py`'s.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from msgspec import Struct
+
+from loopforge.chat.scene import Scene
+from loopforge.errors import Unknown
+
+
+class Command(Struct, frozen=True):
+    """A command: its name, what it takes ([in brackets]: may be left out), and what it does."""
+
+    name: str
+    takes: str
+    does: str
+
+
+COMMANDS = (
+    Command("why", "[n]", "why a line was said: all that was shown, asked, answered and decided"),
+    Command("reply", "n [text]", "answer line n; without text, your next line answers it"),
+    Command("stop", "", "halt everybody at once (Esc does it too, while somebody speaks)"),
+    Command("new", "", "begin a new conversation: mates start from a clean page"),
+    Command("end", "", "end this conversation"),
+    Command("who", "", "who is here"),
+    Command("search", "words", "find lines that hold these words"),
+    Command("file", "PATH [text]", "give a text file to the room"),
+    Command("title", "[text]", "name the room; without text, let it name itself"),
+    Command("energy", "[n]", "how many lines mates may say without you; with n, set it"),
+    Command("keep", "[n]", "keep line n in mates' minds (the last one, without n)"),
+    Command("spent", "[n]", "let line n go first when mates run out of room"),
+    Command("policy", "[name]", "how mates think here; with a name, choose"),
+    Command("help", "", "this list"),
+    Command("quit", "", "leave"),
+)
+BY_NAME = {command.name: command for command in COMMANDS}
+
+KEYS = (
+    ("Enter", "say it"),
+    ("Shift+Enter, Ctrl+J", "a new line within it"),
+    ("Tab", "complete a /command or an @name"),
+    ("Up, Down", "what you said before"),
+    ("PgUp, PgDn", "earlier, later"),
+    ("Esc", "stop whoever speaks"),
+    ("Ctrl+B", "who is here, at the side"),
+    ("Ctrl+D", "leave"),
+)
+
+
+class Given(Struct, frozen=True, kw_only=True):
+    """A command that was typed."""
+
+    name: str
+    argument: str = ""
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """One way to go on: what to put in place of the text from `start` on, and how it is shown."""
+
+    start: int
+    insert: str
+    label: str
+    about: str = ""
+
+
+def parse(text: str) -> Given | str:
+    """A command, or the line to be said. Raises Unknown for a command that there is none of.
+
+    A line that begins with two slashes is said with one; so is one whose first word has another
+    slash in it, such as a path.
+    """
+    stripped = text.strip()
+    if not stripped.startswith("/"):
+        return text
+    if stripped.startswith("//"):
+        return stripped[1:]
+    word, _, argument = stripped[1:].partition(" ")
+    word, broken, more = word.partition("\n")
+    argument = (more + " " + argument if broken else argument).strip()
+    if "/" in word or not word:
+        return text
+    name = word.casefold()
+    if name in ("exit", "q"):
+        name = "quit"
+    if name in BY_NAME:
+        return Given(name=name, argument=argument)
+    near = difflib.get_close_matches(name, BY_NAME, 1)
+    hint = f"Did you mean /{near[0]}? " if near else ""
+    raise Unknown(
+        f"There is no command /{word[:40]}. {hint}/help lists them; begin with // to say it."
+    )
+
+
+def complete(text: str, cursor: int, scene: Scene) -> list[Candidate]:
+    """Ways to go on with the word that ends at `cursor`."""
+    before = text[:cursor]
+    if command := re.fullmatch(r"/(\w*)", before):
+        begun = command[1].casefold()
+        return [
+            Candidate(
+                start=0,
+                insert=f"/{one.name}" + (" " if one.takes else ""),
+                label=f"/{one.name} {one.takes}".rstrip(),
+                about=one.does,
+            )
+            for one in COMMANDS
+            if one.name.startswith(begun)
+        ]
+    if mention := re.search(r"(?:^|[\s(])@([\w-]*)$", before):
+        begun = mention[1].casefold()
+        start = mention.start(1) - 1
+        mates = [
+            Candidate(
+                start=start, insert=f"@{mate.handle} ", label=f"@{mate.handle}", about=mate.role
+            )
+            for mate in scene.mates
+            if mate.handle.casefold().startswith(begun) or mate.name.casefold().startswith(begun)
+        ]
+        people = [
+            Candidate(start=start, insert=f"@{name} ", label=f"@{name}", about="")
+            for id, name in scene.people
+            if id != scene.you and " " not in name and name.casefold().startswith(begun)
+        ]
+        return mates + people
+    return []
+
+
+def usage(command: Command) -> str:
+    """Such as /reply n [text]."""
+    return f"/{command.name} {command.takes}".rstrip()
+
+
+def help_text(keys: bool = True) -> str:
+    """The list of commands, and of keys where there are keys."""
+    wide = max(len(usage(command)) for command in COMMANDS)
+    rows = [f"{usage(command):<{wide}}  {command.does}" for command in COMMANDS]
+    about = (
+        "Everything else you type is said to the room. @name speaks to one mate. Each line has a "
+        "number, #12; commands that take n mean it."
+    )
+    if not keys:
+        return "\n".join([*rows, "", about])
+    wide = max(len(key) for key, _ in KEYS)
+    return "\n".join([*rows, "", about, "", *(f"{key:<{wide}}  {does}" for key, does in KEYS)])

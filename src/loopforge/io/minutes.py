@@ -1,0 +1,72 @@
+"""The minutes: what one terminal knows of its room. A fold over the updates of a link.
+
+Holds the scene and the last lines, so that they can be named by number, quoted and asked about.
+Knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+from loopforge.chat.scene import Scene
+from loopforge.core.events import Event
+from loopforge.core.room import Heard, Said, Told
+from loopforge.io.frames import Sight
+from loopforge.io.link import Joined, Update
+
+KEPT = 2000
+"""Lines one terminal remembers; older ones are asked of the host."""
+
+
+class Minutes:
+    """What is known here: `scene`, who is `here` (ids of people), and lines."""
+
+    def __init__(self) -> None:
+        self.scene = Scene(room="")
+        self.here: tuple[str, ...] = ()
+        self.last_said: Event | None = None
+        self._by_id: dict[str, Event] = {}
+        self._by_seq: dict[int, Event] = {}
+
+    def take(self, update: Update) -> None:
+        """Note what an update says."""
+        if isinstance(update, Joined | Sight):
+            self.scene, self.here = update.scene, update.here
+        elif isinstance(update, Event):
+            self.add(update)
+            if isinstance(update.body, Said):
+                self.last_said = update
+
+    def add(self, event: Event) -> None:
+        """Note a line, which may be an old one."""
+        if not isinstance(event.body, Heard | Said | Told):
+            return
+        self._by_id[event.id] = event
+        self._by_seq[event.seq] = event
+        while len(self._by_id) > KEPT:
+            oldest = next(iter(self._by_id))
+            self._by_seq.pop(self._by_id.pop(oldest).seq, None)
+
+    def line(self, id: str) -> Event | None:
+        """A line by its event's id."""
+        return self._by_id.get(id)
+
+    def numbered(self, seq: int) -> Event | None:
+        """A line by its number."""
+        return self._by_seq.get(seq)
+
+    def newest(self) -> Event | None:
+        """The last line of all."""
+        return self._by_seq[max(self._by_seq)] if self._by_seq else None
+
+    def speaker(self, event: Event) -> str:
+        """The name of who said a line."""
+        match event.body:
+            case Heard(person=person):
+                return self.scene.person(person)
+            case Said(mate=mate):
+                return self.scene.mate(mate).name
+            case _:
+                return ""
+
+    def mine(self, event: Event) -> bool:
+        """Whether the person at this terminal said it (here or elsewhere)."""
+        return isinstance(event.body, Heard) and event.body.person == self.scene.you

@@ -1,0 +1,113 @@
+"""What comes in by a keyboard, a clipboard or a pipe, made into text a room can take.
+
+`clean` takes out what is no text and says so; `visible` does the same for what others wrote, on its
+way to a screen. The Splitter cuts bytes into lines and never holds more than one line's limit.
+
+Pure: bytes and strings in, strings out. How long a line may be in a room is the room's to say.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+LONGEST = 256 * 1024
+"""Bytes of one line from a pipe; far above what a room takes, and far below a frame."""
+
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # colours, cursor moves
+    r"|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links, and other strings
+    r"|[ -/]*[0-~])?"
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_BENDING = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
+"""Marks that turn the direction of text around; on a screen they can make words lie."""
+
+REMOVED = "control characters were taken out"
+REPLACED = "bytes that are no UTF-8 were replaced"
+
+
+class Typed(Struct, frozen=True, kw_only=True):
+    """One line that came in; `notes` say what had to be changed in it. Lines count from 1."""
+
+    number: int
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+class Oversize(Struct, frozen=True, kw_only=True):
+    """A line that was too long; its bytes are gone, the next line is whole."""
+
+    number: int
+    size: int
+
+
+def clean(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text without terminal escapes and control characters (but tab and newline), and notes."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    left = _CONTROLS.sub("", _ESCAPES.sub("", text))
+    return left, (REMOVED,) if left != text else ()
+
+
+def visible(text: str) -> str:
+    """Somebody's text, such that printing it changes nothing but what stands there."""
+    return _BENDING.sub("", clean(text)[0]).expandtabs(4)
+
+
+def one_line(text: str, most: int) -> str:
+    """A text on one line, at most so many characters of it."""
+    flat = " ".join(visible(text).split())
+    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
+
+
+def blank(text: str) -> bool:
+    """Whether nobody would see anything of it."""
+    return all(unicodedata.category(letter) in ("Cf", "Zs", "Cc", "Zl", "Zp") for letter in text)
+
+
+class Splitter:
+    """Bytes in, lines out: `feed` each piece, then `finish`."""
+
+    def __init__(self, longest: int = LONGEST) -> None:
+        self._longest = longest
+        self._rest = bytearray()
+        self._number = 1
+        self._lost = 0
+
+    def feed(self, data: bytes) -> Iterator[Typed | Oversize]:
+        """Every line that is complete now."""
+        *whole, rest = data.split(b"\n")
+        for piece in whole:
+            self._hold(piece)
+            yield self._line()
+        self._hold(rest)
+
+    def finish(self) -> Iterator[Typed | Oversize]:
+        """The last line, if it had no newline."""
+        if self._rest or self._lost:
+            yield self._line()
+
+    def _hold(self, piece: bytes) -> None:
+        if self._lost:
+            self._lost += len(piece)
+        elif len(self._rest) + len(piece) > self._longest:
+            self._lost = len(self._rest) + len(piece)
+            self._rest.clear()
+        else:
+            self._rest += piece
+
+    def _line(self) -> Typed | Oversize:
+        number, lost, held = self._number, self._lost, bytes(self._rest).removesuffix(b"\r")
+        self._number += 1
+        self._lost = 0
+        self._rest.clear()
+        if lost:
+            return Oversize(number=number, size=lost)
+        text = held.decode("utf-8", "replace")
+        text, notes = clean(text)
+        if "\ufffd" in text and "\ufffd".encode() not in held:
+            notes = (REPLACED, *notes)
+        return Typed(number=number, text=text, notes=notes)
