@@ -11,8 +11,9 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
+from loopforge.core.words import Words
 from loopforge.errors import Unknown
-from loopforge.ledger.rows import COLUMNS, events_of, listed, mark, within
+from loopforge.ledger.rows import COLUMNS, events_of, fill, mark
 
 PAGE = 2000
 """Events read by one statement."""
@@ -34,6 +35,7 @@ def read(
     """See `Ledger.read`."""
     if not stream.isprintable():
         return []
+    kinds = tuple(dict.fromkeys(kinds))
     events: list[Event] = []
     backwards = newest and limit is not None
     while limit is None or len(events) < limit:
@@ -56,17 +58,25 @@ def _page(
     backwards: bool,
 ) -> list[Event]:
     one = mark(connection)
-    query = f"SELECT {COLUMNS} FROM events WHERE stream = {one} AND seq > {one}"  # noqa: S608
-    values: list[Any] = [stream, after]
+    span, values = f"stream = {one} AND seq > {one}", [stream, after]
     if before is not None:
-        query, values = f"{query} AND seq < {one}", [*values, before]
+        span, values = f"{span} AND seq < {one}", [*values, before]
+    order = f"ORDER BY seq {'DESC' if backwards else 'ASC'} LIMIT {count}"
+    where, given = span, list[Any](values)
     if len(kinds) == 1:
-        query, values = f"{query} AND kind = {one}", [*values, kinds[0]]
+        where, given = f"{span} AND kind = {one}", [*values, kinds[0]]
     elif kinds:
-        query = f"{query} AND kind {within(connection)}"
-        values.append(listed(connection, kinds))
-    query = f"{query} ORDER BY seq {'DESC' if backwards else 'ASC'} LIMIT {one}"
-    rows = connection.exec_driver_sql(query, (*values, count)).all()
+        # One seek in the index for each kind: otherwise rare kinds cost a walk over the stream.
+        each = f"SELECT seq FROM events WHERE {span} AND kind = {one} {order}"  # noqa: S608
+        union = " UNION ALL ".join(
+            f"SELECT seq FROM ({each}) AS kind{nth}"  # noqa: S608
+            for nth in range(len(kinds))
+        )
+        where, given = f"stream = {one} AND seq IN ({union})", [stream]
+        for kind in kinds:
+            given.extend((*values, kind))
+    query = f"SELECT {COLUMNS} FROM events WHERE {where} {order}"  # noqa: S608
+    rows = connection.exec_driver_sql(query, tuple(given)).all()
     return events_of(connection, reversed(rows) if backwards else rows)
 
 
@@ -111,3 +121,10 @@ def pages(connection: Connection, prefix: str = "") -> Iterator[list[Event]]:
     while rows := connection.exec_driver_sql(query, (stream, seq, prefix + END)).all():
         yield events_of(connection, rows)
         stream, seq = rows[-1][0], rows[-1][1]
+
+
+def texts(connection: Connection, refs: Sequence[str]) -> dict[str, str]:
+    """The texts of these refs, as far as they are not forgotten."""
+    words = [Words(None, ref) for ref in refs]
+    fill(connection, words)
+    return {one.ref: one.text for one in words if one.text is not None}

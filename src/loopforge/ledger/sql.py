@@ -20,13 +20,15 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from loopforge.core.events import Event, Fact
-from loopforge.ledger import migrate, read
+from loopforge.ledger import migrate, outbox, read, search, snapshots
 from loopforge.ledger.append import Append, fit
 from loopforge.ledger.engine import READERS, Durability, Store, connect, settled
 from loopforge.ledger.faults import lost, telling, told
+from loopforge.ledger.outbox import Outbox
 from loopforge.ledger.views import View, refold, stale
 from loopforge.ledger.writer import Appended, Writer
 from loopforge.runtime.clock import Stamp
+from loopforge.runtime.delivery import Pending
 from loopforge.runtime.ports import Clock, Dice
 
 T = TypeVar("T")
@@ -43,7 +45,7 @@ async def open_ledger(
     patience: float = 5.0,
     max_pages: int | None = None,
 ) -> SqlLedger:
-    """Open the ledger at `url`, making it if there is none.
+    """Open the ledger at `url`, making it if there is none. `views` come beside the outbox.
 
     `sqlite:///relative.db`, `sqlite:////absolute.db`, or `postgresql://user@host/name`.
     `durability="full"` lets SQLite survive a power cut with the very last commit; "normal" may
@@ -52,6 +54,7 @@ async def open_ledger(
 
     Raises LedgerError (with its kinds) when it is out of reach, damaged, or of another schema.
     """
+    views = (Outbox(), *views)
     store = connect(settled(url), durability=durability, patience=patience, max_pages=max_pages)
     try:
         heads = await asyncio.to_thread(_prepare, store, views)
@@ -132,6 +135,37 @@ class SqlLedger:
     async def heads(self, prefix: str = "") -> dict[str, int]:
         """See `Ledger.heads`."""
         return await self._reading(partial(read.heads, prefix=prefix))
+
+    async def texts(self, refs: Sequence[str]) -> dict[str, str]:
+        """The texts of these refs, as far as they are not forgotten."""
+        return await self._reading(partial(read.texts, refs=refs))
+
+    async def search(self, stream: str, words: str, limit: int = 20) -> list[Event]:
+        """Lines of a room in which people see all these words, newest first; case is no matter."""
+        return await self._reading(partial(search.search, stream=stream, words=words, limit=limit))
+
+    # ------------------------------------------------------------ views and snapshots
+
+    async def outbox(self) -> list[Pending]:
+        """Every delivery that is neither accepted nor failed, oldest first."""
+        return await self._reading(outbox.pending)
+
+    async def rebuild(self) -> int:
+        """Drop all views and fold them anew; returns how many events were taken in."""
+        return await self._writer.do(lambda connection: (refold(connection, self._views), ()))
+
+    async def save_snapshot(self, stream: str, seq: int, version: int, body: bytes) -> None:
+        """Keep a folded state (JSON, with refs for private words) in place of an older one."""
+
+        def save(connection: Connection) -> tuple[None, tuple[Event, ...]]:
+            snapshots.save(connection, stream, seq, version, body)
+            return None, ()
+
+        await self._writer.do(save)
+
+    async def load_snapshot(self, stream: str, version: int) -> tuple[int, bytes] | None:
+        """The last state kept, and its `seq`; None if there is none of this version."""
+        return await self._reading(partial(snapshots.load, stream=stream, version=version))
 
     # ------------------------------------------------------------ following
 

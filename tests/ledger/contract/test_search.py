@@ -1,0 +1,80 @@
+"""What every ledger promises of searching."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopforge.core.room import File, Told
+from loopforge.core.words import Words, public
+from loopforge.ledger import search
+from tests.ledger.saying import ROOM, Scribbler, opened
+
+LINES = [
+    "Ripe tomatoes",
+    "ripe TOMATOES and basil",
+    "100% sure",
+    "100 sure",
+    "snake_case",
+    "Straße",
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("tomatoes", [1, 0]),
+        ("BASIL  ripe", [1]),
+        ("100%", [2]),
+        ("snake_case", [4]),
+        ("snakeXcase", []),
+        ("%", [2]),
+        ("STRASSE", [5]),
+        ("", []),
+        ("nowhere", []),
+    ],
+)
+async def test_lines_are_found_by_their_words(
+    ledger_url: str, words: str, found: list[int]
+) -> None:
+    """All words must be there, in any case, and `%` and `_` mean themselves; newest first."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        await ledger.append("room:other", [scribbler.heard(line) for line in LINES])
+        await ledger.append(ROOM, [scribbler.heard(line) for line in LINES])
+        events = await ledger.search(ROOM, words)
+        assert [event.seq - 1 for event in events] == found
+        assert {event.stream for event in events} <= {ROOM}
+
+
+async def test_only_what_people_see_is_searched(ledger_url: str) -> None:
+    """Lines, the room's own notices and files are found; narratives and notes are not."""
+    scribbler = Scribbler()
+    file = File(name=Words("figs.txt"), size=1, text=Words("quinces"))
+    async with opened(ledger_url) as ledger:
+        await ledger.append(
+            ROOM,
+            [
+                scribbler.noted("fruit: pears"),
+                scribbler.heard("plums"),
+                scribbler.heard("look", files=(file,)),
+                scribbler.said("apples"),
+                scribbler.fact(Told(text=public("fruit is out"))),
+            ],
+        )
+        found = {
+            w: len(await ledger.search(ROOM, w)) for w in ("pears", "plums", "figs", "quinces")
+        }
+        assert found == {"pears": 0, "plums": 1, "figs": 1, "quinces": 1}
+        assert len(await ledger.search(ROOM, "apples")) == 1
+        assert len(await ledger.search(ROOM, "fruit")) == 1
+
+
+async def test_a_search_goes_back_page_by_page(ledger_url: str) -> None:
+    """A line is found however many lines came after it, and `limit` takes the newest."""
+    scribbler, many = Scribbler(), search.PAGE * 2 + 1
+    async with opened(ledger_url) as ledger:
+        await ledger.append(
+            ROOM, [scribbler.heard("needle"), *(map(scribbler.heard, ["hay"] * many))]
+        )
+        assert [event.seq for event in await ledger.search(ROOM, "needle")] == [1]
+        assert [e.seq for e in await ledger.search(ROOM, "hay", 2)] == [many + 1, many]

@@ -1,0 +1,190 @@
+"""What every ledger promises of views, of the outbox and of snapshots."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from sqlalchemy import BigInteger, Column, Table, Text, create_engine, select
+from sqlalchemy.engine import Connection
+
+from loopforge.core.delivery import Accepted, Attempting, Failed, PutOff, Queued
+from loopforge.core.events import Body, Event
+from loopforge.core.room import Heard
+from loopforge.errors import Conflict, LedgerError
+from loopforge.ledger.engine import settled
+from loopforge.ledger.schema import metadata
+from loopforge.ledger.sql import SqlLedger
+from tests.ledger.saying import ROOM, Scribbler, opened
+
+lines = Table(
+    "test_lines",
+    metadata,
+    Column("person", Text, primary_key=True),
+    Column("count", BigInteger, nullable=False),
+    Column("last", Text, nullable=False),
+)
+
+
+class Lines:
+    """How often each person spoke, and what was said last; it cannot bear the word "never"."""
+
+    name, kinds, tables, holds_texts = "test lines", frozenset({"room.heard"}), (lines,), True
+
+    def __init__(self, version: int = 1) -> None:
+        self.version = version
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Count."""
+        for event in events:
+            assert isinstance(event.body, Heard)
+            mine = lines.c.person == event.body.person
+            row = connection.execute(lines.select().where(mine)).one_or_none()
+            connection.execute(lines.delete().where(mine))
+            count = row[1] + 1 if row else 1
+            connection.execute(
+                lines.insert().values(
+                    person=event.body.person, count=count, last=str(event.body.text)
+                )
+            )
+            if event.body.text.text == "never":
+                raise LedgerError("this view cannot bear it")
+
+
+def rows_of(url: str) -> list[tuple[str, int, str]]:
+    """What stands in the table."""
+    engine = create_engine(settled(url))
+    with engine.connect() as connection:
+        found = connection.execute(select(lines).order_by(lines.c.person)).all()
+    engine.dispose()
+    return [(row[0], row[1], row[2]) for row in found]
+
+
+async def test_a_view_is_never_behind(ledger_url: str) -> None:
+    """A view has taken in an event when its append returns, whatever stream it came in."""
+    scribbler = Scribbler()
+    async with opened(ledger_url, [Lines()]) as ledger:
+        await ledger.append(
+            ROOM, [scribbler.heard("a"), scribbler.noted("x"), scribbler.heard("b")]
+        )
+        await ledger.append("room:b", [scribbler.heard("c", "p2")])
+        assert rows_of(ledger_url) == [("p1", 2, "b"), ("p2", 1, "c")]
+
+
+async def test_a_view_that_refuses_stops_its_append_alone(ledger_url: str) -> None:
+    """An event that a view refuses is not written, nor what the view had done; others are."""
+    scribbler = Scribbler()
+    async with opened(ledger_url, [Lines()]) as ledger:
+        outcomes = await asyncio.gather(
+            ledger.append(ROOM, [scribbler.heard("one")]),
+            ledger.append(ROOM, [scribbler.heard("two"), scribbler.heard("never")]),
+            ledger.append(ROOM, [scribbler.heard("three")]),
+            return_exceptions=True,
+        )
+        assert [type(outcome) for outcome in outcomes] == [tuple, LedgerError, tuple]
+        assert rows_of(ledger_url) == [("p1", 2, "three")]
+        assert await ledger.heads() == {ROOM: 2}
+
+
+async def test_a_new_view_is_folded_when_the_ledger_opens(ledger_url: str) -> None:
+    """A view that is new, or of a new version, is folded from all events at opening."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        await ledger.append(ROOM, [scribbler.heard(str(nth)) for nth in range(1100)])
+    for version in (1, 2):
+        async with opened(ledger_url, [Lines(version)]):
+            assert rows_of(ledger_url) == [("p1", 1100, "1099")]
+        engine = create_engine(settled(ledger_url))
+        with engine.begin() as connection:
+            connection.execute(lines.delete())
+        engine.dispose()
+    async with opened(ledger_url, [Lines(2)]):
+        assert rows_of(ledger_url) == []
+
+
+async def test_rebuilding_leaves_what_appending_made(ledger_url: str) -> None:
+    """A rebuilding gives the very rows that stood there before."""
+    scribbler = Scribbler()
+    async with opened(ledger_url, [Lines()]) as ledger:
+        for nth in range(5):
+            await ledger.append(f"room:{nth}", [scribbler.heard(f"{nth}", f"p{nth % 2}")])
+        await _queue(ledger, scribbler, "web")
+        before, open = rows_of(ledger_url), await ledger.outbox()
+        assert await ledger.rebuild() == 6
+        assert sorted(rows_of(ledger_url)) == before
+        assert await ledger.outbox() == open
+
+
+# ---------------------------------------------------------------- the outbox
+
+
+async def _queue(ledger: SqlLedger, scribbler: Scribbler, surface: str) -> str:
+    (event,) = await ledger.append(ROOM, [scribbler.fact(Queued(surface=surface, of="e1"))])
+    return event.id
+
+
+async def test_the_outbox_holds_what_is_open(ledger_url: str) -> None:
+    """A delivery stands in the outbox, with its state and attempts, until accepted or failed."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        one, two = [await _queue(ledger, scribbler, name) for name in ("web", "terminal")]
+        assert [(row.delivery, row.surface, row.state) for row in await ledger.outbox()] == [
+            (one, "web", "queued"),
+            (two, "terminal", "queued"),
+        ]
+        steps: list[tuple[Body, tuple[str, int]]] = [
+            (Attempting(delivery=one, nth=1), ("attempting", 1)),
+            (PutOff(delivery=one), ("queued", 1)),
+            (Attempting(delivery=one, nth=2), ("attempting", 2)),
+        ]
+        for body, state in steps:
+            await ledger.append(ROOM, [scribbler.fact(body)])
+            row = (await ledger.outbox())[0]
+            assert (row.state, row.attempts) == state
+        await ledger.append(ROOM, [scribbler.fact(Accepted(delivery=one, message_id="m"))])
+        assert [row.delivery for row in await ledger.outbox()] == [two]
+
+
+async def test_what_the_table_does_not_allow_is_refused(ledger_url: str) -> None:
+    """A delivery that is finished, unknown or in the wrong state takes no such event."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        id = await _queue(ledger, scribbler, "web")
+        with pytest.raises(Conflict, match=r"is queued, so delivery\.failed cannot happen"):
+            await ledger.append(ROOM, [scribbler.fact(Failed(delivery=id))])
+        accepted = Accepted(delivery=id, message_id="m")
+        with pytest.raises(Conflict, match="not open"):
+            await ledger.append(ROOM, [scribbler.fact(accepted), scribbler.fact(accepted)])
+        await ledger.append(ROOM, [scribbler.fact(accepted)])
+        for body in (accepted, Attempting(delivery=id, nth=1), PutOff(delivery="nobody")):
+            with pytest.raises(Conflict, match="not open"):
+                await ledger.append(ROOM, [scribbler.fact(body)])
+        assert await ledger.heads() == {ROOM: 2}
+
+
+async def test_a_whole_delivery_fits_in_one_append(ledger_url: str) -> None:
+    """Queued and what follows may come in the same append."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        queued = scribbler.fact(Queued(surface="web", of="e1"))
+        open = scribbler.fact(Queued(surface="web", of="e2"))
+        sent = scribbler.fact(Attempting(delivery=queued.id, nth=1))
+        done = scribbler.fact(Accepted(delivery=queued.id, message_id="m"))
+        await ledger.append(ROOM, [queued, open, sent, done])
+        assert [row.of for row in await ledger.outbox()] == ["e2"]
+
+
+# ---------------------------------------------------------------- snapshots
+
+
+async def test_the_newest_snapshot_of_a_version_is_kept(ledger_url: str) -> None:
+    """A snapshot replaces an older one or one of another version, never a newer one."""
+    async with opened(ledger_url) as ledger:
+        assert await ledger.load_snapshot(ROOM, 1) is None
+        await ledger.save_snapshot(ROOM, 10, 1, b'{"a":"\\u0000"}')
+        await ledger.save_snapshot(ROOM, 9, 1, b"{}")
+        assert await ledger.load_snapshot(ROOM, 1) == (10, b'{"a":"\\u0000"}')
+        await ledger.save_snapshot(ROOM, 3, 2, b"[]")
+        assert await ledger.load_snapshot(ROOM, 1) is None
+        assert await ledger.load_snapshot(ROOM, 2) == (3, b"[]")
