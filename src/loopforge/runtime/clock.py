@@ -13,9 +13,12 @@ import os
 import time
 import uuid
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 from loopforge.core.events import Body, Fact, micros
 from loopforge.runtime.ports import Clock, Dice
+
+T = TypeVar("T")
 
 
 class SystemClock:
@@ -84,9 +87,21 @@ class SimClock:
         self._now = end
         await self._settle()
 
+    async def until(self, work: asyncio.Future[T]) -> T:
+        """Move time on from sleeper to sleeper until the work is done, and return its result.
+
+        Time stands still while the work is busy with real threads or sockets.
+        """
+        while not work.done():
+            await self._settle()
+            if self._sleepers and not work.done():
+                await self.advance((self._sleepers[0][0] - self._now).total_seconds())
+        return work.result()
+
     async def _settle(self) -> None:
-        for _ in range(20):
-            await asyncio.sleep(0)
+        """Give everybody else, and the threads they wait for, a real moment."""
+        for _ in range(8):
+            await asyncio.sleep(0.0005)
 
 
 class SeededDice:

@@ -1,0 +1,122 @@
+"""A turn's surroundings: a real SQLite ledger, a scripted model, seeded dice, simulated time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopforge.core.events import Event, Fact, LineRun, Perceived
+from loopforge.core.perception import AgentPerception
+from loopforge.core.words import Words
+from loopforge.ledger.sql import SqlLedger, open_ledger
+from loopforge.models.scripted import Script, ScriptedModels, in_character
+from loopforge.runtime.air import Ear, LocalAir
+from loopforge.runtime.clock import SeededDice, SimClock, Stamp
+from loopforge.runtime.ports import Route, Tool
+from loopforge.runtime.record import Recorder, shown_of
+from loopforge.runtime.tasks import Tasks
+from loopforge.runtime.turn import Ports, Seat, Turn
+from loopforge.tools.registry import Toolbox
+from tests.playbook import heard, shown
+
+STREAM = "room:test"
+START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+
+
+@dataclass
+class Stage:
+    """Where turns are tried: everything real but the model and the time."""
+
+    ledger: SqlLedger
+    clock: SimClock
+    stamp: Stamp
+    air: LocalAir
+    ear: Ear
+    tools: Toolbox
+    tasks: Tasks
+    recorder: Recorder = field(default_factory=Recorder)
+    models: ScriptedModels = field(default_factory=ScriptedModels)
+
+    def script(self, script: Script = in_character, **more: Any) -> None:
+        """Let the model answer by this script."""
+        self.models = ScriptedModels(script, clock=self.clock, **more)
+
+    @property
+    def ports(self) -> Ports:
+        """The ports of a turn."""
+        return Ports(
+            self.ledger,
+            self.models,
+            self.tools,
+            self.air,
+            self.stamp,
+            self.recorder,
+            self.tasks,
+        )
+
+    def turn(self, perception: AgentPerception, **seat: Any) -> Turn:
+        """A turn of maya's that opens with what she is shown."""
+        fact = self.opening(perception)
+        seated = Seat(STREAM, "maya", fact.id, Route(), **seat)
+        return Turn(self.ports, seated, [fact])
+
+    def opening(self, perception: AgentPerception) -> Fact:
+        """The Perceived of a turn."""
+        id = self.stamp.id()
+        lines: LineRun = self.recorder.lines((STREAM, "maya"), id, perception.local_events)
+        body = Perceived(
+            mate="maya",
+            policy="talk/1",
+            mind="0",
+            line="",
+            summons="mention",
+            step=0,
+            shown=shown_of(perception),
+            lines=lines,
+            character=Words(perception.context.get("character", "")),
+        )
+        return Fact(id=id, at=self.clock.now(), actor="mate:maya", body=body)
+
+    async def events(self) -> list[Event]:
+        """Everything in the stream."""
+        return await self.ledger.read(STREAM)
+
+    async def kinds(self) -> list[str]:
+        """The kinds of everything in the stream."""
+        return [event.kind.removeprefix("turn.") for event in await self.events()]
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    """A fresh stage; its tool `lamp` counts how often it was switched."""
+    clock = SimClock(START)
+    dice = SeededDice(7)
+    ledger = await open_ledger(f"sqlite:///{tmp_path}/ledger.db", clock, dice)
+    air = LocalAir()
+    tools = Toolbox(clock)
+    switched: list[str] = []
+
+    async def lamp(arguments: dict[str, Any]) -> str:
+        switched.append(str(arguments.get("to", "on")))
+        return f"The lamp is {switched[-1]}; switched {len(switched)} times."
+
+    async def fuse(arguments: dict[str, Any]) -> str:
+        raise RuntimeError("it blew")
+
+    tools.add(Tool(name="lamp", summary="Switches the lamp."), lamp)
+    tools.add(Tool(name="fuse", summary="Blows.", idempotent=True), fuse)
+    tasks = Tasks()
+    yield Stage(ledger, clock, Stamp(clock, dice), air, air.listen(STREAM), tools, tasks)
+    await tasks.close()
+    await ledger.close()
+
+
+@pytest.fixture
+def seen() -> AgentPerception:
+    """What maya is shown: ana greets her."""
+    return shown(heard("ana", "@maya hello"), model="small")
