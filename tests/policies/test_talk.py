@@ -77,12 +77,15 @@ def test_nobody_addressed_it_and_it_speaks() -> None:
 def test_the_prompt_only_grows_at_its_end() -> None:
     """All but the tail of a prompt stands unchanged at the start of the next turn's prompt."""
     lines = [heard("ana", "one"), mine("two", "because"), heard("bo", "three")]
-    for model in ("small", "full"):
+    for model, tail in (("small", 3), ("full", 1)):
         before = Playbook(MIND, shown(*lines, model=model)).request
-        after = Playbook(MIND, shown(*lines, heard("bo", "four"), model=model)).request
+        more = (mine("answer", "why"), heard("bo", "four"))
+        after = Playbook(MIND, shown(*lines, *more, model=model)).request
         assert isinstance(before, Ask)
         assert isinstance(after, Ask)
-        assert after.messages[: len(before.messages) - 1] == before.messages[:-1]
+        kept = len(before.messages) - tail
+        assert kept >= 3
+        assert after.messages[:kept] == before.messages[:kept]
 
 
 def test_the_second_question_adds_to_the_first() -> None:
@@ -96,9 +99,42 @@ def test_the_second_question_adds_to_the_first() -> None:
 
 
 def test_the_time_stands_at_the_tail() -> None:
-    """Date and time are the last thing before the answer."""
-    book = Playbook(MIND, shown(heard("ana", "hi"), model="small", now="Saturday, 14:05"))
-    assert book.prompt.splitlines()[-1].endswith("Saturday, 14:05")
+    """Date and time come last, but for the lines that a small model has yet to answer."""
+    small = Playbook(MIND, shown(heard("ana", "hi"), model="small", now="Saturday, 14:05"))
+    assert small.prompt.splitlines()[-2:] == [
+        "[assistant] It is Saturday, 14:05.",
+        "[user] ana: hi",
+    ]
+    prompts = PROMPTS | {"reply": "It is {now}."}
+    seen = shown(heard("ana", "hi"), model="full", now="Saturday, 14:05")
+    full = Playbook(talk(prompts), seen)
+    assert full.prompt.splitlines()[-1] == "[user] It is Saturday, 14:05."
+
+
+def test_a_small_model_is_shown_examples_as_messages() -> None:
+    """The examples in a mate's character are real messages to a small model, text to a large one."""
+    character = "You are Maya.\n\n> Hi!\nHello, what broke?"
+    for model, found in (
+        ("small", "[user] Hi!\n[assistant] Hello, what broke?"),
+        ("full", "> Hi!"),
+    ):
+        assert (
+            found in Playbook(MIND, shown(heard("a", "b"), model=model, character=character)).prompt
+        )
+
+
+def test_a_mind_that_goes_on_alone_is_told_to() -> None:
+    """When the last line is its own, a small model is asked to go on."""
+    book = Playbook(MIND, shown(heard("ana", "hi"), mine("one", "why"), model="small"))
+    assert book.prompt.splitlines()[-1] == "[user] Go on."
+
+
+def test_its_last_narrative_is_put_before_it_when_it_accounts() -> None:
+    """A small model is shown how it accounted for itself last, so that the form does not drift."""
+    prompts = PROMPTS | {"account": "Last time: {before}"}
+    seen = shown(mine("one", "I weighed the frost."), heard("ana", "and now?"), model="small")
+    book = Playbook(talk(prompts), seen).answered("Wait.")
+    assert book.prompt.endswith("Last time: I weighed the frost.")
 
 
 def test_texts_of_the_room_stay_references() -> None:

@@ -15,6 +15,8 @@ from loopforge.policies.prompting import (
     account,
     fields_of,
     fill,
+    is_small,
+    plain_prompt,
     prompt,
     without_answer,
 )
@@ -33,7 +35,8 @@ def chain(prompts: Prompts) -> Policy:
         def question(name: str) -> Message:
             return Message("user", (fill(prompts[name], fields_of(seen)),))
 
-        messages = prompt(seen, prompts, question("plan"))
+        base = plain_prompt(seen, prompts) if is_small(seen) else prompt(seen, prompts)
+        messages = (*base, question("plan"))
         plan = yield from ask(messages, purpose="plan", max_tokens=120)
         if plan.outcome != "answered":
             return without_answer(plan)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from loopforge.core.mate import dialogue
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.plan import MODES, AgentActionPlan, Mode
 from loopforge.core.policy import Answer, Asking, Message, ask
@@ -54,42 +55,68 @@ def may_pass(seen: AgentPerception) -> bool:
     return seen.context.get("decide") == "yes"
 
 
-def opening(seen: AgentPerception, prompts: Prompts) -> Message:
-    """The system message: the base prompt and the mate's own character."""
-    base = fill(prompts["base-small" if is_small(seen) else "base"], fields_of(seen))
+def opening(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
+    """The system message: the mate's own character and the base prompt.
+
+    For a small model the examples in the character become real messages: they are what it imitates.
+    """
+    small = is_small(seen)
+    base = fill(prompts["base-small" if small else "base"], fields_of(seen))
     character = seen.context.get("character", "")
-    return Message("system", (f"{character}\n\n{base}" if character else base,))
+    if not small:
+        return (Message("system", (f"{character}\n\n{base}".strip(),)),)
+    parts = dialogue(character)
+    messages = [Message("system", (f"{parts.character}\n{base}".strip(),))]
+    for asked, answered in parts.examples:
+        messages += [Message("user", (asked,)), Message("assistant", (answered,))]
+    return tuple(messages)
 
 
 def transcript(seen: AgentPerception) -> tuple[Message, ...]:
     """The room's lines as messages; this mate's own as the assistant's."""
-    small = is_small(seen)
-    messages: list[Message] = []
-    for line in seen.lines:
-        messages.extend(_messages(line, small))
-    return tuple(messages)
+    return tuple(_message(line, is_small(seen)) for line in seen.lines)
 
 
-def _messages(line: Line, small: bool) -> tuple[Message, ...]:
+def _message(line: Line, small: bool) -> Message:
     match line.kind:
         case "heard" | "said":
-            return (Message("user", (line.who, ": ", line.text)),)
-        case "mine" if small:
-            return (Message("assistant", (line.text,)), *_meant(line))
+            return Message("user", (line.who, ": ", line.text))
         case "mine":
-            return (Message("assistant", _as_json(line)),)
+            return Message("assistant", (line.text,) if small else _as_json(line))
         case "note":
-            return (Message("user", ("[your note to yourself: ", line.text, "]")),)
+            return Message("user", ("[your note to yourself: ", line.text, "]"))
         case "result":
-            return (Message("user", ("[result of ", line.who, ": ", line.text, "]")),)
+            return Message("user", ("[result of ", line.who, ": ", line.text, "]"))
         case "told":
-            return (Message("user", ("[the room: ", line.text, "]")),)
+            return Message("user", ("[the room: ", line.text, "]"))
 
 
-def _meant(line: Line) -> tuple[Message, ...]:
-    if not line.narrative:
-        return ()
-    return (Message("user", ("[you then: ", line.narrative, "]")),)
+def plain_prompt(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
+    """The prompt of a small model: the time as a pair of lines, then all it has not answered yet.
+
+    Measured: any other message near the end (an instruction, a bracketed time) makes a model of
+    this size leave its character. So the lines that count come last, as one message.
+    """
+    groups = _groups(seen)
+    time = (
+        Message("user", ("What day and time is it?",)),
+        Message("assistant", (fill(prompts["time-small"], fields_of(seen)),)),
+    )
+    last = groups.pop() if groups and groups[-1].role == "user" else Message("user", ("Go on.",))
+    return (*opening(seen, prompts), *groups, *time, last)
+
+
+def _groups(seen: AgentPerception) -> list[Message]:
+    """The lines as a small model reads them: its own, and between them all others' as one."""
+    groups: list[Message] = []
+    for line in seen.lines:
+        if line.kind in ("note", "told"):
+            continue
+        message = _message(line, small=True)
+        if message.role == "user" and groups and groups[-1].role == "user":
+            message = Message("user", (*groups.pop().parts, "\n", *message.parts))
+        groups.append(message)
+    return groups
 
 
 def _as_json(line: Line) -> tuple[str | Words, ...]:
@@ -112,7 +139,7 @@ def _quoted(words: Words) -> tuple[str | Words, ...]:
 
 def prompt(seen: AgentPerception, prompts: Prompts, *tail: Message) -> tuple[Message, ...]:
     """Character, lines, tail."""
-    return (opening(seen, prompts), *transcript(seen), *tail)
+    return (*opening(seen, prompts), *transcript(seen), *tail)
 
 
 # ---------------------------------------------------------------- the account of an answer
@@ -144,7 +171,9 @@ def account(
     asked: tuple[Message, ...], said: str, seen: AgentPerception, prompts: Prompts
 ) -> Asking[tuple[Mode, str, str]]:
     """A short second question: how did you come to say that? Its prompt only adds to the first."""
-    question = fill(prompts["account"], fields_of(seen) | {"said": said})
+    before = [str(line.narrative) for line in seen.lines if line.kind == "mine" and line.narrative]
+    fields = {"said": said, "before": before[-1] if before else prompts["account-example"].strip()}
+    question = fill(prompts["account"], fields_of(seen) | fields)
     messages = (*asked, Message("assistant", (said,)), Message("user", (question,)))
     answer = yield from ask(messages, schema=ACCOUNT, purpose="account", max_tokens=120)
     mode, rule, narrative = mode_of(answer.data if answer.outcome == "answered" else None)

@@ -26,11 +26,15 @@ from loopforge.policies.prompting import (
     is_small,
     may_pass,
     mode_of,
+    plain_prompt,
     prompt,
     without_answer,
 )
 
 VERSION = "talk/1"
+
+SHORT = 60
+"""Tokens of a small model's answer: its first two sentences are the sensible ones."""
 
 DECIDE: dict[str, Any] = {
     "type": "object",
@@ -67,15 +71,14 @@ def _to(seen: AgentPerception) -> str:
 def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
     if may_pass(seen):
         question = fill(prompts["decide"], fields_of(seen))
-        messages = prompt(seen, prompts, Message("user", (question,)))
+        messages = (*plain_prompt(seen, prompts), Message("user", (question,)))
         answer = yield from ask(messages, schema=DECIDE, purpose="decide", max_tokens=60)
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer)
         if not answer.data.get("speak"):
             return _silent(str(answer.data.get("narrative") or ""))
-    tail = fill(prompts["tail-small"], fields_of(seen))
-    messages = prompt(seen, prompts, Message("system", (tail,)))
-    answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=160)
+    messages = plain_prompt(seen, prompts)
+    answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT)
     said = answer.text.strip()
     if answer.outcome != "answered" or not said:
         return without_answer(answer, _to(seen))
