@@ -5,6 +5,7 @@ Tests call it too, with other parts: a scripted model, a simulated clock, seeded
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from loopforge.chat.triggers import Thresholds
 from loopforge.core.events import Event
 from loopforge.core.mate import Mate
 from loopforge.core.policy import Policy, as_policy
+from loopforge.errors import LedgerError
 from loopforge.home import lock_home, make_home
 from loopforge.mates.prompts import PromptBook
 from loopforge.mates.roster import Roster
@@ -43,8 +45,11 @@ from loopforge.tools.clock import CLOCK, ClockTool
 from loopforge.tools.registry import Toolbox
 
 if TYPE_CHECKING:
-    from loopforge.ledger import SqlLedger
+    from loopforge.ledger.sql import SqlLedger
 
+log = logging.getLogger(__name__)
+FOLLOW = 1.0
+"""Seconds between two looks for what other processes wrote."""
 POLICIES = ("talk", "chain", "stub")
 """The minds a room or a mate may choose."""
 
@@ -119,12 +124,14 @@ async def open_ledger_of(
     settings: Settings, clock: Clock | None = None, dice: Dice | None = None
 ) -> AsyncIterator[SqlLedger]:
     """The ledger of a home alone, for commands that only read or mend it."""
-    from loopforge.ledger import open_ledger
+    from loopforge.ledger.outbox import Outbox
+    from loopforge.ledger.sql import open_ledger
 
     ledger = await open_ledger(
         settings.database_url,
         clock or SystemClock(),
         dice or SystemDice(),
+        (Outbox(),),
         durability=settings.database_durability,
     )
     try:
@@ -167,7 +174,19 @@ async def open_app(
         await app.deliveries.start(ledger)
         if wake:
             await app.rooms.wake_all()
+            tasks.spawn(_follow(app), "follow")
         yield app
+
+
+async def _follow(app: App) -> None:
+    """Notice what other processes (a command, another terminal's) write into our rooms."""
+    while True:
+        await app.stamp.clock.sleep(FOLLOW)
+        try:
+            for stream in await app.ledger.changed_elsewhere():
+                await app.rooms.changed(stream)
+        except LedgerError as error:
+            log.warning("the ledger could not be followed: %s", error)
 
 
 def _wired(

@@ -86,6 +86,17 @@ class Rooms:
         for stream in await self._ledger.heads(PREFIX):
             self._lanes.wake(stream)
 
+    async def changed(self, stream: str) -> None:
+        """Another process wrote into this stream: read on, and do what is due."""
+        if not stream.startswith(PREFIX):
+            return
+        state = self._house.known(stream)
+        if state is not None:
+            await self._house.catch_up(stream)
+            if state.stopped:
+                self._conduct.stop(stream, "a person said stop")
+        self._lanes.wake(stream)
+
     async def names(self) -> list[str]:
         """The slugs of all rooms."""
         return [stream.removeprefix(PREFIX) for stream in await self._ledger.heads(PREFIX)]
