@@ -49,10 +49,10 @@ SHAPES = tuple(
         ("Slack token", f"{_EDGE}xox[abeprs]-[A-Za-z0-9-]{{10,}}"),
         ("Discord token", f"{_EDGE}[MNO]{_WORD}{{22,30}}\\.{_WORD}{{6}}\\.{_WORD}{{27,}}"),
         ("Telegram token", f"{_EDGE}[0-9]{{8,10}}:{_WORD}{{35,}}"),
-        ("signed token", f"{_EDGE}eyJ{_WORD}{{8,}}\\.eyJ{_WORD}{{8,}}\\.{_WORD}{{8,}}"),
+        ("signed token", f"{_EDGE}eyJ{_WORD}{{8,400}}\\.eyJ{_WORD}{{8,}}\\.{_WORD}{{8,}}"),
         (
             "password",
-            f"{_EDGE}[A-Za-z][A-Za-z0-9+.-]{{0,20}}://[^\\s:@/]*:(?!{re.escape(MARK)}@)(?P<key>[!-~]+)@",
+            f"{_EDGE}[A-Za-z][A-Za-z0-9+.-]{{0,20}}://[^\\s:@/]*:(?!{re.escape(MARK)}@)(?P<key>[!-.0-~]+)@",
         ),
     )
 )
@@ -79,6 +79,7 @@ _STACK = re.compile("([\u0300-\u036f\u0489]{3})[\u0300-\u036f\u0489]+")
 _SOLID = "".join(map(chr, range(0x21, 0x7F)))
 """The signs that keys are made of."""
 _HEADER = re.compile("-----BEGIN[A-Z -]*\\Z")
+_FOOTER = re.compile("-----END [A-Z ]*KEY-----\\Z")
 _SENTENCE = re.compile("[.!?…。！？][\"'”»)\\]*_]*(?=\\s)|\n")
 
 
@@ -105,8 +106,9 @@ class Egress:
         if self._awaits_label(text):
             return ""
         text = self._unlabel(text)
-        if text[:1] in QUOTES and QUOTES[text[0]] not in text[1:].rstrip()[:-1]:
-            text = text[1:].lstrip()
+        close = QUOTES.get(text[:1])
+        if close and close not in text[1:].rstrip()[:-1]:
+            text = text[1:].rstrip().removesuffix(close).lstrip()
             if self._awaits_label(text):
                 return ""
             text = self._unlabel(text)
@@ -159,7 +161,7 @@ class Egress:
                 start, end = match.span("key" if "key" in match.re.groupindex else 0)
                 found.append((start, end, shape.name))
         merged: list[tuple[int, int, str]] = []
-        for start, end, kind in sorted(found):
+        for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
             if merged and start < merged[-1][1]:
                 first, last, kept = merged.pop()
                 merged.append((first, max(last, end), kept))
@@ -194,7 +196,7 @@ class Egress:
             if text[end : end + 1].rstrip(_SOLID) != text[end : end + 1]:
                 end = len(text[:end].rstrip(_SOLID))
             for start, stop, _ in self._spans(text):
-                if start < end < stop:
+                if start < end and (end < stop or _is_open(text[start:stop])):
                     end = start
             if end == before:
                 return end
@@ -242,6 +244,11 @@ def _unquote(text: str) -> str:
     if close is None or len(text) < 2 or text[-1] != close or close in inner or text[0] in inner:
         return text
     return inner.strip()
+
+
+def _is_open(secret: str) -> bool:
+    """Whether this is a private key whose end has not come yet."""
+    return secret.startswith("-----BEGIN") and not _FOOTER.search(secret)
 
 
 def _places(text: str, secret: str) -> Iterator[int]:
