@@ -26,8 +26,8 @@ Durability = Literal["normal", "full"]
 READERS = 4
 """Threads that read, each with a connection of its own."""
 
-CHECKPOINT_BYTES = 4 << 20
-"""Size of SQLite's write-ahead log at which it is folded into the file, beside the writing."""
+CHECKPOINT_EVENTS = 500
+"""Events after which SQLite's write-ahead log is folded into the file, beside the writing."""
 
 AUTOCHECKPOINT_PAGES = 16_000
 """Should that not keep up, SQLite folds the log in within a commit from here on (64 MB)."""

@@ -5,7 +5,7 @@ Long reads go page by page, so that no statement holds a reader's place in SQLit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy.engine import Connection
@@ -111,16 +111,15 @@ def tail(connection: Connection, count: int, stream: str = "") -> list[Event]:
     return events_of(connection, reversed(rows))
 
 
-def pages(connection: Connection, prefix: str = "") -> Iterator[list[Event]]:
-    """All events, stream by stream, in order, a page at a time."""
-    one, stream, seq = mark(connection), prefix, 0
+def page(connection: Connection, place: tuple[str, int], prefix: str = "") -> list[Event]:
+    """The next PAGE events after a place (stream, seq), stream by stream; less at the end."""
+    one = mark(connection)
     query = (
         f"SELECT {COLUMNS} FROM events WHERE (stream, seq) > ({one}, {one}) "  # noqa: S608
         f"AND stream < {one} ORDER BY stream, seq LIMIT {PAGE}"
     )
-    while rows := connection.exec_driver_sql(query, (stream, seq, prefix + END)).all():
-        yield events_of(connection, rows)
-        stream, seq = rows[-1][0], rows[-1][1]
+    rows = connection.exec_driver_sql(query, (*place, prefix + END)).all()
+    return events_of(connection, rows)
 
 
 def texts(connection: Connection, refs: Sequence[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
@@ -20,11 +20,14 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from loopforge.core.events import Event, Fact
-from loopforge.ledger import migrate, outbox, read, search, snapshots
+from loopforge.errors import InputError, LedgerError
+from loopforge.ledger import export, migrate, outbox, read, search, snapshots, verify
 from loopforge.ledger.append import Append, fit
-from loopforge.ledger.engine import READERS, Durability, Store, connect, settled
+from loopforge.ledger.engine import CHECKPOINT_EVENTS, READERS, Durability, Store, connect, settled
 from loopforge.ledger.faults import lost, telling, told
+from loopforge.ledger.follow import Claim, Elsewhere, claim
 from loopforge.ledger.outbox import Outbox
+from loopforge.ledger.verify import Anchor, Verified
 from loopforge.ledger.views import View, refold, stale
 from loopforge.ledger.writer import Appended, Writer
 from loopforge.runtime.clock import Stamp
@@ -83,8 +86,10 @@ class SqlLedger:
         self, store: Store, stamp: Stamp, views: Sequence[View], heads: dict[str, int]
     ) -> None:
         self._store, self._stamp, self._views = store, stamp, tuple(views)
-        self._heads = heads
+        self._elsewhere = Elsewhere(store, heads)
         self._callbacks: list[Appended] = []
+        self._still = asyncio.Lock()
+        self._since, self._folding = 0, False
         self._loop = asyncio.get_running_loop()
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="ledger reader")
         self._writer = Writer(store, self._views, self._appended)
@@ -92,6 +97,7 @@ class SqlLedger:
     async def close(self) -> None:
         """Write what is waiting, and let the database go."""
         await self._writer.close()
+        self._elsewhere.close()
         await self._loop.run_in_executor(None, self._readers.shutdown)
         self._store.close()
 
@@ -181,17 +187,66 @@ class SqlLedger:
     def _appended(self, stream: str, events: tuple[Event, ...]) -> None:
         if not events:
             return
-        if self._heads.get(stream, 0) == events[0].seq - 1:
-            self._heads[stream] = events[-1].seq
+        self._elsewhere.appended(stream, events[0].seq, events[-1].seq)
+        self._fold_log(len(events))
         for callback in tuple(self._callbacks):
             try:
                 callback(stream, events)
             except Exception:
                 log.exception("a follower of the ledger failed")
 
+    async def changed_elsewhere(self) -> dict[str, int]:
+        """The streams that other processes appended to since the last call, and their heads.
+
+        Cheap enough to ask every second.
+        """
+        return self._elsewhere.news(await self._writer.run(lambda: (self._elsewhere.look(), ())))
+
+    async def claim(self, name: str) -> Claim:
+        """Become the host of that name; see follow.py. Raises HostTaken when another one is."""
+        return await claim(self._store, name)
+
+    async def export(self, prefix: str = "", format: str = "jsonl") -> AsyncIterator[str]:
+        """All events of streams whose name starts so, as lines of JSON (see export.py)."""
+        if format != "jsonl":
+            raise InputError(f"The ledger is exported as jsonl; {format!r} is not known.")
+        place = (prefix, 0)
+        while True:
+            events = await self._reading(partial(read.page, place=place, prefix=prefix))
+            for event in events:
+                yield export.line(event) + "\n"
+            if len(events) < read.PAGE:
+                return
+            place = (events[-1].stream, events[-1].seq)
+
+    async def verify(
+        self, prefix: str = "", anchors: Mapping[str, Anchor] | None = None
+    ) -> Verified:
+        """Derive everything again and say what does not agree; see verify.py.
+
+        `anchors` are heads that an earlier verifying gave (`Verified.anchors`), kept elsewhere.
+        """
+        async with self._still:
+            return await self._reading(partial(verify.verify, prefix=prefix, anchors=anchors))
+
     async def tail(self, count: int = 20, stream: str = "") -> list[Event]:
         """The newest events of one stream, or of all, oldest first."""
         return await self._reading(partial(read.tail, count=count, stream=stream))
+
+    def _fold_log(self, count: int) -> None:
+        """Now and then fold SQLite's log into its file, in a thread that no append waits for."""
+        self._since += count
+        if self._store.sqlite and self._since >= CHECKPOINT_EVENTS and not self._folding:
+            self._since, self._folding = 0, True
+            self._readers.submit(self._checkpoint)
+
+    def _checkpoint(self) -> None:
+        try:
+            self._read(lambda found: found.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").all())
+        except LedgerError:
+            log.warning("SQLite's log could not be folded in; it is tried again", exc_info=True)
+        finally:
+            self._folding = False
 
     # ------------------------------------------------------------ threads
 

@@ -51,7 +51,7 @@ class _Job:
         self,
         future: asyncio.Future[Any],
         append: Append | None = None,
-        work: Callable[[Connection], Done[Any]] | None = None,
+        work: Callable[[], Done[Any]] | None = None,
     ) -> None:
         self.future, self.append, self.work = future, append, work
         self.result: Any = None
@@ -78,6 +78,15 @@ class Writer:
 
     async def do(self, work: Callable[[Connection], Done[T]]) -> T:
         """Run some other writing in a transaction of its own, while no append does."""
+
+        def transaction() -> Done[T]:
+            with self._store.writer.begin() as connection:
+                return work(connection)
+
+        return await self.run(transaction)
+
+    async def run(self, work: Callable[[], Done[T]]) -> T:
+        """Run something in the writing thread, between two transactions."""
         result: T = await self._put(_Job(self._loop.create_future(), work=work))
         return result
 
@@ -132,8 +141,7 @@ class Writer:
     def _alone(self, job: _Job) -> None:
         assert job.work is not None
         try:
-            with self._store.writer.begin() as connection:
-                job.result, job.events = job.work(connection)
+            job.result, job.events = job.work()
         except SQLAlchemyError as error:
             job.error = told(error, self._store.url)
         except BaseException as error:

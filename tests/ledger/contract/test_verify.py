@@ -1,0 +1,171 @@
+"""What every ledger promises of verifying."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import create_engine
+from sqlalchemy.engine import Connection
+
+from loopforge.core.delivery import Queued
+from loopforge.core.events import Erased
+from loopforge.core.room import Heard
+from loopforge.ledger import verify
+from loopforge.ledger.engine import settled
+from loopforge.ledger.sql import SqlLedger
+from tests.ledger.saying import ROOM, Scribbler, opened
+
+
+def tamper(url: str, *statements: str) -> None:
+    """Do what the triggers would refuse."""
+    engine = create_engine(settled(url))
+    with engine.begin() as connection:
+        _unguard(connection)
+        for statement in statements:
+            assert connection.exec_driver_sql(statement).rowcount, statement
+    engine.dispose()
+
+
+def _unguard(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        named = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+        for (name,) in named.all():
+            connection.exec_driver_sql(f"DROP TRIGGER {name}")
+        return
+    for table in ("events", "texts"):
+        connection.exec_driver_sql(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+
+
+async def fill(ledger: SqlLedger) -> None:
+    """Two streams with texts, a shared text, and public things."""
+    scribbler = Scribbler()
+    (first,) = await ledger.append(ROOM, [scribbler.heard("one")])
+    assert isinstance(first.body, Heard)
+    await ledger.append(
+        ROOM,
+        [
+            scribbler.heard(first.body.text, reply_to=first.id),
+            scribbler.said("two \x00"),
+            scribbler.fact(Queued(surface="web", of=first.id)),
+        ],
+    )
+    await ledger.append("room:other", [scribbler.heard("three"), scribbler.noted("four")])
+
+
+async def troubles(
+    url: str, prefix: str = "", anchors: dict[str, verify.Anchor] | None = None
+) -> list[str]:
+    """What a verifying finds."""
+    async with opened(url) as ledger:
+        found = await ledger.verify(prefix, anchors)
+        assert found.sound == (not found.findings)
+        return [finding.trouble for finding in found.findings]
+
+
+async def test_a_sound_ledger_is_found_sound(ledger_url: str) -> None:
+    """Nothing is found where nothing is wrong, and the report counts what was gone over."""
+    async with opened(ledger_url) as ledger:
+        await fill(ledger)
+        found = await ledger.verify()
+        assert (found.events, found.texts, found.findings) == (6, 4, ())
+        heads = {stream: seq for stream, (seq, _) in found.anchors.items()}
+        assert heads == await ledger.heads()
+        (last,) = await ledger.read(ROOM, limit=1, newest=True)
+        assert found.anchors[ROOM] == (4, last.hash)
+        part = await ledger.verify("room:o")
+        assert (part.events, part.texts, part.findings) == (2, 2, ())
+
+
+async def test_an_empty_ledger_is_sound(ledger_url: str) -> None:
+    """There is nothing to find where nothing is."""
+    assert await troubles(ledger_url) == []
+
+
+CASES = {
+    "UPDATE events SET body = replace(body, 'web', 'wev') WHERE seq = 4": {"hash"},
+    "UPDATE events SET body = replace(body, 'what', 'whau') WHERE seq = 4": {"hash"},
+    "UPDATE events SET body = replace(body, 'delivery.queued', 'delivery.quewed') WHERE seq = 4": {
+        "unreadable"
+    },
+    "UPDATE events SET kind = 'room.said' WHERE seq = 1 AND stream = 'room:other'": {"kind"},
+    "DELETE FROM events WHERE stream = 'room:commons' AND seq = 2": {"gap", "hash"},
+    "DELETE FROM events WHERE stream = 'room:commons' AND seq = 4": {"head"},
+    "DELETE FROM events WHERE stream = 'room:other'": {"head", "stray"},
+    "DELETE FROM streams WHERE stream = 'room:other'": {"head"},
+    "DELETE FROM texts WHERE stream = 'room:other'": {"missing"},
+    "UPDATE texts SET text = 'other'": {"text"},
+    "UPDATE texts SET event = (SELECT id FROM events WHERE seq = 4)": {"stray"},
+    "UPDATE texts SET stream = 'room:other' WHERE stream = 'room:commons'": {"stray"},
+}
+
+
+@pytest.mark.parametrize("statement", CASES)
+async def test_tampering_is_found(ledger_url: str, statement: str) -> None:
+    """Whatever is changed behind the triggers, verifying tells what kind of thing is wrong."""
+    async with opened(ledger_url) as ledger:
+        await fill(ledger)
+    tamper(ledger_url, statement)
+    assert set(await troubles(ledger_url)) == CASES[statement]
+
+
+async def test_a_prefix_leaves_others_out(ledger_url: str) -> None:
+    """With a prefix, only streams that start so are gone over."""
+    async with opened(ledger_url) as ledger:
+        await fill(ledger)
+    tamper(ledger_url, "UPDATE texts SET text = 'x' WHERE stream = 'room:other'")
+    assert await troubles(ledger_url, "room:c") == []
+    assert await troubles(ledger_url, "room:o") == ["text", "text"]
+
+
+async def test_an_erasure_excuses_a_missing_text(ledger_url: str) -> None:
+    """A missing text is right when an erasure lists it, in any stream; a present one is not."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        await fill(ledger)
+        (heard,) = await ledger.read("room:other", limit=1)
+        assert isinstance(heard.body, Heard)
+        erased = Erased(refs=(heard.body.text.ref,), by="p1")
+        await ledger.append(ROOM, [scribbler.fact(erased)])
+    assert await troubles(ledger_url) == ["missing"]
+    tamper(ledger_url, f"DELETE FROM texts WHERE ref = '{heard.body.text.ref}'")
+    assert await troubles(ledger_url) == []
+
+
+CUT = (
+    "DELETE FROM texts WHERE event IN "  # noqa: ISC004
+    "(SELECT id FROM events WHERE stream = 'room:other' AND seq = 2)",
+    "DELETE FROM events WHERE stream = 'room:other' AND seq = 2",
+    "UPDATE streams SET (seq, hash) = (SELECT seq, hash FROM events WHERE stream = 'room:other') "  # noqa: ISC004
+    "WHERE stream = 'room:other'",
+)
+
+
+async def test_anchors_find_what_a_chain_cannot(ledger_url: str) -> None:
+    """The newest events cut off together with the head are missed only by an anchor."""
+    async with opened(ledger_url) as ledger:
+        await fill(ledger)
+        anchors = (await ledger.verify()).anchors
+        assert (await ledger.verify(anchors=anchors)).sound
+        await ledger.append(ROOM, [Scribbler().heard("later")])
+        assert (await ledger.verify(anchors=anchors)).sound
+    tamper(ledger_url, *CUT)
+    assert await troubles(ledger_url) == []
+    assert await troubles(ledger_url, anchors=anchors) == ["anchor"]
+    assert await troubles(ledger_url, "room:c", anchors) == []
+
+
+async def test_an_anchor_with_another_hash_is_found(ledger_url: str) -> None:
+    """A stream written anew with right hashes is not the stream that was noted."""
+    async with opened(ledger_url) as ledger:
+        await fill(ledger)
+        seq, _ = (await ledger.verify()).anchors[ROOM]
+    assert await troubles(ledger_url, anchors={ROOM: (seq, "0" * 64)}) == ["anchor"]
+
+
+async def test_many_findings_are_counted(ledger_url: str) -> None:
+    """After a thousand findings the rest is counted, not listed."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        await ledger.append(ROOM, [scribbler.heard("x") for _ in range(verify.MOST_FINDINGS + 5)])
+        tamper(ledger_url, "DELETE FROM texts")
+        found = await ledger.verify()
+        assert (len(found.findings), found.more) == (verify.MOST_FINDINGS, 5)
