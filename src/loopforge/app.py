@@ -124,14 +124,12 @@ async def open_ledger_of(
     settings: Settings, clock: Clock | None = None, dice: Dice | None = None
 ) -> AsyncIterator[SqlLedger]:
     """The ledger of a home alone, for commands that only read or mend it."""
-    from loopforge.ledger.outbox import Outbox
     from loopforge.ledger.sql import open_ledger
 
     ledger = await open_ledger(
         settings.database_url,
         clock or SystemClock(),
         dice or SystemDice(),
-        (Outbox(),),
         durability=settings.database_durability,
     )
     try:

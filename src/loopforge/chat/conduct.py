@@ -241,7 +241,8 @@ def _notices(running: Running, ended: Ended, done: Concluded) -> list[str]:
         notices.append(
             f"{name}'s usual model is not answering, so {ended.fallback} answers in its place."
         )
-    addressed = running.due.verdict == "speak"
-    if done.trouble and addressed:
-        notices.append(f"{name} gave no answer: {done.trouble}. Say it again to try once more.")
+    called = running.due.verdict == "speak" and running.due.step == 0
+    if done.trouble and called:
+        why = done.trouble.rstrip(".")
+        notices.append(f"{name} gave no answer ({why}). Say it again to try once more.")
     return notices

@@ -149,11 +149,16 @@ def fill(
     """An object that fits the schema: `given` fields as they are, the others made up.
 
     The spoken field becomes `said`; an enum its first value; a boolean true; a number its minimum.
+    By itself it takes no note, uses no tool and wants no further step.
     """
     fields: Mapping[str, Any] = schema.get("properties", {})
     spoken = next((name for name in SPOKEN if name in fields), "")
     texts = {
         spoken: said,
+        "note": "",
+        "again": False,
+        "tool": "",
+        "arguments": "{}",
         "narrative": f"I answer {speaker or 'the room'}.",
         "title": " ".join(said.split()[:5]) or "A talk",
     }

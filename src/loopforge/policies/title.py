@@ -25,6 +25,8 @@ def title(prompts: Prompts) -> Policy:
     def policy(seen: AgentPerception) -> Thinking:
         talk: list[Any] = []
         for line in seen.lines:
+            if line.kind == "told":
+                continue
             talk += [line.who, ": ", line.text, "\n"]
         question = fill(prompts["title"], fields_of(seen))
         messages = (Message("user", (*talk, "\n", question)),)

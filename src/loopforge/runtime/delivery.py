@@ -64,6 +64,8 @@ class Deliveries:
     async def start(self, outbox: Outbox) -> None:
         """Take up what was open when the last process ended."""
         for pending in await outbox.outbox():
+            if pending.surface not in self._surfaces:
+                self._seqs[pending.of] = (await self._ledger.event(pending.of)).seq
             self._add(pending)
 
     async def close(self) -> None:
@@ -72,10 +74,11 @@ class Deliveries:
 
     def appended(self, stream: str, events: Sequence[Event]) -> None:
         """Take in what was just appended."""
+        seqs = {event.id: event.seq for event in events}
         for event in events:
             match event.body:
                 case Queued(surface=surface, of=of, what=what):
-                    self._seqs[of] = event.seq
+                    self._seqs[of] = seqs.get(of, event.seq)
                     self._add(Pending(event.id, stream, surface, of, what, "queued", 0))
                 case Accepted(delivery=id) | Failed(delivery=id):
                     self._drop(stream, id)

@@ -1,0 +1,137 @@
+"""A home with mates, run for real on SQLite, with a scripted model and simulated time."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopforge.app import App, open_app
+from loopforge.core.events import Event
+from loopforge.core.room import Heard, Said, Told
+from loopforge.models.scripted import Script, ScriptedModels, in_character
+from loopforge.runtime.clock import SeededDice, SimClock
+from loopforge.settings import load_settings
+
+START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+NAMES = ("maya", "merlin", "zuzu", "otto", "vera")
+MATE = """---
+name: {name}
+role: {role}
+interests: [{interest}]
+tools: [clock]
+---
+You are {name}.
+"""
+
+
+def write_mates(home: Path, names: Sequence[str] = NAMES[:3], **more: str) -> None:
+    """Put mate files into a home; `more` gives whole files by handle."""
+    folder = home / "mates"
+    folder.mkdir(parents=True, exist_ok=True)
+    interests = dict(zip(NAMES, ("slugs", "towers", "bins", "trains", "rules"), strict=True))
+    for name in names:
+        text = MATE.format(name=name.capitalize(), role="mate", interest=interests[name])
+        (folder / f"{name}.md").write_text(text)
+    for name, text in more.items():
+        (folder / f"{name}.md").write_text(text)
+
+
+@dataclass
+class Home:
+    """A home, and what happens in its room `commons`."""
+
+    path: Path
+    clock: SimClock
+    app: App
+    models: ScriptedModels
+    people: dict[str, str] = field(default_factory=dict)
+    room: str = "commons"
+
+    async def enter(self, *names: str, mates: tuple[str, ...] = ()) -> None:
+        """These people come in."""
+        for name in names:
+            scene = await self.app.front.enter(self.room, name, "terminal", mates)
+            self.people[name] = scene.you
+
+    async def says(self, name: str, text: str, **more: Any) -> Event:
+        """A person says a line; nobody has answered yet."""
+        if name not in self.people:
+            await self.enter(name)
+        more.setdefault("source", "")
+        return await self.app.front.hear(
+            self.room, self.people[name], text, surface="terminal", **more
+        )
+
+    async def does(self, name: str, command: str, argument: str = "") -> str:
+        """A person uses a command."""
+        return await self.app.front.act(self.room, self.people[name], command, argument)
+
+    async def rest(self) -> None:
+        """Wait, in simulated time, until nobody has anything left to do."""
+        task = asyncio.ensure_future(self.app.front.settled(self.room))  # noqa: TID251
+        await self.clock.until(task)
+
+    async def events(self) -> list[Event]:
+        """Everything that happened in the room."""
+        return await self.app.ledger.read(f"room:{self.room}")
+
+    async def lines(self) -> list[str]:
+        """The room's lines as people see them."""
+        lines = []
+        for event in await self.events():
+            match event.body:
+                case Heard(person=person, text=text):
+                    names = {id: name for name, id in self.people.items()}
+                    lines.append(f"{names.get(person, person)}: {text}")
+                case Said(mate=mate, text=text):
+                    lines.append(f"{mate}: {text}")
+                case Told(text=text):
+                    lines.append(f"* {text}")
+                case _:
+                    pass
+        return lines
+
+    async def said(self) -> list[str]:
+        """The handles of mates that spoke, in order."""
+        return [e.body.mate for e in await self.events() if isinstance(e.body, Said)]
+
+    async def kinds(self, prefix: str = "") -> list[str]:
+        """The kinds of everything that happened."""
+        return [event.kind for event in await self.events() if event.kind.startswith(prefix)]
+
+
+@asynccontextmanager
+async def living(
+    path: Path,
+    script: Script = in_character,
+    *,
+    clock: SimClock | None = None,
+    seed: int = 7,
+    **changes: Any,
+) -> AsyncIterator[Home]:
+    """A home that runs until the block ends. `changes` are settings."""
+    clock = clock or SimClock(START)
+    if not (path / "mates").exists():
+        write_mates(path)
+    environ = {"LOOPFORGE_TIMEZONE": "UTC"}
+    settings = load_settings(path, environ=environ)
+    settings = dataclasses.replace(settings, **changes)
+    (path / "data").mkdir(exist_ok=True)
+    models = ScriptedModels(script, clock=clock)
+    async with open_app(settings, models=models, clock=clock, dice=SeededDice(seed)) as app:
+        yield Home(path, clock, app, models)
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Home]:
+    """A home with maya, merlin and zuzu, whose model answers in one plain line."""
+    async with living(tmp_path) as made:
+        yield made
