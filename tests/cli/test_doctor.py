@@ -1,0 +1,237 @@
+"""loopforge doctor: a sound home is well, and each thing that is broken is named with its cure."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loopforge.cli import main
+from loopforge.cli.doctor import Finding, examine, terminal
+from loopforge.home import lock_home, make_home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A sound home."""
+    make_home(tmp_path)
+    return tmp_path
+
+
+def wrong(home: Path) -> list[Finding]:
+    """What the doctor says is wrong there."""
+    return [finding for finding in examine(home) if finding.state == "wrong"]
+
+
+def only(home: Path) -> Finding:
+    """The one thing that is wrong; it has a cure."""
+    (finding,) = wrong(home)
+    assert finding.mend
+    return finding
+
+
+def test_a_sound_home_is_well(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is wrong with a home as it is made: exit code 0, and it says so."""
+    assert main(["--home", str(home), "doctor"]) == 0
+    out = capsys.readouterr().out
+    assert out.endswith("All is well.\n")
+    assert "WRONG" not in out
+
+
+def test_json_has_every_finding(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--json prints the findings as a list, and the exit code is the same."""
+    (home / "mates" / "maya.md").write_text("no front matter")
+    assert main(["--home", str(home), "doctor", "--json"]) == 1
+    findings = json.loads(capsys.readouterr().out)
+    assert {tuple(finding) for finding in findings} == {("check", "state", "said", "mend")}
+    assert sum(finding["state"] == "wrong" for finding in findings) >= 1
+
+
+def test_a_home_that_is_none(tmp_path: Path) -> None:
+    """A folder without loopforge.toml is named, and how to make it a home."""
+    finding = only(tmp_path / "nowhere")
+    assert finding.check == "home"
+    assert str(tmp_path / "nowhere") in finding.said
+    assert "loopforge up" in finding.mend
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_wrong_setting_is_named_with_its_line(home: Path) -> None:
+    """BadSettings ends the examination, with the line."""
+    (home / "loopforge.toml").write_text("\nmax_stps = 3\n")
+    finding = only(home)
+    assert finding.check == "settings"
+    assert "line 2" in finding.said
+
+
+def test_a_stray_variable_is_named(home: Path) -> None:
+    """A LOOPFORGE_ variable that is no setting does nothing, and the doctor says so."""
+    out = subprocess.run(
+        [
+            "env",
+            "LOOPFORGE_MAX_STPS=3",
+            sys.executable,
+            "-m",
+            "loopforge",
+            "--home",
+            str(home),
+            "doctor",
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert out.returncode == 1
+    assert "the variable LOOPFORGE_MAX_STPS is no setting" in out.stdout
+
+
+def test_what_is_set_is_told_without_secrets(home: Path) -> None:
+    """Where a setting comes from is shown; a key only as set."""
+    (home / "loopforge.toml").write_text("max_steps = 3\n")
+    out = subprocess.run(
+        [
+            "env",
+            "OPENAI_API_KEY=sk-hush",
+            sys.executable,
+            "-m",
+            "loopforge",
+            "--home",
+            str(home),
+            "doctor",
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert out.returncode == 0, out.stdout
+    assert "max_steps (loopforge.toml, line 1)" in out.stdout
+    assert "OPENAI_API_KEY is set" in out.stdout
+    assert "sk-hush" not in out.stdout + out.stderr
+
+
+def test_every_flaw_of_a_mate_is_named_with_its_line(home: Path) -> None:
+    """Two flaws in one file are two findings, each with its line."""
+    (home / "mates" / "otto.md").write_text("---\nname: Otto\ntier: 9\ncolour: loud\n---\nHi.\n")
+    found = wrong(home)
+    assert [finding.check for finding in found] == ["mates", "mates"]
+    assert "otto.md, line 3" in found[0].said
+    assert "otto.md, line 4" in found[1].said
+
+
+def test_a_model_that_cannot_be_had_is_named(home: Path) -> None:
+    """A mate that wants a model without its key is told of, with the key."""
+    (home / "mates" / "otto.md").write_text(
+        "---\nname: Otto\nmodel: mistral-nemo\n---\nYou are Otto.\n"
+    )
+    assert "otto wants mistral-nemo: mistral-nemo needs MISTRAL_API_KEY" in only(home).said
+
+
+def test_two_mates_with_one_handle(home: Path) -> None:
+    """A handle that two files claim is named."""
+    (home / "mates" / "maya2.md").write_text("---\nname: Maya\n---\nYou are Maya too.\n")
+    assert "two mates have the handle maya" in only(home).said
+
+
+def test_no_mates_at_all(home: Path) -> None:
+    """An empty mates folder is wrong: nobody would answer."""
+    for path in (home / "mates").iterdir():
+        path.unlink()
+    assert only(home).check == "mates"
+
+
+def test_a_tier_that_names_nothing(home: Path) -> None:
+    """A mistake in [tiers] is named."""
+    (home / "loopforge.toml").write_text('[tiers]\n1 = ["gpt-9"]\n')
+    assert [finding.check for finding in wrong(home)] == ["models"]
+    assert "gpt-9" in wrong(home)[0].said
+
+
+def test_no_model_at_all(home: Path) -> None:
+    """Without a key and without the embedded model nobody can think."""
+    (home / "loopforge.toml").write_text("embedded_model = false\n")
+    finding = only(home)
+    assert finding.check == "models"
+    assert "embedded_model = true" in finding.mend
+
+
+def test_a_prompt_nobody_uses(home: Path) -> None:
+    """An own prompt under a wrong name is named, with the right ones."""
+    (home / "prompts" / "bass.md").write_text("Sing.")
+    finding = only(home)
+    assert "bass.md" in finding.said
+    assert "base" in finding.mend
+
+
+def test_a_database_out_of_reach(home: Path) -> None:
+    """A PostgreSQL that is not there is named without its password."""
+    url = "postgresql://me:hush@127.0.0.1:1/none"
+    (home / "loopforge.toml").write_text(f'database_url = "{url}"\n')
+    finding = only(home)
+    assert finding.check == "database"
+    assert "hush" not in finding.said + finding.mend
+
+
+def test_a_file_that_is_no_database(home: Path) -> None:
+    """A damaged SQLite file is named."""
+    (home / "data" / "loopforge.db").write_bytes(b"not a database at all" * 100)
+    assert only(home).check == "database"
+
+
+def test_a_newer_schema(home: Path) -> None:
+    """A database of a newer program is left alone, and named."""
+    database = home / "data" / "loopforge.db"
+    assert main(["--home", str(home), "doctor"]) == 0
+    _make_ledger(home)
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    finding = only(home)
+    assert finding.check == "migrations"
+    assert "newer" in finding.said
+
+
+def _make_ledger(home: Path) -> None:
+    import asyncio
+
+    from loopforge.app import open_ledger_of
+    from loopforge.settings import load_settings
+
+    async def make() -> None:
+        async with open_ledger_of(load_settings(home, environ={})):
+            pass
+
+    asyncio.run(make())
+
+
+@pytest.fixture
+def holding(home: Path) -> Iterator[Path]:
+    """A home that some process holds without serving it."""
+    with lock_home(home):
+        yield home
+
+
+def test_a_host_that_does_not_answer(holding: Path) -> None:
+    """A process that holds the home but serves nobody is named, with its number."""
+    finding = only(holding)
+    assert finding.check == "host"
+    assert f"kill {os.getpid()}" in finding.mend
+
+
+def test_a_home_that_cannot_be_written(home: Path) -> None:
+    """A read-only data folder is named (as root nothing is read-only, so nothing is wrong)."""
+    (home / "data").chmod(0o500)
+    found = wrong(home)
+    if os.getuid() == 0:
+        assert found == []
+    else:
+        assert "cannot be written" in found[0].said
+    (home / "data").chmod(0o700)
+
+
+def test_without_a_terminal_that_is_only_a_note() -> None:
+    """Under a pipe there is nothing wrong with the terminal."""
+    assert [finding.state for finding in terminal()] == ["note"]
