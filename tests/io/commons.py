@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
+
 from loopforge.chat.scene import MateCard, Scene
-from loopforge.core.events import Body, Event, decode, encode, moment
+from loopforge.core.events import Body, Event, moment
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
@@ -30,7 +32,7 @@ from loopforge.core.room import (
     Titled,
     Told,
 )
-from loopforge.core.words import Words, public
+from loopforge.core.words import Words, decode_plain, encode_plain
 from loopforge.errors import BadLine, LedgerFull, Unknown
 from loopforge.home import lock_home
 from loopforge.io.frames import shown
@@ -38,6 +40,9 @@ from loopforge.io.rooms import Listening
 from loopforge.runtime.air import LocalAir
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
 from loopforge.runtime.tasks import Tasks
+
+_bodies = msgspec.json.Encoder(enc_hook=encode_plain)
+_read: msgspec.json.Decoder[Body] = msgspec.json.Decoder(Body, dec_hook=decode_plain)
 
 START = datetime(2026, 10, 8, 14, 0, tzinfo=UTC)
 MATES = (
@@ -296,7 +301,7 @@ class Commons:
         if self._store is None:
             return
         row = (event.stream, event.seq, event.id, event.at.timestamp(), event.actor)
-        body = encode(_public(event.body)).decode()
+        body = _bodies.encode(event.body).decode()
         with self._store.open("ab") as file:
             file.write(json.dumps([*row, body]).encode() + b"\n")
 
@@ -309,7 +314,7 @@ class Commons:
             at=moment(int(at * 1_000_000)),
             actor=actor,
             cause="",
-            body=decode(body),
+            body=_read.decode(body),
         )
         self._keep(event)
         self._count += 1
@@ -318,16 +323,6 @@ class Commons:
         self._events.setdefault(event.stream, []).append(event)
         if isinstance(event.body, Heard) and event.body.source:
             self._sources[event.stream, event.body.source] = event
-
-
-def _public(body: Body) -> Body:
-    """The body with words that a file can hold."""
-    from msgspec.structs import asdict, replace
-
-    changed = {
-        name: public(str(value)) for name, value in asdict(body).items() if isinstance(value, Words)
-    }
-    return replace(body, **changed)
 
 
 HOSTED: dict[Path, Commons] = {}

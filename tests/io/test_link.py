@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
 import signal
 import sys
@@ -23,13 +24,14 @@ from loopforge.runtime.clock import SystemClock
 from loopforge.runtime.ports import Draft, Rested
 from tests.io.commons import HOSTED, Commons, Temper, hosting
 
+CLIENTS = itertools.count(1)
 SILENT = Temper(answer=lambda text: None)
 
 
 def link(home: Path, name: str, temper: Temper | None = None, **person: object) -> Link:
     """A link of somebody into the commons of a home; it hosts if nobody does."""
     (home / "data").mkdir(exist_ok=True)
-    who = {"client": f"c-{name}", "room": "commons", "name": name, **person}
+    who = {"client": f"c{next(CLIENTS)}", "room": "commons", "name": name, **person}
     return Link(
         Address(home / "data"),
         lambda: hosting(home, temper),
@@ -62,6 +64,14 @@ class Watch:
             last = self.all[-1]
             seen += isinstance(last, Event) and isinstance(last.body, Heard | Said)
         return self.texts()
+
+    async def until_here(self, person: str) -> None:
+        """Wait until somebody's terminal is open."""
+        while True:
+            sight = await self.until(frames.Sight)
+            assert isinstance(sight, frames.Sight)
+            if person in sight.here:
+                return
 
     def texts(self) -> list[str]:
         """The lines seen so far."""

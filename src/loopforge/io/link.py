@@ -200,9 +200,12 @@ class Link:
         await self._outbox.empty.wait()
 
     async def settled(self) -> None:
-        """Until nothing is pending: here, in the room, or with whoever iterates over this link."""
+        """Until every line said here is taken or refused, and nothing is pending in the room."""
         await self.taken()
         await self._outbox.ask(lambda n: frames.Settle(n=n))
+
+    async def shown(self) -> None:
+        """Until whoever iterates over this link (another task!) has dealt with all there is."""
         await self._updates.join()
 
     def seen(self, seq: int) -> None:

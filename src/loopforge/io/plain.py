@@ -147,7 +147,8 @@ class Plain:
                 self._miss(line.number, f"It has {line.size:,} bytes, which is too long.")
             elif not await self._line(line):
                 return await self._link.taken()
-        return await self._link.settled()
+        await self._link.settled()
+        return await self._link.shown()
 
     async def _line(self, line: Typed) -> bool:
         """False when it says to leave."""
@@ -222,7 +223,7 @@ async def read(descriptor: int) -> bytes:
     loop = asyncio.get_running_loop()
     ready = loop.create_future()
     try:
-        loop.add_reader(descriptor, ready.set_result, None)
+        loop.add_reader(descriptor, _resolve, ready)
     except PermissionError:  # an ordinary file, which is always ready
         await asyncio.sleep(0)
     else:
@@ -231,3 +232,8 @@ async def read(descriptor: int) -> bytes:
         finally:
             loop.remove_reader(descriptor)
     return os.read(descriptor, 1 << 16)
+
+
+def _resolve(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
