@@ -132,6 +132,18 @@ def test_the_energy_is_within_its_bounds(story: Chronicle) -> None:
 # ---------------------------------------------------------------- who is here
 
 
+def test_a_new_room_is_at_rest() -> None:
+    """Nothing said, due, open or stopped; no conversation; full of energy."""
+    state = state_of(Chronicle(began=False))
+    assert not state.stopped
+    assert not state.due
+    assert not state.open
+    assert not state.lines
+    assert (state.conversation, state.last_at, str(state.title)) == ("", None, "")
+    assert (state.spoken, state.heard, state.untitled, state.untried, state.weighed) == (0,) * 5
+    assert state.energy.left == state.energy.capacity
+
+
 def test_a_room_knows_who_is_here() -> None:
     """Name, people by id with their names, mates in the order they joined, policies, triggers."""
     story = Chronicle(people=2, mates=3)
@@ -308,8 +320,15 @@ def test_silence_is_counted_when_a_mate_was_asked() -> None:
     story.note("hm")
     story.end()
     assert state_of(story).mates["maya"].declined == 2
-    story.say("well", mate="maya")
+    story.perceive("maya", step=1, summons="continue")
+    story.say("well")
+    story.end()
     assert state_of(story).mates["maya"].declined == 0
+    story.weigh(("maya", line, "ask"))
+    story.perceive("maya", summons="conversation")
+    story.note("nothing to say")
+    story.end()
+    assert state_of(story).mates["maya"].declined == 1
 
 
 def test_lines_taken_in_are_known_until_they_are_weighed() -> None:
