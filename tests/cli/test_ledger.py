@@ -19,6 +19,7 @@ from loopforge.cli import main
 from loopforge.core.events import GENESIS, chained, micros
 from loopforge.core.room import Heard, RoomOpened, Said
 from loopforge.core.words import Words
+from loopforge.people.registry import Registry
 from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
 from loopforge.settings import load_settings
 
@@ -176,6 +177,75 @@ def test_anchors_find_a_ledger_that_was_cut_short(run: Run, home: Path, tmp_path
     assert "anchor" in out
     anchors.write_text("[1")
     assert run("verify", "--anchors", str(anchors))[0] == 2
+
+
+def test_one_message_is_forgotten(run: Run, home: Path) -> None:
+    """The words are gone from the ledger and its files, and the chain still verifies."""
+    heard = json.loads(run("tail", "--json", "-n", "2")[1].splitlines()[0])["id"]
+    code, out, _ = run("erase", heard, "--yes")
+    assert code == 0
+    assert out == "Forgotten: 1 texts and 0 that quote them, in room:commons.\n"
+    assert "a secret" not in run("export")[1]
+    assert not any(b"a secret" in file.read_bytes() for file in (home / "data").iterdir())
+    assert run("verify")[0] == 0
+    assert run("erase", heard, "--yes")[1] == "Nothing of that is left to forget.\n"
+
+
+def test_a_person_is_forgotten_by_name(run: Run, home: Path) -> None:
+    """Everything that somebody said is gone, and the name with it."""
+    asyncio.run(_meet(home, "Ada"))
+    code, out, _ = run("erase", "--person", "ada", "--yes")
+    assert code == 0, out
+    left = run("export")[1]
+    assert "Ada" not in left
+    assert "hello from ada" not in left
+    assert "a secret" in left
+    code, _, err = run("erase", "--person", "ada", "--yes")
+    assert code == 2
+    assert "Nobody called 'ada'" in err
+
+
+def test_two_people_of_one_name_are_told_apart_by_id(run: Run, home: Path) -> None:
+    """A name that two people bear is refused, with their ids; an id is taken."""
+    first = asyncio.run(_meet(home, "Ada"))
+    asyncio.run(_meet(home, "Ada", surface="web"))
+    code, _, err = run("erase", "--person", "Ada", "--yes")
+    assert code == 2
+    assert first in err
+    assert run("erase", "--person", first, "--yes")[0] == 0
+
+
+def test_nothing_is_forgotten_without_a_yes(home: Path) -> None:
+    """Without --yes it asks; whoever does not answer keeps everything."""
+    asyncio.run(_meet(home, "Ada"))
+    command = [sys.executable, "-m", "loopforge", "--home", str(home), "ledger"]
+    asked = subprocess.run(
+        [*command, "erase", "--person", "Ada"], input="n\n", capture_output=True, text=True
+    )
+    assert "This cannot be undone" in asked.stdout
+    assert asked.returncode == 0
+    silent = subprocess.run(
+        [*command, "erase", "--person", "Ada"], input="", capture_output=True, text=True
+    )
+    assert silent.returncode == 1
+    kept = subprocess.run([*command, "export"], capture_output=True, text=True)
+    assert "hello from ada" in kept.stdout
+
+
+def test_erasing_nothing_or_nobody_is_refused(run: Run) -> None:
+    """It must be said what to forget, and it must be there."""
+    assert run("erase", "--yes")[0] == 2
+    assert run("erase", "0" * 32, "--yes")[0] == 2
+
+
+async def _meet(home: Path, name: str, surface: str = "terminal") -> str:
+    """Somebody becomes known and says a line."""
+    stamp = Stamp(SystemClock(), SystemDice())
+    async with open_ledger_of(load_settings(home, environ={})) as ledger:
+        person = await Registry(ledger, stamp).meet(surface, name)
+        heard = Heard(person=person.id, text=Words("hello from ada"))
+        await ledger.append(STREAM, [stamp.fact(heard, actor=f"person:{person.id}")])
+        return person.id
 
 
 def test_views_are_rebuilt(run: Run) -> None:

@@ -22,6 +22,7 @@ from loopforge.errors import InputError, LoopforgeError, Unknown
 if TYPE_CHECKING:
     from loopforge.core.events import Event
     from loopforge.ledger import SqlLedger
+    from loopforge.ledger.erase import Erasure
     from loopforge.settings import Settings
 
 app = typer.Typer(no_args_is_help=True)
@@ -242,6 +243,69 @@ def _note(path: Path, anchors: dict[str, tuple[int, str]]) -> None:
 
 
 # ---------------------------------------------------------------- mending
+
+
+@app.command()
+def erase(
+    context: typer.Context,
+    events: Annotated[
+        list[str] | None, typer.Argument(help="Ids of events whose words are to be forgotten.")
+    ] = None,
+    person: Annotated[
+        str, typer.Option("--person", help="Everything of this person, by name or id.")
+    ] = "",
+    exactly: Annotated[
+        bool, typer.Option("--exactly", help="Only that; leave what quotes it.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Forget words for good, wherever they are quoted too. The chain still verifies."""
+    from loopforge.home import holder
+    from loopforge.ledger.erase import Wish
+
+    if not events and not person:
+        raise InputError("Say what to forget: ids of events, or --person NAME.")
+    there = settings(context)
+
+    async def work(ledger: SqlLedger) -> None:
+        known = await _person(ledger, person) if person else ""
+        wish = Wish(events=tuple(events or ()), person=known, exactly=exactly, by="terminal")
+        would = await ledger.erase(wish, pretend=True)
+        if not would.refs:
+            typer.echo("Nothing of that is left to forget.")
+        elif yes or typer.confirm(f"{_told(would)} This cannot be undone. Forget?"):
+            done = await ledger.erase(wish)
+            typer.echo(f"Forgotten: {_told(done)}")
+            if not done.clean:
+                typer.echo("Somebody was reading; ask once more to clean the files too.")
+            if holder(there.home) is not None:
+                typer.echo("The home is running: restart it, so that its memory forgets too.")
+        else:
+            typer.echo("Nothing was forgotten.")
+
+    _run(context, work)
+
+
+def _told(erasure: Erasure) -> str:
+    streams = ", ".join(stream for stream, refs in erasure.texts.items() if refs)
+    return f"{erasure.named} texts and {erasure.quoting} that quote them, in {streams}."
+
+
+async def _person(ledger: SqlLedger, name: str) -> str:
+    """The id of the one person of that name. Raises Unknown for none, InputError for several."""
+    from loopforge.people.registry import Registry
+    from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
+
+    people = Registry(ledger, Stamp(SystemClock(), SystemDice()))
+    found = await people.named(name)
+    if (one := people.person(name)) is not None:
+        return one.id
+    if not found:
+        raise Unknown(f"Nobody called {name!r} is known here.")
+    if len(found) > 1:
+        ids = ", ".join(f"{each.id} ({each.surface})" for each in found)
+        raise InputError(f"Several people are called {name!r}; choose one by id: {ids}.")
+    return found[0].id
 
 
 @app.command()
