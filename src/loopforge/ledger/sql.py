@@ -16,14 +16,16 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
+import msgspec
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from loopforge.core.events import Event, Fact
 from loopforge.errors import InputError, LedgerError
-from loopforge.ledger import export, migrate, outbox, read, search, snapshots, verify
+from loopforge.ledger import erase, export, migrate, outbox, read, scrub, search, snapshots, verify
 from loopforge.ledger.append import Append, fit
 from loopforge.ledger.engine import CHECKPOINT_EVENTS, READERS, Durability, Store, connect, settled
+from loopforge.ledger.erase import Erasure, Wish
 from loopforge.ledger.faults import lost, telling, told
 from loopforge.ledger.follow import Claim, Elsewhere, claim
 from loopforge.ledger.outbox import Outbox
@@ -228,6 +230,21 @@ class SqlLedger:
         """
         async with self._still:
             return await self._reading(partial(verify.verify, prefix=prefix, anchors=anchors))
+
+    async def erase(self, wish: Wish, *, pretend: bool = False) -> Erasure:
+        """Forget texts for good, and what quotes them; see erase.py. Raises Unknown.
+
+        With `pretend`, nothing is forgotten, and the report says what would be.
+        """
+        forget = partial(
+            erase.forget, wish=wish, stamp=self._stamp, views=self._views, pretend=pretend
+        )
+        async with self._still:
+            erasure = await self._writer.do(forget)
+            if pretend:
+                return erasure
+            clean = await self._writer.run(lambda: (scrub.scrub(self._store), ()))
+            return msgspec.structs.replace(erasure, clean=clean)
 
     async def tail(self, count: int = 20, stream: str = "") -> list[Event]:
         """The newest events of one stream, or of all, oldest first."""

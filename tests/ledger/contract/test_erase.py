@@ -1,0 +1,343 @@
+"""What every ledger promises of forgetting."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from loopforge.core.events import (
+    Answered,
+    Asked,
+    Erased,
+    Event,
+    Fact,
+    LineRun,
+    Perceived,
+    Piece,
+    PieceRun,
+    Planned,
+)
+from loopforge.core.people import PersonMet
+from loopforge.core.room import File, Heard, PersonJoined, Said, Titled
+from loopforge.core.words import Words, public
+from loopforge.errors import Unknown
+from loopforge.ledger.erase import Wish
+from loopforge.ledger.sql import SqlLedger
+from tests.ledger.contract.test_views import Lines, rows_of
+from tests.ledger.saying import ROOM, Scribbler, opened, text_of
+
+SECRET = "My sister Ottilie lives in Lisbon"
+
+
+class Turn:
+    """One turn of a mate as it is recorded: shown, asked, answered, planned, said."""
+
+    def __init__(self, scribbler: Scribbler, line: Fact, answer: str) -> None:
+        assert isinstance(line.body, Heard)
+        self.answer = answer
+        plan = json.dumps({"intent": "talk", "acts": [{"kind": "say", "text": answer}]})
+        prompt = Piece("user", (Words("Somebody wrote: "), line.body.text))
+        fact = scribbler.fact
+        self.perceived = fact(
+            Perceived(
+                mate="maya",
+                policy="talk/1",
+                mind="m",
+                line=line.id,
+                summons="mention",
+                step=0,
+                shown=Words("a quiet garden"),
+                lines=LineRun(more=()),
+            ),
+            "mate:maya",
+        )
+        turn = self.perceived.id
+        self.asked = fact(
+            Asked(turn=turn, nth=1, purpose="reply", prompt=PieceRun(more=(prompt,))), "mate:maya"
+        )
+        self.answered = fact(
+            Answered(turn=turn, nth=1, outcome="answered", text=Words(answer)), "mate:maya"
+        )
+        self.planned = fact(
+            Planned(turn=turn, intent="talk", mode="context", plan=Words(plan)), "mate:maya"
+        )
+        self.said = fact(Said(turn=turn, mate="maya", text=Words(answer)), "mate:maya")
+
+    @property
+    def facts(self) -> list[Fact]:
+        """In order."""
+        return [self.perceived, self.asked, self.answered, self.planned, self.said]
+
+
+async def left(ledger: SqlLedger, stream: str = ROOM) -> list[str]:
+    """The texts that still are in a stream, by the kind of their event."""
+    found = []
+    for event in await ledger.read(stream):
+        for name in ("text", "shown", "plan", "title", "name"):
+            words = getattr(event.body, name, None)
+            if isinstance(words, Words) and words.text is not None and not words.public:
+                found.append(f"{event.kind} {words.text}")
+    return found
+
+
+async def conversation(ledger: SqlLedger, answer: str) -> tuple[Fact, Turn]:
+    """Somebody tells a secret, a mate answers, and others talk on."""
+    scribbler = Scribbler()
+    secret = scribbler.heard(SECRET)
+    turn = Turn(scribbler, secret, answer)
+    await ledger.append(ROOM, [scribbler.heard("hello"), secret, *turn.facts])
+    await ledger.append(ROOM, [scribbler.heard("nice weather", "p2")])
+    return secret, turn
+
+
+async def test_a_line_is_forgotten(ledger_url: str) -> None:
+    """A forgotten line has no text any more; its event stays, and the chain verifies."""
+    async with opened(ledger_url) as ledger:
+        secret, turn = await conversation(ledger, "How nice.")
+        erasure = await ledger.erase(Wish(events=(secret.id,), by="p1", why="asked"))
+        assert (erasure.named, erasure.quoting, erasure.clean) == (1, 0, True)
+        event = await ledger.event(secret.id)
+        assert text_of(event) is None
+        assert isinstance(event.body, Heard)
+        assert erasure.texts == {ROOM: (event.body.text.ref,)}
+        (last,) = await ledger.read(ROOM, limit=1, newest=True)
+        assert last.body == Erased(refs=(event.body.text.ref,), by="p1", why="asked")
+        assert erasure.events == (last.id,)
+        asked = (await ledger.event(turn.asked.id)).body
+        assert isinstance(asked, Asked)
+        assert [words.text for words in asked.prompt.more[0].words] == ["Somebody wrote: ", None]
+        assert (await ledger.verify()).sound
+
+
+async def test_what_quotes_a_line_is_forgotten_with_it(ledger_url: str) -> None:
+    """Raw answers, plans and lines that repeat a forgotten line go with it; others stay."""
+    async with opened(ledger_url) as ledger:
+        secret, _ = await conversation(ledger, "So Ottilie is your sister?")
+        erasure = await ledger.erase(Wish(events=(secret.id,)))
+        assert (erasure.named, erasure.quoting) == (1, 3)
+        assert await left(ledger) == [
+            "room.heard hello",
+            "turn.perceived a quiet garden",
+            "room.heard nice weather",
+        ]
+        assert (await ledger.verify()).sound
+
+
+async def test_exactly_what_was_named(ledger_url: str) -> None:
+    """With `exactly`, quotes stay."""
+    async with opened(ledger_url) as ledger:
+        secret, _ = await conversation(ledger, "So Ottilie is your sister?")
+        erasure = await ledger.erase(Wish(events=(secret.id,), exactly=True))
+        assert (erasure.named, erasure.quoting) == (1, 0)
+        assert "room.said So Ottilie is your sister?" in await left(ledger)
+
+
+async def test_a_mates_line_goes_with_its_turn(ledger_url: str) -> None:
+    """Forgetting what a mate said reaches the raw answer and the plan that came before it."""
+    async with opened(ledger_url) as ledger:
+        _, turn = await conversation(ledger, "Marmalade is wonderful")
+        await ledger.erase(Wish(events=(turn.said.id,)))
+        assert await left(ledger) == [
+            "room.heard hello",
+            f"room.heard {SECRET}",
+            "turn.perceived a quiet garden",
+            "room.heard nice weather",
+        ]
+
+
+async def test_a_text_is_forgotten_by_its_ref(ledger_url: str) -> None:
+    """A text can be named by its ref, wherever it stands."""
+    async with opened(ledger_url) as ledger:
+        secret, _ = await conversation(ledger, "How nice.")
+        assert isinstance(secret.body, Heard)
+        erasure = await ledger.erase(Wish(refs=(secret.body.text.ref, "f" * 64)))
+        assert erasure.refs == {secret.body.text.ref}
+        assert f"room.heard {SECRET}" not in await left(ledger)
+
+
+async def test_all_words_of_an_event_go(ledger_url: str) -> None:
+    """A line's files go with it; of a turn's record, only what it brought in."""
+    scribbler = Scribbler()
+    file = File(name=Words("a.txt"), size=1, text=Words("inside"))
+    async with opened(ledger_url) as ledger:
+        heard = scribbler.heard("look", files=(file,))
+        turn = Turn(scribbler, heard, "How nice.")
+        await ledger.append(ROOM, [heard, *turn.facts])
+        erasure = await ledger.erase(Wish(events=(turn.asked.id,), exactly=True))
+        assert erasure.named == 1
+        assert "room.heard look" in await left(ledger)
+        assert (await ledger.erase(Wish(events=(heard.id,), exactly=True))).named == 3
+        assert (await ledger.verify()).sound
+
+
+async def test_forgetting_twice_is_quiet(ledger_url: str) -> None:
+    """What is forgotten already is not recorded as forgotten again."""
+    async with opened(ledger_url) as ledger:
+        secret, _ = await conversation(ledger, "How nice.")
+        await ledger.erase(Wish(events=(secret.id,)))
+        again = await ledger.erase(Wish(events=(secret.id,)))
+        assert (again.texts, again.events, again.clean) == ({}, (), True)
+
+
+async def test_pretending_forgets_nothing(ledger_url: str) -> None:
+    """With `pretend`, the report says what would go, and nothing goes."""
+    async with opened(ledger_url) as ledger:
+        secret, _ = await conversation(ledger, "So Ottilie is your sister?")
+        before = await ledger.read(ROOM)
+        report = await ledger.erase(Wish(events=(secret.id,)), pretend=True)
+        assert (report.named, report.quoting, report.events, report.clean) == (1, 3, (), False)
+        assert await ledger.read(ROOM) == before
+
+
+async def test_unknown_wishes_are_refused(ledger_url: str) -> None:
+    """An unknown event or person raises Unknown, and nothing is forgotten."""
+    async with opened(ledger_url) as ledger:
+        secret, _ = await conversation(ledger, "How nice.")
+        for wish in (Wish(events=(secret.id, "nobody")), Wish(person="nobody")):
+            with pytest.raises(Unknown):
+                await ledger.erase(wish)
+        assert f"room.heard {SECRET}" in await left(ledger)
+
+
+async def _household(ledger: SqlLedger) -> None:
+    """Ana (p1) speaks in two rooms and is spoken of; Bo (p2) speaks too; nobody else is told."""
+    scribbler = Scribbler()
+    name, account = Words("Ana"), Words("ana@example")
+    met = PersonMet(person="p1", name=name, surface="terminal", account=account)
+    (event,) = await ledger.append("people", [scribbler.fact(met, "person:p1")])
+    assert isinstance(event.body, PersonMet)
+    joined = PersonJoined(person="p1", name=event.body.name, surface="terminal")
+    await ledger.append(
+        ROOM,
+        [
+            scribbler.said("Welcome all"),
+            scribbler.fact(joined),
+            scribbler.heard("I breed alpacas"),
+            scribbler.said("Alpacas, how lovely"),
+            scribbler.said("Good evening ana!"),
+            scribbler.fact(Titled(title=Words("Alpacas"), by="room")),
+            scribbler.heard("Good night", "p2"),
+        ],
+    )
+    await ledger.append("room:b", [scribbler.heard("rhubarb"), scribbler.heard("good", "p2")])
+    await ledger.append("room:c", [scribbler.heard("Ana and alpacas", "p2")])
+
+
+async def test_a_person_is_forgotten(ledger_url: str) -> None:
+    """A person's lines, names, and what quotes or names them go, in every room they were in."""
+    async with opened(ledger_url) as ledger:
+        await _household(ledger)
+        erasure = await ledger.erase(Wish(person="p1", by="p1"))
+        assert set(erasure.texts) == {"people", ROOM, "room:b"}
+        assert await left(ledger, "people") == []
+        assert await left(ledger) == ["room.said Welcome all", "room.heard Good night"]
+        assert await left(ledger, "room:b") == ["room.heard good"]
+        assert await left(ledger, "room:c") == ["room.heard Ana and alpacas"]
+        for stream in erasure.texts:
+            (last,) = await ledger.read(stream, limit=1, newest=True)
+            assert isinstance(last.body, Erased)
+            assert last.body.refs == erasure.texts[stream]
+        assert (await ledger.verify()).sound
+
+
+async def test_views_and_snapshots_forget_too(ledger_url: str) -> None:
+    """A view that holds texts is folded anew, and snapshots of touched streams are dropped."""
+    async with opened(ledger_url, [Lines()]) as ledger:
+        secret, _ = await conversation(ledger, "How nice.")
+        await ledger.save_snapshot(ROOM, 3, 1, b'{"title":"Ottilie"}')
+        await ledger.save_snapshot("room:other", 3, 1, b"{}")
+        assert ("p1", 2, SECRET) in rows_of(ledger_url)
+        await ledger.erase(Wish(events=(secret.id,)))
+        assert ("p1", 2, "[forgotten]") in rows_of(ledger_url)
+        assert await ledger.load_snapshot(ROOM, 1) is None
+        assert await ledger.load_snapshot("room:other", 1) is not None
+
+
+async def test_followers_hear_of_an_erasure(ledger_url: str) -> None:
+    """An Erased event reaches followers like any other, and others' public words stay."""
+    told: list[tuple[str, Event]] = []
+    async with opened(ledger_url) as ledger:
+        secret, _ = await conversation(ledger, "How nice.")
+        ledger.on_append(lambda stream, events: told.extend((stream, e) for e in events))
+        await ledger.append(ROOM, [Scribbler().fact(Titled(title=public("Garden"), by="room"))])
+        await ledger.erase(Wish(events=(secret.id,)))
+        assert [(stream, event.kind) for stream, event in told] == [
+            (ROOM, "room.titled"),
+            (ROOM, "ledger.erased"),
+        ]
+        assert await ledger.append(ROOM, [Scribbler().heard("on we go")])
+
+
+async def test_a_long_list_takes_several_events(ledger_url: str) -> None:
+    """However many texts are forgotten at once, all are listed, some thousands in each event."""
+    scribbler, many = Scribbler(), 4100
+    async with opened(ledger_url) as ledger:
+        await ledger.append(ROOM, [scribbler.heard("x") for _ in range(many)])
+        erasure = await ledger.erase(Wish(person="p1"))
+        assert (erasure.named, len(erasure.events)) == (many, 3)
+        found = await ledger.verify()
+        assert (found.sound, found.forgotten, found.texts) == (True, many, 0)
+
+
+# ---------------------------------------------------------------- truly gone
+
+
+def _markers(folder: Path) -> str:
+    """What stands in the files of an SQLite ledger, as far as it is text."""
+    return "".join(file.read_bytes().decode("latin-1") for file in folder.iterdir())
+
+
+async def test_nothing_is_left_in_the_file(tmp_path: Path) -> None:
+    """After erasures between appends of all sizes, no forgotten text is in any of the files."""
+    scribbler, marks = Scribbler(), 400
+    sizes = (1, 5, 40, 300, 1500)
+    async with opened(f"sqlite:///{tmp_path / 'ledger.db'}") as ledger:
+        ids = []
+        for nth in range(marks):
+            text = f"<mark{nth}>" * sizes[nth % 5]
+            (event,) = await ledger.append(f"room:{nth % 3}", [scribbler.heard(text)])
+            ids.append(event.id)
+            if nth % 40 == 39:
+                some = [ids[back] for back in range(nth, nth - 40, -3)]
+                erasure = await ledger.erase(Wish(events=tuple(some), exactly=True))
+                assert erasure.clean
+        raw = _markers(tmp_path)
+        forgotten = 0
+        for nth, id in enumerate(ids):
+            gone = text_of(await ledger.event(id)) is None
+            forgotten += gone
+            assert (f"<mark{nth}>" in raw) is not gone
+        assert forgotten == marks // 40 * 14
+
+
+async def test_a_reader_in_the_way_is_told(tmp_path: Path) -> None:
+    """While another program reads, the file cannot be cleaned; the report says so, and how to."""
+    file = tmp_path / "ledger.db"
+    async with opened(f"sqlite:///{file}", patience=0.1) as ledger:
+        secret, _ = await conversation(ledger, "How nice.")
+        with closing(sqlite3.connect(file)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM events").fetchone()
+            erasure = await ledger.erase(Wish(events=(secret.id,)))
+            assert not erasure.clean
+            assert text_of(await ledger.event(secret.id)) is None
+            assert "Ottilie" in _markers(tmp_path)
+        assert (await ledger.erase(Wish(events=(secret.id,)))).clean
+        assert "Ottilie" not in _markers(tmp_path)
+
+
+@pytest.mark.postgres
+async def test_no_dead_row_is_left_in_postgres(postgres_url: str) -> None:
+    """After an erasure the table has been written anew: not one dead row holds the text."""
+    async with opened(postgres_url) as ledger:
+        secret, _ = await conversation(ledger, "How nice.")
+        with psycopg.connect(postgres_url, autocommit=True) as plain:
+            place = "SELECT pg_relation_filenode('texts')"
+            before = plain.execute(place).fetchone()
+            assert (await ledger.erase(Wish(events=(secret.id,)))).clean
+            assert plain.execute(place).fetchone() != before
