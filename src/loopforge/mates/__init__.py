@@ -1,1 +1,1 @@
-"""To be filled."""
+"""The mates of a home: their files, the shipped ones, and the prompts every mind is given."""
