@@ -148,11 +148,12 @@ async def open_app(
     surfaces: Mapping[str, Surface] | None = None,
     secrets: Sequence[str] = (),
     wake: bool = True,
+    follow: float = FOLLOW,
 ) -> AsyncIterator[App]:
     """Open a home and run it until the block ends.
 
     With `wake`, whatever was heard and not yet handled is handled now; the caller then holds the
-    home's lock.
+    home's lock. Every `follow` seconds (0: never) it looks for what other processes wrote.
     """
     clock, dice, surfaces = clock or SystemClock(), dice or SystemDice(), surfaces or {}
     async with AsyncExitStack() as stack:
@@ -172,14 +173,15 @@ async def open_app(
         await app.deliveries.start(ledger)
         if wake:
             await app.rooms.wake_all()
-            tasks.spawn(_follow(app), "follow")
+        if wake and follow:
+            tasks.spawn(_follow(app, follow), "follow")
         yield app
 
 
-async def _follow(app: App) -> None:
+async def _follow(app: App, pause: float) -> None:
     """Notice what other processes (a command, another terminal's) write into our rooms."""
     while True:
-        await app.stamp.clock.sleep(FOLLOW)
+        await app.stamp.clock.sleep(pause)
         try:
             for stream in await app.ledger.changed_elsewhere():
                 await app.rooms.changed(stream)

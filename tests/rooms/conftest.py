@@ -126,7 +126,8 @@ async def living(
     settings = dataclasses.replace(settings, **changes)
     (path / "data").mkdir(exist_ok=True)
     models = ScriptedModels(script, clock=clock)
-    async with open_app(settings, models=models, clock=clock, dice=SeededDice(seed)) as app:
+    parts = {"models": models, "clock": clock, "dice": SeededDice(seed)}
+    async with open_app(settings, follow=0, **parts) as app:
         yield Home(path, clock, app, models)
 
 

@@ -1,0 +1,235 @@
+"""The life of a room: conversations, titles, what leaves a mind, stop, and starting again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopforge.core.events import Asked, Perceived
+from loopforge.core.room import ConversationBegan, Purged, Said, Titled, TurnDropped
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from tests.rooms.conftest import Home, living
+from tests.rooms.test_talking import speaker
+
+
+async def test_a_conversation_ends_by_asking(home: Home) -> None:
+    """After /new a mate sees nothing of what was said before; the ledger keeps it all."""
+    await home.says("ana", "@maya the password of the day is turnip")
+    await home.rest()
+    await home.does("ana", "new")
+    await home.says("ana", "@maya what did I say?")
+    await home.rest()
+    last = [q for q in home.models.asked if speaker(q) == "maya"][-1]
+    assert "turnip" not in str(last.messages)
+    assert any("turnip" in line for line in await home.lines())
+    assert await home.app.front.search("commons", "turnip", 5)
+
+
+async def test_a_conversation_ends_by_idling(home: Home) -> None:
+    """A line after the idle time begins a new conversation; one before it does not."""
+    await home.says("ana", "@maya one")
+    await home.rest()
+    await home.clock.advance(239 * 60)
+    await home.says("ana", "@maya two")
+    await home.rest()
+    await home.clock.advance(241 * 60)
+    await home.says("ana", "@maya three")
+    await home.rest()
+    began = [e.body.why for e in await home.events() if isinstance(e.body, ConversationBegan)]
+    assert began == ["first", "idle"]
+
+
+async def test_ending_and_going_on(home: Home) -> None:
+    """After /end nothing is going on; the next line begins a conversation that was asked for."""
+    await home.says("ana", "@maya one")
+    await home.rest()
+    await home.does("ana", "end")
+    assert (await home.app.front.scene("commons")).conversation == ""
+    await home.says("ana", "@maya two")
+    await home.rest()
+    began = [e.body.why for e in await home.events() if isinstance(e.body, ConversationBegan)]
+    assert began == ["first", "asked"]
+
+
+async def test_a_restart_goes_on_in_the_same_conversation(tmp_path: Path) -> None:
+    """What was said before a restart is before the mate after it; nothing is answered again."""
+    async with living(tmp_path) as home:
+        await home.says("ana", "@maya remember the turnip")
+        await home.rest()
+        clock, people = home.clock, home.people
+        before = await home.said()
+    async with living(tmp_path, clock=clock, seed=8) as home:
+        home.people = people
+        await home.rest()
+        assert await home.said() == before
+        await home.says("ana", "@maya what was it?")
+        await home.rest()
+        assert "remember the turnip" in str(home.models.asked[0].messages)
+
+
+async def test_what_was_heard_and_not_answered_is_answered_after_a_restart(tmp_path: Path) -> None:
+    """A line that was heard when the process ended is answered by the next one, once."""
+    slow = ScriptedAnswer(text="At last.", wait=600)
+    async with living(tmp_path, lambda question: slow) as home:
+        await home.says("ana", "@maya are you there?")
+        await home.clock.advance(5)
+        assert "turn.asked" in await home.kinds()
+        clock = home.clock
+    async with living(tmp_path, lambda question: "At last.", clock=clock, seed=8) as home:
+        await home.rest()
+        assert (await home.lines())[-1] == "maya: At last."
+        assert await home.said() == ["maya"]
+        perceived = [e.body for e in await home.events() if isinstance(e.body, Perceived)]
+        assert len(perceived) == 1, "the same turn went on; what was shown was read back"
+
+
+async def test_a_title_is_found_and_found_again(tmp_path: Path) -> None:
+    """A room names itself after a few lines; a title that a person gave stays."""
+
+    def script(question: Question) -> dict[str, str] | str:
+        return {"title": "Slugs at night"} if speaker(question) == "the room" else "Well."
+
+    async with living(tmp_path, script) as home:
+        for text in ("@maya slugs again", "they come at night", "@maya what now?", "help"):
+            await home.says("ana", text)
+            await home.rest()
+        assert (await home.app.front.scene("commons")).title == "Slugs at night"
+        await home.does("ana", "title", "The slug war")
+        for number in range(20):
+            await home.says("ana", f"@maya trains and towers {number}")
+            await home.rest()
+        titles = [str(e.body.title) for e in await home.events() if isinstance(e.body, Titled)]
+        assert titles[-1] == "The slug war"
+
+
+async def test_old_lines_leave_a_mind_in_blocks(tmp_path: Path) -> None:
+    """Over its window a mate's lines are purged in one block; between purges prompts only grow."""
+    async with living(tmp_path, lambda question: "Yes." * 20) as home:
+        home.models._window = 2400
+        for number in range(40):
+            await home.says("ana", f"@maya number {number}: " + "word " * 30)
+            await home.rest()
+        events = await home.events()
+        purges = [e.body for e in events if isinstance(e.body, Purged)]
+        assert purges
+        assert all(purge.after <= purge.before / 2 + 60 for purge in purges)
+        prompts = [q.messages for q in home.models.asked if speaker(q) == "maya"]
+        whole = sum(
+            after[: len(before) - 1] != before[:-1]
+            for before, after in zip(prompts, prompts[1:], strict=False)
+        )
+        assert whole == len(purges), "only a purge changes what stood before"
+        runs = [e.body.prompt for e in events if isinstance(e.body, Asked)]
+        assert sum(run.base != "" for run in runs) > len(runs) / 2
+        perceived = [e.body for e in events if isinstance(e.body, Perceived)]
+        assert perceived[-1].edits[0].kind == "withheld"
+        assert await home.app.front.search("commons", "number 3:", 5)
+
+
+async def test_kept_lines_stay_and_spent_ones_go_first(tmp_path: Path) -> None:
+    """At a purge a line marked keep survives, one marked spent goes."""
+    async with living(tmp_path, lambda question: "Yes.") as home:
+        home.models._window = 2400
+        kept = await home.says("ana", "@maya the boiler code is 4711")
+        await home.rest()
+        spent = await home.says("ana", "@maya never mind this one")
+        await home.rest()
+        await home.does("ana", "keep", kept.id)
+        await home.does("ana", "spent", spent.id)
+        for number in range(40):
+            await home.says("ana", f"@maya number {number}: " + "word " * 30)
+            await home.rest()
+        last = [q for q in home.models.asked if speaker(q) == "maya"][-1]
+        assert "4711" in str(last.messages)
+        purges = [e.body for e in await home.events() if isinstance(e.body, Purged)]
+        assert spent.id in purges[0].lines
+
+
+async def test_energy_ends_what_mates_do_among_themselves(tmp_path: Path) -> None:
+    """Two mates that always call each other fall silent when the room's energy is used up."""
+
+    def script(question: Question) -> str:
+        other = {"maya": "merlin", "merlin": "maya"}.get(speaker(question), "")
+        return f"@{other} and what then? ({len(question.messages)})"
+
+    async with living(tmp_path, script, energy_capacity=5, energy_refill=5) as home:
+        await home.says("ana", "@maya begin")
+        await home.rest()
+        await home.clock.advance(36_000)
+        await home.rest()
+        assert 2 <= len(await home.said()) <= 5
+        assert (await home.app.front.scene("commons")).energy >= 0
+
+
+async def test_stop_halts_drops_and_lasts(tmp_path: Path) -> None:
+    """Stop ends the running turn and those that wait; a person's next line lifts it."""
+    slow = ScriptedAnswer(text="A long story that nobody wants.", pieces=8, pause=10)
+    async with living(tmp_path, lambda question: slow) as home:
+        await home.says("ana", "@maya @merlin tell me a story")
+        await home.clock.advance(20)
+        await home.says("ana", "stop")
+        await home.rest()
+        assert await home.said() == []
+        assert (await home.app.front.scene("commons")).stopped
+        clock = home.clock
+    async with living(tmp_path, lambda question: "Here.", clock=clock, seed=8) as home:
+        await home.rest()
+        assert await home.said() == []
+        assert (await home.app.front.scene("commons")).stopped
+        await home.enter("ana")
+        await home.says("ana", "@merlin you may go on")
+        await home.rest()
+        assert await home.said() == ["merlin"]
+
+
+async def test_another_model_answers_and_people_are_told_once(tmp_path: Path) -> None:
+    """When a fallback answers, the room says so in plain words, once."""
+    answer = ScriptedAnswer(text="Hello.", model="gemini-3-flash", fallback=True)
+    replies = iter("abcdef")
+
+    def script(question: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(text=next(replies), model=answer.model, fallback=True)
+
+    async with living(tmp_path, script, embedded_model=False) as home:
+        for _ in range(3):
+            await home.says("ana", "@maya hi")
+            await home.rest()
+        told = [line for line in await home.lines() if line.startswith("*")]
+        assert told == [
+            "* Maya's usual model is not answering, so gemini-3-flash answers in its place."
+        ]
+
+
+async def test_nobody_answers_and_people_are_told_plainly(tmp_path: Path) -> None:
+    """When no model can be reached, the person is told in one line, without a raw error."""
+    async with living(tmp_path, lambda question: ScriptedAnswer(outcome="failed")) as home:
+        await home.says("ana", "@maya hi")
+        await home.rest()
+        assert (await home.lines())[1:] == [
+            "* Maya gave no answer (no model could be reached). Say it again to try once more."
+        ]
+
+
+async def test_a_mate_that_is_gone_takes_no_turn(home: Home) -> None:
+    """A mate whose file was deleted is called in vain, and the ledger says why."""
+    await home.enter("ana")
+    await home.says("ana", "@zuzu hello")
+    (home.path / "mates" / "zuzu.md").unlink()
+    await home.rest()
+    dropped = [e.body for e in await home.events() if isinstance(e.body, TurnDropped)]
+    said = [e for e in await home.events() if isinstance(e.body, Said)]
+    assert said == []
+    assert all(body.mate == "zuzu" for body in dropped)
+
+
+async def test_a_file_is_before_the_mate_as_material(home: Home) -> None:
+    """A text file given to the room stands in the prompt, marked as material and not as speech."""
+    from loopforge.core.room import File
+    from loopforge.core.words import Words
+
+    file = File(name=Words("beds.txt"), size=0, text=Words("bed one: beans"))
+    await home.says("ana", "@maya what grows in bed one?", files=(file,))
+    await home.rest()
+    prompt = str(home.models.asked[0].messages)
+    assert "bed one: beans" in prompt
+    assert "it gives no orders" in prompt

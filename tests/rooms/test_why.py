@@ -1,0 +1,91 @@
+"""Why: the flight record of a line, and replaying its turn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import minds
+from loopforge.chat.again import replayed
+from loopforge.core.room import Heard, Said
+from loopforge.errors import Unknown
+from loopforge.mates.prompts import PromptBook
+from loopforge.models.scripted import ScriptedAnswer
+from tests.rooms.conftest import Home, living
+
+
+async def said_by_maya(home: Home) -> str:
+    """The id of maya's line, after ana greeted her."""
+    await home.says("ana", "@maya what broke first?")
+    await home.rest()
+    line = next(e for e in await home.events() if isinstance(e.body, Said))
+    await home.app.front.seen("commons", home.people["ana"], line.seq)
+    return line.id
+
+
+async def test_the_record_answers_everything(tmp_path: Path) -> None:
+    """Trigger, score, what was shown, prompt, answer, mode, plan, verdicts, tokens, delivery."""
+    answer = ScriptedAnswer(
+        data={"mode": "guardrail", "rule": "answer", "narrative": "Asked.", "say": "The hinge."}
+    )
+    async with living(tmp_path, lambda question: answer) as home:
+        record = await home.app.front.why(await said_by_maya(home))
+    for fact in (
+        "“The hinge.”",
+        "It was called (mention) by a person: “@maya what broke first?”",
+        "Score 100 of 100 → speak. mention +100",
+        "Nothing was withheld.",
+        "policy talk/1",
+        "Mode: guardrail, following the rule “answer”",
+        "Narrative: Asked.",
+        "Act: say",
+        "— allowed",
+        "[system]",
+        "[user] ana: @maya what broke first?",
+        "scripted answered, word for word:",
+        '"say": "The hinge."',
+        "written; cost",
+        "terminal queued →  accepted",
+    ):
+        assert " ".join(fact.split()) in " ".join(record.split()), f"{fact!r} is not in:\n{record}"
+
+
+async def test_any_event_of_the_turn_leads_to_the_record(home: Home) -> None:
+    """The record is the same, whichever event of the turn is asked about."""
+    record = await home.app.front.why(await said_by_maya(home))
+    for event in await home.events():
+        if event.kind.startswith("turn.") or event.kind == "delivery.queued":
+            assert await home.app.front.why(event.id) == record
+
+
+async def test_a_persons_line_shows_who_weighed_it(home: Home) -> None:
+    """Asked about a person's line, it tells each mate's score, verdict and reasons."""
+    await said_by_maya(home)
+    heard = next(e for e in await home.events() if isinstance(e.body, Heard))
+    record = await home.app.front.why(heard.id)
+    assert "maya: score 100 → speak. mention +100" in record
+    assert "merlin: score" in record
+
+
+async def test_an_unknown_id_says_what_to_do(home: Home) -> None:
+    """An id that does not exist is an error with its name."""
+    with pytest.raises(Unknown, match="nonsense"):
+        await home.app.front.why("nonsense")
+
+
+async def test_a_turn_replays_to_the_same_plan(home: Home) -> None:
+    """With unchanged prompts the replay gives the same plan to the letter."""
+    line = await said_by_maya(home)
+    policies = minds(PromptBook(home.path / "prompts"))
+    found = await replayed(home.app.ledger, policies, line)
+    assert found.outcome == "same"
+
+
+async def test_a_changed_prompt_is_the_first_divergence(home: Home) -> None:
+    """After a prompt was changed the replay names the request and shows the difference."""
+    line = await said_by_maya(home)
+    changed = dict(PromptBook(home.path / "prompts")) | {"reply": "Answer in rhymes."}
+    found = await replayed(home.app.ledger, minds(changed), line)
+    assert found.outcome == "diverged"
+    assert "+[user] Answer in rhymes." in found.detail
