@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
-from loopforge.core.mate import TRIGGERS
+from loopforge.core.mate import TRIGGERS, slug
+from loopforge.errors import InputError
+from loopforge.mates.roster import Roster
 
 HEAD = """\
 #voice: how it sounds, in a few words
@@ -46,3 +49,13 @@ def quoted(text: str) -> str:
     if re.fullmatch("[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ0-9 .'-]*", text) and text.lower() not in WORDS_OF_YAML:
         return text
     return json.dumps(text, ensure_ascii=False)
+
+
+def make(roster: Roster, name: str, role: str = "", tier: int = 1) -> Path:
+    """Put a new mate's file into a home. Raises InputError if there is one of that handle."""
+    handle = slug(name) or "mate"
+    path = roster.path(handle)
+    if path.exists():
+        raise InputError(f"{path} is there already; edit it, or choose another name.")
+    mate = roster.write(handle, sketch(name.strip(), role.strip(), tier))
+    return roster.path(mate.handle)
