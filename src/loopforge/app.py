@@ -6,7 +6,7 @@ Tests call it too, with other parts: a scripted model, a simulated clock, seeded
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, ItemsView, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -68,6 +68,10 @@ class Cast(Mapping[str, Mate]):
 
     def __len__(self) -> int:
         return len(self._roster.mates())
+
+    def items(self) -> ItemsView[str, Mate]:
+        """All at once, looking at the files once."""
+        return self._roster.mates().items()
 
 
 def minds(prompts: Mapping[str, str]) -> dict[str, tuple[Policy, str]]:

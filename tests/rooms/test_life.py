@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopforge.core.events import Asked, Perceived
-from loopforge.core.room import ConversationBegan, Purged, Said, Titled, TurnDropped
+from loopforge.core.room import ConversationBegan, Purged, Titled, TurnDropped
 from loopforge.models.scripted import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
@@ -210,16 +210,17 @@ async def test_nobody_answers_and_people_are_told_plainly(tmp_path: Path) -> Non
         ]
 
 
-async def test_a_mate_that_is_gone_takes_no_turn(home: Home) -> None:
-    """A mate whose file was deleted is called in vain, and the ledger says why."""
-    await home.enter("ana")
-    await home.says("ana", "@zuzu hello")
-    (home.path / "mates" / "zuzu.md").unlink()
-    await home.rest()
-    dropped = [e.body for e in await home.events() if isinstance(e.body, TurnDropped)]
-    said = [e for e in await home.events() if isinstance(e.body, Said)]
-    assert said == []
-    assert all(body.mate == "zuzu" for body in dropped)
+async def test_a_mate_that_is_gone_takes_no_turn(tmp_path: Path) -> None:
+    """A mate whose file was deleted while it waited is dropped, and the ledger says why."""
+    slow = ScriptedAnswer(text="Well.", wait=10)
+    async with living(tmp_path, lambda question: slow) as home:
+        await home.says("ana", "@maya @zuzu hello")
+        await home.clock.advance(5)
+        (home.path / "mates" / "zuzu.md").unlink()
+        await home.rest()
+        dropped = [e.body for e in await home.events() if isinstance(e.body, TurnDropped)]
+        assert [(body.mate, body.why) for body in dropped] == [("zuzu", "it is no longer here")]
+        assert "zuzu" not in await home.said()
 
 
 async def test_a_file_is_before_the_mate_as_material(home: Home) -> None:
