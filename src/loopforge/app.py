@@ -30,7 +30,7 @@ from loopforge.home import lock_home, make_home
 from loopforge.mates.prompts import PromptBook
 from loopforge.mates.roster import Roster
 from loopforge.models.unasked import Unasked
-from loopforge.people.registry import Registry
+from loopforge.people.registry import STREAM, Registry
 from loopforge.policies import chain, stub, talk, title
 from loopforge.runtime.air import LocalAir
 from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
@@ -189,6 +189,8 @@ async def _follow(app: App, pause: float) -> None:
         try:
             for stream in await app.ledger.changed_elsewhere():
                 await app.rooms.changed(stream)
+                if stream == STREAM:
+                    await app.people.refresh()
         except LedgerError as error:
             log.warning("the ledger could not be followed: %s", error)
 
@@ -224,6 +226,7 @@ def _wired(
     def appended(stream: str, events: Sequence[Event]) -> None:
         house.appended(stream, events)
         deliveries.appended(stream, events)
+        people.appended(stream, events)
 
     ledger.on_append(appended)
     front = Front(rooms, Commands(rooms, POLICIES), deliveries, ledger)

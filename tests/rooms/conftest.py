@@ -126,8 +126,8 @@ async def living(
     settings = dataclasses.replace(settings, **changes)
     (path / "data").mkdir(exist_ok=True)
     models = ScriptedModels(script, clock=clock)
-    parts = {"models": models, "clock": clock, "dice": SeededDice(seed)}
-    async with open_app(settings, follow=0, **parts) as app:
+    dice = SeededDice(seed)
+    async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
         yield Home(path, clock, app, models)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 from loopforge.core.events import Asked, Perceived
@@ -114,10 +115,7 @@ async def test_old_lines_leave_a_mind_in_blocks(tmp_path: Path) -> None:
         assert purges
         assert all(purge.after <= purge.before / 2 + 60 for purge in purges)
         prompts = [q.messages for q in home.models.asked if speaker(q) == "maya"]
-        whole = sum(
-            after[: len(before) - 1] != before[:-1]
-            for before, after in zip(prompts, prompts[1:], strict=False)
-        )
+        whole = sum(after[: len(before) - 1] != before[:-1] for before, after in pairwise(prompts))
         assert whole == len(purges), "only a purge changes what stood before"
         runs = [e.body.prompt for e in events if isinstance(e.body, Asked)]
         assert sum(run.base != "" for run in runs) > len(runs) / 2

@@ -266,8 +266,7 @@ def _exchange(exchange: Exchange) -> list[str]:
         for attempt in answered.attempts:
             detail = _because(str(attempt.detail))
             lines.append(f"  tried {attempt.model}: {attempt.outcome}, {attempt.took} ms{detail}")
-    for line in answered.heard:
-        lines.append(f"  heard meanwhile: {line.who}: {line.text}")
+    lines += [f"  heard meanwhile: {heard.who}: {heard.text}" for heard in answered.heard]
     return lines
 
 

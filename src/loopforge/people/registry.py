@@ -6,9 +6,11 @@ surfaces bring their own. Does not know rooms.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
-from loopforge.core.events import Event
+from loopforge.core.events import Erased, Event
 from loopforge.core.people import PersonMet
 from loopforge.core.words import Words
 from loopforge.runtime.clock import Stamp
@@ -40,21 +42,35 @@ class Registry:
         for event in await self._ledger.read(STREAM, after=self._seq):
             self._apply(event)
 
-    async def reload(self) -> None:
-        """Read everything again (after an erasure)."""
-        self._by_account.clear()
-        self._by_id.clear()
-        self._seq = 0
-        await self.refresh()
+    def appended(self, stream: str, events: Sequence[Event]) -> None:
+        """Take in what this process appended, if it is about people and comes next."""
+        for event in events:
+            if stream == STREAM and event.seq == self._seq + 1:
+                self._apply(event)
 
     def _apply(self, event: Event) -> None:
+        if event.seq <= self._seq:
+            return
         self._seq = event.seq
+        if isinstance(event.body, Erased):
+            self._forget(set(event.body.refs))
         if isinstance(event.body, PersonMet):
             body = event.body
             person = Person(id=body.person, name=body.name, surface=body.surface)
             self._by_id[person.id] = person
             if body.account.text is not None:
                 self._by_account[body.surface, body.account.text.casefold()] = person
+
+    def _forget(self, refs: set[str]) -> None:
+        """Forget names and accounts; whoever comes with such an account is somebody new."""
+        for person in self._by_id.values():
+            if person.name.ref in refs:
+                person.name.text = None
+        self._by_account = {
+            account: person
+            for account, person in self._by_account.items()
+            if person.name.text is not None
+        }
 
     async def meet(self, surface: str, account: str, name: str = "") -> Person:
         """The person behind an account; becomes known here if not known yet."""

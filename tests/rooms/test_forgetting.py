@@ -1,0 +1,44 @@
+"""Forgetting while a room is alive: nothing keeps the words, and talk goes on."""
+
+from __future__ import annotations
+
+from loopforge.core.room import Heard
+from loopforge.ledger.erase import Wish
+from tests.rooms.conftest import Home
+
+
+async def test_a_forgotten_line_is_gone_from_minds_and_files(home: Home) -> None:
+    """After an erasure neither the next prompt nor any file of the home holds the words."""
+    await home.says("ana", "@maya my locker opens with rhubarb-4711")
+    await home.rest()
+    await home.says("ana", "@merlin a fine day")
+    await home.rest()
+    line = next(e for e in await home.events() if isinstance(e.body, Heard))
+    await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+    await home.says("ana", "@maya what did I tell you?")
+    await home.rest()
+    assert "rhubarb" not in str(home.models.asked[-1].messages)
+    assert not await home.app.front.search("commons", "rhubarb", 5)
+    assert "rhubarb" not in "\n".join(await home.lines())
+    for path in (home.path / "data").glob("**/*"):
+        if path.is_file():
+            assert b"rhubarb" not in path.read_bytes(), path
+    assert (await home.app.ledger.verify()).findings == ()
+
+
+async def test_a_forgotten_person_is_somebody_new_when_they_come_back(home: Home) -> None:
+    """A person whose texts were erased has no name left; entering again makes a new person."""
+    await home.says("annelise", "@maya I grow turnips in Lucerne")
+    await home.rest()
+    person = home.people["annelise"]
+    await home.app.ledger.erase(Wish(person=person, by="owner"))
+    for path in (home.path / "data").glob("**/*"):
+        if path.is_file():
+            data = path.read_bytes().lower()
+            assert b"annelise" not in data
+            assert b"turnips" not in data
+    await home.enter("annelise")
+    assert home.people["annelise"] != person
+    scene = await home.app.front.scene("commons")
+    assert "[forgotten]" in [name for _, name in scene.people]
+    assert (await home.app.ledger.verify()).findings == ()
