@@ -1,6 +1,8 @@
-"""`make bench`: run every benchmark of this folder, or those named: `python -m bench start`.
+"""`make bench`: every benchmark of this folder, or those named (`make bench ONLY="ledger turns"`).
 
-A benchmark is a module here with a function `main()` that prints what it found.
+A benchmark is a module here with `figures()`, which yields Figures as it comes to them. All of them
+are printed as one table. Nothing asserts anything; it ends with 0 when everything could be
+measured, with 2 for a name that does not exist.
 """
 
 from __future__ import annotations
@@ -8,21 +10,27 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from pathlib import Path
+import time
+
+from bench import figures
+
+ORDER = ("start", "ledger", "turns", "cache")
+"""The quick ones first."""
 
 
 def main(wanted: list[str]) -> int:
-    """Run them one after another; a name that does not exist ends it with 2."""
-    here = Path(__file__).parent
-    known = sorted(path.stem for path in here.glob("*.py") if not path.stem.startswith("_"))
-    if strange := [name for name in wanted if name not in known]:
-        print(f"There is no benchmark {strange[0]}; there are {', '.join(known)}.")
+    """Run them one after another."""
+    if strange := [name for name in wanted if name not in ORDER]:
+        print(f"There is no benchmark {strange[0]!r}; there are {', '.join(ORDER)}.")
         return 2
-    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores")
-    for name in wanted or known:
+    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores\n\n{figures.head()}")
+    began = time.perf_counter()
+    for name in wanted or ORDER:
         module = importlib.import_module(f"bench.{name}")
-        print(f"\n== {name}: {(module.__doc__ or '').splitlines()[0]}", flush=True)
-        module.main()
+        print(f"\n{name}: {(module.__doc__ or '').splitlines()[0]}", flush=True)
+        for figure in module.figures():
+            print(figures.row(figure), flush=True)
+    print(f"\n{time.perf_counter() - began:.0f} s in all. How to read this: bench/README.md")
     return 0
 
 
