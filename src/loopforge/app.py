@@ -167,6 +167,9 @@ async def open_app(
 
             models = open_models(settings, clock, dice)
             stack.push_async_callback(models.close)
+        if wake:
+            claim = await ledger.claim("host")
+            stack.push_async_callback(claim.release)
         tasks = Tasks()
         stack.push_async_callback(tasks.close)
         app = _wired(settings, ledger, models, clock, dice, surfaces, secrets, tasks)

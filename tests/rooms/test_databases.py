@@ -1,0 +1,46 @@
+"""The same room on both databases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.room import Heard
+from loopforge.errors import HostTaken
+from loopforge.ledger.erase import Wish
+from tests.rooms.conftest import living
+
+
+async def test_a_room_lives_on_either_database(ledger_url: str, tmp_path: Path) -> None:
+    """Talk, restart, search, forget and verify work the same on SQLite and on PostgreSQL."""
+    async with living(tmp_path, database_url=ledger_url) as home:
+        await home.says("ana", "@maya and @merlin, which tower fell first?")
+        await home.rest()
+        before = await home.lines()
+        assert len(before) >= 3
+        clock, people = home.clock, home.people
+    async with living(tmp_path, clock=clock, seed=8, database_url=ledger_url) as home:
+        home.people = people
+        await home.rest()
+        assert await home.lines() == before
+        await home.says("ana", "@maya the spare key hangs behind the boiler")
+        await home.rest()
+        assert await home.app.front.search("commons", "spare key hangs", 5)
+        secret = [e for e in await home.events() if isinstance(e.body, Heard)][-1]
+        await home.app.ledger.erase(Wish(events=(secret.id,), by="owner"))
+        assert not any("boiler" in line for line in await home.lines())
+        assert (await home.app.ledger.verify()).findings == ()
+
+
+@pytest.mark.postgres
+async def test_one_host_on_postgresql(postgres_url: str, tmp_path: Path) -> None:
+    """Two homes on one PostgreSQL database: the second is refused while the first runs."""
+    async with living(tmp_path / "one", database_url=postgres_url):
+        with pytest.raises(HostTaken):
+            async with living(tmp_path / "two", database_url=postgres_url):
+                pass
+    async with living(tmp_path / "two", database_url=postgres_url) as home:
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        assert await home.said() == ["maya"]
