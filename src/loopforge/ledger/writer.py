@@ -15,6 +15,7 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from time import sleep
 from typing import Any, TypeVar
 
 from sqlalchemy.engine import Connection
@@ -38,6 +39,9 @@ MOST_APPENDS = 512
 
 TRIES = 3
 """How often an append is tried when another process got in between."""
+
+BREATH = 0.2
+"""Seconds after which a COMMIT is done that was on its way when the connection broke."""
 
 log = logging.getLogger(__name__)
 
@@ -186,6 +190,7 @@ class Writer:
     def _broken(self, appends: Sequence[Append], error: SQLAlchemyError, tries: int) -> None:
         """The connection broke: ask over a new one whether the commit arrived."""
         ids = [event.id for append in appends for event in append.events]
+        sleep(BREATH)
         try:
             arrived = bool(ids) and len(self._there(ids)) == len(ids)
         except SQLAlchemyError:

@@ -1,0 +1,125 @@
+"""What every ledger promises to several processes that share it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from loopforge.errors import Conflict, HostTaken
+from loopforge.ledger.sql import SqlLedger
+from tests.ledger.saying import ROOM, Scribbler, opened, text_of
+
+
+async def test_appends_of_others_are_noticed(ledger_url: str) -> None:
+    """`changed_elsewhere` tells, once, which streams another process moved, and not one's own."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as mine, opened(ledger_url) as other:
+        assert await mine.changed_elsewhere() == {}
+        await mine.append(ROOM, [scribbler.heard("1")])
+        assert await mine.changed_elsewhere() == {}
+        await other.append(ROOM, [scribbler.heard("2")])
+        await other.append("room:b", [scribbler.heard("3")])
+        assert await mine.changed_elsewhere() == {ROOM: 2, "room:b": 1}
+        assert await mine.changed_elsewhere() == {}
+        assert await other.changed_elsewhere() == {ROOM: 2}
+        await mine.append(ROOM, [scribbler.heard("4")])
+        assert await mine.changed_elsewhere() == {}
+
+
+async def test_what_others_appended_just_before_is_noticed(ledger_url: str) -> None:
+    """An append on top of one that is not known yet does not hide it."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as mine, opened(ledger_url) as other:
+        await other.append(ROOM, [scribbler.heard("1")])
+        await mine.append(ROOM, [scribbler.heard("2")])
+        assert await mine.changed_elsewhere() == {ROOM: 2}
+        assert await mine.changed_elsewhere() == {}
+
+
+async def test_what_was_there_at_the_start_is_no_news(ledger_url: str) -> None:
+    """Only what comes after opening is news."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as other:
+        await other.append(ROOM, [scribbler.heard("1")])
+        async with opened(ledger_url) as mine:
+            assert await mine.changed_elsewhere() == {}
+            await other.append(ROOM, [scribbler.heard("2")])
+            assert await mine.changed_elsewhere() == {ROOM: 2}
+
+
+async def test_two_processes_share_streams(ledger_url: str) -> None:
+    """Appends of two ledgers to old and new streams at once are gapless; both chains are one."""
+    scribbler = Scribbler()
+
+    async def talk(ledger: SqlLedger, who: str) -> None:
+        for nth in range(30):
+            await ledger.append(f"room:{nth % 10}", [scribbler.heard(f"{who} {nth}")])
+
+    async with opened(ledger_url) as one, opened(ledger_url) as two:
+        await asyncio.gather(*(talk(ledger, who) for ledger, who in ((one, "a"), (two, "b"))))
+        found = await one.verify()
+        assert (found.sound, found.events) == (True, 60)
+        said = [text_of(event) for event in await two.read("room:0")]
+        for who in "ab":
+            assert [t for t in said if t and t[0] == who] == [f"{who} {n}" for n in (0, 10, 20)]
+
+
+async def test_of_two_who_expect_the_same_one_wins(ledger_url: str) -> None:
+    """When two processes decide on the same head, one append is refused."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as one, opened(ledger_url) as two:
+        for nth in range(10):
+            outcomes = await asyncio.gather(
+                one.append(ROOM, [scribbler.heard("1")], expect=nth),
+                two.append(ROOM, [scribbler.heard("2")], expect=nth),
+                return_exceptions=True,
+            )
+            assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflict", "tuple"]
+        assert await one.heads() == {ROOM: 10}
+
+
+@pytest.mark.postgres
+async def test_one_host_at_a_time(postgres_url: str) -> None:
+    """On PostgreSQL a name is held by one process until it lets go or its connection ends."""
+    async with opened(postgres_url) as one, opened(postgres_url) as two:
+        mine = await one.claim("host")
+        assert await mine.held()
+        with pytest.raises(HostTaken, match="'host'"):
+            await two.claim("host")
+        other = await two.claim("another")
+        await other.release()
+        await mine.release()
+        again = await two.claim("host")
+        await again.release()
+
+
+async def test_sqlite_leaves_it_to_the_home(tmp_path: object) -> None:
+    """On SQLite claiming always works: the home has a lock of its own."""
+    async with opened(f"sqlite:///{tmp_path}/ledger.db") as ledger:
+        one, two = await ledger.claim("host"), await ledger.claim("host")
+        assert await one.held()
+        await one.release()
+        await two.release()
+
+
+async def test_a_cancelled_caller_harms_nobody(ledger_url: str) -> None:
+    """A caller that is cancelled may or may not have written; the others' appends are whole."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        tasks = [
+            asyncio.ensure_future(ledger.append(ROOM, [scribbler.heard(str(nth))]))  # noqa: TID251
+            for nth in range(40)
+        ]
+        await asyncio.sleep(0)
+        for task in tasks[::3]:
+            task.cancel()
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        said = [text_of(event) for event in await ledger.read(ROOM)]
+        for nth, outcome in enumerate(outcomes):
+            assert isinstance(outcome, tuple | asyncio.CancelledError)
+            if isinstance(outcome, tuple):
+                assert said.count(str(nth)) == 1
+        assert (await ledger.verify()).sound
+        with pytest.raises(Conflict):
+            await ledger.append(ROOM, [scribbler.heard("x")], expect=len(said) + 1)
