@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import HostTaken, LoopforgeError
-from loopforge.home import example, holder, lock_home, make_home, shipped_mates
+from loopforge.home import example, holder, keep_log, lock_home, make_home, shipped_mates
 from loopforge.models.tiers import ladder
 from loopforge.settings import load_settings, rows
 
@@ -65,6 +65,38 @@ def test_the_example_file_states_every_default(tmp_path: Path) -> None:
     assert [getattr(loaded, r.name) for r in rows() if not r.told] == [
         getattr(plain, r.name) for r in rows() if not r.told
     ]
+
+
+def test_the_log_is_kept_in_the_home(tmp_path: Path) -> None:
+    """Warnings of everybody and more of Loopforge go to data/logs; a full file moves aside."""
+    make_home(tmp_path)
+    code = (
+        "import logging; from pathlib import Path\n"
+        "from loopforge.home import keep_log; from loopforge.settings import load_settings\n"
+        f"keep_log(load_settings(Path({str(tmp_path)!r}), environ={{}}))\n"
+        "logging.getLogger('loopforge.x').info('a fact'); logging.getLogger('y').info('noise')\n"
+        "logging.getLogger('loopforge.x').debug('detail'); logging.getLogger('y').warning('beware')"
+    )
+    log = tmp_path / "data" / "logs" / "loopforge.log"
+    for _ in range(2):
+        out = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert out.stderr == ""
+    assert [line.split(": ")[1] for line in log.read_text().splitlines()] == [
+        "a fact",
+        "beware",
+    ] * 2
+    log.write_text("x" * 5_000_001)
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert log.with_suffix(".log.1").stat().st_size == 5_000_001
+    assert len(log.read_text().splitlines()) == 2
+
+
+def test_no_log_is_kept_without_a_home(tmp_path: Path) -> None:
+    """Looking at a folder that is no home leaves nothing in it."""
+    keep_log(load_settings(tmp_path / "none", environ={}))
+    assert not (tmp_path / "none").exists()
 
 
 def test_one_process_holds_a_home(tmp_path: Path) -> None:

@@ -61,17 +61,6 @@ def test_a_module_is_one_exact_word(path: Path) -> None:
     assert "_" not in path.stem.strip("_") or path.stem in allowed
 
 
-def test_no_test_file_stands_alone() -> None:
-    """A test of a package's module bears the name of a module that exists."""
-    for path in sorted((ROOT / "tests").glob("*/test_*.py")):
-        package = SOURCE / path.parent.name
-        if not package.is_dir() or path.parent.name in ("cli", "crash"):
-            continue
-        stem = path.stem.removeprefix("test_")
-        known = {module.stem for module in package.glob("**/*.py")}
-        assert any(stem == name or stem.startswith(f"{name}_") for name in known), path
-
-
 def test_every_import_is_declared() -> None:
     """What src imports from outside stands in pyproject's dependencies and in the run lock."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

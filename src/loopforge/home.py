@@ -23,10 +23,13 @@ from pathlib import Path
 from typing import IO
 
 from loopforge.errors import HostTaken, LoopforgeError
-from loopforge.settings import FILE, Row, rows
+from loopforge.settings import FILE, Row, Settings, rows
 
 FOLDERS = ("mates", "prompts", "scenarios", "data")
 LOCK = "host.lock"
+LOG_LINE = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
+LOG_BYTES = 5_000_000
+"""Bytes after which a log file moves aside when a process starts."""
 
 HEAD = """\
 Settings of this home. Take the # away from a line that begins with #name to change it; each can
@@ -141,6 +144,29 @@ def _ladder() -> str:
     text = files("loopforge").joinpath("models", "ladder.toml").read_text("utf-8")
     body = text[text.index("\n[tiers]") + 1 :]
     return re.sub(r"^(?=[^#\n])", "#", body, flags=re.MULTILINE)
+
+
+# ---------------------------------------------------------------- the log
+
+
+def keep_log(settings: Settings) -> None:
+    """Write what happens behind the scenes into data/logs, from `log_level` on.
+
+    Of other libraries only warnings. A full file moves aside once, so there are never more than
+    two. Where there is no home yet, nothing is kept.
+    """
+    import logging
+
+    if not settings.data.is_dir():
+        return
+    path = settings.data / "logs" / "loopforge.log"
+    path.parent.mkdir(exist_ok=True)
+    if path.exists() and path.stat().st_size > LOG_BYTES:
+        path.replace(path.with_suffix(".log.1"))
+    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace", delay=True)
+    handler.setFormatter(logging.Formatter(LOG_LINE))
+    logging.basicConfig(handlers=[handler], force=True)
+    logging.getLogger("loopforge").setLevel(settings.log_level.upper())
 
 
 # ---------------------------------------------------------------- one host per home

@@ -119,10 +119,16 @@ def options(
 
 
 def settings(context: typer.Context) -> Settings:
-    """The settings of the home that the command line names. Raises BadSettings."""
+    """The settings of the home that the command line names, whose log is kept from now on.
+
+    Raises BadSettings.
+    """
+    from loopforge.home import keep_log
     from loopforge.settings import load_settings
 
-    return load_settings(context.find_root().obj)
+    found = load_settings(context.find_root().obj)
+    keep_log(found)
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
