@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncIterator, ItemsView, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -31,7 +32,6 @@ from loopforge.mates.prompts import PromptBook
 from loopforge.mates.roster import Roster
 from loopforge.models.unasked import Unasked
 from loopforge.people.registry import STREAM, Registry
-from loopforge.policies import chain, stub, talk, title
 from loopforge.runtime.air import LocalAir
 from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
 from loopforge.runtime.delivery import Deliveries
@@ -41,7 +41,6 @@ from loopforge.runtime.record import Recorder
 from loopforge.runtime.tasks import Tasks
 from loopforge.runtime.turn import Ports
 from loopforge.settings import Settings
-from loopforge.tools.clock import CLOCK, ClockTool
 from loopforge.tools.registry import Toolbox
 
 if TYPE_CHECKING:
@@ -50,8 +49,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 FOLLOW = 1.0
 """Seconds between two looks for what other processes wrote."""
-POLICIES = ("talk", "chain", "stub")
-"""The minds a room or a mate may choose."""
 
 
 class Cast(Mapping[str, Mate]):
@@ -75,13 +72,24 @@ class Cast(Mapping[str, Mate]):
 
 
 def minds(prompts: Mapping[str, str]) -> dict[str, tuple[Policy, str]]:
-    """Every mind by name, with its version."""
-    return {
-        "talk": (talk.talk(prompts), talk.VERSION),
-        "chain": (chain.chain(prompts), chain.VERSION),
-        "stub": (as_policy(stub.stub), stub.VERSION),
-        "title": (title.title(prompts), title.VERSION),
-    }
+    """Every mind that is installed, by name, with its version."""
+    known = [entry.load() for entry in entry_points(group="loopforge.policies")]
+    return {mind.name: (as_policy(mind.make(prompts)), mind.version) for mind in known}
+
+
+def choices() -> list[str]:
+    """The minds a room or a mate may choose, by name."""
+    known = [entry.load() for entry in entry_points(group="loopforge.policies")]
+    return sorted(mind.name for mind in known if not mind.hidden)
+
+
+def toolbox(clock: Clock, zone: str) -> Toolbox:
+    """Every tool that is installed."""
+    tools = Toolbox(clock)
+    for entry in entry_points(group="loopforge.tools"):
+        maker = entry.load()
+        tools.add(maker.tool, maker.make(clock, zone))
+    return tools
 
 
 def rules_of(settings: Settings, surfaces: Sequence[str] = ("terminal",)) -> Rules:
@@ -212,8 +220,7 @@ def _wired(
     rules = rules_of(settings, ("terminal", *surfaces))
     roster = Roster(settings.home / "mates")
     cast = Cast(roster)
-    tools = Toolbox(clock)
-    tools.add(CLOCK, ClockTool(clock, rules.zone.key))
+    tools = toolbox(clock, rules.zone.key)
     ports = Ports(ledger, models, tools, air, stamp, recorder, tasks)
     house = House(ledger, ledger, air, recorder)
     policies = minds(PromptBook(settings.home / "prompts"))
@@ -232,7 +239,7 @@ def _wired(
         people.appended(stream, events)
 
     ledger.on_append(appended)
-    front = Front(rooms, Commands(rooms, POLICIES), deliveries, ledger)
+    front = Front(rooms, Commands(rooms, choices()), deliveries, ledger)
     return App(
         settings=settings,
         ledger=ledger,

@@ -12,7 +12,7 @@ never another policy. A plain function from perception to plan is a policy that 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, cast
 
@@ -111,6 +111,29 @@ Reply = Answer | Result | tuple[Answer | Result, ...]
 Thinking = Generator[Request, Reply, AgentActionPlan]
 Policy = Callable[[AgentPerception], Thinking]
 PlainPolicy = Callable[[AgentPerception], AgentActionPlan]
+
+Prompts = Mapping[str, str]
+"""Prompt texts by name ("base", "reply", "account", ...), with {fields} to fill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """A kind of mind as a plugin offers it (entry points "loopforge.policies").
+
+    `version` is a name with a number, such as "talk/1": raise the number when the policy asks or
+    plans otherwise than before, so that a replay knows. `make` is given the prompts once. Rooms
+    cannot choose a `hidden` mind.
+    """
+
+    version: str
+    make: Callable[[Prompts], Policy | PlainPolicy]
+    hidden: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is chosen by: "talk"."""
+        return self.version.partition("/")[0]
+
 
 T = TypeVar("T")
 Asking = Generator[Request, Reply, T]

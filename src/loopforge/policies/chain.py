@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.plan import AgentActionPlan
-from loopforge.core.policy import Message, Policy, Thinking, ask
+from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room import Note, Say
 from loopforge.policies.prompting import (
-    Prompts,
     account,
     fields_of,
     fill,
@@ -63,3 +62,6 @@ def chain(prompts: Prompts) -> Policy:
         )
 
     return policy
+
+
+MIND = Mind(VERSION, chain)

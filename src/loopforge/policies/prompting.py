@@ -7,20 +7,17 @@ provider's prompt cache holds. Texts of the room go in as the Words they are.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
+from json.encoder import encode_basestring
 from typing import Any
 
 from loopforge.core.mate import dialogue
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.plan import MODES, AgentActionPlan, Mode
-from loopforge.core.policy import Answer, Asking, Message, ask
+from loopforge.core.policy import Answer, Asking, Message, Prompts, ask
 from loopforge.core.room import Say, StaySilent
 from loopforge.core.words import Words
-
-Prompts = Mapping[str, str]
-"""Prompt texts by name ("base", "reply", "account", ...), with {fields} to fill."""
 
 UNASKED = "conversation"
 """The summons of a mate that nobody addressed."""
@@ -133,7 +130,7 @@ def _as_json(line: Line) -> tuple[str | Words, ...]:
 def _quoted(words: Words) -> tuple[str | Words, ...]:
     """A JSON string; the Words themselves where nothing in them needs escaping."""
     text = str(words)
-    written = json.dumps(text, ensure_ascii=False)
+    written = encode_basestring(text)
     return ('"', words, '"') if written == f'"{text}"' else (written,)
 
 

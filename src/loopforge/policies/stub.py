@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import AgentActionPlan
+from loopforge.core.policy import Mind
 from loopforge.core.room import Say, StaySilent
 from loopforge.core.traits import at_least
 from loopforge.policies.prompting import UNASKED
@@ -39,3 +40,6 @@ def _silent(why: str) -> AgentActionPlan:
     return AgentActionPlan(
         intent="listen", mode="context", narrative=why, acts=(StaySilent(why=why),)
     )
+
+
+MIND = Mind(VERSION, lambda _prompts: stub)

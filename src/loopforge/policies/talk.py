@@ -15,11 +15,10 @@ from typing import Any
 
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import Act, AgentActionPlan
-from loopforge.core.policy import Message, Policy, Thinking, ask
+from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room import Continue, Note, Say, StaySilent, UseTool
 from loopforge.policies.prompting import (
     MODE_FIELDS,
-    Prompts,
     account,
     fields_of,
     fill,
@@ -167,3 +166,6 @@ def _arguments(written: object) -> dict[str, Any]:
     except ValueError:
         return {}
     return read if isinstance(read, dict) else {}
+
+
+MIND = Mind(VERSION, talk)

@@ -6,9 +6,9 @@ from typing import Any
 
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import AgentActionPlan
-from loopforge.core.policy import Message, Policy, Thinking, ask
+from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room import Entitle, StaySilent
-from loopforge.policies.prompting import Prompts, fields_of, fill, without_answer
+from loopforge.policies.prompting import fields_of, fill, without_answer
 
 VERSION = "title/1"
 SCHEMA: dict[str, Any] = {
@@ -42,3 +42,6 @@ def title(prompts: Prompts) -> Policy:
         )
 
     return policy
+
+
+MIND = Mind(VERSION, title, hidden=True)

@@ -6,7 +6,7 @@ port knows which adapter serves it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
@@ -155,6 +155,16 @@ class Tool(Struct, frozen=True, kw_only=True):
     summary: str
     schema: dict[str, Any] = {}
     idempotent: bool = False
+
+
+class ToolMaker(Protocol):
+    """A tool as a plugin offers it (entry points "loopforge.tools")."""
+
+    tool: Tool
+
+    def make(self, clock: Clock, zone: str) -> Callable[[dict[str, Any]], Awaitable[str]]:
+        """The coroutine function that does the work; it raises to say that it failed."""
+        ...
 
 
 class Tools(Protocol):

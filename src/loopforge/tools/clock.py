@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -19,24 +20,29 @@ CLOCK = Tool(
 
 
 class ClockTool:
-    """`zone` is the home's own time zone, by its IANA name."""
+    """The clock as a plugin."""
 
-    def __init__(self, clock: Clock, zone: str) -> None:
-        self._clock, self._zone = clock, zone
+    tool = CLOCK
 
-    async def __call__(self, arguments: dict[str, Any]) -> str:
-        """One sentence with weekday, date, time and zone."""
-        name = str(arguments.get("zone") or self._zone)
-        try:
-            zone = ZoneInfo(name)
-        except (KeyError, ValueError, OSError) as error:
-            raise ValueError(
-                f"no time zone is called {name!r}; use one like Europe/Paris"
-            ) from error
-        return said(self._clock, zone)
+    def make(self, clock: Clock, zone: str) -> Callable[[dict[str, Any]], Awaitable[str]]:
+        """The clock of a home in this time zone (an IANA name)."""
+
+        async def tell(arguments: dict[str, Any]) -> str:
+            name = str(arguments.get("zone") or zone)
+            try:
+                return said(clock, ZoneInfo(name))
+            except (KeyError, ValueError, OSError) as error:
+                raise ValueError(
+                    f"no time zone is called {name!r}; use one like Europe/Paris"
+                ) from error
+
+        return tell
 
 
 def said(clock: Clock, zone: ZoneInfo) -> str:
     """The time now as a mind is told it: "Saturday 21 November 2026, 14:05 (Europe/Paris)"."""
     now = clock.now().astimezone(zone)
     return f"{now:%A} {now.day} {now:%B %Y, %H:%M} ({zone.key})"
+
+
+clock_tool = ClockTool()
