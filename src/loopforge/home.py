@@ -27,6 +27,7 @@ from loopforge.settings import FILE, Row, Settings, rows
 
 FOLDERS = ("mates", "prompts", "scenarios", "data")
 LOCK = "host.lock"
+LOG = "loopforge.log"
 LOG_LINE = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
 LOG_BYTES = 5_000_000
 """Bytes after which a log file moves aside when a process starts."""
@@ -159,13 +160,18 @@ def keep_log(settings: Settings) -> None:
 
     if not settings.data.is_dir():
         return
-    path = settings.data / "logs" / "loopforge.log"
+    path = settings.data / "logs" / LOG
     path.parent.mkdir(exist_ok=True)
     if path.exists() and path.stat().st_size > LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))
     handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace", delay=True)
     handler.setFormatter(logging.Formatter(LOG_LINE))
-    logging.basicConfig(handlers=[handler], force=True)
+    handler.name = LOG
+    root = logging.getLogger()
+    for old in [each for each in root.handlers if each.name == handler.name]:
+        root.removeHandler(old)
+        old.close()
+    root.addHandler(handler)
     logging.getLogger("loopforge").setLevel(settings.log_level.upper())
 
 
