@@ -75,9 +75,10 @@ class Chronicle:
         self.lines: list[str] = []
         self.unweighed: list[str] = []
         self.called: dict[str, list[str]] = {}
+        self.going_on: set[str] = set()
         self.turn: tuple[str, str, str, int] | None = None
         self.answering: list[str] = []
-        self.again = self.halted = self.effects = False
+        self.again = self.halted = self.effects = self.went_on = False
         self.stopped = False
         self.add(RoomOpened(name="commons"))
         for person in PEOPLE[:people]:
@@ -128,6 +129,7 @@ class Chronicle:
         self.add(MateLeft(mate=mate))
         self.mates.remove(mate)
         self.called.pop(mate, None)
+        self.going_on.discard(mate)
 
     def hear(
         self,
@@ -157,6 +159,7 @@ class Chronicle:
         self.add(Stopped(person=person, surface="terminal"), after=0)
         self.stopped = self.halted = True
         self.called.clear()
+        self.going_on.clear()
         self.unweighed.clear()
 
     def weigh(self, *verdicts: tuple[str, str, str]) -> Event:
@@ -168,14 +171,18 @@ class Chronicle:
         for mate, line, verdict in verdicts:
             if verdict != "pass" and mate in self.mates and not self.stopped:
                 lines = self.called.setdefault(mate, [])
-                if line not in lines:
-                    lines.append(line)
+                if mate in self.going_on:  # the step before called more strongly
+                    self.called[mate] = lines if line in lines else [line, *lines]
+                else:
+                    self.called[mate] = [*(old for old in lines if old != line), line]
         self.unweighed.clear()
         return self.add(Weighed(upto=len(self.events), weights=weights))
 
     def perceive(self, mate: str, *, step: int = 0, summons: str = "name") -> Event:
         """A called mate begins its turn."""
         self.answering = self.called.pop(mate)
+        self.went_on = mate in self.going_on
+        self.going_on.discard(mate)
         line = self.answering[-1]
         event = self.add(
             Perceived(
@@ -244,9 +251,14 @@ class Chronicle:
         self.add(TurnEnded(turn=id, outcome=outcome, took_in=took_in))  # type: ignore[arg-type]
         onward = not self.halted and not self.stopped and mate in self.mates
         anew = outcome == "diverged" and not self.effects
-        if onward and ((outcome == "done" and self.again) or anew):
+        again = outcome == "done" and self.again
+        if onward and (again or anew):
             later = self.called.pop(mate, [])
-            lines = list(dict.fromkeys(self.answering + later))
+            if again or self.went_on:
+                self.going_on.add(mate)
+                lines = [line for line in later if line not in self.answering] + self.answering
+            else:
+                lines = [line for line in self.answering if line not in later] + later
             self.called = {mate: lines, **self.called}
         self.turn = None
 
@@ -338,6 +350,7 @@ def _turned(story: Chronicle, draw: st.DrawFn) -> None:
                 story.perceive(mate)
             else:
                 story.add(TurnDropped(mate=mate, line=story.called.pop(mate)[-1], why="tired"))
+                story.going_on.discard(mate)
         return
     match draw(st.sampled_from(["judge", "say", "note", "use", "react", "end", "fail"])):
         case "judge":

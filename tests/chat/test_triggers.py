@@ -261,6 +261,15 @@ def test_a_question_to_anyone_finds_somebody() -> None:
     assert next(iter(verdicts(heard("does anyone know?")).values())) == "speak"
 
 
+def test_enough_others_is_enough_however_much_cause_there_is() -> None:
+    """A score that was cut at 100 is still brought below the asking threshold."""
+    story = Chronicle(people=1, mates=3)
+    story.hear("anyone, what is tea?")
+    weights = weighed(story, None, Thresholds(speakers=0))
+    assert weights["maya"].reasons["enough others"] == -126
+    assert {weight.score for weight in weights.values()} == {29}
+
+
 def test_its_topic_brings_a_mate_forward() -> None:
     """The one whose interest a line touches stands first."""
     weights = heard("I mapped the whole coast", mates=3)

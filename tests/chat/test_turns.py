@@ -58,9 +58,17 @@ def test_of_two_summons_the_stronger_is_named() -> None:
         turns = Turns()
         for line, summons in enumerate([weak, strong]):
             turns.call(Weight(mate="maya", line=str(line), score=9, summons=summons, verdict="ask"))
-        assert turns.due == [
-            Due(mate="maya", lines=("0", "1"), summons=strong, verdict="ask", score=9)
-        ]
+        due = Due(mate="maya", lines=("0", "1"), summons=strong, verdict="ask", score=9)
+        assert turns.due == [due]
+
+
+def test_the_line_that_calls_is_the_one_with_the_stronger_summons() -> None:
+    """A person's mention is not put behind a mate's remark that came after it."""
+    turns = Turns()
+    for line, summons in (("asked", "mention"), ("remark", "conversation")):
+        turns.call(Weight(mate="maya", line=line, score=9, summons=summons, verdict="ask"))
+    assert turns.due[0].line == "asked"
+    assert set(turns.due[0].lines) == {"asked", "remark"}
 
 
 def test_a_begun_turn_is_open_and_no_longer_due() -> None:
@@ -124,8 +132,8 @@ def test_a_next_step_and_a_new_call_are_one_turn() -> None:
     story.weigh(("maya", second, "speak"))
     story.end()
     (due,) = state_of(story).due
-    assert due.lines == (first, second)
-    assert due.step == 0
+    assert due.lines == (second, first)
+    assert (due.summons, due.step) == ("continue", 0)
 
 
 def test_a_next_step_answers_all_the_lines_of_the_first() -> None:

@@ -161,7 +161,7 @@ def _ranked(others: list[Weight], scene: _Scene, most: int, thresholds: Threshol
             points = scene.points("behind another") * rank
             weight = _scored(weight, {**weight.reasons, "behind another": points})
         if rank >= most and weight.score >= thresholds.ask:
-            excess = thresholds.ask - 1 - weight.score
+            excess = thresholds.ask - 1 - _sum(weight)
             weight = _scored(weight, {**weight.reasons, CROWD: excess})
         ranked.append(weight)
     return ranked

@@ -28,7 +28,7 @@ AGAIN = ("continue", "use_tool")
 
 
 class Due(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A turn that a mate is to take: one answer to all of `lines`, the newest last.
+    """A turn that a mate is to take: one answer to all of `lines`; the one that calls is last.
 
     `step` counts from 0; a step that follows another one's Continue or UseTool is `continue`.
     """
@@ -42,7 +42,7 @@ class Due(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def line(self) -> str:
-        """The line that calls."""
+        """The line that calls: of several, the newest with the strongest summons."""
         return self.lines[-1]
 
 
@@ -159,15 +159,16 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
 
 def _merged(first: Due, second: Due) -> Due:
     """One turn for two calls: all lines, the stronger summons, the surer verdict."""
+    weak, strong = (second, first) if _rank(first) < _rank(second) else (first, second)
     return Due(
         mate=first.mate,
-        lines=tuple(dict.fromkeys(first.lines + second.lines)),
-        summons=min(first.summons, second.summons, key=_rank),
+        lines=(*(line for line in weak.lines if line not in strong.lines), *strong.lines),
+        summons=strong.summons,
         verdict="speak" if "speak" in (first.verdict, second.verdict) else "ask",
         score=max(first.score, second.score),
         step=min(first.step, second.step),  # a new line begins a new chain of steps
     )
 
 
-def _rank(summons: str) -> int:
-    return RANK.index(summons) if summons in RANK else len(RANK)
+def _rank(due: Due) -> int:
+    return RANK.index(due.summons) if due.summons in RANK else len(RANK)
