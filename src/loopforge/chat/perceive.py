@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from datetime import tzinfo
+from operator import is_
 from typing import NamedTuple
 
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, RoomState
 from loopforge.core.context import Entry, Size, as_lines, fit, room_for_lines
 from loopforge.core.mate import Mate
-from loopforge.core.perception import AgentPerception, Edit
+from loopforge.core.perception import AgentPerception, Edit, Line
 from loopforge.core.room import Purged
 from loopforge.core.traits import band
 from loopforge.core.words import public
@@ -65,6 +67,44 @@ def _text(entry: Entry) -> str:
     return f"{entry.name or entry.who}: {entry.text}{files} {entry.narrative}"
 
 
+class _Shown(NamedTuple):
+    """What a mate was shown last, and what it was made of."""
+
+    entries: tuple[Entry, ...]
+    names: dict[str, str]
+    lines: tuple[Line, ...]
+
+
+class Shown:
+    """The lines each mate was shown last in each room: what only grew is not made anew."""
+
+    def __init__(self, zone: tzinfo) -> None:
+        self._zone = zone
+        self._last: dict[tuple[str, str], _Shown] = {}
+
+    def lines(
+        self,
+        stream: str,
+        mate: str,
+        entries: tuple[Entry, ...],
+        names: dict[str, str],
+        cuts: dict[str, float],
+    ) -> tuple[Line, ...]:
+        """The entries as this mate sees them; the same lines again as far as nothing changed."""
+        called = {handle: public(name) for handle, name in names.items()}
+        if cuts:  # a cut text is a copy, which forgetting does not reach: it is not held
+            return as_lines(entries, mate, called, self._zone, cuts)
+        last = self._last.get((stream, mate)) or _Shown((), names, ())
+        known = last.entries
+        grew = len(entries) >= len(known) and all(map(is_, known, entries))
+        if not grew or names != last.names:
+            last, known = _Shown((), names, ()), ()
+        day = known[-1].at.astimezone(self._zone).date() if known else None
+        lines = last.lines + as_lines(entries[len(known) :], mate, called, self._zone, day=day)
+        self._last[stream, mate] = _Shown(entries, names, lines)
+        return lines
+
+
 class View(NamedTuple):
     """What came of looking: the perception, its edits, the purge if one was due, its tokens."""
 
@@ -82,7 +122,7 @@ class Viewer:
     ) -> None:
         self._models, self._tools, self._clock, self._rules = models, tools, clock, rules
         self._mates = mates
-        self.counter = Counter(models)
+        self.counter, self._shown = Counter(models), Shown(rules.zone)
 
     async def view(
         self, state: RoomState, mate: Mate, due: Due, entries: list[Entry] | None = None
@@ -104,9 +144,9 @@ class Viewer:
         sizes = [Size(id=e.id, tokens=tokens[e.id], mark=e.mark) for e in entries]
         fitted = fit(sizes, budget, self._rules.low)
         stay = set(fitted.visible)
-        names = {handle: public(one.name) for handle, one in self._mates.items()}
-        seen = [entry for entry in entries if entry.id in stay]
-        lines = as_lines(seen, mate.handle, names, self._rules.zone, fitted.cuts)
+        names = {handle: one.name for handle, one in self._mates.items()}
+        seen = tuple(entry for entry in entries if entry.id in stay)
+        lines = self._shown.lines(state.stream, mate.handle, seen, names, fitted.cuts)
         purged = (
             Purged(mate=mate.handle, lines=fitted.purged, before=fitted.before, after=fitted.after)
             if fitted.purged

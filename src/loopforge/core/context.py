@@ -185,14 +185,15 @@ def as_lines(
     names: Mapping[str, Words],
     zone: tzinfo,
     cuts: Mapping[str, float] = {},
+    day: date | None = None,
 ) -> tuple[Line, ...]:
     """The entries as one mate sees them, oldest first, with a mark where a day begins.
 
-    `names` gives mates' names by handle; `cuts` (of a Fit) the share of an entry to show. Texts
-    are the entries' own Words, except those that are cut. What a mate may not see is left out.
+    `names` gives mates' names by handle; `cuts` (of a Fit) the share of an entry to show; `day` is
+    the last one of lines that come before these. Texts are the entries' own Words, except those
+    that are cut. What a mate may not see is left out.
     """
     lines: list[Line] = []
-    day: date | None = None
     for entry in entries:
         if not sees(for_mate, entry):
             continue

@@ -36,7 +36,7 @@ class _Last(NamedTuple, Generic[T]):
 def _common(one: Sequence[object], other: Sequence[object]) -> int:
     count = 0
     for left, right in zip(one, other, strict=False):
-        if left != right:
+        if left is not right and left != right:
             break
         count += 1
     return count
@@ -50,7 +50,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self._lines: dict[tuple[str, str], _Last[Line | str]] = {}
-        self._pieces: dict[tuple[str, str], _Last[Piece]] = {}
+        self._prompts: dict[tuple[str, str], _Last[Message]] = {}
         self._characters: dict[tuple[str, str], Words] = {}
 
     def lines(self, place: tuple[str, str], event: str, lines: tuple[Line | str, ...]) -> LineRun:
@@ -64,14 +64,13 @@ class Recorder:
 
     def prompt(self, place: tuple[str, str], event: str, ask: Ask) -> PieceRun:
         """The run that event `event` is to hold for this request's messages."""
-        pieces = tuple(Piece(message.role, _words(message)) for message in ask.messages)
-        last = self._pieces.get(place)
-        keep = _common(last.items, pieces) if last and last.depth < DEPTH else 0
+        last = self._prompts.get(place)
+        keep = _common(last.items, ask.messages) if last and last.depth < DEPTH else 0
         depth = last.depth + 1 if last and keep else 0
-        whole = (last.items[:keep] if last else ()) + pieces[keep:]
-        self._pieces[place] = _Last(event, whole, depth)
+        self._prompts[place] = _Last(event, ask.messages, depth)
         base = last.event if last and keep else ""
-        return PieceRun(more=pieces[keep:], base=base, keep=keep)
+        more = tuple(Piece(message.role, _words(message)) for message in ask.messages[keep:])
+        return PieceRun(more=more, base=base, keep=keep)
 
     def character(self, place: tuple[str, str], text: str) -> Words:
         """The Words of a mate's character, the same ones as long as it does not change."""
@@ -82,12 +81,12 @@ class Recorder:
 
     def forget(self, place: tuple[str, str]) -> None:
         """Write whole records again (after an append that failed, or an erasure)."""
-        for memory in (self._lines, self._pieces, self._characters):
+        for memory in (self._lines, self._prompts, self._characters):
             memory.pop(place, None)
 
     def forget_all(self) -> None:
         """Write whole records again everywhere."""
-        for memory in (self._lines, self._pieces, self._characters):
+        for memory in (self._lines, self._prompts, self._characters):
             memory.clear()
 
 
