@@ -12,10 +12,11 @@ from typing import assert_never
 
 import msgspec
 
+from loopforge.chat import titles
 from loopforge.core.delivery import Queued
 from loopforge.core.egress import Egress
 from loopforge.core.events import Body, Called, Fact, Judged, Verdict
-from loopforge.core.plan import AgentActionPlan
+from loopforge.core.plan import Act, AgentActionPlan
 from loopforge.core.room import (
     Continue,
     Entitle,
@@ -51,15 +52,22 @@ class Outcome:
     spoke: bool = False
 
 
-def safe_plan(plan: AgentActionPlan, egress: Egress) -> AgentActionPlan:
-    """The plan with everything that would be said made fit to be said."""
-    acts = tuple(
-        msgspec.structs.replace(act, text=egress.finish(act.text)[0])
-        if isinstance(act, Say)
-        else act
-        for act in plan.acts
-    )
-    return msgspec.structs.replace(plan, acts=acts)
+def safe_plan(plan: AgentActionPlan, egress: Egress, title: str = "") -> AgentActionPlan:
+    """The plan with everything that people would see made fit to be seen.
+
+    `title` stands in for one of which nothing usable is left.
+    """
+
+    def safe(act: Act) -> Act:
+        match act:
+            case Say(text=text):
+                return msgspec.structs.replace(act, text=egress.finish(text)[0])
+            case Entitle(title=wanted):
+                return Entitle(title=titles.clean(egress.finish(wanted)[0]) or title)
+            case _:
+                return act
+
+    return msgspec.structs.replace(plan, acts=tuple(map(safe, plan.acts)))
 
 
 def carry_out(

@@ -62,6 +62,8 @@ class Running:
     perception: AgentPerception
     egress: Egress
     record: tuple[RecordedExchange, ...] = ()
+    title: str = ""
+    """What a title falls back to."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,7 @@ class Bot:
     async def _conclude_plan(
         self, running: Running, ended: Ended, plan: AgentActionPlan, rights: Rights
     ) -> Concluded:
-        plan = safe_plan(plan, running.egress)
+        plan = safe_plan(plan, running.egress, running.title)
         verdicts = judge(plan, rights)
         done = carry_out(
             plan,

@@ -95,7 +95,7 @@ class Commands:
 
     async def _title(self, room: str, person: str, argument: str) -> str:
         if not argument:
-            await self._rooms.add(room, person, Titled(title=Words(""), by="room"))
+            await self._rooms.add(room, person, Titled(title=Words(""), by=""))
             return "The room will find a title of its own."
         title = clean(argument, LONGEST_TITLE)
         await self._rooms.add(room, person, Titled(title=Words(title), by=person))

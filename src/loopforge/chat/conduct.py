@@ -68,8 +68,8 @@ class Conduct:
 
     async def conduct(self, stream: str) -> None:
         """Do everything that is due in this room."""
-        state = await self._house.state(stream)
         while True:
+            state = await self._house.state(stream)
             if state.open:
                 await self._take_up(stream, state, next(iter(state.open.values())))
             elif state.pending():
@@ -216,6 +216,8 @@ class Conduct:
         recent: list[Entry] = state.recent(12)
         due = Due(mate=SCRIBE, lines=(recent[-1].id,), summons="title")
         running = await self._bot.begin(stream, state, scribe, due, "title", tuple, recent)
+        texts = [str(entry.text) for entry in recent if entry.text.text is not None]
+        running.title = titles.fallback(texts)
         await self._run(stream, state, running)
 
     # ------------------------------------------------------------ telling people

@@ -53,15 +53,18 @@ class House:
         self._air, self._recorder = air, recorder
         self._states: dict[str, RoomState] = {}
         self._saved: dict[str, int] = {}
+        self._behind: set[str] = set()
 
     async def state(self, stream: str) -> RoomState:
-        """The room as it is now, with what other processes wrote."""
+        """The room as it is now, as far as it is known what others wrote (see `catch_up`)."""
         state = self._states.get(stream)
         if state is None:
             state = await self._load(stream)
             # another task may have loaded it meanwhile; there is one state of a room
             state = self._states.setdefault(stream, state)
-        await self.catch_up(stream)
+            await self.catch_up(stream)
+        elif stream in self._behind:
+            await self.catch_up(stream)
         return state
 
     def known(self, stream: str) -> RoomState | None:
@@ -69,9 +72,12 @@ class House:
         return self._states.get(stream)
 
     async def catch_up(self, stream: str) -> None:
-        """Read on from the ledger."""
+        """Read on from the ledger: another process wrote into this room."""
         state = self._states[stream]
-        self.appended(stream, await self._ledger.read(stream, after=state.seq))
+        self._behind.add(stream)
+        while stream in self._behind:
+            self._behind.discard(stream)
+            self.appended(stream, await self._ledger.read(stream, after=state.seq))
 
     def appended(self, stream: str, events: Sequence[Event]) -> None:
         """Take in events of a stream, in order; what was taken in already is passed over."""
@@ -81,7 +87,8 @@ class House:
                 if event.seq <= state.seq:
                     continue
                 if event.seq > state.seq + 1:
-                    break  # another process wrote in between; catch_up reads it all in order
+                    self._behind.add(stream)  # another process wrote in between
+                    break
                 state.apply(event)
             if isinstance(event.body, Erased):
                 self._recorder.forget_all()

@@ -29,6 +29,8 @@ TAIL_TOKENS = 120
 """Kept free for the tail: the time, and what is asked of the mind now."""
 PER_LINE = 6
 """Tokens that a chat template and the joints add to each line (measured on ChatML)."""
+PER_FILE = 60
+"""Tokens of the two notices around a file."""
 RESERVE = 64
 REMEMBERED = 20_000
 
@@ -52,7 +54,8 @@ class Counter:
         if unknown:
             texts = [_text(entry) for entry in unknown]
             for entry, count in zip(unknown, await self._models.count(route, texts), strict=True):
-                self._known[model, entry.id] = count + PER_LINE
+                files = len(entry.files) * PER_FILE
+                self._known[model, entry.id] = count + PER_LINE + files
         while len(self._known) > max(REMEMBERED, len(entries)):
             self._known.popitem(last=False)
         return {entry.id: self._known[model, entry.id] for entry in entries}
@@ -173,7 +176,7 @@ class Viewer:
     def _world(self, state: RoomState, mate: Mate) -> str:
         people = ", ".join(str(person.name) for person in state.people.values())
         others = ", ".join(self._called(handle) for handle in state.mates if handle != mate.handle)
-        parts = [f"You are in the room {state.title.text if state.title else state.name}."]
+        parts = [f"You are in the room {state.title.text or state.name}."]
         parts.append(f"People here: {people}." if people else "No people are here.")
         if others:
             parts.append(f"Other mates here: {others}.")

@@ -1,7 +1,7 @@
 """A scene: what a person sees of a room at one moment, whichever surface shows it.
 
-Plain values, made by the room and drawn by a surface. Knows no surface: a face is three letters'
-worth of text, a colour is a name or "#rrggbb".
+Plain values, made by the room and drawn by a surface. Knows no surface: a face is a few letters,
+a colour is a name or "#rrggbb".
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import hashlib
 
 from msgspec import Struct
 
-_EYES = ("•", "◦", "°", "^", "ˆ", "o", "-", "¬", "◉", "◕", "ᵔ", "˘")
-_MOUTHS = ("‿", "_", "ᴗ", "~", ".", "-", "▿", "ω", "ᵕ", "v", "o", "u")
-_HEADS = ("()", "[]", "{}", "⟨⟩", "||", "⎛⎞")
+_EYES = ("•", "◦", "°", "^", "o", "-", "¬", "◉", "◕", "ˆ")
+_MOUTHS = ("‿", "_", "~", ".", "-", "▿", "ω", "v", "o", "u")
+_HEADS = ("()", "[]", "{}", "||", "ʕʔ")
 
 
 def face(seed: str) -> str:

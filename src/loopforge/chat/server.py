@@ -132,7 +132,7 @@ class Rooms:
         state = await self._known(room)
         return Scene(
             room=room,
-            title=str(state.title.text) if state.title else "",
+            title=state.title.text or "",
             you=you,
             people=tuple((id, str(person.name)) for id, person in state.people.items()),
             mates=tuple(self._card(handle) for handle in state.mates),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 _COMMON = """
     a about after again all also always am an and any anyone anything are as at be because
@@ -49,6 +50,8 @@ def unspaced(char: str) -> bool:
 
 def folded(text: str) -> str:
     """The text without differences of case and of composed and decomposed letters."""
+    if text.isascii():
+        return text.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
@@ -84,11 +87,15 @@ def touched(text: str, interests: Iterable[str]) -> int:
     """How many of the interests a text touches: it shares a stem with each of them."""
     about, plain = topics(text), folded(text)
     return sum(
-        folded(interest) in plain
-        if any(map(unspaced, interest))
-        else not about.isdisjoint(topics(interest))
-        for interest in interests
+        within in plain if within else not about.isdisjoint(stems)
+        for within, stems in map(_interest, interests)
     )
+
+
+@lru_cache(4096)
+def _interest(interest: str) -> tuple[str, frozenset[str]]:
+    """What to look for: the folded words themselves (in unspaced scripts), or their stems."""
+    return folded(interest) if any(map(unspaced, interest)) else "", topics(interest)
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:

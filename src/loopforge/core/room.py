@@ -251,7 +251,7 @@ class ConversationEnded(Struct, frozen=True, tag="room.conversation_ended", kw_o
 
 
 class Titled(Struct, frozen=True, tag="room.titled", kw_only=True):
-    """The room has a title; `by` is a person's id, or "room" when it named itself."""
+    """The room has a title; `by` is a person's id, "room" if it named itself, "" if it is to."""
 
     title: Words
     by: str
