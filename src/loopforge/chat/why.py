@@ -214,8 +214,8 @@ def _shown(record: Record) -> list[str]:
     if not shown.edits:
         lines.append("Nothing was withheld.")
     for edit in shown.edits:
-        count = f"{edit.count} " if edit.count else ""
-        lines.append(f"{edit.kind}: {count}{edit.what} (by the {edit.by}: {edit.why})")
+        many = f"{edit.count} " if edit.count else ""
+        lines.append(f"{edit.kind}: {many}{edit.what} (by the {edit.by}: {edit.why})")
     return [*lines, f"perception: {shown.shown}"]
 
 
