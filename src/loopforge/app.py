@@ -6,7 +6,7 @@ Tests call it too, with other parts: a scripted model, a simulated clock, seeded
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, ItemsView, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -49,26 +49,32 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 FOLLOW = 1.0
 """Seconds between two looks for what other processes wrote."""
+MOMENT = 0.05
+"""Seconds for which a look at the mates' files holds."""
 
 
 class Cast(Mapping[str, Mate]):
-    """The mates of the home as they are on file at this moment."""
+    """The mates of the home as they are on file at this moment (a turn asks dozens of times)."""
 
-    def __init__(self, roster: Roster) -> None:
-        self._roster = roster
+    def __init__(self, roster: Roster, clock: Clock) -> None:
+        self._roster, self._clock = roster, clock
+        self._mates: dict[str, Mate] = {}
+        self._looked = -MOMENT
+
+    def _now(self) -> dict[str, Mate]:
+        ticks = self._clock.ticks()
+        if ticks - self._looked >= MOMENT:
+            self._mates, self._looked = self._roster.mates(), ticks
+        return self._mates
 
     def __getitem__(self, handle: str) -> Mate:
-        return self._roster.mates()[handle]
+        return self._now()[handle]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._roster.mates())
+        return iter(self._now())
 
     def __len__(self) -> int:
-        return len(self._roster.mates())
-
-    def items(self) -> ItemsView[str, Mate]:
-        """All at once, looking at the files once."""
-        return self._roster.mates().items()
+        return len(self._now())
 
 
 def minds(prompts: Mapping[str, str]) -> dict[str, tuple[Policy, str]]:
@@ -219,7 +225,7 @@ def _wired(
     stamp, recorder, air = Stamp(clock, dice), Recorder(), LocalAir()
     rules = rules_of(settings, ("terminal", *surfaces))
     roster = Roster(settings.home / "mates")
-    cast = Cast(roster)
+    cast = Cast(roster, clock)
     tools = toolbox(clock, rules.zone.key)
     ports = Ports(ledger, models, tools, air, stamp, recorder, tasks)
     house = House(ledger, ledger, air, recorder)
