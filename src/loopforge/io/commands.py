@@ -23,16 +23,16 @@ class Command(Struct, frozen=True):
 
 
 COMMANDS = (
-    Command("why", "[n]", "why a line was said: all that was shown, asked, answered and decided"),
+    Command("why", "[n]", "why a line was said, with all that led to it"),
     Command("reply", "n [text]", "answer line n; without text, your next line answers it"),
-    Command("stop", "", "halt everybody at once (Esc does it too, while somebody speaks)"),
+    Command("stop", "", "halt everybody at once (so does Esc)"),
     Command("new", "", "begin a new conversation: mates start from a clean page"),
     Command("end", "", "end this conversation"),
     Command("who", "", "who is here"),
     Command("search", "words", "find lines that hold these words"),
     Command("file", "PATH [text]", "give a text file to the room"),
     Command("title", "[text]", "name the room; without text, let it name itself"),
-    Command("energy", "[n]", "how many lines mates may say without you; with n, set it"),
+    Command("energy", "[n]", "how much mates may say without you; with n, set it"),
     Command("keep", "[n]", "keep line n in mates' minds (the last one, without n)"),
     Command("spent", "[n]", "let line n go first when mates run out of room"),
     Command("policy", "[name]", "how mates think here; with a name, choose"),

@@ -54,8 +54,9 @@ class Minutes:
         return self._by_seq.get(seq)
 
     def newest(self) -> Event | None:
-        """The last line of all."""
-        return self._by_seq[max(self._by_seq)] if self._by_seq else None
+        """The last line that somebody said."""
+        said = (event for event in self._by_id.values() if isinstance(event.body, Heard | Said))
+        return max(said, key=lambda event: event.seq, default=None)
 
     def speaker(self, event: Event) -> str:
         """The name of who said a line."""

@@ -29,6 +29,7 @@ from loopforge.io.minutes import Minutes
 from loopforge.io.typed import one_line, visible
 
 WIDEST_BAR = 12
+_PLAINER = {ord(mark): None for mark in "*`"}
 
 
 def local(at: datetime, zone: tzinfo | None = None) -> datetime:
@@ -77,9 +78,9 @@ def quotation(event: Event | None, minutes: Minutes, most: int = 60) -> str:
     body = event.body
     if not isinstance(body, Heard | Said | Told):
         return reference(event)
-    text = one_line(str(body.text), most) or ", ".join(files_of(event))
+    text = str(body.text).translate(_PLAINER).strip() or ", ".join(files_of(event))
     name = minutes.speaker(event)
-    return f"{name}: {text}" if name else text
+    return one_line(f"{name}: {text}" if name else text, most)
 
 
 def sentence(event: Event, minutes: Minutes) -> str | None:

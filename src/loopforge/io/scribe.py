@@ -1,0 +1,286 @@
+"""The scribe: writes a room's events into the transcript.
+
+Decides what becomes an entry, a mark or a notice; when a heading may be left out; when a new day
+begins; and what becomes of drafts and of lines that are not yet taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta, tzinfo
+from weakref import WeakValueDictionary
+
+from textual.content import Content
+from textual.widget import Widget
+
+from loopforge.core.events import Event
+from loopforge.core.room import (
+    ConversationBegan,
+    ConversationEnded,
+    Heard,
+    PersonJoined,
+    Reacted,
+    Said,
+    Told,
+)
+from loopforge.io.link import Unsaid
+from loopforge.io.minutes import Minutes
+from loopforge.io.panes import mate_colour, mate_face
+from loopforge.io.portrait import colour_of
+from loopforge.io.prose import prose
+from loopforge.io.transcript import FEWEST, Entry, Mark, Notice, Transcript
+from loopforge.io.typed import one_line, visible
+from loopforge.io.wording import day, files_of, hour, local, quotation, reference, sentence
+from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+
+TOGETHER = timedelta(minutes=5)
+"""Lines of one speaker that follow within this time share a heading."""
+DOTS = ("●  ·  ·", "·  ●  ·", "·  ·  ●", "·  ●  ·")
+
+
+@dataclass
+class Place:
+    """Where the pen stands: the line and the day before."""
+
+    before: Event | None = None
+    day: date | None = None
+
+
+class Scribe:
+    """Writes into one transcript. `zone` is the time zone that is shown, None for the machine's."""
+
+    def __init__(
+        self, transcript: Transcript, minutes: Minutes, zone: tzinfo | None = None
+    ) -> None:
+        self._transcript, self._minutes, self._zone = transcript, minutes, zone
+        self._foot = Place()
+        self._drafts: dict[str, Entry] = {}
+        self._spoken: dict[str, str] = {}
+        self._waiting: dict[str, Entry] = {}
+        self._entries: WeakValueDictionary[str, Entry] = WeakValueDictionary()
+        self._beat = 0
+        self.oldest = 0
+
+    # ------------------------------------------------------------ what happened
+
+    def write(self, events: Sequence[Event]) -> None:
+        """Put what happened at the foot. Of very much only the end, the rest can be scrolled to."""
+        if not events:
+            return
+        if len(events) > FEWEST:
+            self._transcript.append([Mark("earlier lines are above", line="┄", classes="quiet")])
+            events = events[-FEWEST:]
+            self._foot = Place()
+            self.oldest = 0
+        for event in events:
+            self._settle(event)
+        if not self.oldest:
+            self.oldest = events[0].seq
+        self._transcript.append(self._widgets(events, self._foot))
+
+    async def earlier(self, events: Sequence[Event]) -> None:
+        """Put these at the top."""
+        if not events:
+            self._transcript.complete = True
+            await self._transcript.prepend([])
+            return
+        self.oldest = events[0].seq
+        place = Place()
+        widgets = self._widgets(events, place)
+        first = self._transcript.first
+        if isinstance(first, Mark) and first.when is not None and first.when == place.day:
+            await first.remove()
+        await self._transcript.prepend(widgets)
+
+    def trim(self) -> None:
+        """Let the oldest lines go if there are too many."""
+        self.oldest = self._transcript.trim() or self.oldest
+
+    def _widgets(self, events: Sequence[Event], place: Place) -> list[Widget]:
+        made: list[Widget] = []
+        for event in events:
+            made += self._event(event, place)
+        return made
+
+    def _event(self, event: Event, place: Place) -> list[Widget]:
+        body = event.body
+        if isinstance(body, Reacted) and (entry := self._entries.get(body.to)) is not None:
+            name = self._minutes.scene.mate(body.mate).name
+            entry.add(Content.assemble(one_line(body.emoji, 8), (f" {name}", "$quiet")))
+            return []
+        if isinstance(body, Heard | Said):
+            widget: Widget = self._line(event, body, place)
+        elif (text := sentence(event, self._minutes)) is None or self._own_coming(event):
+            return []
+        elif isinstance(body, ConversationBegan | ConversationEnded):
+            widget = Mark(text, line="┄", classes="boundary")
+        else:
+            told = isinstance(body, Told)
+            widget = Notice(f"{'◆' if told else '·'} {text}", classes="told" if told else "")
+        made: list[Widget] = []
+        today = local(event.at, self._zone).date()
+        if today != place.day:
+            made.append(Mark(day(today), when=today, classes="day"))
+        place.day = today
+        place.before = event if isinstance(body, Heard | Said) else None
+        return [*made, widget]
+
+    def _own_coming(self, event: Event) -> bool:
+        body = event.body
+        return isinstance(body, PersonJoined) and body.person == self._minutes.scene.you
+
+    def _line(self, event: Event, body: Heard | Said, place: Place) -> Entry:
+        before = place.before
+        follows = (
+            before is not None
+            and before.actor == event.actor
+            and event.at - before.at < TOGETHER
+            and local(event.at, self._zone).date() == place.day
+        )
+        quote = None
+        answered = before is not None and before.id == body.reply_to
+        if body.reply_to and not answered:
+            quote = self._quote(body.reply_to)
+            follows = False
+        colour, heading = (
+            self._mate(body.mate) if isinstance(body, Said) else self._person(body.person)
+        )
+        entry = Entry(
+            key=event.id,
+            seq=event.seq,
+            colour=colour,
+            heading=heading,
+            time=hour(event.at, self._zone),
+            number=reference(event),
+            follows=follows,
+            classes="mine" if self._minutes.mine(event) else "",
+        )
+        self._entries[event.id] = entry
+        return entry.fill(self._prose(str(body.text), files_of(event)), quote)
+
+    def _quote(self, line: str) -> Content:
+        room = min(self._transcript.size.width or 80, 116) - 16
+        text = quotation(self._minutes.line(line), self._minutes, max(room, 20))
+        return Content.assemble((f"↳ {text}", "italic $quiet"))
+
+    def _prose(self, text: str, files: Sequence[str] = ()) -> Content:
+        scene = self._minutes.scene
+        names = {card.handle.casefold(): mate_colour(card) for card in scene.mates}
+        names |= {name.casefold(): colour_of(name) for _, name in scene.people}
+        parts = [prose(text, names)] if text.strip() else []
+        parts += [Content.assemble(("▤ ", "$primary"), (about, "$quiet")) for about in files]
+        return Content("\n").join(parts)
+
+    def _mate(self, handle: str) -> tuple[str, Content]:
+        card = self._minutes.scene.mate(handle)
+        colour = mate_colour(card)
+        heading = Content.assemble(
+            (f"{mate_face(card)} ", colour), (visible(card.name), f"bold {colour}")
+        )
+        return colour, heading
+
+    def _person(self, person: str) -> tuple[str, Content]:
+        name = one_line(self._minutes.scene.person(person), 40)
+        colour = colour_of(name)
+        return colour, Content.assemble((name, f"bold {colour}"))
+
+    # ------------------------------------------------------------ what is being said
+
+    @property
+    def speaking(self) -> dict[str, str]:
+        """Who has a turn: handles, and what they are doing."""
+        return {
+            entry.who: "typing…" if self._spoken[turn] else "thinking…"
+            for turn, entry in self._drafts.items()
+        }
+
+    def breathe(self, breath: Thinking | Draft | Withdrawn | Rested) -> None:
+        """Show what is in the air."""
+        match breath:
+            case Thinking():
+                self._draft(breath.turn, breath.mate)
+            case Draft(text=text):
+                entry = self._draft(breath.turn, breath.mate)
+                self._spoken[breath.turn] = text
+                entry.fill(Content.assemble(self._prose(text), ("▌", "$quiet")))
+            case Withdrawn(why=why):
+                self._withdraw(breath.turn, breath.mate, why)
+            case Rested():
+                self._rest(breath.turn)
+
+    def beat(self) -> None:
+        """Move the dots of those who have not begun."""
+        self._beat += 1
+        for turn, entry in self._drafts.items():
+            if not self._spoken[turn]:
+                entry.fill(Content.assemble((DOTS[self._beat % len(DOTS)], "$quiet")))
+
+    def hush(self) -> None:
+        """The host went away, and with it everything that was in the air."""
+        for turn in tuple(self._drafts):
+            self._rest(turn)
+
+    def _draft(self, turn: str, mate: str) -> Entry:
+        if turn not in self._drafts:
+            colour, heading = self._mate(mate)
+            before = self._foot.before
+            follows = before is not None and before.actor == f"mate:{mate}"
+            entry = Entry(
+                key=turn,
+                colour=colour,
+                heading=heading,
+                follows=follows,
+                who=mate,
+                classes="draft",
+            )
+            self._drafts[turn] = entry.fill(Content.assemble((DOTS[0], "$quiet")))
+            self._spoken[turn] = ""
+            self._transcript.begin(entry)
+        return self._drafts[turn]
+
+    def _rest(self, turn: str) -> None:
+        self._spoken.pop(turn, None)
+        if (entry := self._drafts.pop(turn, None)) is not None:
+            entry.remove()
+
+    def _withdraw(self, turn: str, mate: str, why: str) -> None:
+        text = self._spoken.get(turn, "")
+        self._rest(turn)
+        reason = Content.assemble(("✕ taken back: ", "$warning"), (visible(why), "$quiet"))
+        colour, heading = self._mate(mate)
+        entry = Entry(key=turn, colour=colour, heading=heading, classes="withdrawn")
+        entry.fill(Content.assemble((visible(text), "strike $quiet")))
+        entry.add(reason)
+        self._foot.before = None
+        self._transcript.append([entry])
+
+    # ------------------------------------------------------------ what this person says
+
+    def say(self, source: str, text: str) -> None:
+        """Show a line that is on its way."""
+        you = self._minutes.scene.you
+        colour, heading = self._person(you)
+        entry = Entry(key=source, colour=colour, heading=heading, classes="mine waiting")
+        self._waiting[source] = entry.fill(self._prose(text))
+        self._transcript.begin(entry)
+
+    def unsaid(self, unsaid: Unsaid) -> None:
+        """A line was not taken; it stays to be seen, with the reason."""
+        if (entry := self._waiting.pop(unsaid.source, None)) is not None:
+            entry.remove()
+        colour, heading = self._person(self._minutes.scene.you)
+        left = Entry(key=unsaid.source, colour=colour, heading=heading, classes="unsaid")
+        left.fill(Content.assemble((one_line(unsaid.text, 500), "$quiet")))
+        left.add(Content.assemble(("✕ not said: ", "$error"), (str(unsaid.error), "$quiet")))
+        self._foot.before = None
+        self._transcript.append([left])
+
+    def _settle(self, event: Event) -> None:
+        """A line came: what stood for it until then goes."""
+        body = event.body
+        if isinstance(body, Heard):
+            if (entry := self._waiting.pop(body.source, None)) is not None:
+                entry.remove()
+        elif isinstance(body, Said):
+            self._rest(body.turn)
