@@ -42,10 +42,17 @@ def parse(text: str, *, lenient: bool = False) -> Any:
     return json.JSONDecoder().raw_decode(inner[start:])[0]
 
 
-def complaint(schema: Mapping[str, Any], value: Any, at: str = "the answer") -> str:
-    """What is wrong with a value, in words; "" when it fits."""
+def complaint(
+    schema: Mapping[str, Any], value: Any, at: str = "the answer", *, lengths: bool = True
+) -> str:
+    """What is wrong with a value, in words; "" when it fits.
+
+    Without `lengths`, a string may be shorter or longer than the schema says (services that cannot
+    hold a model to a length are only told of it).
+    """
     if "anyOf" in schema:
-        return _any_of(schema["anyOf"], value, at)
+        complaints = [complaint(each, value, at, lengths=lengths) for each in schema["anyOf"]]
+        return "" if "" in complaints else f"{at} fits none of {len(complaints)} forms"
     if "const" in schema and not _same(value, schema["const"]):
         return f"{at} is not {schema['const']!r}"
     if "enum" in schema and not any(_same(value, each) for each in schema["enum"]):
@@ -55,9 +62,11 @@ def complaint(schema: Mapping[str, Any], value: Any, at: str = "the answer") -> 
     if kinds and not any(_is(value, kind) for kind in kinds):
         return f"{at} is not of type {' or '.join(kinds)}"
     if isinstance(value, dict):
-        return _object(schema, value, at)
+        return _object(schema, value, at, lengths=lengths)
     if isinstance(value, list):
-        return _array(schema, value, at)
+        return _array(schema, value, at, lengths=lengths)
+    if isinstance(value, str):
+        return _length(schema, value, at) if lengths else ""
     return _bounds(schema, value, at)
 
 
@@ -73,12 +82,7 @@ def _is(value: Any, kind: str) -> bool:
     return isinstance(value, _KINDS.get(kind, ()))
 
 
-def _any_of(schemas: list[Mapping[str, Any]], value: Any, at: str) -> str:
-    complaints = [complaint(schema, value, at) for schema in schemas]
-    return "" if "" in complaints else f"{at} fits none of {len(schemas)} forms"
-
-
-def _object(schema: Mapping[str, Any], value: Mapping[str, Any], at: str) -> str:
+def _object(schema: Mapping[str, Any], value: Mapping[str, Any], at: str, *, lengths: bool) -> str:
     fields = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:
@@ -88,29 +92,35 @@ def _object(schema: Mapping[str, Any], value: Mapping[str, Any], at: str) -> str
             if name not in fields:
                 return f"{at} has {name!r}, which was not asked for"
     for name, part in fields.items():
-        if name in value and (wrong := complaint(part, value[name], f"{at}.{name}")):
-            return wrong
+        if name in value:
+            wrong = complaint(part, value[name], f"{at}.{name}", lengths=lengths)
+            if wrong:
+                return wrong
     return ""
 
 
-def _array(schema: Mapping[str, Any], value: list[Any], at: str) -> str:
+def _array(schema: Mapping[str, Any], value: list[Any], at: str, *, lengths: bool) -> str:
     if len(value) < schema.get("minItems", 0):
         return f"{at} has fewer than {schema['minItems']} items"
     if len(value) > schema.get("maxItems", len(value)):
         return f"{at} has more than {schema['maxItems']} items"
     for place, item in enumerate(value):
-        if wrong := complaint(schema.get("items", {}), item, f"{at}[{place}]"):
+        wrong = complaint(schema.get("items", {}), item, f"{at}[{place}]", lengths=lengths)
+        if wrong:
             return wrong
     return ""
 
 
+def _length(schema: Mapping[str, Any], value: str, at: str) -> str:
+    if len(value) < schema.get("minLength", 0):
+        return f"{at} is shorter than {schema['minLength']} characters"
+    if len(value) > schema.get("maxLength", len(value)):
+        return f"{at} is longer than {schema['maxLength']} characters"
+    return ""
+
+
 def _bounds(schema: Mapping[str, Any], value: Any, at: str) -> str:
-    if isinstance(value, str):
-        if len(value) < schema.get("minLength", 0):
-            return f"{at} is shorter than {schema['minLength']} characters"
-        if len(value) > schema.get("maxLength", len(value)):
-            return f"{at} is longer than {schema['maxLength']} characters"
-    elif isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         if value < schema.get("minimum", value):
             return f"{at} is less than {schema['minimum']}"
         if value > schema.get("maximum", value):

@@ -50,6 +50,7 @@ PLACES: dict[str, Place] = {
         title="the LiteLLM proxy",
         keys=("LITELLM_API_KEY",),
         base_variable="LITELLM_BASE_URL",
+        vendor="litellm",
         keyless=True,
     ),
     "server": Place(
@@ -97,6 +98,7 @@ PLACES: dict[str, Place] = {
         keys=("DASHSCOPE_API_KEY",),
         base_variable="DASHSCOPE_BASE_URL",
         base_url="https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        vendor="dashscope",
     ),
     "groq": Place(
         title="Groq",

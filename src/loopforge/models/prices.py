@@ -14,21 +14,24 @@ from loopforge.models.spec import ModelSpec, Price
 MILLION = Decimal(1_000_000)
 
 
-def cost(spec: ModelSpec, usage: Usage) -> str:
-    """What this use of the model cost."""
+def cost(spec: ModelSpec, usage: Usage, *, stored: int = 0) -> str:
+    """What this use of the model cost; `stored` of the tokens read went into the cache."""
     if spec.price is not None:
-        return plain(by_price(spec.price, usage))
+        return plain(by_price(spec.price, usage, stored))
     if not spec.vendor:
         return ""
-    listed = _listed(spec, usage)
+    listed = _listed(spec, usage, stored)
     return "" if listed is None else plain(listed)
 
 
-def by_price(price: Price, usage: Usage) -> Decimal:
-    """The cost at a price per million tokens. `usage.read` includes what was cached."""
+def by_price(price: Price, usage: Usage, stored: int = 0) -> Decimal:
+    """The cost at a price per million tokens. `usage.read` includes what was cached and stored."""
     cached = min(usage.cached, usage.read)
-    rate = price.read if price.cached is None else price.cached
-    total = (usage.read - cached) * _exact(price.read) + cached * _exact(rate)
+    stored = min(stored, usage.read - cached)
+    fresh = usage.read - cached - stored
+    total = fresh * _exact(price.read)
+    total += cached * _exact(price.read if price.cached is None else price.cached)
+    total += stored * _exact(price.read if price.stored is None else price.stored)
     return (total + usage.written * _exact(price.written)) / MILLION
 
 
@@ -42,12 +45,13 @@ def _exact(rate: float) -> Decimal:
     return Decimal(repr(rate))
 
 
-def _listed(spec: ModelSpec, usage: Usage) -> Decimal | None:
+def _listed(spec: ModelSpec, usage: Usage, stored: int) -> Decimal | None:
     import genai_prices
 
     used = genai_prices.Usage(
         input_tokens=usage.read,
         cache_read_tokens=min(usage.cached, usage.read),
+        cache_write_tokens=min(stored, usage.read - min(usage.cached, usage.read)),
         output_tokens=usage.written,
     )
     try:

@@ -21,6 +21,7 @@ from msgspec import Struct
 from loopforge.core.events import Attempt, Usage
 from loopforge.core.policy import AnswerOutcome
 from loopforge.models.tokens import estimate
+from loopforge.models.tried import Tried
 from loopforge.runtime.clock import SystemClock
 from loopforge.runtime.ports import Clock, ModelFacts, ModelReply, Question, Route
 
@@ -111,6 +112,9 @@ class ScriptedModels:
             took=took,
         )
 
+    async def close(self) -> None:
+        """Nothing to close."""
+
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:  # noqa: ARG002
         """Tokens of each text, estimated."""
         return [estimate(text) for text in texts]
@@ -118,6 +122,29 @@ class ScriptedModels:
     def facts(self, route: Route) -> ModelFacts:  # noqa: ARG002
         """What is known of it: the same for every route."""
         return ModelFacts(name=self._name, window=self._window, counting="estimated")
+
+
+class Rehearsed:
+    """The scripted model as one model among others of a tier, by the default script."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._models = ScriptedModels(clock=clock)
+
+    async def attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
+        """Answer once."""
+        reply = await self._models.ask(question, hear)
+        self._models.asked.clear()
+        return Tried(
+            outcome=reply.outcome,
+            text=reply.text,
+            data=reply.data,
+            usage=reply.usage,
+            first=reply.first,
+            took=reply.took,
+        )
+
+    async def close(self) -> None:
+        """Nothing to close."""
 
 
 def _answer(given: ScriptedAnswer | str | Mapping[str, Any]) -> ScriptedAnswer:
@@ -156,16 +183,15 @@ def fill(
     texts = {
         spoken: said,
         "note": "",
-        "again": False,
         "tool": "",
         "arguments": "{}",
         "narrative": f"I answer {speaker or 'the room'}.",
         "title": " ".join(said.split()[:5]) or "A talk",
     }
-    return {
-        name: given[name] if name in given else _value(part, texts.get(name, ""))
-        for name, part in fields.items()
-    }
+    made = {name: _value(part, texts.get(name, "")) for name, part in fields.items()}
+    if made.get("again") is True:
+        made["again"] = False
+    return {name: given.get(name, value) for name, value in made.items()}
 
 
 def _value(schema: Mapping[str, Any], text: str) -> Any:

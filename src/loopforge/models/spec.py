@@ -47,14 +47,15 @@ class Secret:
 
 
 class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """US dollars per million tokens: read, read from the provider's cache, written.
+    """US dollars per million tokens: read, written, read from the provider's cache, stored there.
 
-    Without `cached`, cached tokens cost what others do.
+    Without `cached` or `stored`, such tokens cost what others that are read do.
     """
 
     read: float
     written: float
     cached: float | None = None
+    stored: float | None = None
 
 
 class ModelSpec(Struct, frozen=True, kw_only=True):

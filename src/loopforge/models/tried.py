@@ -1,0 +1,28 @@
+"""What came of one attempt at one model, whatever kind of model it is. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from loopforge.core.events import Usage
+from loopforge.core.policy import AnswerOutcome
+
+
+class Tried(Struct, frozen=True, kw_only=True):
+    """What came of one attempt. Times in milliseconds; `detail` is for the record, not for people.
+
+    `again`, `wait` and `lasting` as in Fault.
+    """
+
+    outcome: AnswerOutcome
+    text: str = ""
+    data: dict[str, Any] | None = None
+    usage: Usage = Usage()
+    first: int = 0
+    took: int = 0
+    detail: str = ""
+    again: bool = False
+    wait: float | None = None
+    lasting: bool = False

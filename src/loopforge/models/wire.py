@@ -1,0 +1,272 @@
+"""The client of one model: pydantic-ai's direct model API over the provider's own SDK.
+
+Opens a client that retries nothing by itself, bounds what it reads, and puts a Question into the
+form pydantic-ai takes. Knows nothing of deadlines, outcomes or other models.
+
+All of it is imported when the first question is asked; that takes a second or two, in a thread.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from loopforge.errors import ModelError
+from loopforge.models.spec import ModelSpec
+from loopforge.runtime.ports import Question
+
+if TYPE_CHECKING:
+    import httpx2
+    from pydantic_ai.messages import ModelMessage, ModelRequestPart
+    from pydantic_ai.models import Model, ModelRequestParameters
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+    from pydantic_ai.settings import ModelSettings
+
+CONNECT_SECONDS = 10
+MOST_BYTES = 32 * 2**20
+"""No answer is longer on the wire; a server that goes on is cut off."""
+
+JSON_ONLY = """\
+Answer with one JSON object and nothing else: no code fence, no words around it. Its JSON schema:
+{schema}"""
+
+
+class TooMuch(Exception):
+    """A server sent more than any answer can be."""
+
+
+@dataclass(frozen=True)
+class Wire:
+    """An open client. `exact`: the server is given the JSON schema as it is and keeps to it."""
+
+    model: Model
+    http: httpx2.AsyncClient
+    exact: bool
+
+    async def close(self) -> None:
+        """Close its connections."""
+        await self.http.aclose()
+
+
+def is_exact(spec: ModelSpec) -> bool:
+    """Whether the schema goes out as it is.
+
+    Servers that build a grammar from it (llama.cpp, vLLM) keep to bounds of length too; the big
+    services refuse such words, so they are told of them in the descriptions.
+    """
+    return spec.structured and not spec.vendor and spec.provider in ("openai", "embedded")
+
+
+def open_wire(spec: ModelSpec) -> Wire:
+    """A client for the model. Slow the first time (imports): call it in a thread."""
+    import pydantic_ai.direct  # noqa: F401  used by provider.py, on the loop
+
+    http = _http(spec)
+    match spec.provider:
+        case "anthropic":
+            model = _anthropic(spec, http)
+        case "google":
+            model = _google(spec, http)
+        case "openai" | "embedded":
+            model = _openai(spec, http)
+        case "scripted":
+            raise ModelError("a scripted model has no client")
+    return Wire(model=model, http=http, exact=is_exact(spec))
+
+
+def _http(spec: ModelSpec) -> httpx2.AsyncClient:
+    import httpx2
+
+    class Bounded(httpx2.AsyncByteStream):
+        """A body that ends in TooMuch after MOST_BYTES."""
+
+        def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+            self._inner, self._left = inner, MOST_BYTES
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for chunk in self._inner:
+                self._left -= len(chunk)
+                if self._left < 0:
+                    raise TooMuch(f"more than {MOST_BYTES} bytes came, and no end")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await self._inner.aclose()
+
+    async def bound(response: httpx2.Response) -> None:
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = Bounded(response.stream)
+
+    here = any(f"://{host}" in spec.base_url for host in ("127.", "localhost", "[::1]"))
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+        event_hooks={"response": [bound]},
+        trust_env=not here,
+    )
+
+
+def _openai(spec: ModelSpec, http: httpx2.AsyncClient) -> Model:
+    from openai import AsyncOpenAI
+    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    client = AsyncOpenAI(
+        base_url=spec.base_url,
+        api_key=spec.key.reveal() or "none",  # the SDK insists on one
+        max_retries=0,
+        http_client=http,
+    )
+    if spec.vendor == "openrouter":
+        from pydantic_ai.models.openrouter import OpenRouterModel
+        from pydantic_ai.providers.openrouter import OpenRouterProvider
+
+        routed = OpenRouterProvider(openai_client=client)
+        return OpenRouterModel(spec.id, provider=routed, profile=_profile(spec))
+    provider = OpenAIProvider(openai_client=client)
+    if spec.responses:
+        return OpenAIResponsesModel(spec.id, provider=provider, profile=_profile(spec))
+    return OpenAIChatModel(spec.id, provider=provider, profile=_profile(spec))
+
+
+def _profile(spec: ModelSpec) -> OpenAIModelProfile:
+    """What our own configuration knows better than the list that pydantic-ai carries.
+
+    A stream that ends without a finish reason was cut off.
+    """
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+    profile = OpenAIModelProfile(
+        supports_json_schema_output=True,
+        openai_chat_streaming_requires_finish_reason=True,
+    )
+    if not spec.vendor:
+        profile["openai_chat_supports_max_completion_tokens"] = False
+    if is_exact(spec):
+        profile["json_schema_transformer"] = None
+    return profile
+
+
+def _anthropic(spec: ModelSpec, http: httpx2.AsyncClient) -> Model:
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.profiles.anthropic import AnthropicModelProfile
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    client = AsyncAnthropic(
+        base_url=spec.base_url, api_key=spec.key.reveal(), max_retries=0, http_client=http
+    )
+    return AnthropicModel(
+        spec.id,
+        provider=AnthropicProvider(anthropic_client=client),
+        profile=AnthropicModelProfile(supports_json_schema_output=True),
+    )
+
+
+def _google(spec: ModelSpec, http: httpx2.AsyncClient) -> Model:
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.profiles.google import GoogleModelProfile
+    from pydantic_ai.providers.google import GoogleProvider
+
+    provider = GoogleProvider(
+        api_key=spec.key.reveal(), base_url=spec.base_url or None, http_client=http
+    )
+    return GoogleModel(
+        spec.id, provider=provider, profile=GoogleModelProfile(supports_json_schema_output=True)
+    )
+
+
+# ---------------------------------------------------------------- what is sent
+
+
+def settings_of(spec: ModelSpec, question: Question) -> ModelSettings:
+    """Bounds and sampling of one request. A model that thinks keeps its own temperature."""
+    from pydantic_ai.settings import ModelSettings
+
+    settings = ModelSettings(max_tokens=question.max_tokens + spec.thinking)
+    if spec.thinking:
+        settings["thinking"] = "low"
+    elif question.route.temperature is not None:
+        settings["temperature"] = question.route.temperature
+    if spec.extra:
+        settings["extra_body"] = spec.extra
+    if spec.provider == "anthropic":
+        return {**settings, "anthropic_cache_instructions": True}  # type: ignore[typeddict-unknown-key]
+    return settings
+
+
+def parameters_of(spec: ModelSpec, question: Question) -> ModelRequestParameters:
+    """The form of the answer."""
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.output import OutputObjectDefinition
+
+    if question.schema is None or not spec.structured:
+        return ModelRequestParameters()
+    form = OutputObjectDefinition(json_schema=question.schema, name="answer", strict=True)
+    return ModelRequestParameters(output_mode="native", output_object=form, allow_text_output=False)
+
+
+def messages_of(spec: ModelSpec, question: Question) -> list[ModelMessage]:
+    """The prompt as pydantic-ai takes it; what precedes its last message is marked for caching."""
+    from pydantic_ai.messages import (
+        CachePoint,
+        ModelRequest,
+        ModelResponse,
+        SystemPromptPart,
+        TextPart,
+        UserPromptPart,
+    )
+
+    turns = turns_of(spec, question)
+    built: list[ModelMessage] = []
+    parts: list[ModelRequestPart] = []
+    for place, (role, text) in enumerate(turns):
+        if role == "assistant":
+            if parts:
+                built.append(ModelRequest(parts=parts))
+            built.append(ModelResponse(parts=[TextPart(content=text)]))
+            parts = []
+        elif role == "system":
+            parts.append(SystemPromptPart(content=text))
+        else:
+            mark = spec.provider == "anthropic" and place == len(turns) - 2
+            parts.append(UserPromptPart(content=[text, CachePoint()] if mark else text))
+    if parts:
+        built.append(ModelRequest(parts=parts))
+    return built
+
+
+def turns_of(spec: ModelSpec, question: Question) -> list[tuple[str, str]]:
+    """The prompt's messages as (role, text), as this provider can take them.
+
+    The embedded model takes them as they are. Elsewhere only what opens a prompt may be a system
+    message, so later ones go as the user's, and a prompt never begins with the model's own words.
+    On one's own servers, chat templates may want user and assistant in turn: there, messages of one
+    role are joined by a line break. A model without schemas is told the schema at the end.
+    """
+    turns: list[tuple[str, str]] = []
+    for role, text in question.messages:
+        opening = all(known == "system" for known, _ in turns)
+        if spec.provider != "embedded" and role == "system" and not opening:
+            role = "user"
+        if spec.provider != "embedded" and role == "assistant" and opening:
+            turns.append(("user", "[the talk goes on]"))
+        turns.append((role, text))
+    if question.schema is not None and not spec.structured:
+        schema = json.dumps(question.schema, ensure_ascii=False)
+        turns.append(("user", JSON_ONLY.format(schema=schema)))
+    if all(role == "system" for role, _ in turns):
+        turns.append(("user", "Go on."))  # no provider answers a system message alone
+    return _joined(turns) if spec.provider == "openai" and not spec.vendor else turns
+
+
+def _joined(turns: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    joined: list[tuple[str, str]] = []
+    for role, text in turns:
+        if joined and joined[-1][0] == role:
+            joined[-1] = (role, f"{joined[-1][1]}\n{text}")
+        else:
+            joined.append((role, text))
+    return joined

@@ -1,0 +1,316 @@
+"""Servers on loopback that speak the providers' protocols, well or badly, as a test tells them to.
+
+One server speaks all four: OpenAI's chat completions and responses, Anthropic's messages, Gemini's
+streamGenerateContent. What it does with each request is a Behaviour; the last one given stays.
+It counts requests, so that a test can prove that nothing was asked twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from loopforge.models.spec import ModelSpec, Provider, Secret
+
+
+@dataclass
+class Behaviour:
+    """What the server does with one request.
+
+    With a `status` other than 200 it answers with `body`. Else it streams `pieces` and then the
+    end that `finish` says; `stall` waits for ever before the piece of that number, `cut` breaks the
+    connection there, `vanish` ends the stream there as if all was well but without an end.
+    """
+
+    pieces: Sequence[str] = ("Hello", ", ", "ana", "!")
+    finish: str = "stop"
+    status: int = 200
+    body: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    stall: int | None = None
+    cut: int | None = None
+    vanish: int | None = None
+    refusal: str = ""
+    tool: str = ""
+    raw: bytes = b""
+    endless: bytes = b""
+    read: int = 100
+    cached: int = 0
+    stored: int = 0
+
+
+@dataclass
+class Asked:
+    """One request as the server got it."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+
+class Server:
+    """A provider on loopback. `asked` are its requests, `broken` how many were cut by the client."""
+
+    def __init__(self) -> None:
+        self.script: list[Behaviour] = [Behaviour()]
+        self.asked: list[Asked] = []
+        self.broken = 0
+        self.reached = asyncio.Event()
+        self.left = asyncio.Event()
+        self.url = ""
+
+    def does(self, *behaviours: Behaviour) -> None:
+        """Do these in order, the last one for ever."""
+        self.script = list(behaviours)
+
+    def spec(self, provider: Provider = "openai", **more: Any) -> ModelSpec:
+        """A model that is reached here."""
+        base = self.url + {"openai": "/v1", "anthropic": "", "google": ""}[provider]
+        known: dict[str, Any] = {"name": "m", "id": "m-1", "key": Secret("sk-sesame"), **more}
+        return ModelSpec(provider=provider, base_url=base, **known)
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        """Whatever the script says, in the protocol of the path."""
+        body = await request.json()
+        self.asked.append(Asked(request.path, request.headers, body))
+        behaviour = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        self.reached.set()
+        if behaviour.status != 200:
+            return web.Response(
+                status=behaviour.status,
+                text=behaviour.body,
+                headers=behaviour.headers,
+                content_type="application/json",
+            )
+        response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+        await response.prepare(request)
+        try:
+            await self._stream(request, response, behaviour)
+        except (ConnectionError, asyncio.CancelledError):
+            self.broken += 1
+            self.left.set()
+            raise
+        return response
+
+    async def _stream(
+        self, request: web.Request, response: web.StreamResponse, behaviour: Behaviour
+    ) -> None:
+        if behaviour.raw:
+            await response.write(behaviour.raw)
+            return
+        while behaviour.endless:
+            await response.write(behaviour.endless)
+            await asyncio.sleep(0)
+        for place, event in enumerate(_events(request.path, behaviour)):
+            if place == behaviour.stall:
+                await asyncio.Event().wait()
+            if place == behaviour.cut:
+                assert request.transport is not None
+                request.transport.abort()
+                return
+            if place == behaviour.vanish:
+                return
+            await response.write(event)
+
+
+def _sse(data: Any, event: str = "") -> bytes:
+    head = f"event: {event}\n" if event else ""
+    return f"{head}data: {json.dumps(data)}\n\n".encode()
+
+
+def _events(path: str, behaviour: Behaviour) -> list[bytes]:
+    if path.endswith("/chat/completions"):
+        return _chat(behaviour)
+    if path.endswith("/responses"):
+        return _responses(behaviour)
+    if path.endswith("/messages"):
+        return _messages(behaviour)
+    return _gemini(behaviour)
+
+
+def _chat(behaviour: Behaviour) -> list[bytes]:
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return _sse({**frame, "choices": [choice]})
+
+    frame = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m-1"}
+    events = [chunk({"role": "assistant", "content": piece}) for piece in behaviour.pieces]
+    if behaviour.refusal:
+        events = [chunk({"role": "assistant", "refusal": behaviour.refusal})]
+    if behaviour.tool:
+        call = {"index": 0, "id": "t1", "type": "function"}
+        function = {"name": behaviour.tool, "arguments": "{}"}
+        events.append(chunk({"tool_calls": [{**call, "function": function}]}))
+    usage = {
+        "prompt_tokens": behaviour.read,
+        "completion_tokens": len(behaviour.pieces),
+        "total_tokens": behaviour.read + len(behaviour.pieces),
+        "prompt_tokens_details": {"cached_tokens": behaviour.cached},
+    }
+    tail = [_sse({**frame, "choices": [], "usage": usage}), b"data: [DONE]\n\n"]
+    return [*events, chunk({}, "tool_calls" if behaviour.tool else behaviour.finish), *tail]
+
+
+def _responses(behaviour: Behaviour) -> list[bytes]:
+    text = "".join(behaviour.pieces)
+    part = {"type": "output_text", "text": text, "annotations": []}
+    item = {"id": "i1", "type": "message", "role": "assistant", "status": "in_progress"}
+    usage = {
+        "input_tokens": behaviour.read,
+        "input_tokens_details": {"cached_tokens": behaviour.cached},
+        "output_tokens": len(behaviour.pieces),
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": behaviour.read + len(behaviour.pieces),
+    }
+    whole: dict[str, Any] = {
+        "id": "r1",
+        "object": "response",
+        "created_at": 1,
+        "model": "m-1",
+        "output": [],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "status": "in_progress",
+    }
+    done = {**item, "status": "completed", "content": [part]}
+    if behaviour.finish == "length":
+        ended = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+        last = "response.incomplete"
+    else:
+        ended, last = {"status": "completed"}, "response.completed"
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": whole},
+        {"type": "response.output_item.added", "output_index": 0, "item": {**item, "content": []}},
+        {
+            "type": "response.content_part.added",
+            "item_id": "i1",
+            "output_index": 0,
+            "content_index": 0,
+            "part": {**part, "text": ""},
+        },
+        *(
+            {
+                "type": "response.output_text.delta",
+                "item_id": "i1",
+                "output_index": 0,
+                "content_index": 0,
+                "delta": piece,
+                "logprobs": [],
+            }
+            for piece in behaviour.pieces
+        ),
+        {"type": "response.output_item.done", "output_index": 0, "item": done},
+        {"type": last, "response": {**whole, **ended, "output": [done], "usage": usage}},
+    ]
+    return [
+        _sse({**event, "sequence_number": number}, event["type"])
+        for number, event in enumerate(events)
+    ]
+
+
+def _messages(behaviour: Behaviour) -> list[bytes]:
+    stop = {"stop": "end_turn", "length": "max_tokens"}.get(behaviour.finish, behaviour.finish)
+    usage = {
+        "input_tokens": behaviour.read - behaviour.cached - behaviour.stored,
+        "cache_read_input_tokens": behaviour.cached,
+        "cache_creation_input_tokens": behaviour.stored,
+        "output_tokens": 1,
+    }
+    message: dict[str, Any] = {
+        "id": "m1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m-1",
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": usage,
+    }
+    block: dict[str, Any] = {"type": "text", "text": ""}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        *(
+            {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "text_delta", "text": piece},
+            }
+            for piece in behaviour.pieces
+        ),
+        {"type": "content_block_stop", "index": 0},
+    ]
+    if behaviour.tool:
+        call = {"type": "tool_use", "id": "t1", "name": behaviour.tool, "input": {}}
+        events += [
+            {"type": "content_block_start", "index": 1, "content_block": call},
+            {"type": "content_block_stop", "index": 1},
+        ]
+        stop = "tool_use"
+    events += [
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": stop, "stop_sequence": None},
+            "usage": {"output_tokens": len(behaviour.pieces)},
+        },
+        {"type": "message_stop"},
+    ]
+    return [_sse(event, event["type"]) for event in events]
+
+
+def _gemini(behaviour: Behaviour) -> list[bytes]:
+    def chunk(parts: list[dict[str, Any]], finish: str | None = None) -> bytes:
+        candidate: dict[str, Any] = {"index": 0, "content": {"role": "model", "parts": parts}}
+        if finish:
+            candidate["finishReason"] = finish
+        return _sse({"candidates": [candidate], "modelVersion": "m-1", "usageMetadata": usage})
+
+    usage = {
+        "promptTokenCount": behaviour.read,
+        "cachedContentTokenCount": behaviour.cached,
+        "candidatesTokenCount": len(behaviour.pieces),
+        "totalTokenCount": behaviour.read + len(behaviour.pieces),
+    }
+    finish = {"stop": "STOP", "length": "MAX_TOKENS"}.get(behaviour.finish, behaviour.finish)
+    events = [chunk([{"text": piece}]) for piece in behaviour.pieces]
+    if behaviour.refusal:
+        blocked = {"blockReason": "SAFETY", "blockReasonMessage": behaviour.refusal}
+        return [_sse({"promptFeedback": blocked, "usageMetadata": usage, "modelVersion": "m-1"})]
+    if behaviour.tool:
+        events.append(chunk([{"functionCall": {"name": behaviour.tool, "args": {}}}]))
+    return [*events, chunk([{"text": ""}], finish)]
+
+
+async def _tokenize(request: web.Request) -> web.Response:
+    """As llama.cpp answers it: one token for each word."""
+    body = await request.json()
+    return web.json_response({"tokens": list(range(len(body["content"].split())))})
+
+
+@asynccontextmanager
+async def serving(*, tokenizer: bool = False) -> AsyncIterator[Server]:
+    """A server on a free port of loopback, until the block ends."""
+    server = Server()
+    app = web.Application(client_max_size=2**24)
+    if tokenizer:
+        app.router.add_post("/tokenize", _tokenize)
+    app.router.add_post("/{path:.*}", server.answer)
+    runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    host, port = runner.addresses[0][:2]
+    server.url = f"http://{host}:{port}"
+    try:
+        yield server
+    finally:
+        with contextlib.suppress(asyncio.TimeoutError):
+            await runner.cleanup()
