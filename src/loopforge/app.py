@@ -30,6 +30,9 @@ from loopforge.errors import LedgerError
 from loopforge.home import lock_home, make_home
 from loopforge.mates.prompts import PromptBook
 from loopforge.mates.roster import Roster
+from loopforge.models.local import Embedded
+from loopforge.models.router import Patience, TieredModels
+from loopforge.models.tiers import Limits, read_tiers
 from loopforge.models.unasked import Unasked
 from loopforge.people.registry import STREAM, Registry
 from loopforge.runtime.air import LocalAir
@@ -156,6 +159,25 @@ async def open_ledger_of(
         await ledger.close()
 
 
+def open_models(settings: Settings, clock: Clock, dice: Dice) -> TieredModels:
+    """The language models that the settings and the keys at hand give. Loads none of them yet."""
+    limits = Limits(
+        first_token_seconds=settings.model_first_token_seconds,
+        total_seconds=settings.model_total_seconds,
+        embedded=settings.embedded_model,
+        embedded_window=settings.embedded_context,
+    )
+    return TieredModels(
+        read_tiers(settings.models, settings.tiers, settings.keys, limits),
+        clock,
+        dice,
+        patience=Patience(tries=settings.model_tries, wait=settings.model_backoff_seconds),
+        embedded=Embedded(
+            dice, window=settings.embedded_context, threads=settings.embedded_threads
+        ),
+    )
+
+
 @asynccontextmanager
 async def open_app(
     settings: Settings,
@@ -177,10 +199,10 @@ async def open_app(
     async with AsyncExitStack() as stack:
         ledger = await stack.enter_async_context(open_ledger_of(settings, clock, dice))
         if models is None:
-            from loopforge.models import open_models
-
-            models = open_models(settings, clock, dice)
-            stack.push_async_callback(models.close)
+            models = tiered = open_models(settings, clock, dice)
+            stack.push_async_callback(tiered.close)
+            if wake:
+                tiered.preload()
         if wake:
             claim = await ledger.claim("host")
             stack.push_async_callback(claim.release)
