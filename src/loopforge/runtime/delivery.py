@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
@@ -59,6 +59,7 @@ class Deliveries:
         self._open: dict[tuple[str, str], OrderedDict[str, Pending]] = {}
         self._seqs: dict[str, int] = {}
         self._workers: dict[tuple[str, str], asyncio.Event] = {}
+        self._seeing: dict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._tasks = Tasks()
 
     async def start(self, outbox: Outbox) -> None:
@@ -80,6 +81,8 @@ class Deliveries:
                 case Queued(surface=surface, of=of, what=what):
                     self._seqs[of] = seqs.get(of, event.seq)
                     self._add(Pending(event.id, stream, surface, of, what, "queued", 0))
+                case Attempting(delivery=id, nth=nth):
+                    self._tried(stream, id, nth)
                 case Accepted(delivery=id) | Failed(delivery=id):
                     self._drop(stream, id)
                 case _:
@@ -90,6 +93,11 @@ class Deliveries:
         self._open.setdefault(place, OrderedDict())[pending.delivery] = pending
         if pending.surface in self._surfaces:
             self._wake(place)
+
+    def _tried(self, stream: str, delivery: str, nth: int) -> None:
+        for (where, _), table in self._open.items():
+            if where == stream and delivery in table:
+                table[delivery] = table[delivery]._replace(state="attempting", attempts=nth)
 
     def _drop(self, stream: str, delivery: str) -> None:
         for (where, surface), table in self._open.items():
@@ -108,15 +116,16 @@ class Deliveries:
 
     async def seen(self, stream: str, surface: str, upto: int, by: str) -> None:
         """Everything of a pulled surface up to `upto` (a sequence number) was shown, to `by`."""
-        table = self._open.get((stream, surface), OrderedDict())
-        bodies: list[Body] = [
-            Accepted(delivery=pending.delivery, message_id=by)
-            for pending in table.values()
-            if self._seqs.get(pending.of, 0) <= upto
-        ]
-        if bodies:
-            facts = [self._stamp.fact(body, actor="runtime") for body in bodies]
-            await self._ledger.append(stream, facts)
+        place = (stream, surface)
+        async with self._seeing[place]:  # two terminals that saw it at once must not both accept it
+            bodies: list[Body] = [
+                Accepted(delivery=pending.delivery, message_id=by)
+                for pending in self._open.get(place, OrderedDict()).values()
+                if self._seqs.get(pending.of, 0) <= upto
+            ]
+            if bodies:
+                facts = [self._stamp.fact(body, actor="runtime") for body in bodies]
+                await self._ledger.append(stream, facts)
 
     # ------------------------------------------------------------ pushed surfaces
 
@@ -127,13 +136,21 @@ class Deliveries:
         self._workers[place].set()
 
     async def _work(self, place: tuple[str, str]) -> None:
-        """Send what is open for one surface of one stream, in order, for as long as this lives."""
-        wake = self._workers[place]
+        """Send what is open for one surface of one stream, in order, for as long as this lives.
+
+        What fails without saying so (the ledger, a surface's own mistake) is tried again later.
+        """
+        wake, failures = self._workers[place], 0
         while True:
             wake.clear()
             while table := self._open.get(place):
-                pending = next(iter(table.values()))
-                await self._deliver(pending)
+                try:
+                    await self._deliver(next(iter(table.values())))
+                    failures = 0
+                except Exception:
+                    log.exception("a delivery to %s was broken off", place)
+                    await self._stamp.clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
+                    failures += 1
             await wake.wait()
 
     async def _deliver(self, pending: Pending) -> None:
@@ -146,19 +163,15 @@ class Deliveries:
             what=pending.what,  # type: ignore[arg-type]
             event=event,
         )
-        doubtful = pending.state == "attempting"
         for nth in range(pending.attempts + 1, MOST_ATTEMPTS + 1):
+            await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))
             try:
-                if doubtful and (there := await surface.sent(out)) is not None:
-                    await self._note(pending, Accepted(delivery=pending.delivery, message_id=there))
-                    return
-                await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))
-                message = await surface.send(out)
+                there = await surface.sent(out) if nth > 1 else None
+                message = await surface.send(out) if there is None else there
             except SendFailed as failure:
-                if failure.final:
+                if failure.final or nth == MOST_ATTEMPTS:
                     await self._fail(pending, failure.why)
                     return
-                doubtful = True
                 await self._note(pending, PutOff(delivery=pending.delivery, why=Words(failure.why)))
                 await self._stamp.clock.sleep(PAUSES[min(nth, len(PAUSES)) - 1])
                 continue
