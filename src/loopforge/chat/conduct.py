@@ -153,11 +153,7 @@ class Conduct:
 
         def news() -> tuple[Line, ...]:
             nonlocal seen
-            fresh = [
-                entry
-                for entry in state.lines.values()
-                if entry.seq > seen and entry.kind in ("heard", "said") and entry.who != mate
-            ]
+            fresh = [entry for entry in state.page.since(seen) if entry.who != mate]
             seen = state.seq
             return as_lines(fresh, mate, self._names(), self._rules.zone)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, RoomState
-from loopforge.core.context import Entry, Size, as_lines, fit, room_for_lines
+from loopforge.core.context import Entry, Fit, Size, as_lines, fit, room_for_lines
 from loopforge.core.mate import Mate
 from loopforge.core.perception import AgentPerception, Edit, Line
 from loopforge.core.room import Purged
@@ -33,6 +33,8 @@ PER_FILE = 60
 """Tokens of the two notices around a file."""
 RESERVE = 64
 REMEMBERED = 20_000
+PROMPTS = 200
+"""How many counts of lines, and of mates' prompts, are remembered."""
 
 
 def route_of(mate: Mate) -> Route:
@@ -46,6 +48,7 @@ class Counter:
     def __init__(self, models: Models) -> None:
         self._models = models
         self._known: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._prompts: dict[tuple[str, str], int] = {}
 
     async def entries(self, route: Route, entries: Sequence[Entry]) -> dict[str, int]:
         """Tokens of each entry by its id, joints included."""
@@ -56,13 +59,19 @@ class Counter:
             for entry, count in zip(unknown, await self._models.count(route, texts), strict=True):
                 files = len(entry.files) * PER_FILE
                 self._known[model, entry.id] = count + PER_LINE + files
-        while len(self._known) > max(REMEMBERED, len(entries)):
+        found = {entry.id: self._known[model, entry.id] for entry in entries}
+        while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
-        return {entry.id: self._known[model, entry.id] for entry in entries}
+        return found
 
-    async def text(self, route: Route, text: str) -> int:
-        """Tokens of one text."""
-        return (await self._models.count(route, [text]))[0]
+    async def prompt(self, route: Route, mate: Mate) -> int:
+        """Tokens of a mate's own prompt."""
+        key = (self._models.facts(route).name, mate.hash)
+        if key not in self._prompts:
+            if len(self._prompts) >= PROMPTS:
+                self._prompts.clear()
+            self._prompts[key] = (await self._models.count(route, [mate.prompt]))[0]
+        return self._prompts[key]
 
 
 def _text(entry: Entry) -> str:
@@ -135,7 +144,7 @@ class Viewer:
         facts = self._models.facts(route)
         entries = state.visible(mate.handle) if entries is None else entries
         tokens = await self.counter.entries(route, entries)
-        system = await self.counter.text(route, mate.prompt) + TAIL_TOKENS
+        system = await self.counter.prompt(route, mate) + TAIL_TOKENS
         budget = room_for_lines(
             facts.window,
             system=system,
@@ -144,8 +153,7 @@ class Viewer:
             reserve=RESERVE,
             share=self._rules.share,
         )
-        sizes = [Size(id=e.id, tokens=tokens[e.id], mark=e.mark) for e in entries]
-        fitted = fit(sizes, budget, self._rules.low)
+        fitted = _fitted(entries, tokens, budget, self._rules.low)
         stay = set(fitted.visible)
         names = {handle: one.name for handle, one in self._mates.items()}
         seen = tuple(entry for entry in entries if entry.id in stay)
@@ -201,6 +209,14 @@ class Viewer:
             "people": ", ".join(str(person.name) for person in state.people.values()),
             "mates": ", ".join(self._called(handle) for handle in state.mates),
         }
+
+
+def _fitted(entries: Sequence[Entry], tokens: dict[str, int], budget: int, low: float) -> Fit:
+    """What of the entries fits; mostly it is all of them."""
+    total = sum(tokens.values())
+    if total <= budget:
+        return Fit(visible=tuple(tokens), before=total, after=total)
+    return fit([Size(id=e.id, tokens=tokens[e.id], mark=e.mark) for e in entries], budget, low)
 
 
 def now_said(clock: Clock, rules: Rules) -> str:

@@ -57,7 +57,7 @@ def folded(text: str) -> str:
 
 def stem(word: str) -> str:
     """A folded word without its English ending; the same for the forms of most words."""
-    word = re.split("['’]", word)[0]
+    word = word.replace("’", "'").partition("'")[0]
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     for ending in ("ing", "ed", "es", "ly", "s"):

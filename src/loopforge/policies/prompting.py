@@ -71,7 +71,8 @@ def opening(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
 
 def transcript(seen: AgentPerception) -> tuple[Message, ...]:
     """The room's lines as messages; this mate's own as the assistant's."""
-    return tuple(_message(line, is_small(seen)) for line in seen.lines)
+    small = is_small(seen)
+    return tuple(_message(line, small) for line in seen.lines)
 
 
 def _message(line: Line, small: bool) -> Message:
