@@ -72,6 +72,7 @@ async def _fill(ledger: SqlLedger) -> int:
             await ledger.append(ROOM, [scribbler.heard("x" * 3000), scribbler.heard("y" * 3000)])
         except LedgerFull as full:
             assert "is full; nothing was written" in str(full)  # noqa: PT017
+            assert "xxx" not in f"{full.__cause__!r}{full.__cause__}"  # noqa: PT017
             return count
     raise AssertionError("it never was full")
 

@@ -1,6 +1,6 @@
 """Two SQLAlchemy engines for one ledger: one to write with, one to read with.
 
-Both are synchronous and are driven from threads (docs/decisions/0002-one-writer-thread.md). The
+Both are synchronous and are driven from threads (docs/decisions/0004-one-writer-thread.md). The
 writing engine has a single connection and begins each transaction with the write lock in hand; the
 reading one commits by itself, and on SQLite may not write at all.
 
@@ -93,7 +93,14 @@ def connect(
 
 
 def _pool(size: int) -> dict[str, Any]:
-    return {"poolclass": QueuePool, "pool_size": size, "max_overflow": 2, "pool_timeout": 60}
+    # hide_parameters: SQLAlchemy's errors would else carry private texts into logs
+    return {
+        "hide_parameters": True,
+        "poolclass": QueuePool,
+        "pool_size": size,
+        "max_overflow": 2,
+        "pool_timeout": 60,
+    }
 
 
 def _sqlite(url: URL, durability: Durability, patience: float, max_pages: int | None) -> Store:

@@ -111,7 +111,7 @@ class SqlLedger:
         """See `Ledger.append`. Also raises BadLine for what cannot be stored (see rows.py)."""
         fit(stream, facts)
         seed = self._stamp.dice.bytes(32)
-        return await self._writer.append(Append(stream, facts, expect, seed))
+        return await self._writer.append(Append(stream, tuple(facts), expect, seed))
 
     async def read(
         self,
