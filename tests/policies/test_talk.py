@@ -167,6 +167,26 @@ def test_an_answer_that_did_not_come_is_never_dressed_up(outcome: AnswerOutcome)
                 assert isinstance(act, StaySilent) or text in getattr(act, "text", "")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("One. Two! Three? Fo", "One. Two!"),
+        ("Only this one without an end", "Only this one without an end"),
+        ('He said "no." And then', 'He said "no."'),
+        ("It costs 3.50 in all. Good. More.", "It costs 3.50 in all. Good."),
+    ],
+)
+def test_a_small_model_says_two_sentences(text: str, said: str) -> None:
+    """The first two sentences of a small model are the sensible ones; a cut one goes."""
+    plan = (
+        Playbook(MIND, shown(heard("ana", "hi"), model="small"))
+        .answered(text)
+        .answered(mode="context", rule="", narrative="I answered.")
+        .plans()
+    )
+    assert plan.acts == (Say(text=said),)
+
+
 def test_guardrail_must_name_its_rule() -> None:
     """A model that claims to follow a rule and names none is taken to have weighed."""
     plan = (

@@ -140,6 +140,15 @@ def prompt(seen: AgentPerception, prompts: Prompts, *tail: Message) -> tuple[Mes
     return (*opening(seen, prompts), *transcript(seen), *tail)
 
 
+SENTENCE = re.compile(r"[.!?…。！？]+[\"'”’»)]*(?=\s|$)")
+
+
+def sentences(text: str, most: int) -> str:
+    """The first sentences of a text; one that was cut off goes, unless it is the only one."""
+    ends = [found.end() for found in SENTENCE.finditer(text.strip())]
+    return text.strip()[: ends[min(most, len(ends)) - 1]] if ends else text.strip()
+
+
 # ---------------------------------------------------------------- the account of an answer
 
 MODE_FIELDS: dict[str, Any] = {

@@ -27,6 +27,7 @@ from loopforge.policies.prompting import (
     mode_of,
     plain_prompt,
     prompt,
+    sentences,
     without_answer,
 )
 
@@ -78,7 +79,7 @@ def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
             return _silent(str(answer.data.get("narrative") or ""))
     messages = plain_prompt(seen, prompts)
     answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT)
-    said = answer.text.strip()
+    said = sentences(answer.text, 2)
     if answer.outcome != "answered" or not said:
         return without_answer(answer, _to(seen))
     mode, rule, narrative = yield from account(messages, said, seen, prompts)
