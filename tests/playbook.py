@@ -20,7 +20,7 @@ PROMPTS = {
         "final",
         "title",
     )
-} | {"tail-small": "<tail-small> {now}"}
+} | {"time-small": "It is {now}.", "account-small": "<account-small>\n\n> bo: Hi!\\nMaya: Hi.\nI greeted."}
 
 
 def heard(who: str, text: str, id: str = "") -> Line:

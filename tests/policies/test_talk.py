@@ -88,14 +88,14 @@ def test_the_prompt_only_grows_at_its_end() -> None:
         assert after.messages[:kept] == before.messages[:kept]
 
 
-def test_the_second_question_adds_to_the_first() -> None:
-    """The account's prompt begins with every message of the prompt that was answered."""
-    book = Playbook(MIND, shown(heard("ana", "hi"), model="small"))
-    first = book.request
-    second = book.answered("Hello.").request
-    assert isinstance(first, Ask)
-    assert isinstance(second, Ask)
-    assert second.messages[: len(first.messages)] == first.messages
+def test_a_small_model_accounts_afresh() -> None:
+    """Its second question is a short prompt of its own: examples, the line, and what it said."""
+    line = heard("ana", "@maya hello", "first")
+    book = Playbook(MIND, shown(heard("bo", "hm"), line, model="small", line="first"))
+    prompt = book.answered("Hello.").asks("account").prompt
+    assert prompt.startswith("[system] <account-small>")
+    assert prompt.endswith("[user] ana: @maya hello\nMaya: Hello.")
+    assert "bo: hm" not in prompt
 
 
 def test_the_time_stands_at_the_tail() -> None:
@@ -131,10 +131,9 @@ def test_a_mind_that_goes_on_alone_is_told_to() -> None:
 
 def test_its_last_narrative_is_put_before_it_when_it_accounts() -> None:
     """A small model is shown how it accounted for itself last, so that the form does not drift."""
-    prompts = PROMPTS | {"account": "Last time: {before}"}
     seen = shown(mine("one", "I weighed the frost."), heard("ana", "and now?"), model="small")
-    book = Playbook(talk(prompts), seen).answered("Wait.")
-    assert book.prompt.endswith("Last time: I weighed the frost.")
+    prompt = Playbook(MIND, seen).answered("Wait.").asks("account").prompt
+    assert '[assistant] {"narrative": "I weighed the frost.", "mode": "context"' in prompt
 
 
 def test_texts_of_the_room_stay_references() -> None:

@@ -47,11 +47,11 @@ async def test_what_was_shown_is_read_back(stage: Stage, seen: AgentPerception) 
 async def test_another_policy_diverges_where_it_does(stage: Stage, seen: AgentPerception) -> None:
     """The first request that differs is named, with both texts."""
     events = await a_turn(stage, seen)
-    other = talk(PROMPTS | {"account": "why on earth?"})
+    other = talk(PROMPTS | {"account-small": "why on earth?"})
     found = replay(other, seen, await exchange_of(stage.ledger, events))
     assert isinstance(found, Diverged)
     assert found.nth == 2
-    assert "<account>" in found.recorded
+    assert "<account-small>" in found.recorded
     assert "why on earth?" in found.now
 
 

@@ -212,8 +212,8 @@ async def test_a_broken_policy_ends_its_turn_and_nothing_else(
 
 async def test_prompts_are_stored_as_changes(stage: Stage, seen: AgentPerception) -> None:
     """The second prompt of a turn holds only what it adds, and reads back whole."""
-    await stage.turn(seen).run(TALK, seen)
-    first, second = [e.body for e in await stage.events() if isinstance(e.body, Asked)]
+    await stage.turn(seen).run(chain(PROMPTS), seen)
+    first, second, *_ = [e.body for e in await stage.events() if isinstance(e.body, Asked)]
     assert first.prompt.base == ""
     assert second.prompt.base != ""
     assert second.prompt.keep == len(first.prompt.more)

@@ -174,19 +174,76 @@ def mode_of(data: Mapping[str, Any] | None) -> tuple[Mode, str, str]:
     return mode, rule if mode == "guardrail" else "", narrative
 
 
+SMALL_RULES = (
+    "",
+    "answer when you are spoken to",
+    "be honest",
+    "say so when you cannot do something",
+    "answer in one or two sentences",
+)
+"""The rules that a small model may say it followed: those of its base prompt."""
+
+SMALL_ACCOUNT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "narrative": MODE_FIELDS["narrative"],
+        "mode": MODE_FIELDS["mode"],
+        "rule": {"type": "string", "enum": list(SMALL_RULES)},
+    },
+    "required": ["narrative", "mode", "rule"],
+    "additionalProperties": False,
+}
+
+
 def account(
     asked: tuple[Message, ...], said: str, seen: AgentPerception, prompts: Prompts
 ) -> Asking[tuple[Mode, str, str]]:
-    """A short second question: how did you come to say that? Its prompt only adds to the first."""
-    before = [str(line.narrative) for line in seen.lines if line.kind == "mine" and line.narrative]
-    fields = {"said": said, "before": before[-1] if before else prompts["account-example"].strip()}
-    question = fill(prompts["account"], fields_of(seen) | fields)
-    messages = (*asked, Message("assistant", (said,)), Message("user", (question,)))
-    answer = yield from ask(messages, schema=ACCOUNT, purpose="account", max_tokens=120)
+    """A short second question: how did you come to say that?
+
+    A capable model is asked at the end of the conversation. A small one would lose its way there:
+    it is asked afresh, with examples, about the line that called it and what it said.
+    """
+    small = is_small(seen)
+    messages = _fresh(said, seen, prompts) if small else _added(asked, said, seen, prompts)
+    schema = SMALL_ACCOUNT if small else ACCOUNT
+    answer = yield from ask(messages, schema=schema, purpose="account", max_tokens=120)
     mode, rule, narrative = mode_of(answer.data if answer.outcome == "answered" else None)
     if not narrative:
         narrative = f"I answered; asked why, my words were {answer.outcome}."
     return mode, rule, narrative
+
+
+def _added(
+    asked: tuple[Message, ...], said: str, seen: AgentPerception, prompts: Prompts
+) -> tuple[Message, ...]:
+    question = fill(prompts["account"], fields_of(seen) | {"said": said})
+    return (*asked, Message("assistant", (said,)), Message("user", (question,)))
+
+
+def _fresh(said: str, seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
+    parts = dialogue(prompts["account-small"])
+    messages = [Message("system", (fill(parts.character, fields_of(seen)),))]
+    for question, answer in parts.examples:
+        messages += [Message("user", (question,)), Message("assistant", (answer,))]
+    messages += _last_account(seen)
+    called: list[str | Words] = []
+    for line in seen.lines:
+        if line.id == seen.context.get("line") and line.kind in ("heard", "said"):
+            called = [line.who, ": ", line.text, "\n"]
+    return (*messages, Message("user", (*called, f"{seen.name}: {said}")))
+
+
+def _last_account(seen: AgentPerception) -> tuple[Message, ...]:
+    """The mate's own last line with the account it gave, so that its form does not drift."""
+    own = [line for line in seen.lines if line.kind == "mine" and line.narrative]
+    if not own:
+        return ()
+    last = own[-1]
+    ending = f', "mode": "{last.mode or "context"}", "rule": ""}}'
+    return (
+        Message("user", (f"{seen.name}: ", last.text)),
+        Message("assistant", ('{"narrative": ', *_quoted(last.narrative), ending)),
+    )
 
 
 # ---------------------------------------------------------------- when no answer comes
