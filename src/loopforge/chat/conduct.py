@@ -24,6 +24,7 @@ from loopforge.core.mate import Mate
 from loopforge.core.perception import Line
 from loopforge.core.room import Told, Weighed
 from loopforge.core.words import Words
+from loopforge.errors import LedgerError
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.turn import Ended, Ports
 
@@ -132,6 +133,9 @@ class Conduct:
         try:
             ended = await self._bot.run(running)
             done = await self._bot.conclude(running, ended, self._rights(state, running))
+        except LedgerError:
+            self._ports.recorder.forget((stream, running.mate.handle))
+            raise
         finally:
             del self._running[stream]
         await self._tell(stream, state, running, ended, done)

@@ -22,6 +22,9 @@ from loopforge.runtime.ports import Ledger
 DEPTH = 32
 """How many changes may lie on top of each other before a whole record is written again."""
 
+KINDS = 3
+"""How many unlike prompts of one mate are remembered (a talk and its account, say)."""
+
 T = TypeVar("T")
 
 
@@ -50,7 +53,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self._lines: dict[tuple[str, str], _Last[Line | str]] = {}
-        self._prompts: dict[tuple[str, str], _Last[Message]] = {}
+        self._prompts: dict[tuple[str, str], list[_Last[Message]]] = {}
         self._characters: dict[tuple[str, str], Words] = {}
 
     def lines(self, place: tuple[str, str], event: str, lines: tuple[Line | str, ...]) -> LineRun:
@@ -64,11 +67,15 @@ class Recorder:
 
     def prompt(self, place: tuple[str, str], event: str, ask: Ask) -> PieceRun:
         """The run that event `event` is to hold for this request's messages."""
-        last = self._prompts.get(place)
-        keep = _common(last.items, ask.messages) if last and last.depth < DEPTH else 0
-        depth = last.depth + 1 if last and keep else 0
-        self._prompts[place] = _Last(event, ask.messages, depth)
-        base = last.event if last and keep else ""
+        known = self._prompts.setdefault(place, [])
+        kept = [_common(one.items, ask.messages) for one in known]
+        keep = max(kept, default=0)
+        last = known.pop(kept.index(keep)) if keep else None
+        if last is None or last.depth >= DEPTH:
+            last, keep = None, 0
+        known.append(_Last(event, ask.messages, last.depth + 1 if last else 0))
+        del known[:-KINDS]
+        base = last.event if last else ""
         more = tuple(Piece(message.role, _words(message)) for message in ask.messages[keep:])
         return PieceRun(more=more, base=base, keep=keep)
 
