@@ -1,0 +1,217 @@
+"""The host of a home, made to be killed: `python -m tests.crash.child OPTIONS` (JSON).
+
+The real app on SQLite, the real hall on its Unix socket; a scripted model, or the embedded one. It
+says "ready" on standard output, takes `arm POINT AFTER` on standard input, and ends when that ends.
+
+The scripted mate repeats the marks (`[k17]`) of the lines it answers: all that were said to it and
+that it has not answered; if there is none, the newest again, so that a turn too many is seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import re
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.app import App, open_app
+from loopforge.chat.commands import Commands
+from loopforge.chat.front import Front
+from loopforge.core.events import Event
+from loopforge.core.room import File, Said
+from loopforge.home import lock_home
+from loopforge.io.address import Address
+from loopforge.io.hall import Hall
+from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
+from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Route
+from loopforge.settings import Settings, load_settings
+from tests.crash.board import Board
+from tests.crash.fate import Fate, die, watch_transactions
+
+MARK = re.compile(r"\[k\d+\]")
+PLAIN = {"again": False, "note": "", "tool": ""}
+"""An answer in one step."""
+
+
+class Options(Struct, kw_only=True):
+    """What kind of host to be. `point` and `after` arm it before it opens anything."""
+
+    home: str
+    embedded: bool = False
+    point: str = ""
+    after: int = 1
+    deaf: int = 0
+    pieces: int = 8
+    wait: float = 0.05
+    pause: float = 0.02
+
+
+# ---------------------------------------------------------------- the model
+
+
+def mate_of(question: Question) -> str:
+    """The handle of the mate that asks, by its character; "" when it is the room itself."""
+    role, text = question.messages[0]
+    found = re.search(r"You are (\w+)\.", text) if role == "system" else None
+    return found[1].lower() if found else ""
+
+
+def marks_for(mate: str, question: Question) -> str:
+    """The marks that this mate is to repeat; "" when nobody ever spoke to it."""
+    asked: dict[str, None] = {}
+    answered: set[str] = set()
+    for role, text in question.messages:
+        if role == "assistant":
+            answered.update(MARK.findall(text))
+        elif role == "user":
+            for line in text.splitlines():
+                if f"@{mate} " in line:
+                    asked.update(dict.fromkeys(MARK.findall(line)))
+    left = [mark for mark in asked if mark not in answered]
+    return " ".join(left or list(asked)[-1:])
+
+
+def script_of(options: Options) -> Callable[[Question], ScriptedAnswer]:
+    """The script of every mate."""
+
+    def script(question: Question) -> ScriptedAnswer:
+        mate = mate_of(question)
+        marks = marks_for(mate, question) if mate else ""
+        if not marks:
+            return ScriptedAnswer(data={**PLAIN, "speak": False, "say": ""}, text="Small talk")
+        return ScriptedAnswer(
+            data=PLAIN,
+            text=f"{marks} Heard, and this is {mate}'s answer, in so many words as it takes.",
+            pieces=options.pieces,
+            wait=options.wait,
+            pause=options.pause,
+        )
+
+    return script
+
+
+class Doomed:
+    """Models that tell fate how far each answer is."""
+
+    def __init__(self, inner: Models, fate: Fate) -> None:
+        self._inner, self._fate = inner, fate
+
+    async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
+        """Ask the model behind."""
+        self._fate.at("ask.begin")
+        if self._fate.set_for("ask.wait"):
+            asyncio.get_running_loop().call_later(0.02, die, "ask.wait")
+
+        def heard(piece: str) -> None:
+            self._fate.at("ask.piece")
+            hear(piece)
+
+        reply = await self._inner.ask(question, heard)
+        self._fate.at("ask.end")
+        return reply
+
+    async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
+        """Ask the model behind."""
+        return await self._inner.count(route, texts)
+
+    def facts(self, route: Route) -> ModelFacts:
+        """Ask the model behind."""
+        return self._inner.facts(route)
+
+
+# ---------------------------------------------------------------- the host
+
+
+class Threshold(Front):
+    """The front of the rooms, where fate stands at the door."""
+
+    def __init__(self, app: App, fate: Fate) -> None:
+        commands = Commands(app.rooms, sorted(app.policies))
+        super().__init__(app.rooms, commands, app.deliveries, app.ledger)
+        self._fate = fate
+
+    async def hear(
+        self,
+        room: str,
+        person: str,
+        text: str,
+        *,
+        surface: str,
+        source: str,
+        reply_to: str = "",
+        files: Sequence[File] = (),
+    ) -> Event:
+        """Take in a line."""
+        self._fate.at("hear.before")
+        event = await super().hear(
+            room, person, text, surface=surface, source=source, reply_to=reply_to, files=files
+        )
+        self._fate.at("hear.after")
+        return event
+
+    async def seen(self, room: str, person: str, seq: int) -> None:
+        """Something was shown."""
+        self._fate.at("seen.before")
+        await super().seen(room, person, seq)
+        self._fate.at("seen.after")
+
+
+@asynccontextmanager
+async def models_of(options: Options, settings: Settings) -> AsyncIterator[Models]:
+    """The model that answers here."""
+    if not options.embedded:
+        yield ScriptedModels(script_of(options))
+        return
+    from loopforge.models import open_models
+    from loopforge.runtime.clock import SystemClock, SystemDice
+
+    models = open_models(settings, SystemClock(), SystemDice())
+    try:
+        yield models
+    finally:
+        await models.close()
+
+
+async def host(options: Options) -> None:
+    """Be the host until standard input ends."""
+    fate = Fate(options.point, options.after)
+    watch_transactions(fate)
+    home = Path(options.home)
+    settings = load_settings(home, environ={})
+    settings = dataclasses.replace(settings, debounce_seconds=0.03, timezone="UTC")
+    board = Board(settings.data / "board.jsonl", fate, options.deaf)
+    with lock_home(home):
+        async with (
+            models_of(options, settings) as models,
+            open_app(settings, models=Doomed(models, fate), surfaces={board.name: board}) as app,
+        ):
+            app.ledger.on_append(lambda _, events: _said(fate, events))
+            async with Hall(Threshold(app, fate), Address(settings.data)):
+                print("ready", flush=True)
+                await _obey(fate)
+
+
+def _said(fate: Fate, events: Sequence[Event]) -> None:
+    if any(isinstance(event.body, Said) for event in events):
+        fate.at("said")
+
+
+async def _obey(fate: Fate) -> None:
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    while line := await reader.readline():
+        given: Mapping[str, Any] = msgspec.json.decode(line)
+        fate.arm(given["point"], given["after"])
+        print("armed", flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(host(msgspec.json.decode(sys.argv[1], type=Options)))

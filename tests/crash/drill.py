@@ -1,0 +1,244 @@
+"""A drill: one home, two terminals, and hosts that are killed one after the other in one phase.
+
+    hearing      a line is sent and not acknowledged
+    asking       the turn has begun and its question is recorded; no word of the answer yet
+    streaming    drafts arrive; the answer is not recorded
+    appending    inside a transaction that writes events, or right after it, before anybody is told
+    delivering   a mate's line is in the ledger; it is not shown, or not acknowledged
+    posting      the same for a pushed surface: around the sending, the asking back, the recording
+
+A blow either names a point at which the host kills itself (fate.py), or a moment that the terminal
+sees (`wire`, `thinking`, `draft`, `shown`), at which it is killed from outside. A kill counts only
+if the host was where the blow says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, closing
+from dataclasses import dataclass, field
+from itertools import cycle
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from loopforge.core.room import Said
+from loopforge.io.link import Update
+from loopforge.runtime.clock import SeededDice
+from loopforge.runtime.ports import Thinking
+from tests.crash import board
+from tests.crash.child import Options
+from tests.crash.fate import STAGES
+from tests.crash.host import PATIENCE, Host, hosting
+from tests.crash.tally import Finder, Record, Tally, by_mark, count, read
+from tests.crash.terminal import Terminal, drafting, joined, said, sitting
+
+T = TypeVar("T")
+MATE = "---\nname: {name}\nrole: {role}\n{more}---\nYou are {name}.\n"
+MATES = ("maya", "merlin")
+"""They answer when they are addressed. A third one, zuzu, is asked now and then, and is silent."""
+
+FACTS = ("room.heard", "room.weighed", "turn.asked", "turn.answered", "room.said")
+"""The transactions that are broken off, by a kind of event in them."""
+
+PHASES: dict[str, tuple[str, ...]] = {
+    "hearing": ("hear.before", "wire", "append.begin", "hear.after"),
+    "asking": ("ask.begin", "thinking", "ask.wait"),
+    "streaming": ("ask.piece", "draft", "ask.end"),
+    "appending": tuple(
+        f"append.{stage} {kind}"
+        for stage in STAGES
+        for kind in FACTS
+        if (stage, kind) != ("texts", "room.weighed")  # it has none
+    ),
+    "delivering": ("said", "shown", "seen.before", "append.commit delivery.accepted"),
+    "posting": (
+        "send.before",
+        "send.after",
+        "append.committed delivery.attempting",
+        "append.commit delivery.accepted",
+        "send.looked",
+    ),
+}
+OUTSIDE = ("wire", "thinking", "draft", "shown")
+
+
+def furnish(home: Path) -> None:
+    """Make a home whose mates can be told apart."""
+    (home / "mates").mkdir(parents=True)
+    (home / "data").mkdir()
+    for name in MATES:
+        text = MATE.format(name=name.capitalize(), role="mate", more="triggers: [mention]\n")
+        (home / "mates" / f"{name}.md").write_text(text)
+    (home / "mates" / "zuzu.md").write_text(
+        MATE.format(name="Zuzu", role="cat", more="interests: [mice]\n")
+    )
+
+
+class Rolls:
+    """Rolls of seeded dice: the same seed, the same blows."""
+
+    def __init__(self, seed: int) -> None:
+        self._dice = SeededDice(seed)
+
+    def below(self, count: int) -> int:
+        """A number from 0 to count - 1."""
+        return int.from_bytes(self._dice.bytes(4), "big") % count
+
+    def share(self) -> float:
+        """A number from 0 up to 1."""
+        return self.below(1000) / 1000
+
+    def choice(self, things: Sequence[T]) -> T:
+        """One of these."""
+        return things[self.below(len(things))]
+
+    def shuffled(self, things: Sequence[T]) -> list[T]:
+        """These in another order."""
+        return sorted(things, key=lambda _: self.below(1 << 30))
+
+
+@dataclass
+class Drill:
+    """One phase, drilled. `at_once`: several lines may wait for an answer at the same time."""
+
+    home: Path
+    phase: str
+    dice: Rolls
+    options: Options
+    find: Finder = by_mark
+    at_once: bool = True
+    questions: Iterator[str] = field(default_factory=lambda: cycle(("how are you?",)))
+    kills: int = 0
+    lives: int = 0
+    marks: int = 0
+    terminals: list[Terminal] = field(default_factory=list)
+
+    async def run(self, kills: int) -> Tally:
+        """Kill so many hosts, let the last one live until all is quiet, and count."""
+        furnish(self.home)
+        async with AsyncExitStack() as stack:
+            for name in ("ana", "bo") if self.at_once else ("ana",):
+                self.terminals.append(await stack.enter_async_context(sitting(self.home, name)))
+            for blow in cycle(self.dice.shuffled(PHASES[self.phase])):
+                if self.kills >= kills:
+                    break
+                assert self.lives < 4 * kills, f"{self.phase}: {blow} is hardly ever reached"
+                self.lives += 1
+                self.kills += await self._life(blow)
+            await self._last_life()
+        return count(await self.record(), self.find)
+
+    async def record(self) -> Record:
+        """Everything that is to be counted; no host may be alive."""
+        return await read(
+            self.home,
+            [line for terminal in self.terminals for line in terminal.lines],
+            {terminal.name: terminal.shown for terminal in self.terminals},
+            board.posts(self.home / "data" / "board.jsonl"),
+            repeats=self.options.embedded,
+        )
+
+    # ------------------------------------------------------------ lives
+
+    async def _life(self, blow: str) -> bool:
+        """One host, from its start to its death; whether it died where it should."""
+        outside = blow in OUTSIDE
+        after = 1 + self.dice.below(self.options.pieces) if blow == "ask.piece" else 1
+        from_birth = not outside and self.dice.share() < 0.3
+        options = self.options
+        if from_birth:  # it may then die while it takes up what the one before it left
+            options = msgspec.structs.replace(options, point=blow, after=after)
+        if self.at_once and self.dice.share() < 0.3:
+            self._say()  # to nobody, as yet
+        async with hosting(options) as host:
+            if not from_birth:
+                assert await host.ready()
+                await self._in()
+                if not self.at_once or self.dice.share() < 0.5:
+                    await self._quiet()
+            if outside:
+                return await self._struck(host, blow)
+            if not from_birth:
+                await host.arm(blow, after)
+            self._say()
+            if self.at_once and self.dice.share() < 0.3:
+                self._say()
+            await host.dies(PATIENCE if self.options.embedded else 10)
+            return host.died == blow
+
+    async def _struck(self, host: Host, blow: str) -> bool:
+        """Say something, and kill the host at a moment that the terminal sees."""
+        terminal = self.terminals[0]
+        moments = {"thinking": _thinking, "draft": drafting, "shown": said}
+        moment = terminal.sees(moments[blow]) if blow in moments else None
+        line = self._say(terminal)
+        if moment is not None:
+            async with asyncio.timeout(PATIENCE):
+                await moment
+        await asyncio.sleep(self.dice.share() * 0.03)
+        drafts, answers = len(terminal.drafts), _answers(terminal)
+        taken = line in terminal.taken
+        await host.kill()
+        match blow:
+            case "wire":
+                return not taken
+            case "thinking":
+                return not drafts or terminal.drafts[-1].turn != _turn(moment)
+            case "draft":
+                return _turn(moment) not in answers
+            case _:
+                return True
+
+    async def _in(self) -> None:
+        """Until all terminals have a host."""
+        for terminal in self.terminals:
+            if not terminal.here:
+                async with asyncio.timeout(PATIENCE):
+                    await terminal.sees(joined)
+
+    async def _quiet(self) -> None:
+        async with asyncio.timeout(PATIENCE):
+            for terminal in self.terminals:
+                await terminal.link.settled()
+                await terminal.link.shown()
+
+    async def _last_life(self) -> None:
+        """A host that nobody kills until everything is said, shown and accepted."""
+        async with hosting(msgspec.structs.replace(self.options, deaf=0)) as host:
+            assert await host.ready()
+            await self._quiet()
+            async with asyncio.timeout(PATIENCE):
+                while self._open_deliveries():  # noqa: ASYNC110 (another process closes them)
+                    await asyncio.sleep(0.05)
+
+    def _open_deliveries(self) -> int:
+        path = self.home / "data" / "loopforge.db"
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as found:
+            return int(found.execute("SELECT count(*) FROM deliveries").fetchone()[0])
+
+    # ------------------------------------------------------------ lines
+
+    def _say(self, terminal: Terminal | None = None) -> str:
+        """Somebody addresses a mate; the source of the line."""
+        terminal = terminal or self.dice.choice(self.terminals)
+        mate = self.dice.choice(MATES)
+        self.marks += 1
+        mark = f"[k{self.marks}]"
+        return terminal.say(f"@{mate} {mark} {next(self.questions)}", mark, mate).source
+
+
+def _thinking(update: Update) -> bool:
+    return isinstance(update, Thinking)
+
+
+def _turn(moment: asyncio.Future[Update] | None) -> str:
+    """The turn of a breath that was seen."""
+    return str(getattr(moment.result(), "turn", "")) if moment is not None else ""
+
+
+def _answers(terminal: Terminal) -> set[str]:
+    return {event.body.turn for event in terminal.shown if isinstance(event.body, Said)}

@@ -1,0 +1,107 @@
+"""Where a host dies: it kills itself with SIGKILL at a chosen point, for the n-th time it gets there.
+
+A point is a word such as `ask.piece`, or `append.commit room.said`: a stage of a transaction that
+writes events, and a kind of event that is among them. Before it dies it says where on its standard
+output, so that whoever counts knows which phase it was in. SIGKILL leaves no time for anything.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.pool import Pool
+
+STAGES = ("events", "texts", "heads", "commit", "committed")
+"""Of a transaction: some of its rows written, or all; before its commit; after it, nobody told yet.
+
+Besides there is `append.begin`: it has the lock and has written nothing.
+"""
+
+
+class Fate:
+    """One host's. Unarmed it lets everything pass."""
+
+    def __init__(self, point: str = "", after: int = 1) -> None:
+        self._point, self._left = point, after
+        self._lock = threading.Lock()
+
+    def arm(self, point: str, after: int) -> None:
+        """Die at this point, when it is passed for the n-th time from now on."""
+        with self._lock:
+            self._point, self._left = point, after
+
+    def at(self, point: str) -> None:
+        """This point is passed."""
+        with self._lock:
+            if point != self._point:
+                return
+            self._left -= 1
+            if self._left <= 0:
+                die(point)
+
+    def set_for(self, point: str) -> bool:
+        """Whether this point is the one."""
+        return point == self._point
+
+
+def die(point: str) -> None:
+    """Say where, and die as by `kill -9`."""
+    os.write(1, f"died {point}\n".encode())
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class _Transaction(threading.local):
+    """The kinds of event that this thread's transaction holds so far."""
+
+    def __init__(self) -> None:
+        self.kinds: set[str] = set()
+        self.wrote = False
+
+
+def watch_transactions(fate: Fate) -> None:
+    """Let fate see every transaction that writes events, of every engine of this process."""
+    now = _Transaction()
+
+    def passed(stage: str) -> None:
+        assert stage in STAGES
+        for kind in now.kinds:
+            fate.at(f"append.{stage} {kind}")
+
+    def after(
+        _connection: Connection,
+        _cursor: object,
+        statement: str,
+        parameters: Sequence[Any],
+        _context: object,
+        _many: bool,
+    ) -> None:
+        if statement.startswith("BEGIN IMMEDIATE"):
+            now.kinds, now.wrote = set(), False
+            fate.at("append.begin")
+        elif statement.startswith("INSERT INTO events"):
+            rows = parameters if isinstance(parameters, list) else [parameters]
+            now.kinds, now.wrote = {row[3] for row in rows}, True
+            passed("events")
+        elif now.wrote and statement.startswith("INSERT INTO texts"):
+            passed("texts")
+        elif now.wrote and statement.startswith("INSERT INTO streams"):
+            passed("heads")
+
+    def commit(_connection: Connection) -> None:
+        if now.wrote:
+            passed("commit")
+
+    def checkin(_connection: object, _record: object) -> None:
+        if now.wrote:
+            passed("committed")
+        now.kinds, now.wrote = set(), False
+
+    event.listen(Engine, "after_cursor_execute", after)
+    event.listen(Engine, "commit", commit)
+    event.listen(Pool, "checkin", checkin)
