@@ -6,9 +6,11 @@ Tests call it too, with other parts: a scripted model, a simulated clock, seeded
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -334,3 +336,43 @@ async def rooms_of(settings: Settings) -> list[str]:
             mates = ", ".join(card.handle for card in scene.mates)
             lines.append(f"{name}\t{scene.title or '(no title)'}\t{mates}")
         return lines or ["No room yet; `loopforge chat` opens the first."]
+
+
+async def converse(
+    settings: Settings,
+    *,
+    room: str = "",
+    name: str = "",
+    mate: str = "",
+    plain: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Bring a person into a room by this process's terminal or pipes; the exit code.
+
+    With a `mate` and no `room`, the room is one that holds this mate alone.
+    """
+    from loopforge.io.address import Address
+    from loopforge.io.link import Link, Person
+
+    make_home(settings.home)
+    clock = SystemClock()
+    plain = plain or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
+    person = Person(
+        client=SystemDice().bytes(6).hex(),
+        room=room or (f"with-{mate}" if mate else settings.room),
+        name=name or settings.person,
+        mates=(mate,) if mate else (),
+        tail=0 if plain else settings.history_lines,
+    )
+    address = Address(settings.data, settings.host_socket)
+    link = Link(address, partial(hosted, settings), person, clock, lasting=not plain)
+    if plain:
+        from loopforge.io.plain import run_plain
+
+        stdin = sys.stdin.fileno()
+        return await run_plain(link, stdin, sys.stdout, sys.stderr, as_json=as_json)
+    from loopforge.io.terminal import run_terminal
+
+    zone = ZoneInfo(settings.timezone)
+    await run_terminal(link, zone=zone, largest=settings.file_limit_bytes)
+    return 0

@@ -1,0 +1,35 @@
+"""loopforge chat: talk in a room, in the terminal or through a pipe."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from loopforge.cli import settings
+
+
+def command(
+    context: typer.Context,
+    mate: Annotated[
+        str, typer.Option("--mate", help="Talk with this mate alone, in a room of its own.")
+    ] = "",
+    room: Annotated[str, typer.Option("--room", help="The room; else the home's.")] = "",
+    name: Annotated[str, typer.Option("--as", help="Your name; else the home's setting.")] = "",
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Lines in, lines out, also where there is a terminal.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every event as JSON.")] = False,
+) -> None:
+    """Talk in a room, in the terminal or through a pipe.
+
+    The first terminal of a home runs it; others join, and one of them takes over when it leaves.
+    Without a terminal, lines are read from standard input, and the answers are printed.
+    """
+    from loopforge.app import converse
+
+    code = asyncio.run(
+        converse(settings(context), room=room, name=name, mate=mate, plain=plain, as_json=as_json)
+    )
+    raise typer.Exit(code)
