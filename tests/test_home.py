@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import HostTaken, LoopforgeError
-from loopforge.home import example, holder, keep_log, lock_home, make_home, shipped_mates
+from loopforge.home import example, holder, lock_home, make_home, shipped_mates
 from loopforge.models.tiers import ladder
 from loopforge.settings import load_settings, rows
 
@@ -94,9 +94,18 @@ def test_the_log_is_kept_in_the_home(tmp_path: Path) -> None:
 
 
 def test_no_log_is_kept_without_a_home(tmp_path: Path) -> None:
-    """Looking at a folder that is no home leaves nothing in it."""
-    keep_log(load_settings(tmp_path / "none", environ={}))
-    assert not (tmp_path / "none").exists()
+    """Looking at a folder that is no home leaves nothing in it; once it is one, the log begins."""
+    code = (
+        "import logging; from pathlib import Path\n"
+        "from loopforge.home import keep_log, make_home\n"
+        "from loopforge.settings import load_settings\n"
+        f"settings = load_settings(Path({str(tmp_path / 'none')!r}), environ={{}})\n"
+        "keep_log(settings); log = logging.getLogger('loopforge'); log.info('early')\n"
+        "print(settings.home.exists()); make_home(settings.home); log.info('late')"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (out.stdout, out.stderr) == ("False\n", "")
+    assert (tmp_path / "none/data/logs/loopforge.log").read_text().endswith(": late\n")
 
 
 def test_one_process_holds_a_home(tmp_path: Path) -> None:

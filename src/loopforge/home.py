@@ -154,17 +154,21 @@ def keep_log(settings: Settings) -> None:
     """Write what happens behind the scenes into data/logs, from `log_level` on.
 
     Of other libraries only warnings. A full file moves aside once, so there are never more than
-    two. Where there is no home yet, nothing is kept.
+    two. As long as there is no home, nothing is kept.
     """
     import logging
 
-    if not settings.data.is_dir():
-        return
     path = settings.data / "logs" / LOG
-    path.parent.mkdir(exist_ok=True)
+
+    class Log(logging.FileHandler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if settings.data.is_dir():
+                path.parent.mkdir(exist_ok=True)
+                super().emit(record)
+
     if path.exists() and path.stat().st_size > LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))
-    handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace", delay=True)
+    handler = Log(path, encoding="utf-8", errors="backslashreplace", delay=True)
     handler.setFormatter(logging.Formatter(LOG_LINE))
     handler.name = LOG
     root = logging.getLogger()

