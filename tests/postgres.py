@@ -27,7 +27,7 @@ class Cluster:
 
     def __init__(self, binaries: Path) -> None:
         self._root = Path(tempfile.mkdtemp(prefix="loopforge-pg-"))
-        self._names = count(1)
+        self._names, self._empty = count(1), list[str]()
         self._user = "postgres" if os.geteuid() == 0 else None
         if self._user:
             shutil.chown(self._root, self._user)
@@ -77,10 +77,23 @@ class Cluster:
             connection.execute(statement.encode())
 
     def create(self) -> str:
-        """Make a new, empty database; its name."""
+        """An empty database; its name. Emptying a used one is quicker than making one."""
+        if self._empty:
+            return self._empty.pop()
         name = f"ledger{next(self._names)}"
         self.execute(f"CREATE DATABASE {name} TEMPLATE template0")
         return name
+
+    def give_back(self, name: str) -> None:
+        """End whoever is connected to a database, and empty it for the next test."""
+        with psycopg.connect(self.url(name), autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
+        self._empty.append(name)
 
     def stop(self) -> None:
         """End the server at once and remove everything."""
@@ -113,7 +126,7 @@ def postgres_url(postgres: Cluster) -> Iterator[str]:
     """A new, empty PostgreSQL database."""
     name = postgres.create()
     yield postgres.url(name)
-    postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    postgres.give_back(name)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
