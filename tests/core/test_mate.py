@@ -228,7 +228,7 @@ def test_examples_are_taken_out_of_the_prompt() -> None:
     )
     assert dialogue(prompt) == (
         "You are Maya.\n\n> a quote without an answer\n\nYou like toast.",
-        (("My bread did not rise.", "Dead yeast, I guess."), ("Why?", "Heat.")),
+        (("My bread\ndid not rise.", "Dead yeast, I guess."), ("Why?", "Heat.")),
     )
 
 

@@ -347,6 +347,7 @@ def dialogue(prompt: str) -> Dialogue:
     """Take the examples out of a prompt: a paragraph of > lines, and the answer under it.
 
     An answer ends at the next empty line or the next >. A quote without an answer is no example.
+    Quoted lines stay lines: they may be those of several people.
     """
     character: list[str] = []
     examples: list[tuple[str, str]] = []
@@ -355,7 +356,7 @@ def dialogue(prompt: str) -> Dialogue:
         while found := re.match(
             r"((?:[ ]{0,3}>.*(?:\n|$))+)((?:(?![ ]{0,3}>).*\S.*(?:\n|$))+)", rest
         ):
-            said = " ".join(line.strip().lstrip(">").strip() for line in found[1].splitlines())
+            said = "\n".join(line.strip().lstrip(">").strip() for line in found[1].splitlines())
             examples.append((said.strip(), " ".join(found[2].split())))
             rest = rest[found.end() :]
         if rest.strip():
