@@ -25,8 +25,10 @@ def blocks(text: str, kind: str) -> list[str]:
 
 
 def shell_lines() -> list[str]:
-    """The README's commands, without `make`'s."""
+    """The README's commands; `make run` as what it does in the end, with a line to say."""
     lines = [line for block in blocks(README, "sh") for line in block.splitlines()]
+    run = "echo Hello, everybody! | .venv/bin/loopforge up"
+    lines = [run if line.startswith("make run") else line for line in lines]
     return [line for line in lines if line and not line.startswith("make ")]
 
 
