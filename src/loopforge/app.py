@@ -15,6 +15,8 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from msgspec.structs import replace
+
 from loopforge.chat.again import Replayed, replayed
 from loopforge.chat.bot import Bot
 from loopforge.chat.commands import Commands
@@ -41,7 +43,7 @@ from loopforge.runtime.air import LocalAir
 from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
 from loopforge.runtime.delivery import Deliveries
 from loopforge.runtime.lanes import LocalLanes
-from loopforge.runtime.ports import Clock, Dice, Models, Surface
+from loopforge.runtime.ports import Clock, Dice, Models, Route, Surface
 from loopforge.runtime.record import Recorder
 from loopforge.runtime.tasks import Tasks
 from loopforge.runtime.turn import Ports
@@ -103,15 +105,25 @@ def toolbox(clock: Clock, zone: str) -> Toolbox:
     return tools
 
 
-def rules_of(settings: Settings, surfaces: Sequence[str] = ("terminal",)) -> Rules:
-    """The rules of rooms, from the settings."""
+SMALL = Thresholds(ask=55, speakers=1)
+"""A small model says yes whenever it is asked whether it has something to say, so it is asked only
+where the score alone nearly decides."""
+
+
+def rules_of(
+    settings: Settings, surfaces: Sequence[str] = ("terminal",), *, small: bool = False
+) -> Rules:
+    """The rules of rooms, from the settings, for a home whose first model is small or not."""
+    speakers = settings.max_speakers
     return Rules(
         zone=ZoneInfo(settings.timezone),
         debounce=settings.debounce_seconds,
         idle=settings.idle_minutes * 60,
         history=settings.history_lines,
         steps=settings.max_steps,
-        thresholds=Thresholds(speakers=settings.max_speakers),
+        thresholds=replace(SMALL, speakers=min(1, speakers))
+        if small
+        else Thresholds(speakers=speakers),
         share=settings.context_share,
         low=settings.context_low_water,
         line_limit=settings.line_limit,
@@ -247,7 +259,8 @@ def _wired(
     tasks: Tasks,
 ) -> App:
     stamp, recorder, air = Stamp(clock, dice), Recorder(), LocalAir()
-    rules = rules_of(settings, ("terminal", *surfaces))
+    small = models.facts(Route()).small
+    rules = rules_of(settings, ("terminal", *surfaces), small=small)
     roster = Roster(settings.home / "mates")
     cast = Cast(roster, clock)
     tools = toolbox(clock, rules.zone.key)
@@ -301,8 +314,6 @@ async def hosted(settings: Settings) -> AsyncIterator[Front]:
 
 def notice_of(models: Models) -> str:
     """What people are told on entering about the model that answers."""
-    from loopforge.runtime.ports import Route
-
     facts = models.facts(Route())
     if not facts.embedded:
         return ""

@@ -144,9 +144,10 @@ SENTENCE = re.compile(r"[.!?…。！？]+[\"'”’»)]*(?=\s|$)")
 
 
 def sentences(text: str, most: int) -> str:
-    """The first sentences of a text; one that was cut off goes, unless it is the only one."""
-    ends = [found.end() for found in SENTENCE.finditer(text.strip())]
-    return text.strip()[: ends[min(most, len(ends)) - 1]] if ends else text.strip()
+    """The first sentences of a text's first line; one cut off goes, unless it is the only one."""
+    text = text.strip().partition("\n")[0].strip()
+    ends = [found.end() for found in SENTENCE.finditer(text)]
+    return text[: ends[min(most, len(ends)) - 1]] if ends else text
 
 
 # ---------------------------------------------------------------- the account of an answer
@@ -224,7 +225,8 @@ def _fresh(said: str, seen: AgentPerception, prompts: Prompts) -> tuple[Message,
     parts = dialogue(prompts["account-small"])
     messages = [Message("system", (fill(parts.character, fields_of(seen)),))]
     for question, answer in parts.examples:
-        messages += [Message("user", (question,)), Message("assistant", (answer,))]
+        filled = fill(answer, fields_of(seen))
+        messages += [Message("user", (question,)), Message("assistant", (filled,))]
     messages += _last_account(seen)
     called: list[str | Words] = []
     for line in seen.lines:
