@@ -20,7 +20,10 @@ PROMPTS = {
         "final",
         "title",
     )
-} | {"time-small": "It is {now}.", "account-small": "<account-small>\n\n> bo: Hi!\\nMaya: Hi.\nI greeted."}
+} | {
+    "time-small": "It is {now}.",
+    "account-small": "<account-small>\n\n> bo: Hi!\\nMaya: Hi.\nI greeted.",
+}
 
 
 def heard(who: str, text: str, id: str = "") -> Line:
