@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopforge.core.egress import MARK, QUOTES, SHAPES, Egress, clean, whole
+from loopforge.core.egress import MARK, QUOTES, SHAPES, Egress, clean
 
 KEYS = {
     "Anthropic key": "sk-ant-api03-" + "aB3_" * 10,
@@ -231,19 +231,3 @@ def test_a_long_run_of_one_sign_costs_little() -> None:
         assert (
             Egress(secrets=[SECRET], name="Maya", length=100).finish(sign * 20_000)[0] is not None
         )
-
-
-@pytest.mark.parametrize(
-    ("text", "most", "kept"),
-    [
-        ("One. Two! Thr", 0, "One. Two!"),
-        ("One. Two! Three?", 0, "One. Two! Three?"),
-        ("One. Two! Three?", 2, "One. Two!"),
-        ("It costs 3.50 now", 0, "It costs 3.50 now"),
-        ("no end", 2, "no end"),
-        ("今日は。明日", 0, "今日は。明日"),
-    ],
-)
-def test_whole_sentences(text: str, most: int, kept: str) -> None:
-    """An answer that was cut off ends with its last whole sentence."""
-    assert whole(text, most) == kept

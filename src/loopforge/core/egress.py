@@ -226,17 +226,6 @@ def clean(text: str) -> str:
             return text
 
 
-def whole(text: str, most: int = 0) -> str:
-    """A text up to the end of its last whole sentence, or of its sentence number `most`.
-
-    For answers that were cut off by their length. A text without any whole sentence stays.
-    """
-    ends = [match.end() for match in _SENTENCE.finditer(text + " ")]
-    if not ends:
-        return text
-    return text[: ends[most - 1] if 0 < most < len(ends) else ends[-1]].rstrip()
-
-
 def _unquote(text: str) -> str:
     """Without quotation marks, where one pair of them encloses everything."""
     close = QUOTES.get(text[:1])
