@@ -21,6 +21,8 @@ from loopforge.io.typed import blank, clean
 
 REMEMBERED = 200
 """Lines one can go back to."""
+HIGHEST = 8
+"""Lines of text seen at once."""
 OFFERED = 8
 """Candidates shown at once."""
 
@@ -28,20 +30,23 @@ OFFERED = 8
 class Pen(TextArea):
     """The text field. Enter says the line; Shift+Enter, Alt+Enter and Ctrl+J go on below."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "say", priority=True),
-        Binding("shift+enter,alt+enter,ctrl+j,ctrl+enter", "newline", priority=True),
-        Binding("tab", "complete", priority=True),
-        Binding("shift+tab", "complete(-1)", priority=True),
-        Binding("up", "up", priority=True),
-        Binding("down", "down", priority=True),
-        Binding("escape", "back_off", priority=True),
-        Binding("ctrl+c", "interrupt", priority=True),
-        Binding("ctrl+d", "leave", priority=True),
-        Binding("pageup", "page(-1)", priority=True),
-        Binding("pagedown", "page(1)", priority=True),
-        Binding("ctrl+end", "foot", priority=True),
-    ]
+    KEYS: ClassVar[dict[str, str]] = {
+        "enter": "say",
+        **dict.fromkeys(("shift+enter", "alt+enter", "ctrl+j", "ctrl+enter"), "newline"),
+        "tab": "complete",
+        "shift+tab": "complete(-1)",
+        "up": "up",
+        "down": "down",
+        "escape": "back_off",
+        "ctrl+d": "leave",
+        "pageup": "page(-1)",
+        "pagedown": "page(1)",
+        "ctrl+end": "foot",
+    }
+    """Keys and their actions. No bindings with priority: those overtake what was typed before them
+    and is still on its way to the field."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "interrupt", priority=True)]
 
     class Said(Message):
         """A line was said."""
@@ -79,11 +84,29 @@ class Pen(TextArea):
         self._begun = ""
         self._quiet_for: str | None = None
 
+    async def _on_key(self, event: events.Key) -> None:
+        """The keys of our own, in the order in which they were typed."""
+        if (action := self.KEYS.get(event.key)) is not None:
+            event.stop()
+            event.prevent_default()
+            await self.run_action(action)
+
     # ------------------------------------------------------------ what is offered
 
     def on_text_area_changed(self) -> None:
-        """Offer ways to go on."""
+        """Offer ways to go on, and be as high as the text needs."""
+        self.fit()
         self.offer()
+
+    def fit(self) -> None:
+        """Be as high as the text needs, within limits."""
+        lines = min(max(self.wrapped_document.height, 1), HIGHEST)
+        if self.styles.height is None or self.styles.height.value != lines + 2:
+            self.styles.height = lines + 2
+
+    def on_resize(self) -> None:
+        """Lines may break elsewhere now."""
+        self.call_after_refresh(self.fit)
 
     def on_text_area_selection_changed(self) -> None:
         """The cursor moved."""
