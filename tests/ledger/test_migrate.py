@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import sys
@@ -126,6 +127,19 @@ async def test_status_and_migrate(ledger_url: str) -> None:
     assert migrate.migrate(ledger_url) == "ok"
     async with opened(ledger_url) as ledger:
         await ledger.append(ROOM, [Scribbler().heard("hello")])
+
+
+async def test_several_may_open_a_new_ledger_at_once(ledger_url: str) -> None:
+    """Processes that find an empty database at the same time make one ledger, and all can use it."""
+
+    async def use(nth: int) -> None:
+        async with opened(ledger_url) as ledger:
+            await ledger.append(f"room:{nth}", [Scribbler().heard("hello")])
+
+    await asyncio.gather(*map(use, range(5)))
+    async with opened(ledger_url) as ledger:
+        found = await ledger.verify()
+        assert (found.sound, found.events) == (True, 5)
 
 
 async def test_a_newer_ledger_is_left_alone(ledger_url: str) -> None:

@@ -151,9 +151,3 @@ def _session(engine: Engine, patience: float) -> None:
         dbapi.execute(f"SET lock_timeout = {round(patience * 1000)}")
         dbapi.execute("SET client_encoding = 'UTF8'")
         dbapi.autocommit = was
-
-
-def reachable(store: Store) -> None:
-    """Open a first connection. Raises what SQLAlchemy raises."""
-    with store.writer.connect() as connection:
-        connection.exec_driver_sql("SELECT 1")

@@ -41,7 +41,7 @@ def migrate(url: str) -> Status:
     store = connect(settled(url))
     try:
         with telling(store.url), store.writer.begin() as connection:
-            _alone(connection)
+            alone(connection)
             stood = stands(connection)
             if stood == "ahead":
                 raise _ahead(connection)
@@ -63,7 +63,7 @@ def ready(store: Store) -> bool:
         if stands(connection) == "ok":
             return False
     with store.writer.begin() as connection:
-        _alone(connection)
+        alone(connection)
         stood = stands(connection)
         if stood == "empty":
             begin(connection)
@@ -84,7 +84,8 @@ def _ahead(connection: Connection) -> LedgerBehind:
     )
 
 
-def _alone(connection: Connection) -> None:
+def alone(connection: Connection) -> None:
+    """Let one process at a time change a schema, until the transaction ends."""
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
 

@@ -73,10 +73,10 @@ def _prepare(store: Store, views: Sequence[View]) -> dict[str, int]:
     with telling(store.url):
         migrate.ready(store)
         with store.reader.connect() as connection:
-            old = stale(connection, views)
-            if not old:
+            if not stale(connection, views):
                 return read.heads(connection)
         with store.writer.begin() as connection:
+            migrate.alone(connection)
             refold(connection, stale(connection, views))
             return read.heads(connection)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from sqlalchemy import create_engine
 from sqlalchemy.engine import Connection
@@ -11,6 +13,7 @@ from loopforge.core.events import Erased
 from loopforge.core.room import Heard
 from loopforge.ledger import verify
 from loopforge.ledger.engine import settled
+from loopforge.ledger.erase import Wish
 from loopforge.ledger.sql import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened
 
@@ -169,3 +172,25 @@ async def test_many_findings_are_counted(ledger_url: str) -> None:
         tamper(ledger_url, "DELETE FROM texts")
         found = await ledger.verify()
         assert (len(found.findings), found.more) == (verify.MOST_FINDINGS, 5)
+
+
+async def test_verifying_while_others_append(ledger_url: str) -> None:
+    """A verifying goes over one moment of the ledger: appends and erasures meanwhile are no harm."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger, opened(ledger_url) as other:
+
+        async def talk() -> None:
+            for nth in range(60):
+                (event,) = await ledger.append(f"room:{nth % 4}", [scribbler.heard(f"line {nth}")])
+                if nth % 20 == 19:
+                    await ledger.erase(Wish(events=(event.id,)))
+
+        async def look() -> list[verify.Verified]:
+            found = [await other.verify()]
+            while found[-1].events < 63:  # 60 lines and three erasures
+                found.append(await other.verify())
+            return found
+
+        _, found = await asyncio.gather(talk(), look())
+        assert {one.findings for one in found} == {()}
+        assert found[-1].forgotten == 3
