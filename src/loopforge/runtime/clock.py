@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import heapq
 import os
+import threading
 import time
-import uuid
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -19,6 +19,8 @@ from loopforge.core.events import Body, Fact, micros
 from loopforge.runtime.ports import Clock, Dice
 
 T = TypeVar("T")
+DRAWN = 4096
+"""Bytes of randomness drawn at once."""
 
 
 class SystemClock:
@@ -38,11 +40,19 @@ class SystemClock:
 
 
 class SystemDice:
-    """The machine's randomness."""
+    """The machine's randomness, drawn a page at a time: each draw lets other threads cut in."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._page, self._used = b"", 0
 
     def bytes(self, count: int) -> bytes:
-        """That many random bytes."""
-        return os.urandom(count)
+        """That many random bytes; no process is given any of them twice."""
+        with self._lock:
+            if self._used + count > len(self._page):
+                self._page, self._used = os.urandom(max(count, DRAWN)), 0
+            self._used += count
+            return self._page[self._used - count : self._used]
 
 
 class SimClock:
@@ -140,7 +150,7 @@ class Stamp:
         tail = int.from_bytes(self.dice.bytes(8), "big") & ((1 << 62) - 1)
         value = (milliseconds & ((1 << 48) - 1)) << 80
         value |= 0x7 << 76 | rest << 64 | 0b10 << 62 | tail
-        return uuid.UUID(int=value).hex
+        return f"{value:032x}"
 
     def fact(self, body: Body, *, actor: str, cause: str = "") -> Fact:
         """A fact of now. `actor` is "person:<id>", "mate:<handle>", "room" or "runtime"."""
