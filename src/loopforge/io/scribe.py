@@ -88,7 +88,7 @@ class Scribe:
         self.oldest = events[0].seq
         place = Place()
         widgets = self._widgets(events, place)
-        first = self._transcript.first
+        first = next(iter(self._transcript.written), None)
         if isinstance(first, Mark) and first.when is not None and first.when == place.day:
             await first.remove()
         await self._transcript.prepend(widgets)
@@ -154,13 +154,14 @@ class Scribe:
             time=hour(event.at, self._zone),
             number=reference(event),
             follows=follows,
-            classes="mine" if self._minutes.mine(event) else "",
+            ground="$surface" if self._minutes.mine(event) else "",
         )
         self._entries[event.id] = entry
         return entry.fill(self._prose(str(body.text), files_of(event)), quote)
 
     def _quote(self, line: str) -> Content:
-        room = min(self._transcript.size.width or 80, 116) - 16
+        wide = self._transcript.size.width or 80
+        room = min(wide, 116) - (8 if wide < 64 else 16)
         text = quotation(self._minutes.line(line), self._minutes, max(room, 20))
         return Content.assemble((f"↳ {text}", "italic $quiet"))
 
@@ -248,8 +249,8 @@ class Scribe:
         text = self._spoken.get(turn, "")
         self._rest(turn)
         reason = Content.assemble(("✕ taken back: ", "$warning"), (visible(why), "$quiet"))
-        colour, heading = self._mate(mate)
-        entry = Entry(key=turn, colour=colour, heading=heading, classes="withdrawn")
+        _, heading = self._mate(mate)
+        entry = Entry(key=turn, colour="$faint", heading=heading, classes="withdrawn")
         entry.fill(Content.assemble((visible(text), "strike $quiet")))
         entry.add(reason)
         self._foot.before = None
@@ -261,7 +262,9 @@ class Scribe:
         """Show a line that is on its way."""
         you = self._minutes.scene.you
         colour, heading = self._person(you)
-        entry = Entry(key=source, colour=colour, heading=heading, classes="mine waiting")
+        entry = Entry(
+            key=source, colour=colour, heading=heading, ground="$surface", classes="waiting"
+        )
         self._waiting[source] = entry.fill(self._prose(text))
         self._transcript.begin(entry)
 
@@ -269,8 +272,8 @@ class Scribe:
         """A line was not taken; it stays to be seen, with the reason."""
         if (entry := self._waiting.pop(unsaid.source, None)) is not None:
             entry.remove()
-        colour, heading = self._person(self._minutes.scene.you)
-        left = Entry(key=unsaid.source, colour=colour, heading=heading, classes="unsaid")
+        _, heading = self._person(self._minutes.scene.you)
+        left = Entry(key=unsaid.source, colour="$error", heading=heading, classes="unsaid")
         left.fill(Content.assemble((one_line(unsaid.text, 500), "$quiet")))
         left.add(Content.assemble(("✕ not said: ", "$error"), (str(unsaid.error), "$quiet")))
         self._foot.before = None

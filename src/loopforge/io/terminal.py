@@ -173,7 +173,7 @@ class Terminal(App[None]):
                 if again:
                     self._scribe.hush()
                 else:
-                    self._transcript.mount(Welcome(update.scene), before=0)
+                    self._transcript.open(Welcome(update.scene))
             case Parted(why=why):
                 self._parted = why
                 self._scribe.hush()
@@ -298,12 +298,7 @@ class Terminal(App[None]):
 
     @on(Pen.Paged)
     def _paged(self, message: Pen.Paged) -> None:
-        if message.by:
-            leaf = max(self._transcript.size.height - 3, 1)
-            self._transcript.release_anchor()
-            self._transcript.scroll_relative(y=message.by * leaf, animate=False)
-        else:
-            self._transcript.scroll_end(animate=False)
+        self._transcript.leaf(message.by)
 
     @on(Transcript.Moved)
     def _moved(self) -> None:

@@ -10,17 +10,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+from rich.segment import Segment
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.css.styles import RulesMap
 from textual.message import Message
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual
 from textual.widget import Widget
 from textual.widgets import Static
 
-MOST = 500
+MOST = 400
 """Widgets kept while somebody reads the newest lines."""
-FEWEST = 300
+FEWEST = 200
 """Widgets left after some were let go."""
+MARGIN = 8
+"""Columns for the time and the number."""
 
 
 class Mark(Widget):
@@ -45,12 +53,59 @@ class Notice(Static):
         super().__init__(Content(text), classes=f"notice {classes}")
 
 
-class Entry(Horizontal):
+class Lined(Visual):
+    """A line as it is drawn: a margin, a bar in the speaker's colour, and the words beside it."""
+
+    def __init__(
+        self, words: Content, margin: Sequence[str], *, wide: int, bar: str, ground: str = ""
+    ) -> None:
+        self.words = words
+        self._margin, self._wide, self._bar, self._ground = margin, wide, bar, ground
+
+    @property
+    def _lead(self) -> int:
+        return self._wide + 2  # the bar, and a space
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """As wide as its longest line."""
+        return self._lead + self.words.get_optimal_width(rules, container_width) + 1
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """As high as its words, or its margin."""
+        words = self.words.get_height(rules, max(width - self._lead - 1, 1))
+        return max(words, len(self._margin))
+
+    def render_strips(
+        self, width: int, height: int | None, style: Style, options: RenderOptions
+    ) -> list[Strip]:
+        """The rows."""
+        faint, bar = style + options.get_style("$faint"), style + options.get_style(self._bar)
+        ground = style + options.get_style(f"on {self._ground}") if self._ground else style
+        room = max(width - self._lead - 1, 1)
+        rows = self.words.render_strips(room, None, ground, options)
+        high = height or self.get_height(options.rules, width)
+        strips = []
+        for n in range(high):
+            margin = self._margin[n] if n < len(self._margin) and self._wide else ""
+            row = rows[n] if n < len(rows) else Strip([])
+            lead = [
+                Segment(
+                    margin.rjust(self._wide - 1)[: self._wide].ljust(self._wide), faint.rich_style
+                ),
+                Segment("▌", bar.rich_style),
+                Segment(" ", ground.rich_style),
+            ]
+            rest = Segment(" " * (room + 1 - row.cell_length), ground.rich_style)
+            strips.append(Strip([*lead, *row, rest], width))
+        return strips
+
+
+class Entry(Static):
     """One line of somebody: when and which number at the left, who and what at the right.
 
     `key` is the event's id, or what stands for it while there is none; `seq` its number, 0 for
     none. `follows`: the same one spoke just before, so that the heading is left out. `who` is the
-    handle of a mate that is speaking.
+    handle of a mate that is speaking. `ground` is the colour behind the words.
     """
 
     def __init__(
@@ -64,50 +119,54 @@ class Entry(Horizontal):
         number: str = "",
         follows: bool = False,
         who: str = "",
+        ground: str = "",
         classes: str = "",
     ) -> None:
         super().__init__(classes=f"entry {'follows' if follows else 'opens'} {classes}")
         self.key, self.seq, self.who = key, seq, who
         self._heading, self._time, self._number = heading, time, number
-        self._follows = follows
+        self._colour, self._ground, self._follows = colour, ground, follows
         self._quote: Content | None = None
         self._text = Content("")
         self._after: list[Content] = []
-        self._gutter = Static(self._margin(), classes="gutter")
-        self._main = Static(classes="main")
-        self._main.styles.border_left = ("outer", colour)
-
-    def compose(self) -> ComposeResult:
-        """The margin and the line."""
-        yield self._gutter
-        yield self._main
+        self._high = 0
 
     def fill(self, text: Content, quote: Content | None = None) -> Entry:
         """Set what is said, and what it answers."""
         self._text, self._quote = text, quote
-        self._draw()
+        self.redraw()
         return self
 
     def add(self, more: Content) -> None:
         """Put something below the line (a reaction, why it was taken back)."""
         self._after.append(more)
-        self._draw()
+        self.redraw()
 
-    def _margin(self) -> Content:
-        lines = [self._number] if self._follows else [self._time, self._number]
-        return Content("\n".join(lines))
+    def redraw(self) -> None:
+        """Draw it for the room there is; the others are moved only if its height changes."""
+        drawn = self._drawn()
+        width = self.size.width
+        high = drawn.get_height({}, width) if width else 0
+        self.update(drawn, layout=not width or high != self._high)
+        self._high = high
 
-    def _draw(self) -> None:
-        heading = Content.assemble(
-            self._heading,
-            (f"  {self._time} {self._number}".rstrip(), "$quiet") if self.narrow else "",
+    def _drawn(self) -> Lined:
+        narrow = self.narrow
+        parts: list[Content] = []
+        if narrow:
+            where = f"  {self._time} {self._number}".rstrip()
+            parts.append(Content.assemble(self._heading, (where, "$quiet")))
+        elif not self._follows:
+            parts.append(self._heading)
+        parts += [self._quote or Content(""), self._text, *self._after]
+        margin = [self._number] if self._follows else [self._time, self._number]
+        return Lined(
+            Content("\n").join(part for part in parts if part.plain),
+            [] if narrow else [label for label in margin if label],
+            wide=0 if narrow else MARGIN,
+            bar=self._colour,
+            ground=self._ground,
         )
-        parts = [] if self._follows and not self.narrow else [heading]
-        if self._quote is not None:
-            parts.append(self._quote)
-        parts.append(self._text)
-        parts += self._after
-        self._main.update(Content("\n").join(part for part in parts if part.plain))
 
     @property
     def narrow(self) -> bool:
@@ -116,15 +175,19 @@ class Entry(Horizontal):
 
     def on_mount(self) -> None:
         """Now it is known how much room there is."""
-        self._draw()
+        if self.narrow:
+            self.redraw()
 
-    def redraw(self) -> None:
-        """The room changed."""
-        self._draw()
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """What a mouse has marked of the words."""
+        return selection.extract(self._drawn().words.plain), "\n"
 
 
 class Transcript(VerticalScroll, can_focus=False):
-    """The column. New things go to its foot, drafts below them."""
+    """The column. New things go to its foot, drafts below them.
+
+    Entries are its own children, so that only those in sight cost anything.
+    """
 
     class WantsEarlier(Message):
         """Somebody reads at the top; is there more?"""
@@ -135,13 +198,12 @@ class Transcript(VerticalScroll, can_focus=False):
     def __init__(self) -> None:
         super().__init__(id="transcript")
         self.complete = False
-        self._log = Vertical(id="log")
         self._live = Vertical(id="live")
+        self._head: Widget | None = None
         self._asked = False
 
     def compose(self) -> ComposeResult:
-        """What was said, and what is being said."""
-        yield self._log
+        """Below everything, what is being said."""
         yield self._live
 
     def on_mount(self) -> None:
@@ -150,13 +212,31 @@ class Transcript(VerticalScroll, can_focus=False):
 
     @property
     def at_foot(self) -> bool:
-        """Whether the newest line can be seen."""
-        return self.max_scroll_y - self.scroll_y < 2
+        """Whether the newest line can be seen, or will be as soon as it is drawn."""
+        return not self._anchor_released or self.max_scroll_y - self.scroll_y < 2
+
+    def leaf(self, by: int) -> None:
+        """A page up (-1) or down (1), or to the foot (0)."""
+        if by == 0:
+            self.scroll_end(animate=False)
+        elif self.max_scroll_y:
+            self.release_anchor()
+            self.scroll_relative(y=by * max(self.size.height - 3, 1), animate=False)
+
+    @property
+    def written(self) -> list[Widget]:
+        """What was said, from the top."""
+        return [one for one in self.children if one not in (self._head, self._live)]
+
+    def open(self, head: Widget) -> None:
+        """Put something above all lines, however many come."""
+        self._head = head
+        self.mount(head, before=0)
 
     def append(self, widgets: Sequence[Widget]) -> None:
         """Put these at the foot, in order."""
         if widgets:
-            self._log.mount_all(widgets)
+            self.mount_all(widgets, before=self._live)
 
     def begin(self, entry: Widget) -> None:
         """Somebody begins to speak: stand below everything."""
@@ -168,7 +248,7 @@ class Transcript(VerticalScroll, can_focus=False):
         if not widgets:
             return
         below = self.virtual_size.height - self.scroll_y
-        await self._log.mount_all(widgets, before=0)
+        await self.mount_all(widgets, before=0 if self._head is None else 1)
         self.call_after_refresh(self._keep_reading, below)
 
     def _keep_reading(self, below: float) -> None:
@@ -179,22 +259,17 @@ class Transcript(VerticalScroll, can_focus=False):
 
         The number of the first line that stays, or 0 if nothing went.
         """
-        kept = list(self._log.children)
-        if len(kept) <= MOST or not self.at_foot:
+        if len(self.children) <= MOST or not self.at_foot:
             return 0
-        gone, kept = kept[:-FEWEST], kept[-FEWEST:]
+        written = self.written
+        gone, kept = written[:-FEWEST], written[-FEWEST:]
         self.complete = False
-        self._log.remove_children(gone)
+        self.remove_children(gone)
         return next((one.seq for one in kept if isinstance(one, Entry) and one.seq), 0)
-
-    @property
-    def first(self) -> Widget | None:
-        """What stands at the top."""
-        return self._log.children[0] if self._log.children else None
 
     def entries(self) -> list[Entry]:
         """Every line there is, drafts too."""
-        return [*self._log.query(Entry), *self._live.query(Entry)]
+        return list(self.query(Entry))
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Ask for earlier lines near the top."""
