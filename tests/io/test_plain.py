@@ -180,6 +180,7 @@ and this
 /keep {n["heard"]}
 /reply 9999 what
 /why
+/spent
 """
     code, out, err = await talk(tmp_path, data.encode(), QUIET)
     assert code == 1
@@ -191,9 +192,17 @@ and this
         ("and this", first.id),
     ]
     assert f"Event {said.id}" in out
-    assert HOSTED[tmp_path].acts == [("p-ana", "keep", first.id)]
+    assert out.count(f"Event {said.id}") == 2
+    last = replies[-1]
+    assert [one[1:] for one in HOSTED[tmp_path].acts] == [("keep", first.id), ("spent", last.id)]
     assert "There is no line 9999 here" in err
-    assert "No mate has said anything here yet" in err
+
+
+async def test_where_nothing_was_said_there_is_no_last_line(tmp_path: Path) -> None:
+    """/why in an empty room says so."""
+    code, out, err = await talk(tmp_path, b"/why\n", QUIET)
+    assert (code, out) == (1, "")
+    assert "[line 1: Nothing has been said here yet." in err
 
 
 async def test_what_others_say_is_printed_and_cannot_move_the_cursor(tmp_path: Path) -> None:

@@ -35,7 +35,8 @@ COMMANDS = (
     Command("energy", "[n]", "how much mates may say without you; with n, set it"),
     Command("keep", "[n]", "keep line n in mates' minds (the last one, without n)"),
     Command("spent", "[n]", "let line n go first when mates run out of room"),
-    Command("policy", "[name]", "how mates think here; with a name, choose"),
+    Command("policy", "[name [mate]]", "how mates think here; with a name, choose"),
+    Command("triggers", "mate [calls]", "what may call a mate here; with calls, or none, choose"),
     Command("help", "", "this list"),
     Command("quit", "", "leave"),
 )

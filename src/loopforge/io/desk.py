@@ -22,6 +22,11 @@ from loopforge.io.wording import hour, local, quotation, reference
 
 FOUND = 20
 """Lines that /search shows."""
+Kinds = tuple[type[Heard | Said], ...]
+ANYBODY: Kinds = (Heard, Said)
+MATES: Kinds = (Said,)
+LOOKED_BACK = 100
+"""Events that are looked through for the last line."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -71,7 +76,7 @@ class Desk:
             case "quit":
                 return Answer(then="quit")
             case "keep" | "spent":
-                line = await self._line(argument, self._minutes.newest())
+                line = await self._line(argument, ANYBODY)
                 return Answer(text=await self._link.act(given.name, line.id))
             case _:
                 return Answer(text=await self._link.act(given.name, argument))
@@ -79,9 +84,7 @@ class Desk:
     async def _why(self, argument: str) -> Answer:
         if argument and not argument.lstrip("#").isdigit():
             return Answer(title="Why?", text=await self._link.why(argument), page=True)
-        if not argument and self._minutes.last_said is None:
-            raise Unknown("No mate has said anything here yet. /why n asks about line n.")
-        line = await self._line(argument, self._minutes.last_said)
+        line = await self._line(argument, MATES)
         title = f"Why? {quotation(line, self._minutes, 48)}"
         return Answer(title=title, text=await self._link.why(line.id), page=True)
 
@@ -89,7 +92,7 @@ class Desk:
         number, _, text = argument.partition(" ")
         if not number:
             raise Unknown(f"{usage(BY_NAME['reply'])}: the number stands beside the line.")
-        line = await self._line(number, None)
+        line = await self._line(number, ANYBODY)
         if not text.strip():
             return Answer(then="reply", to=line.id)
         self.say(text.strip(), line.id)
@@ -133,10 +136,10 @@ class Desk:
             rows.append(f"{name}{you}{away}")
         return "\n".join(rows)
 
-    async def _line(self, number: str, default: Event | None) -> Event:
-        """The line of a number such as 12 or #12, from here or from the host."""
-        if not number and default is not None:
-            return default
+    async def _line(self, number: str, kinds: Kinds) -> Event:
+        """The line of a number such as 12 or #12; with none, the last one of these kinds."""
+        if not number:
+            return await self._last(kinds)
         digits = number.removeprefix("#")
         if digits.isdecimal() and len(digits) < 16:
             seq = int(digits)
@@ -147,6 +150,14 @@ class Desk:
             if line is not None and isinstance(line.body, Heard | Said):
                 return line
         raise Unknown(
-            f"There is no line {number[:20] or '(none said yet)'} here. "
-            "The number stands beside each line, like #12."
+            f"There is no line {number[:20]} here. The number stands beside each line, like #12."
         )
+
+    async def _last(self, kinds: Kinds) -> Event:
+        line = self._minutes.last_said if kinds == MATES else self._minutes.newest()
+        if line is None:
+            for event in await self._link.history(limit=LOOKED_BACK):
+                line = event if isinstance(event.body, kinds) else line
+        if line is None:
+            raise Unknown("Nothing has been said here yet. A line is named by its number: #12.")
+        return line

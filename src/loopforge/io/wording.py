@@ -106,6 +106,8 @@ def sentence(event: Event, minutes: Minutes) -> str | None:
         case ConversationEnded(why=why):
             return "The conversation ended" + (" after a long silence" if why == "idle" else "")
         case Titled(title=title, by=by):
+            if not title:
+                return "The room will find a title of its own."
             named = "The room is called" if by == "room" else f"{scene.person(by)} called the room"
             return f"{named} “{one_line(str(title), 80)}”."
         case Reacted(mate=mate, to=to, emoji=emoji):
