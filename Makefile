@@ -42,7 +42,7 @@ check: dev ## Format, lint, types, import direction, generated docs, forbidden w
 	echo "make check: all is well"
 
 bench: dev ## Measure: turns, prompt cache, starting, the ledger. Prints ratios, asserts nothing.
-	@$(PY) -m bench
+	@$(PY) -m bench $(ONLY)
 
 docs: dev ## Write the generated parts of docs/ anew.
 	@$(PY) docs/generate.py
