@@ -27,12 +27,11 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
-from sqlalchemy.dialects.postgresql import TEXT
 from sqlalchemy.engine import Connection
 
 metadata = MetaData()
 
-Name = Text().with_variant(TEXT(collation="C"), "postgresql")
+Name = Text().with_variant(Text(collation="C"), "postgresql")
 """A text that is compared and ordered by code point: names of streams, ids, refs, hashes."""
 
 events = Table(

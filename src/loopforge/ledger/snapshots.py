@@ -1,16 +1,25 @@
 """Snapshots: the folded state of a stream as it was at some event, so that a start is quick.
 
 A snapshot is JSON with references for private words, never their texts. It may be lost at any
-time; an erasure drops those of the streams it touches.
+time; an erasure drops those of the streams it touches. It is kept behind a digest of itself: a
+damaged one is not used.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.rows import listed, mark, within
+
+_DIGITS = 64
+
+
+def _sealed(stream: str, seq: int, version: int, body: str) -> str:
+    seal = hashlib.sha256(f"{stream}\x1f{seq}\x1f{version}\x1e{body}".encode()).hexdigest()
+    return seal + body
 
 
 def save(connection: Connection, stream: str, seq: int, version: int, body: bytes) -> None:
@@ -21,18 +30,30 @@ def save(connection: Connection, stream: str, seq: int, version: int, body: byte
         "ON CONFLICT (stream) DO UPDATE SET seq = excluded.seq, version = excluded.version, "
         "body = excluded.body WHERE snapshots.version <> excluded.version "
         "OR snapshots.seq < excluded.seq",
-        (stream, seq, version, body.decode()),
+        (stream, seq, version, _sealed(stream, seq, version, body.decode())),
     )
 
 
 def load(connection: Connection, stream: str, version: int) -> tuple[int, bytes] | None:
-    """The last state kept and its `seq`; None if there is none of this version."""
+    """The last state kept and its `seq`; None if there is none of this version, or damaged."""
     one = mark(connection)
     row = connection.exec_driver_sql(
         f"SELECT seq, body FROM snapshots WHERE stream = {one} AND version = {one}",  # noqa: S608
         (stream, version),
     ).one_or_none()
-    return None if row is None else (row[0], row[1].encode())
+    if row is None or row[1] != _sealed(stream, row[0], version, row[1][_DIGITS:]):
+        return None
+    return row[0], row[1][_DIGITS:].encode()
+
+
+def damaged(connection: Connection) -> list[str]:
+    """The streams whose snapshot is not as it was kept."""
+    kept = connection.exec_driver_sql("SELECT stream, version FROM snapshots").all()
+    return [
+        stream
+        for stream, version in kept
+        if not stream.isprintable() or load(connection, stream, version) is None
+    ]
 
 
 def drop(connection: Connection, streams: Iterable[str]) -> None:

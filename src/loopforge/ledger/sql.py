@@ -229,7 +229,9 @@ class SqlLedger:
         `anchors` are heads that an earlier verifying gave (`Verified.anchors`), kept elsewhere.
         """
         async with self._still:
-            return await self._reading(partial(verify.verify, prefix=prefix, anchors=anchors))
+            return await self._reading(
+                partial(verify.verify, prefix=prefix, anchors=anchors, views=self._views)
+            )
 
     async def erase(self, wish: Wish, *, pretend: bool = False) -> Erasure:
         """Forget texts for good, and what quotes them; see erase.py. Raises Unknown.

@@ -4,8 +4,8 @@ For each stream: sequence numbers without a gap, the hash of every event over th
 whether its body, encoded again from what was decoded, is the same (a read that loses something is
 found too), the kind beside the body's own, and the head. For each private word: its text is there,
 or an erasure lists it. For each text: its digest, and the event that it says brought it in. With
-anchors (heads noted earlier and kept elsewhere): that those very events are still there. On SQLite
-also the file itself, with its indexes.
+anchors (heads noted earlier and kept elsewhere): that those very events are still there. Views are
+compared with what folding gives. On SQLite also the file itself is looked at, with its indexes.
 
 What a chain can prove: that nothing was changed, reordered, or taken out of the middle, unless
 somebody rewrote everything after it. What it cannot: who can write the file can cut off the newest
@@ -13,7 +13,7 @@ events together with the head, or rewrite a stream from some point on with new h
 both; keep them where the writer of the ledger cannot reach.
 
 Goes page by page: memory does not grow with the ledger (but by 100 bytes or so for each forgotten
-text, and a line for each stream).
+text, by a line for each stream, and by what stands in the views).
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ from typing import Any, Literal
 
 from msgspec import Struct
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from loopforge.core.events import GENESIS, Erased, Event, chained, encode, micros
 from loopforge.core.words import digest
-from loopforge.errors import LedgerBroken
+from loopforge.errors import LedgerBroken, LedgerError
 from loopforge.ledger.faults import told
 from loopforge.ledger.read import END
 from loopforge.ledger.rows import COLUMNS, Row, event_of, listed, mark, unkept, within
+from loopforge.ledger.snapshots import damaged
+from loopforge.ledger.views import View, differing
 
 PAGE = 1000
 MOST_FINDINGS = 1000
@@ -47,6 +49,7 @@ Trouble = Literal[
     "stray",
     "head",
     "anchor",
+    "view",
     "file",
 ]
 """What can be wrong:
@@ -61,6 +64,7 @@ text        a text is not the one that was digested
 stray       a text says that an event brought it in which did not
 head        the stream's head is not its last event
 anchor      an event noted earlier is not there, or is another
+view        a view, or a snapshot, is not what its events make it; it can be made anew
 file        SQLite finds its own file damaged
 """
 
@@ -109,9 +113,15 @@ class _Report:
 
 
 def verify(
-    connection: Connection, prefix: str = "", anchors: Mapping[str, Anchor] | None = None
+    connection: Connection,
+    prefix: str = "",
+    anchors: Mapping[str, Anchor] | None = None,
+    views: Sequence[View] = (),
 ) -> Verified:
-    """Go over all streams whose name starts with `prefix`, as they are at this moment."""
+    """Go over all streams whose name starts with `prefix`, as they are at this moment.
+
+    Without a prefix, also over the file, these views, and the snapshots.
+    """
     report = _Report(anchors or {})
     with _moment(connection):
         try:
@@ -122,6 +132,8 @@ def verify(
             _heads(connection, report, prefix)
             _texts(connection, report, prefix)
             _strays(connection, report, prefix)
+            if not prefix:
+                _views(connection, report, views)
         except DBAPIError as error:
             if not isinstance(fault := told(error, connection.engine.url), LedgerBroken):
                 raise
@@ -345,3 +357,17 @@ def _strays(connection: Connection, report: _Report, prefix: str) -> None:
     for ref, event, stream in connection.exec_driver_sql(query, names):
         says = f"The text {ref} says that event {event} of {stream} brought it in, which did not."
         report.find("stray", stream, says, id=event)
+
+
+def _views(connection: Connection, report: _Report, views: Sequence[View]) -> None:
+    """What was folded is what folding gives."""
+    try:
+        for view in differing(connection, views):
+            says = (
+                f"The view {view.name} is not what its events make it; `loopforge ledger rebuild`."
+            )
+            report.find("view", "", says)
+    except (LedgerError, IntegrityError, ValueError, TypeError) as error:
+        report.find("view", "", f"The views cannot be folded to be compared: {error}")
+    for stream in damaged(connection):
+        report.find("view", stream, f"The snapshot of {stream} is damaged, and will not be used.")

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from sqlalchemy import Table, inspect
+from sqlalchemy import Table, create_engine, inspect
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
@@ -82,23 +82,48 @@ def refold(connection: Connection, wanted: Sequence[View]) -> int:
     for view in wanted:
         connection.execute(views.delete().where(views.c.name == view.name))
         connection.execute(views.insert().values(name=view.name, version=view.version))
-    return _fold(connection, wanted)
+    return _fold(connection, connection, wanted)
 
 
-def _fold(connection: Connection, wanted: Sequence[View]) -> int:
-    kinds = listed(connection, sorted(frozenset[str]().union(*(view.kinds for view in wanted))))
-    one, count, place = mark(connection), 0, ("", 0)
+def differing(connection: Connection, known: Sequence[View]) -> list[View]:
+    """The views whose rows are not what their events make them.
+
+    They are folded anew in a database of their own, in memory; nobody waits for that.
+    """
+    engine = create_engine("sqlite://", hide_parameters=True)
+    try:
+        with engine.begin() as aside:
+            for view in known:
+                metadata.create_all(aside, view.tables)
+            _fold(connection, aside, known)
+            return [
+                view
+                for view in known
+                if any(_rows(connection, each) != _rows(aside, each) for each in view.tables)
+            ]
+    finally:
+        engine.dispose()
+
+
+def _rows(connection: Connection, table: Table) -> list[str]:
+    return sorted(repr(tuple(row)) for row in connection.execute(table.select()))
+
+
+def _fold(source: Connection, target: Connection, wanted: Sequence[View]) -> int:
+    """Fold the events of one connection into the tables of another, or of the same."""
+    kinds = listed(source, sorted(frozenset[str]().union(*(view.kinds for view in wanted))))
+    one, count, place = mark(source), 0, ("", 0)
     query = (
         f"SELECT {COLUMNS} FROM events WHERE (stream, seq) > ({one}, {one}) "  # noqa: S608
-        f"AND kind {within(connection)} ORDER BY stream, seq LIMIT {PAGE}"
+        f"AND kind {within(source)} ORDER BY stream, seq LIMIT {PAGE}"
     )
-    while events := events_of(connection, connection.exec_driver_sql(query, (*place, kinds))):
+    while events := events_of(source, source.exec_driver_sql(query, (*place, kinds))):
         place = events[-1].stream, events[-1].seq
         count += len(events)
         for run in _by_stream(events):
             for view in wanted:
                 if mine := [event for event in run if event.kind in view.kinds]:
-                    view.apply(connection, mine)
+                    view.apply(target, mine)
     return count
 
 

@@ -39,7 +39,7 @@ def _unguard(connection: Connection) -> None:
 
 
 async def fill(ledger: SqlLedger) -> None:
-    """Two streams with texts, a shared text, and public things."""
+    """Two streams with texts, a shared text, public things, an open delivery and a snapshot."""
     scribbler = Scribbler()
     (first,) = await ledger.append(ROOM, [scribbler.heard("one")])
     assert isinstance(first.body, Heard)
@@ -52,6 +52,7 @@ async def fill(ledger: SqlLedger) -> None:
         ],
     )
     await ledger.append("room:other", [scribbler.heard("three"), scribbler.noted("four")])
+    await ledger.save_snapshot(ROOM, 3, 1, b'{"title":"Garden"}')
 
 
 async def troubles(
@@ -84,20 +85,25 @@ async def test_an_empty_ledger_is_sound(ledger_url: str) -> None:
 
 
 CASES = {
-    "UPDATE events SET body = replace(body, 'web', 'wev') WHERE seq = 4": {"hash"},
+    "UPDATE events SET body = replace(body, 'web', 'wev') WHERE seq = 4": {"hash", "view"},
     "UPDATE events SET body = replace(body, 'what', 'whau') WHERE seq = 4": {"hash"},
     "UPDATE events SET body = replace(body, 'delivery.queued', 'delivery.quewed') WHERE seq = 4": {
-        "unreadable"
+        "unreadable",
+        "view",
     },
     "UPDATE events SET kind = 'room.said' WHERE seq = 1 AND stream = 'room:other'": {"kind"},
     "DELETE FROM events WHERE stream = 'room:commons' AND seq = 2": {"gap", "hash"},
-    "DELETE FROM events WHERE stream = 'room:commons' AND seq = 4": {"head"},
+    "DELETE FROM events WHERE stream = 'room:commons' AND seq = 4": {"head", "view"},
     "DELETE FROM events WHERE stream = 'room:other'": {"head", "stray"},
     "DELETE FROM streams WHERE stream = 'room:other'": {"head"},
     "DELETE FROM texts WHERE stream = 'room:other'": {"missing"},
     "UPDATE texts SET text = 'other'": {"text"},
     "UPDATE texts SET event = (SELECT id FROM events WHERE seq = 4)": {"stray"},
     "UPDATE texts SET stream = 'room:other' WHERE stream = 'room:commons'": {"stray"},
+    "UPDATE deliveries SET state = 'attempting'": {"view"},
+    "DELETE FROM deliveries": {"view"},
+    "UPDATE snapshots SET body = replace(body, 'Garden', 'Jungle')": {"view"},
+    "UPDATE snapshots SET stream = 'room:other'": {"view"},
 }
 
 
@@ -108,6 +114,15 @@ async def test_tampering_is_found(ledger_url: str, statement: str) -> None:
         await fill(ledger)
     tamper(ledger_url, statement)
     assert set(await troubles(ledger_url)) == CASES[statement]
+
+
+async def test_a_damaged_snapshot_is_not_used(ledger_url: str) -> None:
+    """A snapshot that is not as it was kept is as good as none."""
+    async with opened(ledger_url) as ledger:
+        await fill(ledger)
+        assert await ledger.load_snapshot(ROOM, 1) == (3, b'{"title":"Garden"}')
+        tamper(ledger_url, "UPDATE snapshots SET seq = 4")
+        assert await ledger.load_snapshot(ROOM, 1) is None
 
 
 async def test_a_prefix_leaves_others_out(ledger_url: str) -> None:
