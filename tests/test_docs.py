@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from typer.main import get_group
 
 from loopforge import cli, errors
+from loopforge.io.commands import COMMANDS
 from loopforge.settings import rows
 
 ROOT = Path(__file__).parent.parent
@@ -72,6 +74,45 @@ def test_every_command_is_documented() -> None:
     page = (ROOT / "docs" / "cli.md").read_text("utf-8")
     for command in commands():
         assert re.search(rf"^#+ `{command}`\n\n\w", page, re.MULTILINE), command
+
+
+def mentioned() -> list[tuple[str, str]]:
+    """Every `loopforge ...` in code on a page that people write, with its page."""
+    pages = [page for page in PAGES if page.name != "cli.md"]
+    return [
+        (str(page.relative_to(ROOT)), command[1].strip())
+        for page in pages
+        for code in re.findall(r"```(?!python).*?```|`[^`]+`", page.read_text("utf-8"), re.DOTALL)
+        for line in code.splitlines()
+        if (command := re.search(r"(?:^|[`|/ ])loopforge((?: [^`|]+)+)", line))
+    ]
+
+
+@pytest.mark.parametrize(("page", "command"), mentioned())
+def test_every_command_that_is_mentioned_exists(page: str, command: str) -> None:
+    """A command line in prose names a command that is there, and options that it takes."""
+    words = shlex.split(command.replace("[OPTIONS]", ""), comments=True)
+    node: Any = get_group(cli.root)
+    while words:
+        options = {name for each in node.params for name in each.opts}
+        if words[0].startswith("-"):
+            assert words[0] in options | {"--help"}, f"{page}: {command}"
+        elif words[0].isupper():  # a placeholder, such as EVENT_ID or COMMAND
+            pass
+        elif hasattr(node, "list_commands"):
+            takes_value = words[0] not in node.list_commands(None)
+            assert not takes_value, f"{page}: {command}"
+            node = node.get_command(None, words[0])
+        words = words[2:] if words[0] == "--home" else words[1:]
+
+
+def test_every_slash_command_that_is_mentioned_exists() -> None:
+    """What the README and the tour say a line may begin with, the room knows."""
+    for name in ("README.md", "docs/tour.md"):
+        text = (ROOT / name).read_text("utf-8")
+        said = set(re.findall(r"`/([a-z]+)[^`]*`", text))
+        assert said
+        assert said <= {command.name for command in COMMANDS}, name
 
 
 def test_the_error_tree_is_drawn_as_it_is() -> None:
