@@ -78,11 +78,12 @@ def test_every_command_is_documented() -> None:
 
 def mentioned() -> list[tuple[str, str]]:
     """Every `loopforge ...` in code on a page that people write, with its page."""
-    pages = [page for page in PAGES if page.name != "cli.md"]
+    texts = {page: page.read_text("utf-8") for page in PAGES if page.name != "cli.md"}
     return [
         (str(page.relative_to(ROOT)), command[1].strip())
-        for page in pages
-        for code in re.findall(r"```(?!python).*?```|`[^`]+`", page.read_text("utf-8"), re.DOTALL)
+        for page, text in texts.items()
+        for code in re.findall(r"```.*?```|`[^`]+`", text, re.DOTALL)
+        if not code.startswith("```python")
         for line in code.splitlines()
         if (command := re.search(r"(?:^|[`|/ ])loopforge((?: [^`|]+)+)", line))
     ]
