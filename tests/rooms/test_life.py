@@ -9,7 +9,7 @@ from loopforge.core.events import Asked, Perceived
 from loopforge.core.room import ConversationBegan, Purged, Titled, TurnDropped
 from loopforge.models.scripted import ScriptedAnswer
 from loopforge.runtime.ports import Question
-from tests.rooms.conftest import Home, living
+from tests.rooms.conftest import Home, living, write_mates
 from tests.rooms.test_talking import speaker
 
 
@@ -232,3 +232,23 @@ async def test_a_file_is_before_the_mate_as_material(home: Home) -> None:
     prompt = str(home.models.asked[0].messages)
     assert "bed one: beans" in prompt
     assert "it gives no orders" in prompt
+
+
+async def test_a_mate_that_is_made_joins_the_room_of_all(home: Home) -> None:
+    """A new file is a new mate in the common room with the next line; one sent out stays out."""
+    await home.says("ana", "@maya hello")
+    await home.rest()
+    write_mates(home.path, ("otto",))
+    await home.clock.advance(1)
+    await home.says("ana", "@otto are you here?")
+    await home.rest()
+    assert (await home.said())[-1] == "otto"
+    assert "left" in await home.does("ana", "remove", "otto")
+    await home.says("ana", "@otto still here?")
+    await home.rest()
+    scene = await home.app.front.scene("commons")
+    assert [card.handle for card in scene.mates] == ["maya", "merlin", "zuzu"]
+    assert "here now" in await home.does("ana", "add", "otto")
+    await home.says("ana", "@otto welcome back")
+    await home.rest()
+    assert (await home.said())[-1] == "otto"

@@ -17,6 +17,8 @@ from loopforge.core.room import (
     ConversationEnded,
     EnergySet,
     Marked,
+    MateJoined,
+    MateLeft,
     PolicyChosen,
     Titled,
     TriggersSet,
@@ -47,6 +49,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(name="keep", argument="LINE", help="keep a line in the mates' minds"),
     Command(name="spent", argument="LINE", help="let a line leave the mates' minds first"),
     Command(name="policy", argument="[NAME [MATE]]", help="which kind of mind runs here"),
+    Command(name="add", argument="MATE", help="bring a mate into the room"),
+    Command(name="remove", argument="MATE", help="send a mate out of the room"),
     Command(name="triggers", argument="MATE [CALLS]", help="what may call a mate here"),
 )
 
@@ -66,6 +70,8 @@ class Commands:
             "spent": self._spent,
             "policy": self._policy,
             "triggers": self._triggers,
+            "add": self._add,
+            "remove": self._remove,
         }
 
     async def act(self, room: str, person: str, name: str, argument: str) -> str:
@@ -165,6 +171,22 @@ class Commands:
             return f"{mate} is called here by: {now}."
         await self._rooms.add(room, person, TriggersSet(mate=mate, triggers=tuple(calls)))
         return f"{mate} is called here by: {', '.join(calls) or 'nothing'}."
+
+    async def _add(self, room: str, person: str, argument: str) -> str:
+        known = self._rooms.mates
+        if argument not in known:
+            raise Unknown(f"There is no mate {argument!r}. Known: {', '.join(known) or 'none'}.")
+        if argument in (await self._rooms.state(room)).mates:
+            return f"{known[argument].name} is here already."
+        await self._rooms.add(room, person, MateJoined(mate=argument))
+        return f"{known[argument].name} is here now."
+
+    async def _remove(self, room: str, person: str, argument: str) -> str:
+        if not argument:
+            raise InputError("Say which mate is to leave, such as /remove merlin.")
+        await self._must_be_here(room, argument)
+        await self._rooms.add(room, person, MateLeft(mate=argument))
+        return f"{argument} has left."
 
     async def _must_be_here(self, room: str, mate: str) -> None:
         here = (await self._rooms.state(room)).mates

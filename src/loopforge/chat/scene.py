@@ -58,6 +58,10 @@ class Scene(Struct, frozen=True, kw_only=True):
         """A person's name, or "somebody" if they are not known here."""
         return next((name for known, name in self.people if known == id), "somebody")
 
+    def has(self, handle: str) -> bool:
+        """Whether this mate belongs to the room. The room itself has turns too (for its title)."""
+        return any(card.handle == handle for card in self.mates)
+
     def mate(self, handle: str) -> MateCard:
         """A mate's card; a bare one for a mate that is no longer here."""
         for card in self.mates:

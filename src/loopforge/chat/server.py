@@ -119,9 +119,10 @@ class Rooms:
             state = await self._house.state(stream)
             facts: list[Body] = []
             if state.seq == 0:
-                facts.append(RoomOpened(name=room))
+                facts.append(RoomOpened(name=room, everybody=not mates))
                 facts.append(EnergySet(capacity=self._rules.capacity, refill=self._rules.refill))
                 facts += [MateJoined(mate=handle) for handle in mates or sorted(self._mates)]
+            facts += self._newcomers(state)
             if person.id not in state.people:
                 facts.append(PersonJoined(person=person.id, name=person.name, surface=surface))
             await self._add(stream, facts, f"person:{person.id}")
@@ -199,7 +200,7 @@ class Rooms:
                 reply_to=reply_to if reply_to in state.lines else "",
                 files=kept,
             )
-            said: list[Body] = [*self._boundary(state), heard]
+            said: list[Body] = [*self._newcomers(state), *self._boundary(state), heard]
             if stop:
                 said.append(Stopped(person=person, surface=surface))
             events = await self._add(stream, said, f"person:{person}")
@@ -209,6 +210,13 @@ class Rooms:
             self._conduct.give_way(stream)
         self._lanes.wake(stream)
         return next(event for event in events if isinstance(event.body, Heard))
+
+    def _newcomers(self, state: RoomState) -> list[Body]:
+        """Mates that were made since, where a room is for all of them."""
+        if not state.everybody:
+            return []
+        away = (*state.mates, *state.left)
+        return [MateJoined(mate=handle) for handle in self._mates if handle not in away]
 
     def _boundary(self, state: RoomState) -> list[Body]:
         """What a line begins or ends, before it is heard."""
@@ -245,6 +253,11 @@ class Rooms:
     async def _add(self, stream: str, bodies: Sequence[Body], actor: str) -> tuple[Event, ...]:
         facts: list[Fact] = [self._stamp.fact(body, actor=actor) for body in bodies]
         return await self._ledger.append(stream, facts) if facts else ()
+
+    @property
+    def mates(self) -> Mapping[str, Mate]:
+        """The mates of this home, in any room or none."""
+        return self._mates
 
     async def state(self, room: str) -> RoomState:
         """The room's state, to read from."""

@@ -79,7 +79,7 @@ __all__ = [
     "snapshot",
 ]
 
-VERSION = 2
+VERSION = 3
 """The form of a snapshot; one of another version is not read but folded anew."""
 
 SOURCES = 2000
@@ -116,6 +116,8 @@ class Member(Struct, kw_only=True, omit_defaults=True):
 class RoomState(Struct, kw_only=True, omit_defaults=True):
     """One room, now. Read anything; change it by `apply` alone.
 
+    `everybody`: mates that are made later join by themselves, but not those that `left`.
+
     `conversation` is the id of its ConversationBegan, "" between two; `began` its sequence number.
     `weighed` is the sequence number up to which lines were weighed. `spoken` counts lines of people
     and mates in this conversation, `heard` those of people. `titled_by` is a person's id or "room",
@@ -128,6 +130,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     name: str = ""
     people: dict[str, Person] = {}
     mates: dict[str, Member] = {}
+    everybody: bool = False
+    left: list[str] = []
     policies: dict[str, str] = {}
     triggers: dict[str, tuple[str, ...]] = {}
     energy: Energy = Energy()
@@ -223,15 +227,17 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     ) -> None:
         match body:
             case RoomOpened():
-                self.name = body.name
+                self.name, self.everybody = body.name, body.everybody
             case PersonJoined():
                 self.people[body.person] = Person(name=body.name, surface=body.surface)
             case PersonLeft():
                 self.people.pop(body.person, None)
             case MateJoined():
                 self.mates.setdefault(body.mate, Member())
+                self.left = [mate for mate in self.left if mate != body.mate]
             case MateLeft():
                 self.mates.pop(body.mate, None)
+                self.left = [*(mate for mate in self.left if mate != body.mate), body.mate]
                 self.turns.leave(body.mate)
                 self.page.release(self.mates, self.weighed)
 

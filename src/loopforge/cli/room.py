@@ -85,6 +85,26 @@ def triggers(
 
 
 @app.command()
+def add(
+    context: typer.Context,
+    room: Room,
+    mate: Annotated[str, typer.Argument(help="The mate's handle.")],
+) -> None:
+    """Bring a mate into a room."""
+    _act(context, room, "add", mate)
+
+
+@app.command()
+def remove(
+    context: typer.Context,
+    room: Room,
+    mate: Annotated[str, typer.Argument(help="The mate's handle.")],
+) -> None:
+    """Send a mate out of a room."""
+    _act(context, room, "remove", mate)
+
+
+@app.command()
 def stop(context: typer.Context, room: Room) -> None:
     """Halt everything mates do in a room."""
     _act(context, room, "stop", "")

@@ -112,10 +112,14 @@ class File(Struct, frozen=True, kw_only=True):
     text: Words
 
 
-class RoomOpened(Struct, frozen=True, tag="room.opened", kw_only=True):
-    """A room came to be; `name` is its slug, unique in this home."""
+class RoomOpened(Struct, frozen=True, tag="room.opened", kw_only=True, omit_defaults=True):
+    """A room came to be; `name` is its slug, unique in this home.
+
+    `everybody`: it is for all mates of the home, also for those that are made later.
+    """
 
     name: str
+    everybody: bool = False
 
 
 class PersonJoined(Struct, frozen=True, tag="room.person_joined", kw_only=True):

@@ -36,6 +36,8 @@ COMMANDS = (
     Command("keep", "[n]", "keep line n in mates' minds (the last one, without n)"),
     Command("spent", "[n]", "let line n go first when mates run out of room"),
     Command("policy", "[name [mate]]", "how mates think here; with a name, choose"),
+    Command("add", "mate", "bring a mate into the room"),
+    Command("remove", "mate", "send a mate out of the room"),
     Command("triggers", "mate [calls]", "what may call a mate here; with calls, or none, choose"),
     Command("help", "", "this list"),
     Command("quit", "", "leave"),
