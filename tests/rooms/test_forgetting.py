@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopforge.app import open_ledger_of
 from loopforge.core.room import Heard
 from loopforge.ledger.erase import Wish
 from tests.rooms.conftest import Home
@@ -42,3 +43,19 @@ async def test_a_forgotten_person_is_somebody_new_when_they_come_back(home: Home
     scene = await home.app.front.scene("commons")
     assert "[forgotten]" in [name for _, name in scene.people]
     assert (await home.app.ledger.verify()).findings == ()
+
+
+async def test_a_running_home_forgets_what_another_process_erased(home: Home) -> None:
+    """An erasure from the command line reaches the memory of the host that is running."""
+    await home.says("ana", "@maya the cellar floods at rhubarb-4711")
+    await home.rest()
+    line = next(e for e in await home.events() if isinstance(e.body, Heard))
+    async with open_ledger_of(home.app.settings) as other:
+        await other.erase(Wish(events=(line.id,), by="owner"))
+    for stream in await home.app.ledger.changed_elsewhere():
+        await home.app.rooms.changed(stream)
+    state = await home.app.rooms.state("commons")
+    assert "rhubarb" not in " ".join(str(words) for words in state.words())
+    await home.says("ana", "@maya what did I say?")
+    await home.rest()
+    assert "rhubarb" not in str(home.models.asked[-1].messages)

@@ -272,14 +272,16 @@ def erase(
         wish = Wish(events=tuple(events or ()), person=known, exactly=exactly, by="terminal")
         would = await ledger.erase(wish, pretend=True)
         if not would.refs:
-            typer.echo("Nothing of that is left to forget.")
+            done = await ledger.erase(wish)
+            rest = "" if done.clean else " Somebody was reading; ask again to clean the files too."
+            typer.echo(f"Nothing of that is left to forget.{rest}")
         elif yes or typer.confirm(f"{_told(would)} This cannot be undone. Forget?"):
             done = await ledger.erase(wish)
             typer.echo(f"Forgotten: {_told(done)}")
             if not done.clean:
                 typer.echo("Somebody was reading; ask once more to clean the files too.")
             if holder(there.home) is not None:
-                typer.echo("The home is running: restart it, so that its memory forgets too.")
+                typer.echo("The home is running; its memory forgets within a second or two.")
         else:
             typer.echo("Nothing was forgotten.")
 
