@@ -93,6 +93,14 @@ def test_a_turn_that_came_and_went_unseen_leaves_nothing() -> None:
     assert everything(mailbox) == []
 
 
+def test_what_was_taken_back_is_told_however_quickly_it_went() -> None:
+    """A turn that came, spoke, was taken back and went unseen is sent whole."""
+    mailbox = box()
+    for what in (THINKING, draft("bad"), WITHDRAWN, RESTED):
+        mailbox.hear(what)
+    assert everything(mailbox) == [THINKING, draft("bad"), WITHDRAWN, RESTED]
+
+
 def test_a_turn_the_terminal_knows_of_is_ended() -> None:
     """Where Thinking was sent already, Rested is sent too."""
     mailbox = box()

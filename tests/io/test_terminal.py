@@ -167,6 +167,20 @@ async def test_a_draft_that_is_taken_back_stays_struck_with_its_reason(tmp_path:
         )
 
 
+async def test_what_the_room_does_by_itself_is_not_shown(tmp_path: Path) -> None:
+    """The room's own turns, and a silence that nobody saw begin, leave nothing on the screen."""
+    async with seat(tmp_path) as ana:
+        air = ana.rooms.air
+        for mate in ("room", "maya"):
+            air.publish(R, Thinking(turn=mate, mate=mate))
+            air.publish(R, Withdrawn(turn=mate, mate=mate, why="it decided to say nothing"))
+            air.publish(R, Rested(turn=mate, mate=mate))
+        air.publish(R, Thinking(turn="u", mate="merlin"))
+        await ana.sees("Merlin is thinking…")
+        assert "Room" not in ana.screen()
+        assert "taken back" not in ana.screen()
+
+
 async def test_escape_stops_whoever_speaks(tmp_path: Path) -> None:
     """Esc while a mate has a turn is /stop; the bar shows that the room is stopped."""
     async with seat(tmp_path) as ana:

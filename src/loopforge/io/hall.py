@@ -41,6 +41,8 @@ class Hall:
         self._tasks = Tasks()
         self._channels: dict[str, Channel] = {}
         self._server: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._open = True
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_unix_server(self._come_in, sock=self._address.bind())
@@ -48,11 +50,21 @@ class Hall:
 
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
+        self._open = False
         self._server.close()
         await self._tasks.close()
+        for _ in range(3):  # until asyncio has handed over whom it let in at the last moment
+            await asyncio.sleep(0)
+        for writer in self._writers:
+            writer.transport.abort()
+        await asyncio.sleep(0)
         self._address.clear()
 
     def _come_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not self._open:
+            writer.transport.abort()
+            return
+        self._writers.add(writer)
         self._tasks.spawn(self._serve(reader, writer), "hall: a terminal")
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -72,6 +84,7 @@ class Hall:
             writer.write(frames.encode(frames.refusal(fault())))
         finally:
             await _hang_up(writer)
+            self._writers.discard(writer)
 
     async def _receive(
         self,

@@ -127,7 +127,7 @@ class Mailbox:
                     return
                 waiting["draft"] = self._add(breath)
             case Rested():
-                if "thinking" in waiting:  # the terminal never knew of this turn
+                if "thinking" in waiting and "withdrawn" not in waiting:  # it never knew of it
                     known = {id(cell) for cell in waiting.values()}
                     self._cells = deque(cell for cell in self._cells if id(cell) not in known)
                     del self._turns[breath.turn]

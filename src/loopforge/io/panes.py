@@ -209,6 +209,9 @@ def paged(text: str, *, narrow: bool) -> Content:
     """Text for a page: of lines in two columns the first is set off; narrow, they are stacked."""
     parts: list[str | tuple[str, str]] = []
     for line in visible(text).split("\n"):
+        if line.startswith("── "):
+            parts.append((f"{line}\n", "bold $secondary"))
+            continue
         columns = _COLUMNS.match(line)
         if columns is None or len(columns[2]) > 28:
             parts.append(f"{line}\n")

@@ -43,6 +43,7 @@ class Plain:
         self._minutes = Minutes()
         self._desk = Desk(link, self._minutes, keys=False, largest=largest)
         self._lines: dict[str, int] = {}
+        self._drafted: set[str] = set()
         self._reply_to = ""
         self._in = asyncio.Event()
 
@@ -64,12 +65,18 @@ class Plain:
                 self._miss(self._lines.pop(source, 0), str(error))
             case Event():
                 self._event(update)
-            case Withdrawn(mate=mate, why=why):
-                name = self._minutes.scene.mate(mate).name
-                self._notice(f"{name} took back what it was saying: {visible(why)}")
+            case Draft(turn=turn, text=text):
+                if text.strip():
+                    self._drafted.add(turn)
+            case Withdrawn(turn=turn, mate=mate, why=why):
+                if turn in self._drafted:
+                    name = self._minutes.scene.mate(mate).name
+                    self._notice(f"{name} took back what it was saying: {visible(why)}")
+            case Rested(turn=turn):
+                self._drafted.discard(turn)
             case Taken(source=source):
                 self._lines.pop(source, None)
-            case Sight() | Thinking() | Draft() | Rested():
+            case Sight() | Thinking():
                 pass
 
     def _joined(self, joined: Joined) -> None:

@@ -14,11 +14,13 @@ from weakref import WeakValueDictionary
 from textual.content import Content
 from textual.widget import Widget
 
-from loopforge.core.events import Event
+from loopforge.core.events import Body, Event
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
+    EnergySet,
     Heard,
+    MateJoined,
     PersonJoined,
     Reacted,
     Said,
@@ -41,10 +43,11 @@ DOTS = ("●  ·  ·", "·  ●  ·", "·  ·  ●", "·  ●  ·")
 
 @dataclass
 class Place:
-    """Where the pen stands: the line and the day before."""
+    """Where the pen stands: the line and the day before; whether anybody has spoken yet."""
 
     before: Event | None = None
     day: date | None = None
+    begun: bool = False
 
 
 class Scribe:
@@ -111,7 +114,7 @@ class Scribe:
             return []
         if isinstance(body, Heard | Said):
             widget: Widget = self._line(event, body, place)
-        elif (text := sentence(event, self._minutes)) is None or self._own_coming(event):
+        elif (text := sentence(event, self._minutes)) is None or self._plain_to_see(body, place):
             return []
         elif isinstance(body, ConversationBegan | ConversationEnded):
             widget = Mark(text, line="┄", classes="boundary")
@@ -124,11 +127,14 @@ class Scribe:
             made.append(Mark(day(today), when=today, classes="day"))
         place.day = today
         place.before = event if isinstance(body, Heard | Said) else None
+        place.begun = place.begun or place.before is not None
         return [*made, widget]
 
-    def _own_coming(self, event: Event) -> bool:
-        body = event.body
-        return isinstance(body, PersonJoined) and body.person == self._minutes.scene.you
+    def _plain_to_see(self, body: Body, place: Place) -> bool:
+        """Whether this need not be told: that one is here oneself, and how a room begins."""
+        if isinstance(body, PersonJoined):
+            return body.person == self._minutes.scene.you
+        return isinstance(body, MateJoined | EnergySet) and not place.begun
 
     def _line(self, event: Event, body: Heard | Said, place: Place) -> Entry:
         before = place.before
@@ -197,7 +203,9 @@ class Scribe:
         }
 
     def breathe(self, breath: Thinking | Draft | Withdrawn | Rested) -> None:
-        """Show what is in the air."""
+        """Show what is in the air, of those who belong here."""
+        if not self._minutes.scene.has(breath.mate):
+            return
         match breath:
             case Thinking():
                 self._draft(breath.turn, breath.mate)
@@ -248,6 +256,8 @@ class Scribe:
     def _withdraw(self, turn: str, mate: str, why: str) -> None:
         text = self._spoken.get(turn, "")
         self._rest(turn)
+        if not text.strip():
+            return  # nobody saw anything of it
         reason = Content.assemble(("✕ taken back: ", "$warning"), (visible(why), "$quiet"))
         _, heading = self._mate(mate)
         entry = Entry(key=turn, colour="$faint", heading=heading, classes="withdrawn")

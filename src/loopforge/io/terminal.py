@@ -189,14 +189,20 @@ class Terminal(App[None]):
                 pass
 
     def _greet(self) -> None:
-        """Once what was said before is on the screen, say below it what is good to know."""
-        if self._greeted:
+        """Once what was said before is shown: if the first screen is not, repeat its end."""
+        if not self._greeted:
+            self._greeted = True
+            self.call_after_refresh(self._repeat)
+
+    def _repeat(self) -> None:
+        if not self._transcript.settled:
+            self.set_timer(FRAME, self._repeat)
             return
-        self._greeted = True
-        if self.minutes.newest() is not None:
-            notice = self.minutes.scene.notice
-            self._transcript.append([Notice(visible(notice), classes="told")] if notice else [])
-            self._transcript.append([Static(hints(), classes="notice")])
+        if self.minutes.newest() is None or not self._transcript.above:
+            return
+        notice = self.minutes.scene.notice
+        told = [Notice(visible(notice), classes="told")] if notice else []
+        self._transcript.append([*told, Static(hints(), classes="notice")])
 
     def _around(self) -> None:
         scene = self.minutes.scene

@@ -224,6 +224,16 @@ class Transcript(VerticalScroll, can_focus=False):
             self.scroll_relative(y=by * max(self.size.height - 3, 1), animate=False)
 
     @property
+    def settled(self) -> bool:
+        """Whether what stands here has its place."""
+        return self._head is not None and self._head.size.height > 0
+
+    @property
+    def above(self) -> bool:
+        """Whether the head has gone out of sight."""
+        return self._head is not None and self._head.virtual_region.bottom <= self.scroll_y + 2
+
+    @property
     def written(self) -> list[Widget]:
         """What was said, from the top."""
         return [one for one in self.children if one not in (self._head, self._live)]
