@@ -53,7 +53,7 @@ class Hall:
         self._open = False
         self._server.close()
         await self._tasks.close()
-        for _ in range(3):  # until asyncio has handed over whom it let in at the last moment
+        for _turn in range(3):  # until asyncio has handed over whom it let in at the last moment
             await asyncio.sleep(0)
         for writer in self._writers:
             writer.transport.abort()

@@ -8,6 +8,7 @@ room is decided here.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterable
 from datetime import tzinfo
 from typing import ClassVar
@@ -31,6 +32,8 @@ from loopforge.io.frames import Sight, Taken
 from loopforge.io.link import Joined, Link, Parted, Unsaid, Update
 from loopforge.io.minutes import Minutes
 from loopforge.io.panes import Bar, Page, Side, Welcome, hints
+from loopforge.io.plain import run_plain
+from loopforge.io.screen import suits
 from loopforge.io.scribe import Scribe
 from loopforge.io.transcript import Notice, Transcript
 from loopforge.io.typed import visible
@@ -369,10 +372,16 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-async def run_terminal(link: Link, *, zone: tzinfo | None = None, largest: int = LARGEST) -> None:
-    """Show the room until the person leaves. Raises what breaks the link."""
+async def run_terminal(link: Link, *, zone: tzinfo | None = None, largest: int = LARGEST) -> int:
+    """Show the room until the person leaves; the exit code. Raises what breaks the link.
+
+    On a terminal that cannot show it, the plain form serves.
+    """
+    if not suits(sys.stdout.fileno()):
+        return await run_plain(link, sys.stdin.fileno(), sys.stdout, sys.stderr, largest=largest)
     async with link:
         terminal = Terminal(link, zone=zone, largest=largest)
         await terminal.run_async()
     if terminal.broken is not None:
         raise terminal.broken
+    return 0
