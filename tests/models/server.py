@@ -8,7 +8,6 @@ It counts requests, so that a test can prove that nothing was asked twice.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -56,12 +55,14 @@ class Asked:
 
 
 class Server:
-    """A provider on loopback. `asked` are its requests, `broken` how many were cut by the client."""
+    """A provider on loopback. `asked` are its requests in order.
+
+    `reached`: a request has come; `left`: a client has closed its connection before the end.
+    """
 
     def __init__(self) -> None:
         self.script: list[Behaviour] = [Behaviour()]
         self.asked: list[Asked] = []
-        self.broken = 0
         self.reached = asyncio.Event()
         self.left = asyncio.Event()
         self.url = ""
@@ -93,8 +94,9 @@ class Server:
         await response.prepare(request)
         try:
             await self._stream(request, response, behaviour)
-        except (ConnectionError, asyncio.CancelledError):
-            self.broken += 1
+        except ConnectionError:
+            self.left.set()
+        except asyncio.CancelledError:  # the client has gone
             self.left.set()
             raise
         return response
@@ -181,6 +183,19 @@ def _responses(behaviour: Behaviour) -> list[bytes]:
         "status": "in_progress",
     }
     done = {**item, "status": "completed", "content": [part]}
+    place = {"item_id": "i1", "output_index": 0, "content_index": 0}
+    said: list[dict[str, Any]] = [
+        {"type": "response.output_text.delta", **place, "delta": piece, "logprobs": []}
+        for piece in behaviour.pieces
+    ]
+    if behaviour.refusal:
+        said = [{"type": "response.refusal.delta", **place, "delta": behaviour.refusal}]
+        done["content"] = [{"type": "refusal", "refusal": behaviour.refusal}]
+    if behaviour.tool:
+        call = {"id": "f1", "type": "function_call", "call_id": "t1", "name": behaviour.tool}
+        call |= {"arguments": "{}", "status": "completed"}
+        said.append({"type": "response.output_item.added", "output_index": 1, "item": call})
+        said.append({"type": "response.output_item.done", "output_index": 1, "item": call})
     if behaviour.finish == "length":
         ended = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
         last = "response.incomplete"
@@ -189,24 +204,8 @@ def _responses(behaviour: Behaviour) -> list[bytes]:
     events: list[dict[str, Any]] = [
         {"type": "response.created", "response": whole},
         {"type": "response.output_item.added", "output_index": 0, "item": {**item, "content": []}},
-        {
-            "type": "response.content_part.added",
-            "item_id": "i1",
-            "output_index": 0,
-            "content_index": 0,
-            "part": {**part, "text": ""},
-        },
-        *(
-            {
-                "type": "response.output_text.delta",
-                "item_id": "i1",
-                "output_index": 0,
-                "content_index": 0,
-                "delta": piece,
-                "logprobs": [],
-            }
-            for piece in behaviour.pieces
-        ),
+        {"type": "response.content_part.added", **place, "part": {**part, "text": ""}},
+        *said,
         {"type": "response.output_item.done", "output_index": 0, "item": done},
         {"type": last, "response": {**whole, **ended, "output": [done], "usage": usage}},
     ]
@@ -303,7 +302,13 @@ async def serving(*, tokenizer: bool = False) -> AsyncIterator[Server]:
     if tokenizer:
         app.router.add_post("/tokenize", _tokenize)
     app.router.add_post("/{path:.*}", server.answer)
-    runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.1)
+    runner = web.AppRunner(
+        app,
+        handle_signals=False,
+        access_log=None,
+        shutdown_timeout=0.1,
+        handler_cancellation=True,
+    )
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
@@ -312,5 +317,4 @@ async def serving(*, tokenizer: bool = False) -> AsyncIterator[Server]:
     try:
         yield server
     finally:
-        with contextlib.suppress(asyncio.TimeoutError):
-            await runner.cleanup()
+        await runner.cleanup()

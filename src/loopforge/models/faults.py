@@ -14,6 +14,7 @@ class Fault(NamedTuple):
     """`again`: the same model may well answer soon. `wait`: seconds it asked for, if it did.
 
     `lasting`: it will not answer anybody for a good while (no key, no credit, no such model).
+    `ours`: the fault lies with the question, and says nothing of the model.
     """
 
     outcome: AnswerOutcome
@@ -21,6 +22,7 @@ class Fault(NamedTuple):
     again: bool = False
     wait: float | None = None
     lasting: bool = False
+    ours: bool = False
 
 
 REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked", "safety")
@@ -45,7 +47,7 @@ def fault_of(error: Exception) -> Fault:
         ):
             return Fault("failed", detail, wait=wait, lasting=True)
         case known.ModelRequestRejectedError():
-            return Fault("failed", detail)
+            return Fault("failed", detail, ours=True)
         case (
             known.ModelRateLimitError()
             | known.ModelUnavailableError()

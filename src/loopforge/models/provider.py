@@ -27,6 +27,7 @@ from loopforge.models.tokens import estimate
 from loopforge.models.tried import Tried
 from loopforge.models.wire import (
     Wire,
+    hanging_up,
     messages_of,
     open_wire,
     parameters_of,
@@ -110,7 +111,7 @@ class Provider:
     def _late(self, heard: Heard) -> Fault:
         if heard.first is None:
             return Fault("timed_out", "no word came in time", again=True)
-        return Fault("timed_out", "the answer did not end in time")
+        return Fault("timed_out", "the answer did not end in time", ours=True)
 
     async def _read(
         self, wire: Wire, question: Question, hear: Callable[[str], None], heard: Heard
@@ -120,12 +121,15 @@ class Provider:
 
         most = LONGEST_TOKEN * question.max_tokens + 2000
         try:
-            async with model_request_stream(
-                wire.model,
-                messages_of(self.spec, question),
-                model_settings=settings_of(self.spec, question),
-                model_request_parameters=parameters_of(self.spec, question),
-            ) as stream:
+            async with (
+                hanging_up(),
+                model_request_stream(
+                    wire.model,
+                    messages_of(self.spec, question),
+                    model_settings=settings_of(self.spec, question),
+                    model_request_parameters=parameters_of(self.spec, question),
+                ) as stream,
+            ):
                 await self._follow(stream, hear, heard, most)
         except Endless as error:
             return Fault("malformed", str(error))
@@ -169,6 +173,7 @@ class Provider:
             again=fault.again and not heard.text,
             wait=fault.wait,
             lasting=fault.lasting,
+            ours=fault.ours,
         )
 
     def _judge(
@@ -180,6 +185,8 @@ class Provider:
             return Fault("refused", _refusal(heard) or "stopped by the provider's filter"), None
         if finish == "error":
             return Fault("failed", f"the model broke off: {_details(heard)}"), None
+        if finish is None and "finish_reason" not in _details(heard):
+            return Fault("failed", "the stream ended before the answer did", again=True), None
         if question.schema is None:
             if heard.text.strip():
                 cut = "cut off at max_tokens" if finish == "length" else ""

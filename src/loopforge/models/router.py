@@ -194,14 +194,12 @@ class TieredModels:
         return min(patience.wait * 2.0 ** (tries - 1) * (0.75 + share / 2), patience.longest)
 
     def _noted(self, spec: ModelSpec, tried: Tried) -> Tried:
-        """Remember how it went. A question that the model could not take says nothing of it."""
-        if tried.outcome in ("failed", "timed_out"):
-            broke_off = tried.outcome == "failed" and tried.text
-            if tried.again or tried.lasting or broke_off:
-                now, least = self._clock.ticks(), tried.wait or 0.0
-                self._rests.failed(spec.name, now, least=least, lasting=tried.lasting)
-        else:
+        """Remember how it went."""
+        if tried.outcome not in ("failed", "timed_out"):
             self._rests.worked(spec.name)
+        elif not tried.ours:
+            now, least = self._clock.ticks(), tried.wait or 0.0
+            self._rests.failed(spec.name, now, least=least, lasting=tried.lasting)
         return tried
 
     def _attempt(self, spec: ModelSpec, tried: Tried) -> Attempt:

@@ -13,7 +13,7 @@ from loopforge.core.policy import AnswerOutcome
 class Tried(Struct, frozen=True, kw_only=True):
     """What came of one attempt. Times in milliseconds; `detail` is for the record, not for people.
 
-    `again`, `wait` and `lasting` as in Fault.
+    `again`, `wait`, `lasting` and `ours` as in Fault.
     """
 
     outcome: AnswerOutcome
@@ -26,3 +26,4 @@ class Tried(Struct, frozen=True, kw_only=True):
     again: bool = False
     wait: float | None = None
     lasting: bool = False
+    ours: bool = False

@@ -9,7 +9,9 @@ All of it is imported when the first question is asked; that takes a second or t
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,8 +27,10 @@ if TYPE_CHECKING:
     from pydantic_ai.settings import ModelSettings
 
 CONNECT_SECONDS = 10
-MOST_BYTES = 32 * 2**20
+MOST_BYTES = 16 * 2**20
 """No answer is longer on the wire; a server that goes on is cut off."""
+LONGEST_LINE = 2**20
+"""No event is longer; the clients' decoders take ever longer over one that does not end."""
 
 JSON_ONLY = """\
 Answer with one JSON object and nothing else: no code fence, no words around it. Its JSON schema:
@@ -48,6 +52,25 @@ class Wire:
     async def close(self) -> None:
         """Close its connections."""
         await self.http.aclose()
+
+
+_responses: ContextVar[list[httpx2.Response]] = ContextVar("responses")
+
+
+@asynccontextmanager
+async def hanging_up() -> AsyncIterator[None]:
+    """Whatever responses begin inside are closed at its end, whoever still holds them.
+
+    The SDKs leave that to nested generators, and those to the garbage collector.
+    """
+    responses: list[httpx2.Response] = []
+    token = _responses.set(responses)
+    try:
+        yield
+    finally:
+        _responses.reset(token)
+        for response in responses:
+            await response.aclose()
 
 
 def is_exact(spec: ModelSpec) -> bool:
@@ -80,24 +103,33 @@ def _http(spec: ModelSpec) -> httpx2.AsyncClient:
     import httpx2
 
     class Bounded(httpx2.AsyncByteStream):
-        """A body that ends in TooMuch after MOST_BYTES."""
+        """A body that ends in TooMuch. No generator: it is closed with the response, not later."""
 
         def __init__(self, inner: httpx2.AsyncByteStream) -> None:
-            self._inner, self._left = inner, MOST_BYTES
+            self._inner, self._chunks = inner, aiter(inner)
+            self._all = self._line = 0
 
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            async for chunk in self._inner:
-                self._left -= len(chunk)
-                if self._left < 0:
-                    raise TooMuch(f"more than {MOST_BYTES} bytes came, and no end")
-                yield chunk
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return self
+
+        async def __anext__(self) -> bytes:
+            chunk = await anext(self._chunks)
+            self._all += len(chunk)
+            ended = chunk.rfind(b"\n") + 1
+            self._line = len(chunk) - ended + (0 if ended else self._line)
+            if self._all > MOST_BYTES or self._line > LONGEST_LINE:
+                raise TooMuch(f"{self._all} bytes came, and no end")
+            return chunk
 
         async def aclose(self) -> None:
             await self._inner.aclose()
+            if isinstance(self._chunks, AsyncGenerator):
+                await self._chunks.aclose()
 
     async def bound(response: httpx2.Response) -> None:
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = Bounded(response.stream)
+        _responses.get([]).append(response)
 
     here = any(f"://{host}" in spec.base_url for host in ("127.", "localhost", "[::1]"))
     return httpx2.AsyncClient(
