@@ -22,6 +22,8 @@ PROMPTS = {
     )
 } | {
     "time-small": "It is {now}.",
+    "decide-small": "<decide-small>",
+    "title-small": "<title-small>\n\n> bo: hi\n{}",
     "account-small": "<account-small>\n\n> bo: Hi!\\nMaya: Hi.\nI greeted.",
 }
 

@@ -69,7 +69,7 @@ def test_nobody_addressed_it_and_it_speaks() -> None:
     (
         Playbook(MIND, shown(heard("ana", "slugs!"), model="small", decide="yes"))
         .asks("decide")
-        .answered(speak=True, narrative="Slugs are mine.")
+        .answered(speak=False, narrative="I want to speak of slugs.")
         .asks("talk", aloud=True)
     )
 
@@ -133,7 +133,10 @@ def test_its_last_narrative_is_put_before_it_when_it_accounts() -> None:
     """A small model is shown how it accounted for itself last, so that the form does not drift."""
     seen = shown(mine("one", "I weighed the frost."), heard("ana", "and now?"), model="small")
     prompt = Playbook(MIND, seen).answered("Wait.").asks("account").prompt
-    assert '[assistant] {"narrative": "I weighed the frost.", "mode": "context"' in prompt
+    assert (
+        '[assistant] {"narrative": "I weighed the frost.", "rule": "none", "mode": "context"}'
+        in prompt
+    )
 
 
 def test_texts_of_the_room_stay_references() -> None:

@@ -21,3 +21,11 @@ def test_without_an_answer_there_is_no_title() -> None:
     """A model that fails leaves the room as it was named."""
     book = Playbook(title(PROMPTS), shown(heard("ana", "hm")))
     assert book.told(Answer("malformed", "??")).plans().meta == {"trouble": "malformed"}
+
+
+def test_a_small_model_is_given_examples_and_the_lines() -> None:
+    """A small model sees a few named conversations and then this one, and no instruction."""
+    seen = shown(heard("ana", "slugs ate my beans"), heard("bo", "again?"), model="small")
+    prompt = Playbook(title(PROMPTS), seen).asks("title").prompt
+    assert prompt.startswith("[system] <title-small>")
+    assert prompt.endswith("[user] ana: slugs ate my beans\nbo: again?")

@@ -104,6 +104,14 @@ def plain_prompt(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]
     return (*opening(seen, prompts), *groups, *time, last)
 
 
+def last_lines(seen: AgentPerception, most: int) -> tuple[str | Words, ...]:
+    """The last lines of the room, one below the other, as parts of a message."""
+    parts: list[str | Words] = []
+    for line in [one for one in seen.lines if one.kind in ("heard", "said", "mine")][-most:]:
+        parts += [line.who, ": ", line.text, "\n"]
+    return tuple(parts[:-1])
+
+
 def _groups(seen: AgentPerception) -> list[Message]:
     """The lines as a small model reads them: its own, and between them all others' as one."""
     groups: list[Message] = []
@@ -170,30 +178,34 @@ def mode_of(data: Mapping[str, Any] | None) -> tuple[Mode, str, str]:
     if data is None:
         return "context", "", ""
     rule = str(data.get("rule") or "").strip()
+    rule = "" if rule.casefold() == NO_RULE else rule
     narrative = str(data.get("narrative") or "").strip()
     mode: Mode = "guardrail" if data.get("mode") == "guardrail" and rule else "context"
     return mode, rule if mode == "guardrail" else "", narrative
 
 
-SMALL_RULES = (
-    "",
-    "answer when you are spoken to",
-    "be honest",
-    "say so when you cannot do something",
-    "answer in one or two sentences",
-)
-"""The rules that a small model may say it followed: those of its base prompt."""
+NO_RULE = "none"
+SMALL_RULES = ("be honest", "stay in character", "never pretend", "say what cannot be done")
+"""The rules that a small model may say it followed."""
+
+
+def _small_account(rule: dict[str, Any], mode: Mode) -> dict[str, Any]:
+    fields = {"narrative": MODE_FIELDS["narrative"], "rule": rule, "mode": {"const": mode}}
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
 
 SMALL_ACCOUNT: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "narrative": MODE_FIELDS["narrative"],
-        "mode": MODE_FIELDS["mode"],
-        "rule": {"type": "string", "enum": list(SMALL_RULES)},
-    },
-    "required": ["narrative", "mode", "rule"],
-    "additionalProperties": False,
+    "anyOf": [
+        _small_account({"const": NO_RULE}, "context"),
+        _small_account({"enum": list(SMALL_RULES)}, "guardrail"),
+    ]
 }
+"""Rule and mode are coupled: a small model by itself says guardrail and names no rule."""
 
 
 def account(
@@ -221,18 +233,26 @@ def _added(
     return (*asked, Message("assistant", (said,)), Message("user", (question,)))
 
 
-def _fresh(said: str, seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
-    parts = dialogue(prompts["account-small"])
-    messages = [Message("system", (fill(parts.character, fields_of(seen)),))]
+def fresh(template: str, fields: Mapping[str, str]) -> tuple[Message, ...]:
+    """A prompt of its own, made of a text and the examples in it (see `dialogue`)."""
+    parts = dialogue(template)
+    messages = [Message("system", (fill(parts.character, fields),))]
     for question, answer in parts.examples:
-        filled = fill(answer, fields_of(seen))
-        messages += [Message("user", (question,)), Message("assistant", (filled,))]
-    messages += _last_account(seen)
+        messages.append(Message("user", (fill(question, fields),)))
+        messages.append(Message("assistant", (fill(answer, fields),)))
+    return tuple(messages)
+
+
+def _fresh(said: str, seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
     called: list[str | Words] = []
     for line in seen.lines:
         if line.id == seen.context.get("line") and line.kind in ("heard", "said"):
             called = [line.who, ": ", line.text, "\n"]
-    return (*messages, Message("user", (*called, f"{seen.name}: {said}")))
+    return (
+        *fresh(prompts["account-small"], fields_of(seen)),
+        *_last_account(seen),
+        Message("user", (*called, f"{seen.name}: {said}")),
+    )
 
 
 def _last_account(seen: AgentPerception) -> tuple[Message, ...]:
@@ -241,7 +261,8 @@ def _last_account(seen: AgentPerception) -> tuple[Message, ...]:
     if not own:
         return ()
     last = own[-1]
-    ending = f', "mode": "{last.mode or "context"}", "rule": ""}}'
+    rule = NO_RULE if last.mode != "guardrail" else SMALL_RULES[0]
+    ending = f', "rule": "{rule}", "mode": "{last.mode or "context"}"}}'
     return (
         Message("user", (f"{seen.name}: ", last.text)),
         Message("assistant", ('{"narrative": ', *_quoted(last.narrative), ending)),

@@ -22,7 +22,9 @@ from loopforge.policies.prompting import (
     account,
     fields_of,
     fill,
+    fresh,
     is_small,
+    last_lines,
     may_pass,
     mode_of,
     plain_prompt,
@@ -39,10 +41,10 @@ SHORT = 60
 DECIDE: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "speak": {"type": "boolean"},
         "narrative": {"type": "string", "maxLength": 120},
+        "speak": {"type": "boolean"},
     },
-    "required": ["speak", "narrative"],
+    "required": ["narrative", "speak"],
     "additionalProperties": False,
 }
 
@@ -70,13 +72,15 @@ def _to(seen: AgentPerception) -> str:
 
 def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
     if may_pass(seen):
-        question = fill(prompts["decide"], fields_of(seen))
-        messages = (*plain_prompt(seen, prompts), Message("user", (question,)))
+        who = f"{seen.name}, {seen.role}:\n"
+        question = Message("user", (who, *last_lines(seen, 4)))
+        messages = (*fresh(prompts["decide-small"], fields_of(seen)), question)
         answer = yield from ask(messages, schema=DECIDE, purpose="decide", max_tokens=60)
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer)
-        if not answer.data.get("speak"):
-            return _silent(str(answer.data.get("narrative") or ""))
+        narrative = str(answer.data.get("narrative") or "")
+        if not _wants(narrative, answer.data):
+            return _silent(narrative)
     messages = plain_prompt(seen, prompts)
     answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT)
     said = sentences(answer.text, 2)
@@ -90,6 +94,13 @@ def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
         narrative=narrative,
         acts=(Say(text=said, reply_to=_to(seen)),),
     )
+
+
+def _wants(narrative: str, data: dict[str, Any]) -> bool:
+    """Whether it has something to say: its sentence counts, where the two contradict each other."""
+    if narrative.startswith("I want"):
+        return True
+    return bool(data.get("speak")) and not narrative.startswith("I stay silent")
 
 
 def _silent(narrative: str) -> AgentActionPlan:

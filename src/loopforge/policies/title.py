@@ -8,9 +8,18 @@ from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room import Entitle, StaySilent
-from loopforge.policies.prompting import fields_of, fill, without_answer
+from loopforge.policies.prompting import (
+    fields_of,
+    fill,
+    fresh,
+    is_small,
+    last_lines,
+    without_answer,
+)
 
 VERSION = "title/1"
+LINES = 12
+"""Lines that a title is made from."""
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"title": {"type": "string", "minLength": 3, "maxLength": 48}},
@@ -23,13 +32,12 @@ def title(prompts: Prompts) -> Policy:
     """The naming mind with this prompt."""
 
     def policy(seen: AgentPerception) -> Thinking:
-        talk: list[Any] = []
-        for line in seen.lines:
-            if line.kind == "told":
-                continue
-            talk += [line.who, ": ", line.text, "\n"]
-        question = fill(prompts["title"], fields_of(seen))
-        messages = (Message("user", (*talk, "\n", question)),)
+        talk = last_lines(seen, LINES)
+        if is_small(seen):
+            messages = (*fresh(prompts["title-small"], fields_of(seen)), Message("user", talk))
+        else:
+            question = fill(prompts["title"], fields_of(seen))
+            messages = (Message("user", (*talk, "\n\n", question)),)
         answer = yield from ask(messages, schema=SCHEMA, purpose="title", max_tokens=40)
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer)
