@@ -1,0 +1,46 @@
+"""Energy bounds everything that mates do without people."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.room import Heard, Said
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from tests.rooms.conftest import NAMES, living, write_mates
+from tests.rooms.test_talking import speaker
+
+
+@pytest.mark.parametrize("wait", [0.0, 600.0], ids=["at once", "one line in ten minutes"])
+async def test_five_mates_alone_for_an_hour(tmp_path: Path, wait: float) -> None:
+    """Five mates that always call each other say at most the set number of lines, fast or slow."""
+    write_mates(tmp_path, NAMES)
+    numbers = itertools.count()
+
+    def script(question: Question) -> ScriptedAnswer:
+        me = speaker(question)
+        others = [name for name in NAMES if name != me]
+        number = next(numbers)
+        call = f"@{others[number % len(others)]} @{others[(number + 1) % len(others)]}"
+        data = {"say": f"{call} what of number {number}?", "speak": True}
+        return ScriptedAnswer(data=data, wait=wait)
+
+    async with living(tmp_path, script, energy_capacity=7, energy_refill=3) as home:
+        await home.says("ana", "anybody here? @maya, begin!")
+        for _ in range(60):
+            await home.clock.advance(60)
+        await home.rest()
+        heard = [e for e in await home.events() if isinstance(e.body, Heard)]
+        said = [e.body.mate for e in await home.events() if isinstance(e.body, Said)]
+        assert len(heard) == 1
+        assert 3 <= len(said) <= 7
+        assert len(set(said)) >= 3, "it took more than two of them"
+        await home.clock.advance(24 * 3600)
+        await home.rest()
+        assert await home.said() == said, "time gives nothing back"
+        await home.says("ana", "@vera go on")
+        await home.rest()
+        assert len(await home.said()) <= 7 + 3

@@ -1,0 +1,175 @@
+"""Bad input and bad luck: a clear error each, and nothing lost."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.room import Heard, Said
+from loopforge.errors import BadLine, InputError, LedgerBusy, LedgerFull, Unknown
+from loopforge.models.scripted import ScriptedAnswer
+from tests.rooms.conftest import Home, living
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("x" * 8001, "8,001 characters"),
+        ("", "nothing"),
+        ("  \n\t ", "nothing"),
+        ("\x00", "nothing"),
+    ],
+    ids=["too long", "empty", "blank", "only control signs"],
+)
+async def test_a_line_that_cannot_be_said(home: Home, text: str, says: str) -> None:
+    """An oversize or empty line is refused with the reason, and the room is as it was."""
+    await home.enter("ana")
+    before = await home.events()
+    with pytest.raises(BadLine, match=says):
+        await home.says("ana", text)
+    assert await home.events() == before
+
+
+async def test_control_signs_and_broken_characters_are_taken_out(home: Home) -> None:
+    """What is no text is taken out of a line; the rest is heard, byte for byte storable."""
+    event = await home.says("ana", "@maya \x1b[31mred\x00\x07 \ud800 line\r\nnext")
+    assert isinstance(event.body, Heard)
+    assert str(event.body.text) == "@maya [31mred ? line\nnext"
+    await home.rest()
+    assert await home.said() == ["maya"]
+
+
+async def test_unknown_things_are_named(home: Home) -> None:
+    """Unknown ids, rooms, mates, policies, commands: each error names what is known."""
+    await home.says("ana", "@maya hello")
+    await home.rest()
+    for work, says in (
+        (home.does("ana", "keep", "nonsense"), "nonsense"),
+        (home.does("ana", "policy", "zen"), "Known: chain, stub, talk"),
+        (home.does("ana", "triggers", "nobody mention"), "Here: maya"),
+        (home.does("ana", "dance"), "Known: stop"),
+        (home.does("ana", "energy", "lots"), "/energy 6"),
+        (home.app.front.scene("nowhere"), "nowhere"),
+        (home.app.front.enter("Bad Room", "ana", "terminal"), "small letters"),
+        (home.app.front.enter("new", "ana", "terminal", ("nobody",)), "Known here: maya"),
+        (home.app.front.hear("commons", "p0", "hi", surface="t", source=""), "enter it first"),
+    ):
+        with pytest.raises(InputError, match=says):
+            await work
+    answered = await home.says("ana", "@maya this replies to nothing", reply_to="nonsense")
+    assert isinstance(answered.body, Heard)
+    assert answered.body.reply_to == ""
+
+
+async def test_ten_thousand_lines_in_a_burst(tmp_path: Path) -> None:
+    """All are in the ledger once, in each person's order, and are answered together."""
+    async with living(tmp_path, lambda question: "So many.") as home:
+        people = ["ana", "bo", "cem", "dea", "eli"]
+        await home.enter(*people)
+
+        async def talk(name: str) -> None:
+            for number in range(2000):
+                await home.says(name, f"@maya {name} {number}", source=f"{name}:{number}")
+
+        await asyncio.gather(*map(talk, people))
+        await home.rest()
+        heard = [str(e.body.text) for e in await home.events() if isinstance(e.body, Heard)]
+        assert len(heard) == 10_000
+        for name in people:
+            own = [line for line in heard if line.startswith(f"@maya {name} ")]
+            assert own == [f"@maya {name} {number}" for number in range(2000)]
+        said = await home.said()
+        assert 1 <= len(said) <= 40, "merged, not one by one"
+        assert (await home.app.ledger.verify()).findings == ()
+
+
+async def test_a_locked_database_loses_nothing(tmp_path: Path) -> None:
+    """While somebody holds the lock a line is refused with what to do; then it is taken."""
+    async with living(tmp_path) as home:
+        await home.enter("ana")
+        lock = sqlite3.connect(tmp_path / "data" / "loopforge.db", isolation_level=None)
+        lock.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerBusy, match=r"again"):
+            await home.says("ana", "@maya hello", source="t:1")
+        lock.execute("COMMIT")
+        lock.close()
+        await home.says("ana", "@maya hello", source="t:1")
+        await home.rest()
+        heard = [e for e in await home.events() if isinstance(e.body, Heard)]
+        assert len(heard) == 1
+        assert await home.said() == ["maya"]
+
+
+async def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    """On a full disk a line is refused with what to do; a turn under way is taken up again."""
+    slow = ScriptedAnswer(text="There you are. " * 40, wait=5)
+    async with living(tmp_path, lambda question: slow) as home:
+        await home.says("ana", "@maya hello")
+        await home.clock.advance(2)
+
+        def limit(pages: int) -> None:
+            with home.app.ledger._store.writer.connect() as connection:
+                connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+
+        await asyncio.to_thread(limit, 1)
+        with pytest.raises(LedgerFull, match=r"(?i)space|room"):
+            await home.says("ana", "@maya are you there? " + "y" * 7900)
+        await home.clock.advance(8)
+        assert await home.said() == []
+        await asyncio.to_thread(limit, 1_000_000)
+        await home.clock.advance(60)
+        await home.rest()
+        assert await home.said() == ["maya"]
+        heard = [e for e in await home.events() if isinstance(e.body, Heard)]
+        assert len(heard) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (ScriptedAnswer(text="}{ ????", outcome="malformed"), "made no sense"),
+        (ScriptedAnswer(text="", outcome="timed_out"), "took too long"),
+        (ScriptedAnswer(text="", outcome="refused"), "would not answer"),
+        (ScriptedAnswer(text="", outcome="failed"), "no model could be reached"),
+    ],
+    ids=["garbage", "never ends", "refuses", "is away"],
+)
+async def test_a_model_that_misbehaves(tmp_path: Path, answer: ScriptedAnswer, told: str) -> None:
+    """People are told once in plain words, no energy is spent, and the next line works."""
+    answers = [answer, answer]
+
+    def script(question: object) -> ScriptedAnswer:
+        return answers.pop() if answers else ScriptedAnswer(text="Here again.")
+
+    async with living(tmp_path, script) as home:
+        for _ in range(2):
+            await home.says("ana", "@maya hello")
+            await home.rest()
+        notices = [line for line in await home.lines() if line.startswith("*")]
+        assert len(notices) == 1
+        assert told in notices[0]
+        assert await home.said() == []
+        scene = await home.app.front.scene("commons")
+        assert scene.energy == scene.capacity
+        await home.says("ana", "@maya hello?")
+        await home.rest()
+        assert await home.said() == ["maya"]
+
+
+async def test_why_of_nonsense(home: Home) -> None:
+    """An id that is none is an error that names it."""
+    with pytest.raises(Unknown, match="01nonsense"):
+        await home.app.front.why("01nonsense")
+
+
+async def test_a_partial_answer_is_said_as_far_as_it_came(tmp_path: Path) -> None:
+    """A model that ran out of time half way has said half, and a mark shows it."""
+    cut = ScriptedAnswer(text="The bridge fell because", outcome="timed_out")
+    async with living(tmp_path, lambda question: cut) as home:
+        await home.says("ana", "@maya why?")
+        await home.rest()
+        said = [str(e.body.text) for e in await home.events() if isinstance(e.body, Said)]
+        assert said == ["The bridge fell because …"]
