@@ -24,8 +24,9 @@ class Behaviour:
     """What the server does with one request.
 
     With a `status` other than 200 it answers with `body`. Else it streams `pieces` and then the
-    end that `finish` says; `stall` waits for ever before the piece of that number, `cut` breaks the
-    connection there, `vanish` ends the stream there as if all was well but without an end.
+    end that `finish` says; `stall` waits for the `gate` before the piece of that number (for ever,
+    unless somebody opens it), `cut` breaks the connection there, `vanish` ends the stream there as
+    if all was well but without an end.
     """
 
     pieces: Sequence[str] = ("Hello", ", ", "ana", "!")
@@ -34,6 +35,7 @@ class Behaviour:
     body: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     stall: int | None = None
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
     cut: int | None = None
     vanish: int | None = None
     refusal: str = ""
@@ -112,7 +114,7 @@ class Server:
             await asyncio.sleep(0)
         for place, event in enumerate(_events(request.path, behaviour)):
             if place == behaviour.stall:
-                await asyncio.Event().wait()
+                await behaviour.gate.wait()
             if place == behaviour.cut:
                 assert request.transport is not None
                 request.transport.abort()
