@@ -14,6 +14,8 @@ import gc
 import importlib.util
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +74,9 @@ class Address(Struct, frozen=True):
     key: Secret
 
 
-def weights() -> Path:
+def weights(package: str = PACKAGE) -> Path:
     """The model's file. Raises ModelError if it is not installed."""
-    found = importlib.util.find_spec(PACKAGE)
+    found = importlib.util.find_spec(package)
     for folder in (found.submodule_search_locations or ()) if found else ():
         for path in sorted(Path(folder).glob("*.gguf")):
             return path
@@ -92,39 +94,37 @@ def threads() -> int:
 
 
 class Embedded:
-    """The embedded model's server. Starts when it is first needed; `close` ends it."""
+    """The embedded model's server. Starts when it is first needed; `close` ends it.
 
-    def __init__(self, dice: Dice, *, window: int = 4096, threads: int = 0) -> None:
-        self._dice, self._window, self._threads = dice, window, threads
-        self._server: Any = None
-        self._address: Address | None = None
-        self._trouble: ModelError | None = None
-        self._starting = asyncio.Lock()
+    `path` is another file of weights than the one that comes along.
+    """
 
-    async def preload(self) -> None:
-        """Start it in advance; trouble is kept for the first question."""
-        try:
-            await self.address()
-        except ModelError:
-            return
+    def __init__(
+        self, dice: Dice, *, window: int = 4096, threads: int = 0, path: Path | None = None
+    ) -> None:
+        self._dice, self._window, self._threads, self._path = dice, window, threads, path
+        self._tasks = Tasks()
+        self._loading: asyncio.Task[_Running | ModelError] | None = None
 
     async def address(self) -> Address:
-        """Where it is, started if need be. Raises ModelError."""
-        async with self._starting:
-            if self._trouble is not None:
-                raise self._trouble
-            if self._address is None:
-                key = Secret(self._dice.bytes(16).hex())
-                try:
-                    self._server = await asyncio.to_thread(self._start, key)
-                except ModelError as error:
-                    self._trouble = error
-                    raise
-                self._address = Address(self._server.listening_address, key)
-            return self._address
+        """Where it is, started if need be. Raises ModelError, the same each time."""
+        if self._loading is None:
+            key = Secret(self._dice.bytes(16).hex())
+            self._loading = self._tasks.spawn(asyncio.to_thread(self._load, key), "embedded model")
+        loaded = await asyncio.shield(self._loading)
+        if isinstance(loaded, ModelError):
+            raise loaded
+        return loaded.address
+
+    def _load(self, key: Secret) -> _Running | ModelError:
+        try:
+            server = self._start(key)
+        except ModelError as error:
+            return error
+        return _Running(server, Address(server.listening_address, key))
 
     def _start(self, key: Secret) -> Any:
-        path = weights()
+        path = self._path or weights()
         try:
             import xllamacpp  # type: ignore[import-untyped]
         except ImportError as error:
@@ -157,18 +157,28 @@ class Embedded:
         return parameters
 
     async def close(self) -> None:
-        """End the server, if it runs; ends what it is computing at the next batch."""
-        async with self._starting:
-            server, self._server, self._address = self._server, None, None
-            if server is not None:
-                holder = [server]
-                del server
-                await asyncio.to_thread(_drop, holder)
+        """End the server, if it runs; it ends what it is computing at the next batch."""
+        loading, self._loading = self._loading, None
+        if loading is not None:
+            loaded = await loading
+            del loading
+            await asyncio.to_thread(_drop, [loaded])
+            del loaded
 
 
-def _drop(holder: list[Any]) -> None:
+@dataclass
+class _Running:
+    """The server, which ends when nobody holds it any more."""
+
+    server: Any
+    address: Address
+
+
+def _drop(loaded: list[_Running | ModelError]) -> None:
     """Let go of the server; its destructor waits for its threads."""
-    holder.clear()
+    running = loaded.pop()
+    if isinstance(running, _Running):
+        running.server = None
     gc.collect()
 
 
@@ -180,12 +190,23 @@ class Local:
         self._clock, self._tasks = clock, tasks
         self._provider: Provider | None = None
 
+    async def prepare(self) -> None:
+        """Load it and its client in advance. Trouble is kept for the first question."""
+        with suppress(ModelError):
+            await (await self._ready()).ready()
+
     async def attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
         """Ask once; the first time, load it."""
         try:
-            address = await self._embedded.address()
+            provider = await self._ready()
         except ModelError as error:
             return Tried(outcome="failed", detail=str(error), lasting=True)
+        if question.route.temperature is None:
+            question = replace(question, route=replace(question.route, temperature=TEMPERATURE))
+        return await provider.attempt(question, hear)
+
+    async def _ready(self) -> Provider:
+        address = await self._embedded.address()
         if self._provider is None:
             spec = replace(
                 self._spec,
@@ -195,9 +216,7 @@ class Local:
                 extra={**SAMPLING, **self._spec.extra},
             )
             self._provider = Provider(spec, self._clock, self._tasks)
-        if question.route.temperature is None:
-            question = replace(question, route=replace(question.route, temperature=TEMPERATURE))
-        return await self._provider.attempt(question, hear)
+        return self._provider
 
     async def close(self) -> None:
         """Close the client; the server is closed by whoever made it."""

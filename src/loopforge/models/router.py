@@ -133,9 +133,10 @@ class TieredModels:
 
     def preload(self) -> None:
         """Begin to load the embedded model, if the first tier would ask it."""
-        specs = self.tiers.choose(Route())
-        if specs and specs[0].provider == "embedded":
-            self._tasks.spawn(self.embedded.preload(), "preload")
+        for spec in self.tiers.choose(Route())[:1]:
+            voice = self._voice(spec)
+            if isinstance(voice, Local):
+                self._tasks.spawn(voice.prepare(), "preload")
 
     # ------------------------------------------------------------ tries
 
