@@ -1,7 +1,7 @@
-"""The host of a home, made to be killed: `python -m tests.crash.child OPTIONS` (JSON).
+"""The host of a home, made to be killed; `main` runs in a process of its own (host.py).
 
-The real app on SQLite, the real hall on its Unix socket; a scripted model, or the embedded one. It
-says "ready" on standard output, takes `arm POINT AFTER` on standard input, and ends when that ends.
+The real app on SQLite, the real hall on its Unix socket; a scripted model, or the embedded one.
+Through a pipe it says "ready", takes an Order, says "armed", and ends when the pipe does.
 
 The scripted mate repeats the marks (`[k17]`) of the lines it answers: all that were said to it and
 that it has not answered; if there is none, the newest again, so that a turn too many is seen.
@@ -12,16 +12,15 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import re
-import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from loopforge.app import App, open_app
+from loopforge.app import App, open_app, open_models
 from loopforge.chat.commands import Commands
 from loopforge.chat.front import Front
 from loopforge.core.events import Event
@@ -30,10 +29,11 @@ from loopforge.home import lock_home
 from loopforge.io.address import Address
 from loopforge.io.hall import Hall
 from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
+from loopforge.runtime.clock import SystemClock, SystemDice
 from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Route
 from loopforge.settings import Settings, load_settings
 from tests.crash.board import Board
-from tests.crash.fate import Fate, die, watch_transactions
+from tests.crash.fate import Fate, watch_transactions
 
 MARK = re.compile(r"\[k\d+\]")
 PLAIN = {"again": False, "note": "", "tool": ""}
@@ -51,6 +51,13 @@ class Options(Struct, kw_only=True):
     pieces: int = 8
     wait: float = 0.05
     pause: float = 0.02
+
+
+class Order(Struct, kw_only=True):
+    """Die at this point, the n-th time from now on."""
+
+    point: str
+    after: int
 
 
 # ---------------------------------------------------------------- the model
@@ -106,12 +113,15 @@ class Doomed:
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
         """Ask the model behind."""
         self._fate.at("ask.begin")
-        if self._fate.set_for("ask.wait"):
-            asyncio.get_running_loop().call_later(0.02, die, "ask.wait")
+        came = 0
 
         def heard(piece: str) -> None:
-            self._fate.at("ask.piece")
+            nonlocal came
+            came += 1
+            if came == 1:
+                self._fate.at("ask.first")
             hear(piece)
+            self._fate.at("ask.piece")
 
         reply = await self._inner.ask(question, heard)
         self._fate.at("ask.end")
@@ -169,9 +179,6 @@ async def models_of(options: Options, settings: Settings) -> AsyncIterator[Model
     if not options.embedded:
         yield ScriptedModels(script_of(options))
         return
-    from loopforge.models import open_models
-    from loopforge.runtime.clock import SystemClock, SystemDice
-
     models = open_models(settings, SystemClock(), SystemDice())
     try:
         yield models
@@ -179,13 +186,19 @@ async def models_of(options: Options, settings: Settings) -> AsyncIterator[Model
         await models.close()
 
 
-async def host(options: Options) -> None:
-    """Be the host until standard input ends."""
-    fate = Fate(options.point, options.after)
+async def host(options: Options, line: Connection) -> None:
+    """Be the host until whoever started it hangs up."""
+
+    def say(word: str) -> None:
+        line.send_bytes(word.encode())
+
+    fate = Fate(say, options.point, options.after)
     watch_transactions(fate)
     home = Path(options.home)
     settings = load_settings(home, environ={})
-    settings = dataclasses.replace(settings, debounce_seconds=0.03, timezone="UTC")
+    settings = dataclasses.replace(
+        settings, debounce_seconds=0.03, timezone="UTC", embedded_context=1024
+    )
     board = Board(settings.data / "board.jsonl", fate, options.deaf)
     with lock_home(home):
         async with (
@@ -194,8 +207,17 @@ async def host(options: Options) -> None:
         ):
             app.ledger.on_append(lambda _, events: _said(fate, events))
             async with Hall(Threshold(app, fate), Address(settings.data)):
-                print("ready", flush=True)
-                await _obey(fate)
+                say("ready")
+                while (order := await asyncio.to_thread(_order, line)) is not None:
+                    fate.arm(order.point, order.after)
+                    say("armed")
+
+
+def _order(line: Connection) -> Order | None:
+    try:
+        return msgspec.json.decode(line.recv_bytes(), type=Order)
+    except EOFError:
+        return None
 
 
 def _said(fate: Fate, events: Sequence[Event]) -> None:
@@ -203,15 +225,6 @@ def _said(fate: Fate, events: Sequence[Event]) -> None:
         fate.at("said")
 
 
-async def _obey(fate: Fate) -> None:
-    reader = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while line := await reader.readline():
-        given: Mapping[str, Any] = msgspec.json.decode(line)
-        fate.arm(given["point"], given["after"])
-        print("armed", flush=True)
-
-
-if __name__ == "__main__":
-    asyncio.run(host(msgspec.json.decode(sys.argv[1], type=Options)))
+def main(options: bytes, line: Connection) -> None:
+    """Begin a life."""
+    asyncio.run(host(msgspec.json.decode(options, type=Options), line))

@@ -29,6 +29,7 @@ from loopforge.core.room import Said
 from loopforge.io.link import Update
 from loopforge.runtime.clock import SeededDice
 from loopforge.runtime.ports import Thinking
+from loopforge.runtime.tasks import Tasks
 from tests.crash import board
 from tests.crash.child import Options
 from tests.crash.fate import STAGES
@@ -46,7 +47,7 @@ FACTS = ("room.heard", "room.weighed", "turn.asked", "turn.answered", "room.said
 
 PHASES: dict[str, tuple[str, ...]] = {
     "hearing": ("hear.before", "wire", "append.begin", "hear.after"),
-    "asking": ("ask.begin", "thinking", "ask.wait"),
+    "asking": ("ask.begin", "thinking", "ask.first"),
     "streaming": ("ask.piece", "draft", "ask.end"),
     "appending": tuple(
         f"append.{stage} {kind}"
@@ -66,16 +67,28 @@ PHASES: dict[str, tuple[str, ...]] = {
 OUTSIDE = ("wire", "thinking", "draft", "shown")
 
 
-def furnish(home: Path) -> None:
-    """Make a home whose mates can be told apart."""
+SHORT = """You tell in one sentence why you gave an answer in a chat.
+
+> {to}: Hello everyone!
+> Merlin: Ah, goodbye! Or is it hello?
+{"narrative": "I greeted {to} because I live backwards.", "rule": "none", "mode": "context"}
+"""
+"""A prompt of the home's own: a real model reads the shipped one for seconds, again and again."""
+
+
+def furnish(home: Path, *, real: bool = False) -> None:
+    """Make a home whose mates can be told apart; for a real model, one that costs it little."""
     (home / "mates").mkdir(parents=True)
     (home / "data").mkdir()
     for name in MATES:
         text = MATE.format(name=name.capitalize(), role="mate", more="triggers: [mention]\n")
         (home / "mates" / f"{name}.md").write_text(text)
-    (home / "mates" / "zuzu.md").write_text(
-        MATE.format(name="Zuzu", role="cat", more="interests: [mice]\n")
-    )
+    if real:
+        (home / "prompts").mkdir()
+        (home / "prompts" / "account-small.md").write_text(SHORT)
+    else:
+        text = MATE.format(name="Zuzu", role="cat", more="interests: [mice]\n")
+        (home / "mates" / "zuzu.md").write_text(text)
 
 
 class Rolls:
@@ -103,7 +116,11 @@ class Rolls:
 
 @dataclass
 class Drill:
-    """One phase, drilled. `at_once`: several lines may wait for an answer at the same time."""
+    """One phase, drilled. `at_once`: several lines may wait for an answer at the same time.
+
+    `from_birth`: the share of hosts that are armed before they open anything, so that they may die
+    while they take up what the one before them left.
+    """
 
     home: Path
     phase: str
@@ -111,6 +128,7 @@ class Drill:
     options: Options
     find: Finder = by_mark
     at_once: bool = True
+    from_birth: float = 0.3
     questions: Iterator[str] = field(default_factory=lambda: cycle(("how are you?",)))
     kills: int = 0
     lives: int = 0
@@ -119,7 +137,7 @@ class Drill:
 
     async def run(self, kills: int) -> Tally:
         """Kill so many hosts, let the last one live until all is quiet, and count."""
-        furnish(self.home)
+        furnish(self.home, real=self.options.embedded)
         async with AsyncExitStack() as stack:
             for name in ("ana", "bo") if self.at_once else ("ana",):
                 self.terminals.append(await stack.enter_async_context(sitting(self.home, name)))
@@ -146,29 +164,36 @@ class Drill:
 
     async def _life(self, blow: str) -> bool:
         """One host, from its start to its death; whether it died where it should."""
-        outside = blow in OUTSIDE
         after = 1 + self.dice.below(self.options.pieces) if blow == "ask.piece" else 1
-        from_birth = not outside and self.dice.share() < 0.3
-        options = self.options
-        if from_birth:  # it may then die while it takes up what the one before it left
-            options = msgspec.structs.replace(options, point=blow, after=after)
+        armed = msgspec.structs.replace(self.options, point=blow, after=after)
+        if blow not in OUTSIDE and self.dice.share() < self.from_birth:
+            return await self._doomed(armed)  # it may die while it takes up what was left
         if self.at_once and self.dice.share() < 0.3:
             self._say()  # to nobody, as yet
-        async with hosting(options) as host:
-            if not from_birth:
-                assert await host.ready()
-                await self._in()
-                if not self.at_once or self.dice.share() < 0.5:
-                    await self._quiet()
-            if outside:
+        async with hosting(self.options) as host:
+            assert await host.ready()
+            await self._in()
+            if not self.at_once or self.dice.share() < 0.5:
+                await self._quiet()
+            if blow in OUTSIDE:
                 return await self._struck(host, blow)
-            if not from_birth:
-                await host.arm(blow, after)
+            await host.arm(blow, after)
+            return await self._dies(host, blow)
+
+    async def _doomed(self, armed: Options) -> bool:
+        """A host that is armed before it opens anything."""
+        async with hosting(armed) as host:
+            if not self.at_once and not await self._quiet_before(host):
+                return host.died == armed.point
+            return await self._dies(host, armed.point)
+
+    async def _dies(self, host: Host, blow: str) -> bool:
+        """Say something, or two things; whether the host died of it."""
+        self._say()
+        if self.at_once and self.dice.share() < 0.3:
             self._say()
-            if self.at_once and self.dice.share() < 0.3:
-                self._say()
-            await host.dies(PATIENCE if self.options.embedded else 10)
-            return host.died == blow
+        await host.dies(PATIENCE if self.options.embedded else 10)
+        return host.died == blow
 
     async def _struck(self, host: Host, blow: str) -> bool:
         """Say something, and kill the host at a moment that the terminal sees."""
@@ -205,6 +230,14 @@ class Drill:
             for terminal in self.terminals:
                 await terminal.link.settled()
                 await terminal.link.shown()
+
+    async def _quiet_before(self, host: Host) -> bool:
+        """Whether all is quiet before the host dies."""
+        tasks = Tasks()
+        quiet, death = tasks.spawn(self._quiet(), "quiet"), tasks.spawn(host.dies(), "death")
+        await asyncio.wait((quiet, death), return_when=asyncio.FIRST_COMPLETED)
+        await tasks.close()
+        return not host.dead
 
     async def _last_life(self) -> None:
         """A host that nobody kills until everything is said, shown and accepted."""

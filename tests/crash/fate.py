@@ -1,8 +1,8 @@
 """Where a host dies: it kills itself with SIGKILL at a chosen point, for the n-th time it gets there.
 
 A point is a word such as `ask.piece`, or `append.commit room.said`: a stage of a transaction that
-writes events, and a kind of event that is among them. Before it dies it says where on its standard
-output, so that whoever counts knows which phase it was in. SIGKILL leaves no time for anything.
+writes events, and a kind of event that is among them. Before it dies it says where, so that whoever
+counts knows which phase it was in. SIGKILL leaves no time for anything.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import event
@@ -25,9 +25,10 @@ Besides there is `append.begin`: it has the lock and has written nothing.
 
 
 class Fate:
-    """One host's. Unarmed it lets everything pass."""
+    """One host's; `last_words` are heard outside. Unarmed it lets everything pass."""
 
-    def __init__(self, point: str = "", after: int = 1) -> None:
+    def __init__(self, last_words: Callable[[str], None], point: str = "", after: int = 1) -> None:
+        self._last_words = last_words
         self._point, self._left = point, after
         self._lock = threading.Lock()
 
@@ -43,17 +44,8 @@ class Fate:
                 return
             self._left -= 1
             if self._left <= 0:
-                die(point)
-
-    def set_for(self, point: str) -> bool:
-        """Whether this point is the one."""
-        return point == self._point
-
-
-def die(point: str) -> None:
-    """Say where, and die as by `kill -9`."""
-    os.write(1, f"died {point}\n".encode())
-    os.kill(os.getpid(), signal.SIGKILL)
+                self._last_words(f"died {point}")
+                os.kill(os.getpid(), signal.SIGKILL)
 
 
 class _Transaction(threading.local):
