@@ -295,6 +295,18 @@ async def test_a_reply_names_the_line_it_answers(tmp_path: Path) -> None:
         await ana.sees("↳ somebody: the first question")
 
 
+async def test_what_an_answer_answers_is_quoted_only_where_it_is_not_plain(tmp_path: Path) -> None:
+    """Two mates that answer a person's last line quote nothing; one that answers another line does."""
+    async with seat(tmp_path, size=(92, 40)) as ana:
+        one = ana.heard("the first question")
+        two = ana.heard("the second question")
+        ana.said("an answer", turn="a", reply_to=two.id)
+        ana.said("another answer", "merlin", turn="b", reply_to=two.id)
+        ana.said("a late answer", "pixel", turn="c", reply_to=one.id)
+        await ana.sees("a late answer", "↳ somebody: the first question")
+        assert ana.screen().count("↳") == 1
+
+
 async def test_days_boundaries_and_notices(tmp_path: Path) -> None:
     """A new day and a new conversation are rules; joins are dim; a reaction stands at its line."""
     async with seat(tmp_path, size=(92, 40)) as ana:

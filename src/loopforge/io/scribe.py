@@ -43,10 +43,14 @@ DOTS = ("●  ·  ·", "·  ●  ·", "·  ·  ●", "·  ●  ·")
 
 @dataclass
 class Place:
-    """Where the pen stands: the line and the day before; whether anybody has spoken yet."""
+    """Where the pen stands: the line and the day before, the last line of a person.
+
+    `begun`: somebody has spoken.
+    """
 
     before: Event | None = None
     day: date | None = None
+    asked: str = ""
     begun: bool = False
 
 
@@ -128,6 +132,7 @@ class Scribe:
         place.day = today
         place.before = event if isinstance(body, Heard | Said) else None
         place.begun = place.begun or place.before is not None
+        place.asked = event.id if isinstance(body, Heard) else place.asked
         return [*made, widget]
 
     def _plain_to_see(self, body: Body, place: Place) -> bool:
@@ -145,8 +150,10 @@ class Scribe:
             and local(event.at, self._zone).date() == place.day
         )
         quote = None
-        answered = before is not None and before.id == body.reply_to
-        if body.reply_to and not answered:
+        answered = {before.id} if before is not None else set()
+        if isinstance(body, Said):
+            answered.add(place.asked)  # several mates answer one line of a person
+        if body.reply_to and body.reply_to not in answered:
             quote = self._quote(body.reply_to)
             follows = False
         colour, heading = (

@@ -244,7 +244,7 @@ class Terminal(App[None]):
 
     @on(Pen.Said)
     def _said(self, message: Pen.Said) -> None:
-        self._transcript.scroll_end(animate=False)
+        self._transcript.foot()
         try:
             match parse(message.text):
                 case Given() as given:
@@ -293,7 +293,7 @@ class Terminal(App[None]):
         elif self._scribe.speaking:
             self.run_worker(self._do(Given(name="stop"), ""), exit_on_error=False)
         else:
-            self._transcript.scroll_end(animate=False)
+            self._transcript.foot()
 
     @on(Pen.Left)
     def _left(self, message: Pen.Left) -> None:

@@ -218,10 +218,15 @@ class Transcript(VerticalScroll, can_focus=False):
     def leaf(self, by: int) -> None:
         """A page up (-1) or down (1), or to the foot (0)."""
         if by == 0:
-            self.scroll_end(animate=False)
+            self.foot()
         elif self.max_scroll_y:
             self.release_anchor()
             self.scroll_relative(y=by * max(self.size.height - 3, 1), animate=False)
+
+    def foot(self) -> None:
+        """To the newest line."""
+        self.scroll_end(animate=False)
+        self.call_after_refresh(self.post_message, self.Moved())  # a layout moves it unwatched
 
     @property
     def settled(self) -> bool:
