@@ -9,7 +9,6 @@ import pytest
 from tests.crash.tally import Tally
 
 Printer = Callable[[str, int, Tally], None]
-HEAD = f"{'phase':<22}{'kills':>7}{'lines':>7}{'answers':>9}{'lost':>6}{'duplicated':>12}"
 
 
 @pytest.fixture
@@ -19,15 +18,14 @@ def seed(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-def figures(capsys: pytest.CaptureFixture[str], seed: int) -> Printer:
-    """Print one line of the table, whatever pytest captures."""
+def figures(record_property: Callable[[str, object], None], seed: int) -> Printer:
+    """Hand one line of the table to the end of the run, where tests/conftest.py prints them all."""
 
     def show(phase: str, kills: int, tally: Tally) -> None:
-        with capsys.disabled():
-            print(f"\n{HEAD}   seed {seed}")
-            print(
-                f"{phase:<22}{kills:>7}{tally.lines:>7}{tally.answers:>9}"
-                f"{tally.lost:>6}{tally.duplicated:>12}"
-            )
+        line = (
+            f"{phase:<22}{kills:>7}{tally.lines:>7}{tally.answers:>9}"
+            f"{tally.lost:>6}{tally.duplicated:>12}"
+        )
+        record_property("crash", f"{line}   seed {seed}")
 
     return show
