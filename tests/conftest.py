@@ -29,3 +29,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if item.get_closest_marker(kind):
                 item.add_marker(pytest.mark.xdist_group(kind))
                 break
+
+
+HEAD = f"{'phase':<22}{'kills':>7}{'lines':>7}{'answers':>9}{'lost':>6}{'duplicated':>12}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what the crash tests counted, from whichever process they ran in."""
+    reports = [r for kind in ("passed", "failed") for r in terminalreporter.getreports(kind)]
+    lines = [text for r in reports for name, text in r.user_properties if name == "crash"]
+    if lines:
+        terminalreporter.section("hosts killed with -9")
+        terminalreporter.write_line(HEAD)
+        for line in sorted(map(str, lines)):
+            terminalreporter.write_line(line)
