@@ -324,6 +324,44 @@ async def test_an_unforeseen_error_is_told_plainly_and_ends_nothing(
         await ana.until(frames.Done)
 
 
+async def test_a_fault_after_the_welcome_hangs_up_and_no_more(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A terminal that cannot be served on is cut off without a word, so that it comes again."""
+
+    async def broken(room: str, person: str, seq: int) -> None:
+        raise ZeroDivisionError("secret detail")
+
+    async with house(tmp_path, SILENT) as hall:
+        ana = await hall.wire("ana")
+        hall.rooms.seen = broken  # type: ignore[method-assign]
+        ana.tell(frames.Seen(seq=1))
+        while (frame := await ana.next()) is not None:
+            assert not isinstance(frame, frames.Refused | frames.Garbled)
+        assert "secret detail" in caplog.text
+        assert isinstance((await hall.wire("ana")).reader, asyncio.StreamReader)
+
+
+async def test_what_a_mad_model_writes_can_be_sent(tmp_path: Path) -> None:
+    """Halves of characters and drafts without end reach the terminal as something readable."""
+    async with house(tmp_path, SILENT) as hall:
+        ana = await hall.wire("ana")
+        hall.rooms.air.publish("commons", Thinking(turn="t", mate="maya"))
+        hall.rooms.air.publish(
+            "commons", Draft(turn="t", mate="maya", text="\ud800" + "z" * 2_000_000)
+        )
+        draft = (await ana.until(Draft))[-1]
+        assert isinstance(draft, Draft)
+        assert draft.text.startswith("?zzz")
+        hall.rooms.add("commons", Told(text=Words("half \udfff")), "room")
+        hall.rooms.add("commons", Heard(person="p", text=Words("half \udfff")), "person:p")
+        ana.tell(frames.Settle(n=1))
+        got = await ana.until(frames.Done)
+        assert texts(got) == ["half ?"]
+        told = [f.event.body for f in got if isinstance(f, frames.Happened)]
+        assert [str(body.text) for body in told if isinstance(body, Told)] == ["half ?"]
+
+
 async def test_bye_is_answered_by_hanging_up_after_all_is_done(tmp_path: Path) -> None:
     """What was said and seen before Bye is done before the host hangs up."""
     async with house(tmp_path, SILENT) as hall:

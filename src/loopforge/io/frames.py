@@ -17,7 +17,7 @@ from typing import Annotated, Generic, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from loopforge import errors
 from loopforge.chat.scene import Scene
@@ -310,12 +310,24 @@ def shown(event: Event) -> Event | None:
         files = tuple(replace(file, text=public("")) for file in body.files)
         return replace(event, hash="", body=replace(body, text=_cut(body.text), files=files))
     if isinstance(body, SEEN_AS_THEY_ARE):
-        return replace(event, hash="")
+        words = {n: _cut(value) for n, value in asdict(body).items() if isinstance(value, Words)}
+        return replace(event, hash="", body=replace(body, **words))
     return None
 
 
+def shown_draft(draft: Draft) -> Draft:
+    """A draft as it can be sent, whatever a model writes."""
+    text = sound(draft.text)
+    return replace(draft, text=text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…")
+
+
+def sound(text: str) -> str:
+    """The text without halves of characters, which no frame can hold."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _cut(words: Words) -> Words:
-    text = str(words)
+    text = sound(str(words))
     if len(text) <= LONGEST_SHOWN:
         return Words(text)
     left_out = len(text) - LONGEST_SHOWN
@@ -338,7 +350,7 @@ def pages(n: int, events: Iterable[Event]) -> Iterator[Page]:
 
 def texts(n: int, text: str) -> Iterator[Done]:
     """The answer to request `n` in words, in as many frames as it needs."""
-    clean = text.encode("utf-8", "replace").decode()
+    clean = sound(text)
     for start in range(0, len(clean), LONGEST_SHOWN):
         part = clean[start : start + LONGEST_SHOWN]
         yield Done(n=n, text=part, more=start + LONGEST_SHOWN < len(clean))
@@ -369,7 +381,7 @@ _KINDS: dict[str, type[errors.LoopforgeError]] = {
 
 def refusal(error: errors.LoopforgeError, *, n: int = 0, source: str = "") -> Refused:
     """An error as a frame."""
-    return Refused(kind=type(error).__name__, sentence=str(error), n=n, source=source)
+    return Refused(kind=type(error).__name__, sentence=sound(str(error)), n=n, source=source)
 
 
 def raised(refused: Refused) -> errors.LoopforgeError:

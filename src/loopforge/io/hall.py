@@ -80,7 +80,7 @@ class Hall:
         except OSError:
             log.debug("a terminal went away", exc_info=True)
         except Exception:
-            log.exception("a terminal could not be served")
+            log.exception("a terminal could not be let in")
             writer.write(frames.encode(frames.refusal(fault())))
         finally:
             await _hang_up(writer)
@@ -106,6 +106,10 @@ class Hall:
         channel.add(guest)
         try:
             await guest.stay(coming)
+        except (frames.Nonsense, OSError):
+            raise
+        except Exception:  # it was let in: hang up, and it comes again
+            log.exception("a terminal could not be served")
         finally:
             if channel.remove(guest):
                 self._channels.pop(scene.room, None)

@@ -251,6 +251,7 @@ class Link:
             if await self._talk(reader, writer):
                 pause, since = PAUSES[0], self._clock.ticks()
             elif not self._closing:
+                self._give_up(since)
                 await self._clock.sleep(pause)
                 pause = min(pause * 2, PAUSES[1])
 

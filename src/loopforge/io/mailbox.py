@@ -16,7 +16,7 @@ from collections import deque
 from typing import assert_never
 
 from loopforge.core.events import Event
-from loopforge.io.frames import FromHost, Happened, Sight, shown
+from loopforge.io.frames import FromHost, Happened, Sight, shown, shown_draft
 from loopforge.runtime.ports import Breath, Draft, Rested, Thinking, Withdrawn
 
 EVENTS = 256
@@ -122,6 +122,7 @@ class Mailbox:
         waiting = self._turns.setdefault(breath.turn, {})
         match breath:
             case Draft():
+                breath = shown_draft(breath)
                 if (cell := waiting.get("draft")) is not None:
                     cell[0] = breath
                     return

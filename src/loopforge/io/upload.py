@@ -52,4 +52,5 @@ def take_file(path: str, limit: int = LARGEST) -> File:
         ) from None
     if "\0" in text:
         raise BadLine(f"{where} is no text: it holds NUL bytes.")
-    return File(name=Words(where.name), size=len(data), text=Words(text))
+    name = where.name.encode("utf-8", "replace").decode()
+    return File(name=Words(name), size=len(data), text=Words(text))
