@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +12,7 @@ import pytest
 from loopforge.errors import BadSettings
 from loopforge.models.places import PLACES
 from loopforge.models.spec import Secret
-from loopforge.models.tiers import Limits, Tiers, ladder, read_tiers
+from loopforge.models.tiers import KEYS, Limits, Tiers, ladder, read_tiers
 from loopforge.runtime.ports import Route
 
 OPENROUTER = {"OPENROUTER_API_KEY": "sk-or-1"}
@@ -225,6 +228,20 @@ def test_errors_name_the_key(models: dict[str, Any], tiers: dict[str, Any], name
     with pytest.raises(BadSettings) as caught:
         read(models, tiers)
     assert named in str(caught.value)
+
+
+def test_the_examples_in_the_docs_are_read() -> None:
+    """Every example of docs/adding-models.md is accepted, and it explains every key there is."""
+    text = (Path(__file__).parents[2] / "docs" / "adding-models.md").read_text("utf-8")
+    examples = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    assert len(examples) >= 3
+    for example in examples:
+        tables = tomllib.loads(example)
+        tiers = read(tables.get("models"), tables.get("tiers"), OPENROUTER)
+        assert set(tables.get("models", {})) <= set(tiers.models) | set(tiers.missing)
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|.*\|.*\|$", text, re.MULTILINE)
+    told = {key for row in rows for key in re.findall(r"\w+", row)}
+    assert told == set(KEYS)
 
 
 def test_a_secret_never_shows() -> None:

@@ -134,7 +134,7 @@ class Embedded:
         except RuntimeError as error:
             raise ModelError(
                 f"The embedded model could not be loaded from {path}: {error} It needs about "
-                "600 MB of memory; `embedded_context` sets how much of that is for prompts."
+                "800 MB of memory; `embedded_context` sets how much of that is for prompts."
             ) from error
 
     def _parameters(self, parameters: Any, path: Path, key: Secret) -> Any:

@@ -49,6 +49,10 @@ class _Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     extra: dict[str, Any] = {}
 
 
+KEYS = _Entry.__struct_fields__
+"""What a model's table may hold."""
+
+
 class Limits(Struct, frozen=True, kw_only=True):
     """What holds for every model that does not say otherwise."""
 
@@ -160,8 +164,8 @@ def _merged(shipped: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str,
 
 def _entry(name: str, table: Mapping[str, Any]) -> _Entry:
     where = f"loopforge.toml: `models.{name}`"
-    if unknown := next((key for key in table if key not in _Entry.__struct_fields__), None):
-        near = _near(unknown, _Entry.__struct_fields__)
+    if unknown := next((key for key in table if key not in KEYS), None):
+        near = _near(unknown, KEYS)
         raise BadSettings(f"{where} has a key `{unknown}` that nobody reads{near}.")
     try:
         entry = msgspec.convert(table, _Entry)
