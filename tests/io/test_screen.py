@@ -26,20 +26,23 @@ made = link(home, name, Temper(step=0.02), client=name)
 sys.exit(asyncio.run(run_terminal(made)))
 """
 
+PATIENCE = 60.0
+"""Seconds on a machine that is busy."""
+
 
 class Tty:
     """A process in a pseudo-terminal, and what its screen shows."""
 
-    def __init__(self, home: Path, name: str, *, term: str, size: tuple[int, int]) -> None:
+    def __init__(self, command: list[str], *, term: str, size: tuple[int, int]) -> None:
         columns, rows = size
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
         settings = [f"TERM={term}", "COLORTERM=truecolor", "LANG=C.UTF-8"]
         self.child = pexpect.spawn(
             "env",
-            [*settings, sys.executable, "-c", SEAT, str(home), name],
+            [*settings, sys.executable, *command],
             dimensions=(rows, columns),
-            timeout=30,
+            timeout=PATIENCE,
         )
         self.raw = b""
 
@@ -49,7 +52,7 @@ class Tty:
 
     def until(self, condition: Callable[[], object]) -> None:
         """Read what comes until something is so."""
-        end = time.perf_counter() + 30
+        end = time.perf_counter() + PATIENCE
         while not condition():
             try:
                 data = self.child.read_nonblocking(65536, 0.1)
@@ -70,17 +73,25 @@ class Tty:
         """Read to the end; the exit code."""
         with contextlib.suppress(pexpect.EOF):
             while True:
-                self.raw += self.child.read_nonblocking(65536, 30)
+                self.raw += self.child.read_nonblocking(65536, PATIENCE)
         self.child.close()
         return int(self.child.exitstatus) if self.child.exitstatus is not None else None
 
 
 @contextlib.contextmanager
 def tty(
-    home: Path, name: str, *, term: str = "xterm-256color", size: tuple[int, int] = (90, 30)
+    home: Path,
+    name: str,
+    *,
+    term: str = "xterm-256color",
+    size: tuple[int, int] = (90, 30),
+    real: bool = False,
 ) -> Iterator[Tty]:
-    """Somebody's terminal."""
-    made = Tty(home, name, term=term, size=size)
+    """Somebody's terminal, over scripted rooms, or over the real ones with the real model."""
+    command = ["-c", SEAT, str(home), name]
+    if real:
+        command = ["-m", "loopforge", "--home", str(home), "chat", "--as", name]
+    made = Tty(command, term=term, size=size)
     try:
         yield made
     finally:
@@ -143,3 +154,21 @@ def test_a_terminal_that_can_do_no_more_gets_the_plain_form(tmp_path: Path, term
         ana.child.send("\x04")
         assert ana.ends() == 0
         assert b"\x1b" not in ana.raw
+
+
+@pytest.mark.model
+def test_the_embedded_model_answers_in_a_terminal(tmp_path: Path) -> None:
+    """`loopforge chat` in an empty folder: three mates, the embedded model's answer, and why."""
+    with tty(tmp_path, "Ana", real=True) as ana:
+        ana.sees("You are in commons.", "Maya", "Merlin", "Zuzu", "small embedded model")
+        ana.child.send("@merlin who are you?\r")
+        ana.sees("@merlin who are you?", "Merlin is")
+        ana.until(lambda: "Merlin is" not in ana.text())
+        ana.sees("🦉 Merlin")
+        ana.child.send("/why\r")
+        ana.sees("Why? Merlin:", "Why it spoke", "Score 100 of 100")
+        ana.child.send("\x1b")
+        ana.until(lambda: "Why? Merlin:" not in ana.text())
+        ana.child.send("\x04")
+        assert ana.ends() == 0
+        assert b"Traceback" not in ana.raw

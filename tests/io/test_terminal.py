@@ -475,6 +475,23 @@ async def test_what_others_write_cannot_break_the_screen(tmp_path: Path) -> None
         await ana.sees("plain [bold]markup[/bold] right", "漢字", "[/nonsense]")
 
 
+async def test_marked_words_can_be_copied(tmp_path: Path) -> None:
+    """What a mouse has marked in a line is copied by Ctrl+C, without the margin."""
+    async with seat(tmp_path) as ana:
+        ana.said("The quick brown fox jumps over the lazy dog. " * 3)
+        await ana.sees("quick")
+        rows = ana.screen().splitlines()
+        row = next(n for n, text in enumerate(rows) if "quick" in text)
+        column = rows[row].index("quick")
+        await ana.pilot.mouse_down(offset=(column, row))
+        await ana.pilot.hover(offset=(12, row + 1))
+        await ana.pilot.mouse_up(offset=(12, row + 1))
+        await ana.until(ana.app.screen.get_selected_text)
+        await ana.pilot.press("ctrl+c")
+        await ana.until(lambda: ana.app.clipboard.startswith("quick brown fox"))
+        assert "▌" not in ana.app.clipboard
+
+
 async def test_ctrl_c_twice_ctrl_d_and_quit_leave(tmp_path: Path) -> None:
     """Ctrl+C clears, then asks, then leaves; Ctrl+D leaves an empty line; /quit leaves."""
     async with seat(tmp_path) as ana:
