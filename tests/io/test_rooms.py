@@ -21,7 +21,7 @@ from loopforge.models.scripted import Script, ScriptedAnswer, ScriptedModels, in
 from loopforge.runtime.clock import SystemClock
 from loopforge.runtime.ports import Question
 from loopforge.settings import Settings, load_settings
-from tests.io.test_link import CLIENTS
+from tests.io.test_link import CLIENTS, watching
 from tests.io.test_terminal import seated
 
 
@@ -173,11 +173,11 @@ async def test_the_terminal_over_the_real_rooms(tmp_path: Path) -> None:
         await ana.sees("■ stopped")
 
 
-async def test_two_terminals_and_a_pipe_share_a_room(tmp_path: Path) -> None:
+async def test_a_host_a_terminal_and_a_pipe_share_a_room(tmp_path: Path) -> None:
     """What one says the others see live, whatever they are; the host leaving ends nothing."""
     home = Home(tmp_path, in_character)
     async with contextlib.AsyncExitStack() as first:
-        await first.enter_async_context(seated(home.link("ana")))
+        await first.enter_async_context(watching(home.link("ana")))
         async with seated(home.link("ben"), (60, 24)) as ben:
             code, out, _ = await home.types("cem", "@zuzu hello from a pipe\n")
             assert (code, "zuzu: cem, you said" in out) == (0, True)
