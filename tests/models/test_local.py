@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from loopforge.errors import ModelError
 from loopforge.models.check import complaint
 from loopforge.models.counting import OWN
 from loopforge.models.local import Embedded, threads, weights
-from loopforge.models.router import TieredModels
+from loopforge.models.router import SOON, TieredModels
 from loopforge.models.tiers import read_tiers
-from loopforge.runtime.clock import SeededDice, SystemClock
+from loopforge.runtime.clock import SeededDice, SimClock, SystemClock
 from loopforge.runtime.ports import Question, Route
 from loopforge.runtime.tasks import Tasks
 
@@ -155,10 +156,12 @@ async def test_too_long_a_prompt_is_a_failure_with_its_reason() -> None:
 
 async def test_preloading_and_closing_at_once() -> None:
     """Loading in advance asks nothing; closing while it loads waits and leaves nothing behind."""
-    models = TieredModels(read_tiers({}, {}, {}), SystemClock(), SeededDice(7))
-    models.preload()
-    await asyncio.sleep(0)
-    await models.close()
+    for waited in (0.0, 2 * SOON):
+        clock = SimClock(datetime(2026, 11, 21, tzinfo=UTC))
+        models = TieredModels(read_tiers({}, {}, {}), clock, SeededDice(7))
+        models.preload()
+        await clock.advance(waited)
+        await models.close()
 
 
 def test_what_is_not_installed_says_how() -> None:

@@ -29,6 +29,8 @@ from loopforge.runtime.ports import Clock, Dice, ModelFacts, ModelReply, Questio
 from loopforge.runtime.tasks import Tasks
 
 LONGEST_DETAIL = 2000
+SOON = 1.0
+"""Seconds until the embedded model is loaded in advance."""
 
 
 class Patience(Struct, frozen=True, kw_only=True):
@@ -132,11 +134,19 @@ class TieredModels:
         await self.embedded.close()
 
     def preload(self) -> None:
-        """Begin to load the embedded model, if the first tier would ask it."""
+        """Load the embedded model in a moment, if the first tier would ask it.
+
+        Not at once: loading holds up the whole process for half a second or more, and a person who
+        comes in now should find the room drawn first. A question that comes sooner loads it.
+        """
         for spec in self.tiers.choose(Route())[:1]:
             voice = self._voice(spec)
             if isinstance(voice, Local):
-                self._tasks.spawn(voice.prepare(), "preload")
+                self._tasks.spawn(self._prepare(voice), "preload")
+
+    async def _prepare(self, voice: Local) -> None:
+        await self._clock.sleep(SOON)
+        await voice.prepare()
 
     # ------------------------------------------------------------ tries
 
