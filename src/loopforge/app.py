@@ -278,6 +278,7 @@ def _wired(
 
     def appended(stream: str, events: Sequence[Event]) -> None:
         house.appended(stream, events)
+        rooms.appended(stream, events)
         deliveries.appended(stream, events)
         people.appended(stream, events)
 

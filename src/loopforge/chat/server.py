@@ -86,6 +86,21 @@ class Rooms:
         for stream in await self._ledger.heads(PREFIX):
             self._lanes.wake(stream)
 
+    def appended(self, stream: str, events: Sequence[Event]) -> None:
+        """Do what a person's line or stop asks for, once it is in the ledger.
+
+        Here, not where it is heard: whoever waited for that may have gone away meanwhile. Must be
+        called with every append of this process, after the house.
+        """
+        bodies = [event.body for event in events]
+        if any(isinstance(body, Stopped) for body in bodies):
+            self._conduct.stop(stream, "a person said stop")
+        elif any(isinstance(body, Heard) for body in bodies):
+            self._conduct.give_way(stream)
+        else:
+            return
+        self._lanes.wake(stream)
+
     async def changed(self, stream: str) -> None:
         """Another process wrote into this stream: read on, and do what is due."""
         if not stream.startswith(PREFIX):
@@ -204,11 +219,6 @@ class Rooms:
             if stop:
                 said.append(Stopped(person=person, surface=surface))
             events = await self._add(stream, said, f"person:{person}")
-        if stop:
-            self._conduct.stop(stream, "a person said stop")
-        else:
-            self._conduct.give_way(stream)
-        self._lanes.wake(stream)
         return next(event for event in events if isinstance(event.body, Heard))
 
     def _newcomers(self, state: RoomState) -> list[Body]:
@@ -238,10 +248,7 @@ class Rooms:
 
     async def stop(self, room: str, person: str) -> None:
         """Halt everything mates do here; they stay still until a person speaks to them again."""
-        stream = stream_of(room)
         await self.add(room, person, Stopped(person=person))
-        self._conduct.stop(stream, "a person said stop")
-        self._lanes.wake(stream)
 
     async def add(self, room: str, person: str, *bodies: Body) -> tuple[Event, ...]:
         """Add what a person decided about a room."""

@@ -6,6 +6,7 @@ surfaces bring their own. Does not know rooms.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -36,6 +37,7 @@ class Registry:
         self._by_account: dict[tuple[str, str], Person] = {}
         self._by_id: dict[str, Person] = {}
         self._seq = 0
+        self._meeting = asyncio.Lock()
 
     async def refresh(self) -> None:
         """Read what was added since."""
@@ -74,21 +76,22 @@ class Registry:
 
     async def meet(self, surface: str, account: str, name: str = "") -> Person:
         """The person behind an account; becomes known here if not known yet."""
-        await self.refresh()
-        known = self._by_account.get((surface, account.casefold()))
-        if known is not None:
-            return known
-        id = "p" + self._stamp.id()[-12:]
-        body = PersonMet(
-            person=id,
-            name=Words((name or account)[:LONGEST_NAME]),
-            surface=surface,
-            account=Words(account),
-        )
-        fact = self._stamp.fact(body, actor=f"person:{id}")
-        for event in await self._ledger.append(STREAM, [fact]):
-            self._apply(event)
-        return self._by_id[id]
+        async with self._meeting:  # two terminals of one person may come in at once
+            await self.refresh()
+            known = self._by_account.get((surface, account.casefold()))
+            if known is not None:
+                return known
+            id = "p" + self._stamp.id()[-12:]
+            body = PersonMet(
+                person=id,
+                name=Words((name or account)[:LONGEST_NAME]),
+                surface=surface,
+                account=Words(account),
+            )
+            fact = self._stamp.fact(body, actor=f"person:{id}")
+            for event in await self._ledger.append(STREAM, [fact]):
+                self._apply(event)
+            return self._by_id[id]
 
     async def named(self, name: str) -> list[Person]:
         """Everybody of that name."""
