@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from loopforge.models.places import PLACES
 from loopforge.models.provider import Provider
 from loopforge.models.spec import ModelSpec
 from loopforge.models.tried import Tried
@@ -156,6 +157,34 @@ async def test_thinking_has_room_of_its_own() -> None:
     body = server.asked[0].body
     assert body["max_output_tokens"] == 1050
     assert "temperature" not in body
+
+
+async def test_thoughts_in_the_text_are_not_heard() -> None:
+    """What a server sends between <think> tags is neither said nor part of the JSON."""
+    thinking = Behaviour(pieces=("<thi", "nk>They greet me.\n", "</think>\n", GOOD))
+    async with talking("chat", thinking) as (_, provider):
+        heard: list[str] = []
+        tried = await provider.attempt(question(SCHEMA), heard.append)
+    assert tried.data == {"mode": "context", "say": "Hello."}
+    assert "".join(heard) == tried.text == GOOD
+
+
+@pytest.mark.parametrize("vendor", ["", "mistral", "openai"])
+async def test_only_openai_is_sent_its_own_word_for_max_tokens(vendor: str) -> None:
+    """Servers that know only `max_tokens` refuse requests with OpenAI's newer word (Mistral: 422)."""
+    async with talking("chat", vendor=vendor) as (server, provider):
+        await provider.attempt(question(max_tokens=9), lambda _: None)
+    body = server.asked[0].body
+    words = ["max_completion_tokens", "max_tokens"]
+    assert [body.get(word) for word in words] == ([9, None] if vendor == "openai" else [None, 9])
+
+
+async def test_mistral_is_spared_what_it_refuses() -> None:
+    """Mistral answers 422 to `include_usage`; its place leaves that out of the request."""
+    extra = PLACES["mistral"].extra
+    async with talking("chat", vendor="mistral", extra=extra) as (server, provider):
+        await provider.attempt(question(), lambda _: None)
+    assert server.asked[0].body["stream_options"] == {}
 
 
 async def test_anthropic_is_told_what_to_cache() -> None:
@@ -432,8 +461,8 @@ def test_the_embedded_model_takes_prompts_as_they_are() -> None:
 
 
 def test_services_get_one_system_message_first() -> None:
-    """For services, later system messages are the user's, and the user opens the talk."""
-    assert turns(vendor="openai") == [
+    """Elsewhere later system messages are the user's, and the user opens the talk."""
+    assert turns(provider="anthropic") == [
         ("system", "You are Maya."),
         ("user", "[the talk goes on]"),
         ("assistant", "Yes?"),
@@ -443,8 +472,8 @@ def test_services_get_one_system_message_first() -> None:
     ]
 
 
-def test_own_servers_get_roles_in_turn() -> None:
-    """For servers of one's own, messages of one role in a row are joined, line by line."""
+def test_roles_take_turns() -> None:
+    """In OpenAI's protocol, messages of one role in a row are joined, line by line."""
     assert turns()[-1] == ("user", "ana: hi\nben: ho\nIt is noon.")
     assert [role for role, _ in turns()] == ["system", "user", "assistant", "user"]
 

@@ -168,6 +168,13 @@ def test_a_provider_alone_is_enough() -> None:
     assert read(tables).missing["haiku"] == "ANTHROPIC_API_KEY"
 
 
+def test_what_a_place_wants_goes_out() -> None:
+    """What a place wants in each request is in the spec, and a model's own `extra` on top."""
+    keys = {"MISTRAL_API_KEY": "k"}
+    tiers = read({"mistral-nemo": {"extra": {"safe_prompt": True}}}, {}, keys)
+    assert tiers.models["mistral-nemo"].extra == {"stream_options": {}, "safe_prompt": True}
+
+
 def test_a_table_goes_on_top_of_the_ladder() -> None:
     """A key written for a model of the ladder replaces that key and no other."""
     tiers = read({"glm-4.7": {"window": 1000}}, {}, OPENROUTER)

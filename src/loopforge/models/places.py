@@ -7,6 +7,7 @@ Knows nothing of tiers. Base URLs are as the services document them (November 20
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -17,6 +18,7 @@ class Place(Struct, frozen=True, kw_only=True):
     """A service: its name for people, its protocol, its variables, its usual address.
 
     `vendor` is its name in the price list. A place whose `base_url` is empty needs `base_variable`.
+    `extra` goes into each request.
     """
 
     title: str
@@ -25,6 +27,7 @@ class Place(Struct, frozen=True, kw_only=True):
     base_variable: str = ""
     base_url: str = ""
     vendor: str = ""
+    extra: dict[str, Any] = {}
     keyless: bool = False
     """Whether it can be used with its address alone."""
 
@@ -78,6 +81,7 @@ PLACES: dict[str, Place] = {
         base_variable="MISTRAL_BASE_URL",
         base_url="https://api.mistral.ai/v1",
         vendor="mistral",
+        extra={"stream_options": {}},  # refuses `include_usage` (422), and reports usage anyway
     ),
     "minimax": Place(
         title="MiniMax",

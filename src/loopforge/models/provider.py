@@ -23,6 +23,7 @@ from loopforge.models.check import complaint, parse
 from loopforge.models.faults import Fault, fault_of
 from loopforge.models.prices import cost
 from loopforge.models.spec import ModelSpec
+from loopforge.models.thoughts import Thoughts
 from loopforge.models.tokens import estimate
 from loopforge.models.tried import Tried
 from loopforge.models.wire import (
@@ -119,7 +120,7 @@ class Provider:
         """Read the stream to its end; what ended it early, if anything did."""
         from pydantic_ai.direct import model_request_stream
 
-        most = LONGEST_TOKEN * question.max_tokens + 2000
+        most = LONGEST_TOKEN * (question.max_tokens + self.spec.thinking) + 2000
         try:
             async with (
                 hanging_up(),
@@ -140,15 +141,23 @@ class Provider:
     async def _follow(
         self, stream: StreamedResponse, hear: Callable[[str], None], heard: Heard, most: int
     ) -> None:
+        thoughts, length = Thoughts(), 0
+
+        def say(piece: str) -> None:
+            if piece:
+                heard.text += piece
+                hear(piece)
+
         try:
             async for event in stream:
                 if heard.first is None:
                     heard.first = self._clock.ticks()
-                if piece := _text_of(event):
-                    heard.text += piece
-                    hear(piece)
-                if len(heard.text) > most:
+                piece = _text_of(event)
+                say(thoughts.feed(piece))
+                length += len(piece)
+                if length > most:
                     raise Endless(f"more than {most} characters came, and no end")
+            say(thoughts.rest())
         finally:
             heard.response = stream.get()
 

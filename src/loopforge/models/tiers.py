@@ -253,7 +253,7 @@ def _own_server(name: str, entry: _Entry, keys: Mapping[str, str]) -> Way | str:
         return entry.key
     base = keys[base] if named else base
     place = PLACES[entry.provider or "openai"]
-    place = msgspec.structs.replace(place, title=base, vendor="")
+    place = msgspec.structs.replace(place, title=base, vendor="", extra={})
     key = Secret(keys.get(entry.key, ""))
     return Way(place=place, base_url=base.rstrip("/"), key=key, id=entry.id or name)
 
@@ -278,7 +278,7 @@ def _spec(name: str, entry: _Entry, found: Way, limits: Limits) -> ModelSpec:
         slots=entry.slots,
         first_token_seconds=entry.first_token_seconds or limits.first_token_seconds,
         total_seconds=entry.total_seconds or limits.total_seconds,
-        extra=entry.extra,
+        extra={**found.place.extra, **entry.extra},
     )
 
 

@@ -166,16 +166,18 @@ def _openai(spec: ModelSpec, http: httpx2.AsyncClient) -> Model:
 def _profile(spec: ModelSpec) -> OpenAIModelProfile:
     """What our own configuration knows better than the list that pydantic-ai carries.
 
-    A stream that ends without a finish reason was cut off.
+    A stream that ends without a finish reason was cut off. Only OpenAI itself wants
+    `max_completion_tokens`; others refuse it or know both. Thoughts in the text are left to
+    thoughts.py (pydantic-ai finds their tags only where each comes as a piece of its own).
     """
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
     profile = OpenAIModelProfile(
         supports_json_schema_output=True,
         openai_chat_streaming_requires_finish_reason=True,
+        openai_chat_supports_max_completion_tokens=spec.vendor == "openai",
+        thinking_tags=("", ""),
     )
-    if not spec.vendor:
-        profile["openai_chat_supports_max_completion_tokens"] = False
     if is_exact(spec):
         profile["json_schema_transformer"] = None
     return profile
@@ -252,6 +254,8 @@ def messages_of(spec: ModelSpec, question: Question) -> list[ModelMessage]:
     )
 
     turns = turns_of(spec, question)
+    before = [place for place, (role, _) in enumerate(turns[:-1]) if role == "user"]
+    kept = before[-1] if before and spec.provider == "anthropic" else -1
     built: list[ModelMessage] = []
     parts: list[ModelRequestPart] = []
     for place, (role, text) in enumerate(turns):
@@ -263,8 +267,8 @@ def messages_of(spec: ModelSpec, question: Question) -> list[ModelMessage]:
         elif role == "system":
             parts.append(SystemPromptPart(content=text))
         else:
-            mark = spec.provider == "anthropic" and place == len(turns) - 2
-            parts.append(UserPromptPart(content=[text, CachePoint()] if mark else text))
+            content = [text, CachePoint()] if place == kept else text
+            parts.append(UserPromptPart(content=content))
     if parts:
         built.append(ModelRequest(parts=parts))
     return built
@@ -275,8 +279,9 @@ def turns_of(spec: ModelSpec, question: Question) -> list[tuple[str, str]]:
 
     The embedded model takes them as they are. Elsewhere only what opens a prompt may be a system
     message, so later ones go as the user's, and a prompt never begins with the model's own words.
-    On one's own servers, chat templates may want user and assistant in turn: there, messages of one
-    role are joined by a line break. A model without schemas is told the schema at the end.
+    Chat templates of open models may want user and assistant in turn, wherever they are served: so
+    messages of one role are joined by a line break (Anthropic and Google take them as parts of
+    one). A model without schemas is told the schema at the end.
     """
     turns: list[tuple[str, str]] = []
     for role, text in question.messages:
@@ -291,7 +296,7 @@ def turns_of(spec: ModelSpec, question: Question) -> list[tuple[str, str]]:
         turns.append(("user", JSON_ONLY.format(schema=schema)))
     if all(role == "system" for role, _ in turns):
         turns.append(("user", "Go on."))  # no provider answers a system message alone
-    return _joined(turns) if spec.provider == "openai" and not spec.vendor else turns
+    return _joined(turns) if spec.provider == "openai" else turns
 
 
 def _joined(turns: list[tuple[str, str]]) -> list[tuple[str, str]]:
