@@ -267,8 +267,7 @@ def messages_of(spec: ModelSpec, question: Question) -> list[ModelMessage]:
         elif role == "system":
             parts.append(SystemPromptPart(content=text))
         else:
-            content = [text, CachePoint()] if place == kept else text
-            parts.append(UserPromptPart(content=content))
+            parts.append(UserPromptPart(content=[text, CachePoint()] if place == kept else text))
     if parts:
         built.append(ModelRequest(parts=parts))
     return built
