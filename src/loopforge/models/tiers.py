@@ -10,7 +10,6 @@ name of the variable that holds it); `tools`, `structured`, `responses`, `small`
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -121,6 +120,8 @@ class Tiers(Struct, frozen=True, kw_only=True):
 
 def ladder() -> dict[str, Any]:
     """The ladder that ships, as `{"tiers": ..., "models": ...}`."""
+    import tomllib
+
     return tomllib.loads(Path(__file__).with_name("ladder.toml").read_text("utf-8"))
 
 
