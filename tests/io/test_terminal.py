@@ -469,7 +469,7 @@ async def test_search_who_and_short_answers(tmp_path: Path) -> None:
 
 async def test_what_others_write_cannot_break_the_screen(tmp_path: Path) -> None:
     """Escapes, markup, very long words and wide letters are shown as text."""
-    async with seat(tmp_path, size=NARROW) as ana:
+    async with seat(tmp_path, size=(40, 50)) as ana:
         ana.heard("\x1b[2J\x1b]0;owned\x07plain [bold]markup[/bold] \u202eright\n" + "x" * 300)
         ana.heard("漢字とかな🙂 and [/nonsense]")
         await ana.sees("plain [bold]markup[/bold] right", "漢字", "[/nonsense]")
