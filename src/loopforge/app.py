@@ -381,8 +381,10 @@ async def converse(
     if plain:
         from loopforge.io.plain import run_plain
 
-        stdin = sys.stdin.fileno()
-        return await run_plain(link, stdin, sys.stdout, sys.stderr, as_json=as_json)
+        stdin, largest = sys.stdin.fileno(), settings.file_limit_bytes
+        return await run_plain(
+            link, stdin, sys.stdout, sys.stderr, as_json=as_json, largest=largest
+        )
     from loopforge.io.terminal import run_terminal
 
     zone = ZoneInfo(settings.timezone)
