@@ -34,6 +34,11 @@ class Host:
         self.died = ""
 
     @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._process.pid or 0
+
+    @property
     def dead(self) -> bool:
         """Whether it is."""
         return not self._process.is_alive()
