@@ -19,14 +19,14 @@ WORKERS ?= 2
 put = $(VENV)/bin/uv pip install -q --compile-bytecode --python $(PY) $(1) \
 	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q $(1); }
 
-.PHONY: help install run test check patient bench docs lock dev system clean
+.PHONY: help install run test check bench docs lock dev system clean
 
 help: ## Say what can be made.
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
 install: $(VENV)/.run ## Set up .venv with Loopforge in it, and touch nothing else.
 
-run: install ## Talk with three mates, here in the terminal. Needs no key and no account.
+run: install ## Open the home: three mates, in your browser and here. No key, no account.
 	@LOOPFORGE_HOME="$(LOOPFORGE_HOME)" $(VENV)/bin/loopforge up
 
 test: dev ## Run every test this machine can run; say loudly which it cannot.
@@ -40,9 +40,6 @@ check: dev ## Format, lint, types, import direction, generated docs, forbidden w
 	$(PY) docs/generate.py --check
 	$(PY) .ci/words.py
 	echo "make check: all is well"
-
-patient: dev ## Kill hosts on the embedded model too; wants a machine with nothing else to do.
-	@$(PY) -m pytest -m patient
 
 bench: dev ## Measure: turns, prompt cache, starting, the ledger. Prints ratios, asserts nothing.
 	@$(PY) -m bench $(ONLY)

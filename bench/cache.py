@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -25,8 +26,10 @@ from loopforge.settings import load_settings
 
 TURNS = 200
 MATES = ("maya", "merlin", "zuzu")
+CONTEXT = 8192
+"""The embedded model's whole window; a home gives it half of that, to save memory."""
 WINDOW = 40
-SLID = 30
+SLID = 12
 """Turns that are asked again with a sliding window; each reads almost everything anew."""
 
 THINGS = (
@@ -51,23 +54,26 @@ THINGS = (
     "a bee in the kitchen",
 )
 LINES = (
-    "what would you try first with {thing}?",
-    "I saw {thing} this morning and thought of you.",
-    "and then {thing} again. Do you believe that?",
-    "my brother says {thing} is worth more than gold.",
-    "number {nth}: {thing}. Tell me what you make of it.",
-    "no. I meant {thing}, as you know very well.",
-    "who would ever fall in love with {thing}?",
-    "fine, but what has {thing} to do with it?",
+    "and then?",
+    "why {thing}?",
+    "what about {thing}?",
+    "tell me more.",
+    "is that so?",
+    "how many?",
+    "no, {thing}!",
+    "who said that?",
+    "I saw {thing} this morning.",
 )
 ANSWERS = (
-    "I would turn {thing} upside down first and look for the crack.",
-    "Hm! {thing}, you say. I had one of those, and it sang at night.",
-    "Tell me what {thing} did the moment before.",
-    "That is {nth} times now. I begin to like {thing}.",
-    "No. With {thing} it is always the third screw, and never the second.",
+    "Ask {thing}.",
+    "I think {thing} knows.",
+    "Number {nth}, as always.",
+    "Not with {thing}.",
+    "It sang at night.",
+    "First I would turn {thing} upside down.",
+    "Tell me what broke.",
 )
-"""Nineteen things, eight lines, five answers: nothing is said word for word again for a while."""
+"""Short lines, as people chat; with nineteen things, few come twice word for word."""
 
 
 class Reading:
@@ -88,8 +94,9 @@ class Reading:
         said = ANSWERS[self._count % len(ANSWERS)].format(thing=thing, nth=self._count)
         data = None
         if question.schema is not None:
+            schema = question.schema.get("anyOf", [question.schema])[0]
             why = f"I weighed what {thing} means to whoever asked me."
-            data = fill(question.schema, said, {"mode": "context", "rule": "", "narrative": why})
+            data = fill(schema, said, {"mode": "context", "rule": "", "narrative": why})
         hear(said)
         return msgspec.structs.replace(reply, outcome="answered", text=said, data=data)
 
@@ -144,7 +151,13 @@ async def turn_again(app: App, event: Event, models: Reading) -> list[Usage]:
 async def measured(path: Path) -> tuple[list[Event], list[Usage]]:
     """The events of the talk, and what its last turns read with a sliding window."""
     make_home(path)
-    settings = load_settings(path, environ={})
+    settings = load_settings(
+        path,
+        environ={
+            "LOOPFORGE_EMBEDDED_CONTEXT": str(CONTEXT),
+            "LOOPFORGE_EMBEDDED_THREADS": str(os.cpu_count() or 1),
+        },
+    )
     models = open_models(settings, SystemClock(), SystemDice())
     try:
         async with home(path, Reading(models), energy_capacity=1, energy_refill=1) as app:

@@ -21,8 +21,8 @@ from bench.figures import Figure, folder, middle
 RUNS = 7
 PATIENCE = 60.0
 """Seconds after which a program that says nothing is given up."""
-SETTLED = 2.0
-"""Seconds after which an idle program's memory is looked at."""
+SETTLED = 4.0
+"""Seconds after which an idle program's memory is looked at; its web room is open by then."""
 SCREEN = struct.pack("HHHH", 40, 110, 0, 0)
 """Rows and columns of the terminal that a program is shown."""
 KEYS = ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE", "LITELLM", "LOOPFORGE")
@@ -129,11 +129,15 @@ def plain(home: Path, *, embedded: bool = False) -> float:
         program.close()
 
 
-def drawn(home: Path, *, embedded: bool = False) -> float:
-    """Seconds until the terminal on the whole screen shows where to type."""
+PROMPT = "ay something"
+"""Where to type, on the screen; the cursor stands on its first letter, which is drawn apart."""
+
+
+def drawn(home: Path, *, words: str = PROMPT, embedded: bool = False) -> float:
+    """Seconds until the terminal on the whole screen shows where to type, or these words."""
     program = Program(*CHAT, home=home, screen=True, embedded=embedded)
     try:
-        return program.until("Say something")
+        return program.until(words)
     finally:
         program.close()
 
@@ -144,6 +148,7 @@ WAYS: dict[str, tuple[Callable[[Path], float], tuple[str, ...], float | None]] =
     "loopforge room list": (ran("-m", "loopforge", "room", "list"), LIBRARY, None),
     "to the first prompt, plain": (plain, LIBRARY, 1.5),
     "to the first prompt, on the screen": (drawn, LIBRARY, 1.5),
+    "to the room, on the screen": (partial(drawn, words="Maya"), LIBRARY, None),
     "plain, loading the embedded model": (partial(plain, embedded=True), LIBRARY, None),
     "screen, loading the embedded model": (partial(drawn, embedded=True), LIBRARY, None),
 }
@@ -171,7 +176,7 @@ def idle(home: Path, *, screen: bool, talking: bool) -> float:
     program = Program(*CHAT, *form, home=home, screen=screen, embedded=talking)
     try:
         if screen:
-            program.until("Say something")
+            program.until("Maya")
         elif talking:
             program.type("@maya hello, who are you?")
             program.until("maya: ")

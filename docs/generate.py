@@ -21,6 +21,7 @@ from typer.main import get_group
 from loopforge import cli, errors
 from loopforge.core.delivery import TABLE, DeliveryEvent
 from loopforge.core.events import TurnEvent
+from loopforge.core.people import PeopleEvent
 from loopforge.core.room import RoomAct, RoomEvent
 from loopforge.models.places import PLACES
 from loopforge.settings import Row, rows
@@ -185,6 +186,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "acts": lambda: vocabulary(RoomAct),
     "room": lambda: vocabulary(RoomEvent),
     "turn": lambda: vocabulary(TurnEvent),
+    "people": lambda: vocabulary(PeopleEvent),
     "errors": error_tree,
 }
 

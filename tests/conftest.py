@@ -1,7 +1,8 @@
 """What every test shares: asyncio as the loop, and how tests are spread over processes.
 
-Crash tests kill processes and count; model tests hold the embedded model in memory. Each kind
-stays in one worker, so that a run with `-n 2` never starts two of a kind at once.
+Crash tests kill processes and count; model tests hold the embedded model in memory; browser tests
+share one Chromium. Each kind stays in one worker, so that a run with `-n 2` never starts two of a
+kind at once.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ def anyio_backend() -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep crash tests in one worker and model tests in one."""
+    """Keep crash tests in one worker, model tests in one, and tests in a browser in one."""
     for item in items:
-        for kind in ("crash", "model"):
+        for kind in ("crash", "model", "browser"):
             if item.get_closest_marker(kind):
                 item.add_marker(pytest.mark.xdist_group(kind))
                 break

@@ -6,38 +6,43 @@ Tests call it too, with other parts: a scripted model, a simulated clock, seeded
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
+from loopforge.artifacts.kept import Keeper, Kept, sweep
+from loopforge.artifacts.store import Artifacts
+from loopforge.budgets.usage import Tally, Usage
 from loopforge.chat.again import Replayed, replayed
 from loopforge.chat.bot import Bot
+from loopforge.chat.closing import Closing
 from loopforge.chat.commands import Commands
 from loopforge.chat.conduct import Conduct
 from loopforge.chat.front import Front
 from loopforge.chat.house import House
+from loopforge.chat.members import Members
 from loopforge.chat.perceive import Viewer
-from loopforge.chat.rules import Rules
+from loopforge.chat.rules import SCREEN, Rules
 from loopforge.chat.server import Rooms
 from loopforge.chat.triggers import Thresholds
 from loopforge.core.events import Event
 from loopforge.core.mate import Mate
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
-from loopforge.home import lock_home, make_home
+from loopforge.mates.chronicle import Chronicle
 from loopforge.mates.prompts import PromptBook
 from loopforge.mates.roster import Roster
+from loopforge.models.listing import Desk
 from loopforge.models.local import Embedded
 from loopforge.models.router import Patience, TieredModels
-from loopforge.models.tiers import Limits, read_tiers
+from loopforge.models.tiers import Limits, Tiers, read_tiers
 from loopforge.models.unasked import Unasked
+from loopforge.people.accounts import Accounts
 from loopforge.people.registry import STREAM, Registry
 from loopforge.runtime.air import LocalAir
 from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
@@ -52,10 +57,13 @@ from loopforge.tools.registry import Toolbox
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql import SqlLedger
+    from loopforge.ledger.views import View
 
 log = logging.getLogger(__name__)
 FOLLOW = 1.0
 """Seconds between two looks for what other processes wrote."""
+ARTIFACTS = "artifacts"
+"""The folder of kept files, in the home's data."""
 MOMENT = 0.05
 """Seconds for which a look at the mates' files holds."""
 
@@ -111,7 +119,7 @@ where the score alone nearly decides."""
 
 
 def rules_of(
-    settings: Settings, surfaces: Sequence[str] = ("terminal",), *, small: bool = False
+    settings: Settings, surfaces: Sequence[str] = (SCREEN,), *, small: bool = False
 ) -> Rules:
     """The rules of rooms, from the settings, for a home whose first model is small or not."""
     speakers = settings.max_speakers
@@ -147,11 +155,23 @@ class App:
     models: Models
     roster: Roster
     people: Registry
+    accounts: Accounts
+    artifacts: Artifacts
+    keeper: Keeper
+    closing: Closing
+    chronicle: Chronicle
+    usage: Usage
+    desk: Desk
     deliveries: Deliveries
     house: House
     air: LocalAir
     stamp: Stamp
     policies: Mapping[str, tuple[Policy, str]]
+
+
+def views() -> tuple[View, ...]:
+    """The views of a home's ledger, besides its own."""
+    return (Members(), Kept(), Tally())
 
 
 @asynccontextmanager
@@ -165,6 +185,7 @@ async def open_ledger_of(
         settings.database_url,
         clock or SystemClock(),
         dice or SystemDice(),
+        views(),
         durability=settings.database_durability,
     )
     try:
@@ -173,16 +194,21 @@ async def open_ledger_of(
         await ledger.close()
 
 
-def open_models(settings: Settings, clock: Clock, dice: Dice) -> TieredModels:
-    """The language models that the settings and the keys at hand give. Loads none of them yet."""
+def tiers_of(settings: Settings) -> Tiers:
+    """The ladder of models that the settings and the keys at hand give."""
     limits = Limits(
         first_token_seconds=settings.model_first_token_seconds,
         total_seconds=settings.model_total_seconds,
         embedded=settings.embedded_model,
         embedded_window=settings.embedded_context,
     )
+    return read_tiers(settings.models, settings.tiers, settings.keys, limits)
+
+
+def open_models(settings: Settings, clock: Clock, dice: Dice) -> TieredModels:
+    """The language models that the settings and the keys at hand give. Loads none of them yet."""
     return TieredModels(
-        read_tiers(settings.models, settings.tiers, settings.keys, limits),
+        tiers_of(settings),
         clock,
         dice,
         patience=Patience(tries=settings.model_tries, wait=settings.model_backoff_seconds),
@@ -227,9 +253,13 @@ async def open_app(
         stack.push_async_callback(app.deliveries.close)
         stack.push_async_callback(app.lanes.close)
         await app.people.refresh()
+        await app.accounts.refresh()
         await app.deliveries.start(ledger)
         if wake:
             await app.rooms.wake_all()
+            await app.chronicle.look()
+            app.keeper.soon()
+            tasks.spawn(app.closing.resume(), "closing of rooms")
         if wake and follow:
             tasks.spawn(_follow(app, follow), "follow")
         yield app
@@ -242,8 +272,12 @@ async def _follow(app: App, pause: float) -> None:
         try:
             for stream in await app.ledger.changed_elsewhere():
                 await app.rooms.changed(stream)
+                await app.keeper.changed(stream)
+                await app.closing.changed(stream)
                 if stream == STREAM:
                     await app.people.refresh()
+                    await app.accounts.refresh()
+            await app.chronicle.look()
         except LedgerError as error:
             log.warning("the ledger could not be followed: %s", error)
 
@@ -260,7 +294,7 @@ def _wired(
 ) -> App:
     stamp, recorder, air = Stamp(clock, dice), Recorder(), LocalAir()
     small = models.facts(Route()).small
-    rules = rules_of(settings, ("terminal", *surfaces), small=small)
+    rules = rules_of(settings, (SCREEN, *surfaces), small=small)
     roster = Roster(settings.home / "mates")
     cast = Cast(roster, clock)
     tools = toolbox(clock, rules.zone.key)
@@ -275,15 +309,22 @@ def _wired(
     people = Registry(ledger, stamp)
     rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, notice_of(models))
     deliveries = Deliveries(ledger, stamp, surfaces)
+    accounts, chronicle = Accounts(ledger, people, stamp), Chronicle(ledger, roster, stamp)
+    artifacts = Artifacts(settings.data / ARTIFACTS, clock)
+    keeper = Keeper(ledger, artifacts, tasks, clock)
+    closing = Closing(ledger, rooms, house, conduct, lanes, tasks)
 
     def appended(stream: str, events: Sequence[Event]) -> None:
         house.appended(stream, events)
         rooms.appended(stream, events)
         deliveries.appended(stream, events)
         people.appended(stream, events)
+        accounts.appended(stream, events)
+        chronicle.appended(stream, events)
+        keeper.appended(stream, events)
 
     ledger.on_append(appended)
-    front = Front(rooms, Commands(rooms, choices()), deliveries, ledger)
+    front = Front(rooms, Commands(rooms, choices()), deliveries, ledger, closing)
     return App(
         settings=settings,
         ledger=ledger,
@@ -293,24 +334,19 @@ def _wired(
         models=models,
         roster=roster,
         people=people,
+        accounts=accounts,
+        artifacts=artifacts,
+        keeper=keeper,
+        closing=closing,
+        chronicle=chronicle,
+        usage=Usage(ledger),
+        desk=Desk(models, tiers_of(settings), settings.keys),
         deliveries=deliveries,
         house=house,
         air=air,
         stamp=stamp,
         policies=policies,
     )
-
-
-@asynccontextmanager
-async def hosted(settings: Settings) -> AsyncIterator[Front]:
-    """Be the host of this home: make it if it is new, hold its lock, run it.
-
-    Raises HostTaken when another process is.
-    """
-    make_home(settings.home)
-    with lock_home(settings.home):
-        async with open_app(settings) as app:
-            yield app.front
 
 
 def notice_of(models: Models) -> str:
@@ -339,6 +375,11 @@ async def act_on_room(settings: Settings, room: str, name: str, argument: str) -
         return await app.front.act(room, "", name, argument)
 
 
+async def sweep_files(settings: Settings, ledger: SqlLedger) -> int:
+    """Delete the kept files that nothing holds any more, of a home that does not run."""
+    return len(await sweep(ledger, Artifacts(settings.data / ARTIFACTS, SystemClock())))
+
+
 async def rooms_of(settings: Settings) -> list[str]:
     """One line for each room: its name, its title, who is in it."""
     async with open_app(settings, models=Unasked(), wake=False) as app:
@@ -348,45 +389,3 @@ async def rooms_of(settings: Settings) -> list[str]:
             mates = ", ".join(card.handle for card in scene.mates)
             lines.append(f"{name}\t{scene.title or '(no title)'}\t{mates}")
         return lines or ["No room yet; `loopforge chat` opens the first."]
-
-
-async def converse(
-    settings: Settings,
-    *,
-    room: str = "",
-    name: str = "",
-    mate: str = "",
-    plain: bool = False,
-    as_json: bool = False,
-) -> int:
-    """Bring a person into a room by this process's terminal or pipes; the exit code.
-
-    With a `mate` and no `room`, the room is one that holds this mate alone.
-    """
-    from loopforge.io.address import Address
-    from loopforge.io.link import Link, Person
-
-    make_home(settings.home)
-    clock = SystemClock()
-    plain = plain or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
-    person = Person(
-        client=SystemDice().bytes(6).hex(),
-        room=room or (f"with-{mate}" if mate else settings.room),
-        name=name or settings.person,
-        mates=(mate,) if mate else (),
-        tail=0 if plain else settings.history_lines,
-    )
-    address = Address(settings.data, settings.host_socket)
-    link = Link(address, partial(hosted, settings), person, clock, lasting=not plain)
-    if plain:
-        from loopforge.io.plain import run_plain
-
-        stdin, largest = sys.stdin.fileno(), settings.file_limit_bytes
-        return await run_plain(
-            link, stdin, sys.stdout, sys.stderr, as_json=as_json, largest=largest
-        )
-    from loopforge.io.terminal import run_terminal
-
-    zone = ZoneInfo(settings.timezone)
-    await run_terminal(link, zone=zone, largest=settings.file_limit_bytes)
-    return 0

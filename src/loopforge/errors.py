@@ -8,13 +8,17 @@
         BadMate             a mate file cannot be read; names the file and the line
         BadSettings         loopforge.toml or an environment variable is wrong
         BadLine             a line is too long, empty, or not text
+        BadAccount          a name or a password that no account can have
+        NotLetIn            a link, a name or a password does not open the door; or not for you
         Unknown             no such event, room, mate or policy
+        Changed             what was edited became another meanwhile; nothing was written
       LedgerError           the ledger
         LedgerBusy          the database stayed locked; nothing was written
         LedgerFull          the disk is full; nothing was written
         LedgerBroken        what is stored does not agree with its hashes
         LedgerBehind        the schema is older or newer than this program
         Conflict            the stream moved on meanwhile; nothing was written
+      ArtifactError         a kept file cannot be written or read, or is damaged
       ModelError            the language-model layer is not usable as configured
       SendFailed            a surface did not take a message; says whether to try again
       HostTaken             another process runs this home already
@@ -63,8 +67,20 @@ class BadLine(InputError):
     """A line is too long, empty, or not text."""
 
 
+class BadAccount(InputError):
+    """A name or a password that no account can have."""
+
+
+class NotLetIn(InputError):
+    """A link, a name or a password does not open the door; or it opens for others alone."""
+
+
 class Unknown(InputError):
     """No such event, room, mate or policy."""
+
+
+class Changed(InputError):
+    """What was edited became another meanwhile; nothing was written."""
 
 
 class LedgerError(LoopforgeError):
@@ -89,6 +105,10 @@ class LedgerBehind(LedgerError):
 
 class Conflict(LedgerError):
     """The stream moved on meanwhile; nothing was written."""
+
+
+class ArtifactError(LoopforgeError):
+    """A kept file cannot be written or read, or is damaged."""
 
 
 class SendFailed(LoopforgeError):

@@ -150,7 +150,7 @@ class Settings:
         most=0.95,
     )
     context_low_water: float = setting(
-        0.5,
+        0.35,
         "A purge goes on until lines fill only this share of what they may.",
         "Context",
         least=0.1,
@@ -182,6 +182,34 @@ class Settings:
         least=0,
         most=256,
         shown="all cores but one, at most four",
+    )
+
+    web: bool = setting(True, "Whether the web room is open while this home runs.", "The web room")
+    web_host: str = setting(
+        "127.0.0.1",
+        "Where the web room listens: 127.0.0.1 for this machine alone, 0.0.0.0 for the network.",
+        "The web room",
+    )
+    web_port: int = setting(
+        8321,
+        "Its port; 0 for any. Where none is set and this one is taken, the next free one.",
+        "The web room",
+        least=0,
+        most=65_535,
+    )
+    web_address: str = setting(
+        "",
+        "The address by which browsers reach it, such as https://mates.example.org, where a proxy "
+        "stands before it.",
+        "The web room",
+        shown="made of host and port",
+    )
+    upload_limit_bytes: int = setting(
+        5_000_000,
+        "Largest file of any kind a person may give to a room in the browser, in bytes.",
+        "The web room",
+        least=1,
+        most=500_000_000,
     )
 
     home: Path = Path()

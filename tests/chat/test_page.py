@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
 from loopforge.chat.page import HELD, Page
 from loopforge.core.context import Entry, EntryKind
 from loopforge.core.room import File
-from loopforge.core.words import public
+from loopforge.core.words import Words, public
 
 NOON = datetime(2026, 3, 3, 12, tzinfo=UTC)
 
@@ -87,3 +89,18 @@ def test_large_files_count_for_more() -> None:
     assert sum(file.size for e in page.lines.values() for file in e.files) <= HELD * 1000
     assert "29" in page.lines
     assert "1" not in page.lines
+
+
+def test_files_that_nobody_can_read_do_not_count() -> None:
+    """Pictures of any size push no line out: mates see nothing of them but a sentence."""
+    page = page_of(*(entry(n) for n in range(1, 30)))
+    picture = File(name=public("a.png"), size=50_000_000, text=public(""), media="image/png")
+    page.add(replace(entry(30), files=(picture,)), 10**9)
+    assert list(page.lines) == [str(n) for n in range(1, 31)]
+
+
+def test_every_private_text_of_a_file_is_on_the_page() -> None:
+    """Name, text and hash are among the page's words, so that they are forgotten with others."""
+    file = File(name=Words("n", "r1"), size=1, text=Words("t", "r2"), hash=Words("h", "r3"))
+    page = page_of(replace(entry(1), files=(file,)))
+    assert {words.ref for words in page.words()} == {"", "r1", "r2", "r3"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -9,6 +10,11 @@ import pytest
 
 from loopforge.cli import main
 from loopforge.home import make_home
+from loopforge.ledger.sql import open_ledger
+from loopforge.mates.chronicle import Chronicle
+from loopforge.mates.roster import Roster
+from loopforge.people.registry import Registry
+from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
 
 
 def run(home: Path, *arguments: str) -> int:
@@ -73,3 +79,46 @@ def test_what_cannot_be_done_is_one_line(
     assert said.out == ""
     assert said.err.startswith("loopforge: ")
     assert said.err.count("\n") == 1
+
+
+async def write(home: Path, text: str) -> None:
+    """Let somebody write Zuzu's file in the browser."""
+    clock, dice = SystemClock(), SystemDice()
+    ledger = await open_ledger(f"sqlite:///{home}/data/loopforge.db", clock, dice)
+    stamp = Stamp(clock, dice)
+    person = await Registry(ledger, stamp).meet("terminal", "Robin")
+    chronicle = Chronicle(ledger, Roster(home / "mates"), stamp)
+    await chronicle.look()
+    await chronicle.write("zuzu", text, person.id)
+    await ledger.close()
+
+
+def test_history_and_old_versions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Versions are listed newest first with who wrote them, and each can be shown whole."""
+    make_home(tmp_path)
+    file = tmp_path / "mates" / "zuzu.md"
+    before = file.read_text("utf-8")
+    asyncio.run(write(tmp_path, before + "And more.\n"))
+    assert run(tmp_path, "history", "zuzu") == 0
+    newest, oldest = (line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert (newest[2], oldest[2]) == ("Robin", "on disk")
+    assert run(tmp_path, "show", "zuzu", "--version", oldest[1][:8]) == 0
+    assert capsys.readouterr().out == before
+    file.unlink()
+    assert run(tmp_path, "history", "zuzu", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["hash"] for row in rows] == [newest[1], oldest[1]]
+    assert run(tmp_path, "history", "zuzu") == 0
+    assert "another one now" in capsys.readouterr().out
+    assert run(tmp_path, "history", "nobody") == 2
+    assert run(tmp_path, "show", "zuzu", "--version", "0000") == 2
+
+
+def test_no_ledger_is_made_to_read_versions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where nothing ever ran, there is no version, and no database is made to say so."""
+    make_home(tmp_path)
+    assert run(tmp_path, "history", "zuzu") == 2
+    assert "no ledger" in capsys.readouterr().err
+    assert list((tmp_path / "data").glob("*.db")) == []

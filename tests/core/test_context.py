@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from loopforge.core.context import (
     clip,
     day_of,
     fit,
+    readable,
     room_for_lines,
     sees,
 )
@@ -335,6 +337,32 @@ def test_a_file_follows_its_line_between_two_notices() -> None:
     assert lines[2].who is file.name
     assert lines[2].text is file.text
     assert str(lines[3].text) == FILE_ENDS
+
+
+@pytest.mark.parametrize(
+    ("media", "told"),
+    [
+        ("image/png", "image/png, 12,345 bytes; it cannot be read here]"),
+        ("text/plain", "text/plain, 12,345 bytes; too long to be read here]"),
+        ("", "of no known kind, 12,345 bytes; it cannot be read here]"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(media: str, told: str) -> None:
+    """Of a picture a mate learns its name, its kind and its size; the name can be forgotten."""
+    file = File(name=Words("garden.png", "f1"), size=12345, text=public(""), media=media)
+    lines = as_lines([entry("1", text=Words("look"), files=(file,))], "maya", NAMES, UTC)[1:]
+    assert [line.kind for line in lines] == ["heard", "heard"]
+    assert lines[1].who is file.name
+    assert str(lines[1].text).endswith(told)
+    assert lines[1].text.public
+
+
+def test_a_forgotten_file_is_still_a_file() -> None:
+    """A text that was forgotten stands between its notices as forgotten, not as unreadable."""
+    file = File(name=Words(None, "f1"), size=3, text=Words(None, "f2"), media="text/plain")
+    lines = as_lines([entry("1", text=Words(None, "t1"), files=(file,))], "maya", NAMES, UTC)[1:]
+    assert [str(line.text) for line in lines][2] == "[forgotten]"
+    assert readable(file)
 
 
 def test_a_cut_entry_says_so() -> None:

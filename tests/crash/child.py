@@ -144,7 +144,7 @@ class Threshold(Front):
 
     def __init__(self, app: App, fate: Fate) -> None:
         commands = Commands(app.rooms, sorted(app.policies))
-        super().__init__(app.rooms, commands, app.deliveries, app.ledger)
+        super().__init__(app.rooms, commands, app.deliveries, app.ledger, app.closing)
         self._fate = fate
 
     async def hear(
@@ -166,10 +166,10 @@ class Threshold(Front):
         self._fate.at("hear.after")
         return event
 
-    async def seen(self, room: str, person: str, seq: int) -> None:
+    async def seen(self, room: str, person: str, seq: int, surface: str = "terminal") -> None:
         """Something was shown."""
         self._fate.at("seen.before")
-        await super().seen(room, person, seq)
+        await super().seen(room, person, seq, surface)
         self._fate.at("seen.after")
 
 

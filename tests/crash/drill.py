@@ -245,7 +245,7 @@ class Drill:
             assert await host.ready()
             await self._quiet()
             async with asyncio.timeout(PATIENCE):
-                while self._open_deliveries():  # noqa: ASYNC110 (another process closes them)
+                while self._open_deliveries():
                     await asyncio.sleep(0.05)
 
     def _open_deliveries(self) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 
 from loopforge.app import open_ledger_of
 from loopforge.core.delivery import Accepted, Failed, Queued
-from loopforge.core.events import Event, Perceived
+from loopforge.core.events import Event, Judged, Perceived, TurnEnded
 from loopforge.core.room import Heard, Said
 from loopforge.ledger.verify import Verified
 from loopforge.settings import load_settings
@@ -80,10 +80,26 @@ def by_mark(line: Line, events: Sequence[Event]) -> list[Event]:
 
 
 def by_turn(line: Line, events: Sequence[Event]) -> list[Event]:
-    """The lines that were said in a turn which this line called."""
+    """What came of the turns which this line called: what was said, or what the guard refused.
+
+    A small model may say word for word what it said before; that it was refused is an answer too,
+    and stands in the ledger once.
+    """
     ids = {e.id for e in events if isinstance(e.body, Heard) and e.body.source == line.source}
     turns = {e.id for e in events if isinstance(e.body, Perceived) and e.body.line in ids}
-    return [e for e in events if isinstance(e.body, Said) and e.body.turn in turns]
+    mine = [e for e in events if getattr(e.body, "turn", "") in turns]
+    refused = {e.body.turn for e in mine if isinstance(e.body, Judged) and _refused(e.body)}
+    return [
+        e
+        for e in mine
+        if isinstance(e.body, Said) or (isinstance(e.body, TurnEnded) and e.body.turn in refused)
+    ]
+
+
+def _refused(judged: Judged) -> bool:
+    """Whether the guard let none of the words through."""
+    says = [verdict.allowed for verdict in judged.verdicts if verdict.act == "say"]
+    return bool(says) and not any(says)
 
 
 def count(record: Record, find: Finder = by_mark) -> Tally:
@@ -117,7 +133,8 @@ def count(record: Record, find: Finder = by_mark) -> Tally:
 
 
 def _of(mate: str, events: Iterable[Event]) -> list[Event]:
-    return [e for e in events if isinstance(e.body, Said) and e.body.mate == mate]
+    """Those of this mate."""
+    return [e for e in events if mate in {getattr(e.body, "mate", ""), e.actor[len("mate:") :]}]
 
 
 def _doubles(

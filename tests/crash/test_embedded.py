@@ -30,7 +30,6 @@ PHASES = ("hearing", "asking", "streaming", "appending", "delivering")
 
 @pytest.mark.crash
 @pytest.mark.model
-@pytest.mark.patient
 @pytest.mark.parametrize("phase", PHASES)
 async def test_nothing_is_lost_or_doubled_on_a_real_model(
     phase: str, tmp_path: Path, seed: int, figures: Printer

@@ -223,3 +223,16 @@ async def test_a_real_model_may_repeat_itself(scene: Scene) -> None:
     assert count(record, by_turn).sound
     await scene.plant(body)
     assert not count(await scene.record(repeats=True), by_turn).sound
+
+
+async def test_a_refused_answer_is_an_answer_once(tmp_path: Path) -> None:
+    """A mate that says the same again is refused; that line is not taken for an unanswered one."""
+    furnish(tmp_path)
+    async with living(tmp_path, lambda question: "I am a teapot.") as home:
+        for line in (LINES[0], Line("t:3", "ana", "@maya and now?", "", "maya")):
+            await home.says("ana", line.text, source=line.source)
+            await home.rest()
+        assert await home.said() == ["maya"]
+    said = [LINES[0], Line("t:3", "ana", "@maya and now?", "", "maya")]
+    tally = count(await read(tmp_path, said), by_turn)
+    assert (tally.answers, tally.lost, tally.duplicated) == (2, 0, 0)

@@ -167,6 +167,19 @@ def test_a_flipped_bit_is_found_in_the_file(
     assert found_wrong(f"sqlite:///{file}")
 
 
+def test_a_snapshot_that_is_no_text_any_more_is_found(made: Path, tmp_path: Path) -> None:
+    """A byte that makes no UTF-8 in a kept state is a finding, like any other wrong byte."""
+    file = tmp_path / "copy.db"
+    file.write_bytes(made.read_bytes())
+    with closing(sqlite3.connect(file)) as plain:
+        plain.execute(
+            "UPDATE snapshots SET body = CAST(substr(CAST(body AS BLOB), 1, 64) || X'FB' "
+            "|| substr(CAST(body AS BLOB), 66) AS TEXT)"
+        )
+        plain.commit()
+    assert found_wrong(f"sqlite:///{file}")
+
+
 def _places(raw: bytes, cell: bytes) -> list[int]:
     found, at = list[int](), raw.find(cell)
     while at >= 0:

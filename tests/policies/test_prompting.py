@@ -75,7 +75,7 @@ def test_texts_of_the_room_stay_references() -> None:
 
 
 def test_a_small_model_reads_the_newest_lines_last_and_together() -> None:
-    """All it has not answered is one message at the end, after the time; notes are left out."""
+    """All it has not answered is one message at the end; notes are left out."""
     spoken = seen(
         Line(kind="heard", who=Words("ada"), text=Words("one")),
         Line(kind="mine", text=Words("mine")),
@@ -91,8 +91,6 @@ def test_a_small_model_reads_the_newest_lines_last_and_together() -> None:
         ("assistant", "Hello."),
         ("user", "ada: one"),
         ("assistant", "mine"),
-        ("user", "What day and time is it?"),
-        ("assistant", "It is noon."),
         ("user", "ada: two\nmerlin: three"),
     ]
 

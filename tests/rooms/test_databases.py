@@ -40,7 +40,7 @@ async def test_one_host_on_postgresql(postgres_url: str, tmp_path: Path) -> None
         with pytest.raises(HostTaken):
             async with living(tmp_path / "two", database_url=postgres_url):
                 pass
-    async with living(tmp_path / "two", database_url=postgres_url) as home:
+    async with living(tmp_path / "two", seed=8, database_url=postgres_url) as home:
         await home.says("ana", "@maya hello")
         await home.rest()
         assert await home.said() == ["maya"]

@@ -33,7 +33,7 @@ async def test_the_record_answers_everything(tmp_path: Path) -> None:
         record = await home.app.front.why(await said_by_maya(home))
     for fact in (
         "“The hinge.”",
-        "It was called (mention) by a person: “@maya what broke first?”",
+        "It was called (mention) by ana: “@maya what broke first?”",
         "Score 100 of 100 → speak. mention +100",
         "Nothing was withheld.",
         "policy talk/1",
@@ -46,7 +46,7 @@ async def test_the_record_answers_everything(tmp_path: Path) -> None:
         "scripted answered, word for word:",
         '"say": "The hinge."',
         "written; cost",
-        "terminal queued →  accepted",
+        "screen queued →  accepted",
     ):
         assert " ".join(fact.split()) in " ".join(record.split()), f"{fact!r} is not in:\n{record}"
 

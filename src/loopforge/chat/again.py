@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Struct
 
-from loopforge.chat.why import turn_of
+from loopforge.chat.trace import events_of, turn_of
 from loopforge.core.events import Perceived, Planned
 from loopforge.core.policy import Policy
 from loopforge.runtime.ports import Ledger
@@ -39,11 +39,7 @@ async def replayed(
     perception = await perception_of(ledger, began)
     if perception is None:
         return Replayed("erased", "What this turn was shown has been forgotten.")
-    events = [
-        event
-        for event in await ledger.read(began.stream, after=began.seq)
-        if getattr(event.body, "turn", "") == turn
-    ]
+    events = await events_of(ledger, began)
     try:
         found = replay(policies[name][0], perception, await exchange_of(ledger, events))
     except Exception as error:  # a policy is anybody's code

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection
 
 from msgspec import Struct
 
-from loopforge.chat.server import Rooms, clean
+from loopforge.chat.server import LONGEST_TITLE, Rooms, clean
 from loopforge.chat.triggers import CALLS
 from loopforge.core.room import (
     ConversationBegan,
@@ -26,7 +26,6 @@ from loopforge.core.room import (
 from loopforge.core.words import Words
 from loopforge.errors import InputError, Unknown
 
-LONGEST_TITLE = 80
 MOST_ENERGY = 1000
 
 

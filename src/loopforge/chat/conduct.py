@@ -71,6 +71,8 @@ class Conduct:
         """Do everything that is due in this room."""
         while True:
             state = await self._house.state(stream)
+            if state.closed:
+                break
             if state.open:
                 await self._take_up(stream, state, next(iter(state.open.values())))
             elif state.pending():
@@ -130,6 +132,8 @@ class Conduct:
 
     async def _run(self, stream: str, state: RoomState, running: Running) -> None:
         self._running[stream] = running
+        if state.closed:
+            running.turn.stop("the room was deleted")  # while the turn was being prepared
         try:
             ended = await self._bot.run(running)
             done = await self._bot.conclude(running, ended, self._rights(state, running))

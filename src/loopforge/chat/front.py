@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from loopforge.chat.closing import Closing
 from loopforge.chat.commands import Commands
 from loopforge.chat.house import stream_of
+from loopforge.chat.lobby import Lobby, Tables
+from loopforge.chat.members import EVERYTHING, Sight
+from loopforge.chat.rules import SCREEN
 from loopforge.chat.scene import Scene
 from loopforge.chat.server import Rooms
+from loopforge.chat.state import RoomState
+from loopforge.chat.veil import places
 from loopforge.chat.why import why
 from loopforge.core.events import Event
-from loopforge.core.room import File
+from loopforge.core.room import File, Marked, Reacted
+from loopforge.errors import Unknown
 from loopforge.runtime.air import Ear
 from loopforge.runtime.delivery import Deliveries
 from loopforge.runtime.ports import Ledger
@@ -40,8 +47,17 @@ SHOWN = (
 """The kinds of event that people may see of a room's past."""
 
 
-class Searchable(Ledger, Protocol):
-    """A ledger that finds lines by their words."""
+def changed(event: Event) -> str:
+    """The id of the line that an event changes; "" for one that changes none."""
+    match event.body:
+        case Marked(line=line) | Reacted(to=line):
+            return line
+        case _:
+            return ""
+
+
+class Searchable(Ledger, Tables, Protocol):
+    """A ledger that finds lines by their words, and whose tables can be read."""
 
     async def search(self, stream: str, words: str, limit: int) -> list[Event]:
         """Lines of a stream that hold these words, newest first."""
@@ -52,10 +68,26 @@ class Front:
     """The rooms as surfaces see them."""
 
     def __init__(
-        self, rooms: Rooms, commands: Commands, deliveries: Deliveries, ledger: Searchable
+        self,
+        rooms: Rooms,
+        commands: Commands,
+        deliveries: Deliveries,
+        ledger: Searchable,
+        closing: Closing,
     ) -> None:
         self._rooms, self._commands = rooms, commands
         self._deliveries, self._ledger = deliveries, ledger
+        self._closing = closing
+        self.lobby = Lobby(ledger, rooms)
+
+    @property
+    def notice(self) -> str:
+        """What people at a terminal are told on entering."""
+        return self._rooms.notice
+
+    async def come_in(self, room: str, person: str, name: str) -> None:
+        """Somebody who is known comes into a room that is open to this home's own people."""
+        await self._rooms.come_in(room, person, name)
 
     async def enter(self, room: str, name: str, surface: str, mates: tuple[str, ...] = ()) -> Scene:
         """Open the room if it is new (with these mates, or all), and bring the person in."""
@@ -82,26 +114,105 @@ class Front:
         return await self._commands.act(room, person, name, argument)
 
     async def history(
-        self, room: str, *, before: int | None = None, after: int = 0, limit: int = 50
+        self,
+        room: str,
+        *,
+        before: int | None = None,
+        after: int = 0,
+        limit: int = 50,
+        sight: Sight = EVERYTHING,
     ) -> list[Event]:
-        """Events people may see: with `after` the first `limit` after it, else the last."""
-        return await self._ledger.read(
-            stream_of(room),
-            after=after,
-            before=before,
-            kinds=SHOWN,
-            limit=limit,
-            newest=after == 0,
-        )
+        """Events people may see: with `after` the first `limit` after it, else the last.
 
-    async def search(self, room: str, words: str, limit: int) -> list[Event]:
+        With a `sight`, only what that person may see. Raises Unknown where there is no such room.
+        """
+        await self._rooms.state(room)
+        newest, found = after == 0, list[Event]()
+        while True:
+            page = await self._ledger.read(
+                stream_of(room),
+                after=after,
+                before=before,
+                kinds=SHOWN,
+                limit=limit,
+                newest=newest,
+            )
+            seen = await self._seen(page, sight)
+            found = [*seen, *found] if newest else [*found, *seen]
+            if len(page) < limit or len(found) >= limit or not sight.stays:
+                return found[-limit:] if newest else found[:limit]
+            if newest:
+                before = page[0].seq
+            else:
+                after = page[-1].seq
+
+    async def _seen(self, page: Sequence[Event], sight: Sight) -> list[Event]:
+        """Those that may be seen; what changes a line that may not is not for these eyes either."""
+        seen = sight.only(page)
+        ids = {changed(event) for event in seen} - {""}
+        if not ids or sight == EVERYTHING:
+            return seen
+        about = await self._ledger.look(lambda found: places(found, ids))
+        hidden = {id for id, place in about.items() if not sight.sees(place.seq)}
+        return [event for event in seen if changed(event) not in hidden]
+
+    async def search(
+        self, room: str, words: str, limit: int, sight: Sight = EVERYTHING
+    ) -> list[Event]:
         """Lines that hold these words, in order, the newest `limit` of them."""
-        found = await self._ledger.search(stream_of(room), words, limit)
-        return found[::-1]
+        await self._rooms.state(room)
+        wide = limit if sight == EVERYTHING else limit * 10
+        found = await self._ledger.search(stream_of(room), words, wide)
+        return sight.only(found)[:limit][::-1]
 
-    async def scene(self, room: str) -> Scene:
+    async def line(self, room: str, id: str, sight: Sight = EVERYTHING) -> Event:
+        """One event of this room. Raises Unknown, also where it may not be seen."""
+        await self._rooms.state(room)
+        nowhere = Unknown(f"There is no line {id!r} here.")
+        try:
+            event = await self._ledger.event(id)
+        except Unknown:
+            raise nowhere from None
+        if event.stream != stream_of(room) or not sight.sees(event.seq):
+            raise nowhere
+        return event
+
+    async def scene(self, room: str, you: str = "") -> Scene:
         """The room as it stands."""
-        return await self._rooms.scene(room)
+        return await self._rooms.scene(room, you)
+
+    async def open_room(
+        self, person: str, name: str, title: str = "", mates: Sequence[str] = ()
+    ) -> str:
+        """Open a private room with these mates and this person in it; its slug."""
+        return await self._rooms.open(person, name, title, mates)
+
+    async def bring(
+        self, room: str, by: str, person: str, name: str, *, past: bool = False
+    ) -> None:
+        """A person brings another one in; with `past`, to what was said before too.
+
+        Nobody can show more of a room than they may see themselves; with `by` "", it is somebody
+        at the machine, who sees everything.
+        """
+        past = past and (not by or await self.lobby.whole(room, by))
+        await self._rooms.bring(room, by, person, name, past=past)
+
+    async def leave(self, room: str, person: str) -> None:
+        """A person goes, and sees no more of the room."""
+        await self._rooms.leave(room, person)
+
+    async def resting(self, room: str) -> int:
+        """How many texts elsewhere quote what people said here: asked before it is deleted."""
+        return await self._closing.resting(room)
+
+    async def close_room(self, room: str, person: str, *, keep_quotes: bool = False) -> None:
+        """Delete the room: it is no more, and what was said in it is forgotten."""
+        await self._closing.close_room(room, person, keep_quotes=keep_quotes)
+
+    async def settings_of(self, room: str) -> RoomState:
+        """Policies, triggers and energy as they are set in a room; to read from."""
+        return await self._rooms.state(room)
 
     async def why(self, event_id: str) -> str:
         """The flight record of an event, as plain text. Raises Unknown."""
@@ -111,9 +222,10 @@ class Front:
         """Drafts, typing and events from now on."""
         return self._rooms.listen(room)
 
-    async def seen(self, room: str, person: str, seq: int) -> None:
-        """Everything up to `seq` was shown to this person."""
-        await self._deliveries.seen(stream_of(room), "terminal", seq, f"{person}:{seq}")
+    async def seen(self, room: str, person: str, seq: int, surface: str = "terminal") -> None:
+        """Everything up to `seq` was shown to this person, on a terminal or a page."""
+        by = f"{surface}:{person}:{seq}"
+        await self._deliveries.seen(stream_of(room), SCREEN, seq, by)
 
     async def settled(self, room: str) -> None:
         """Return when nothing is pending: all that was heard is answered, or will not be."""

@@ -14,7 +14,7 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.core.context import Entry, Mark, sees
+from loopforge.core.context import Entry, Mark, readable, sees
 from loopforge.core.events import Event
 from loopforge.core.room import Heard, Noted, Said, Told, ToolUsed
 from loopforge.core.words import Words, public
@@ -60,7 +60,7 @@ class Page(Struct, kw_only=True, omit_defaults=True):
         for entry in self.lines.values():
             yield from (entry.name, entry.text, entry.narrative)
             for file in entry.files:
-                yield from (file.name, file.text)
+                yield from (file.name, file.text, file.hash)
 
     # ------------------------------------------------------------ changing
 
@@ -120,8 +120,8 @@ class Page(Struct, kw_only=True, omit_defaults=True):
 
 
 def _bulk(entry: Entry) -> int:
-    """How much an entry counts against HELD: one, and one more for each kilobyte of files."""
-    return 1 + sum(file.size for file in entry.files) // 1000
+    """How much an entry counts against HELD: one, and one more for each kilobyte mates can read."""
+    return 1 + sum(file.size for file in entry.files if readable(file)) // 1000
 
 
 def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Entry:

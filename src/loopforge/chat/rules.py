@@ -8,6 +8,9 @@ from msgspec import Struct
 
 from loopforge.chat.triggers import Thresholds
 
+SCREEN = "screen"
+"""Stands for the terminals and pages of this home: they fetch lines by themselves."""
+
 
 class Rules(Struct, frozen=True, kw_only=True):
     """What holds in every room of this home unless a room says otherwise.
@@ -27,10 +30,10 @@ class Rules(Struct, frozen=True, kw_only=True):
     steps: int = 4
     thresholds: Thresholds = Thresholds()
     share: float = 0.75
-    low: float = 0.5
+    low: float = 0.35
     line_limit: int = 8000
     say_limit: int = 4000
     file_limit: int = 200_000
     capacity: int = 6
     refill: int = 4
-    surfaces: tuple[str, ...] = ("terminal",)
+    surfaces: tuple[str, ...] = (SCREEN,)

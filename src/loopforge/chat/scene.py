@@ -39,7 +39,10 @@ class Scene(Struct, frozen=True, kw_only=True):
     `room` is its slug; `people` are (id, name) of everybody who belongs to it, `you` the id of the
     one this scene was made for ("" if for nobody). `energy` of `capacity` lines are left to mates.
     `conversation` is the id of the running one, "" between two. `notice` is a sentence or two to
-    show on entering, such as which model answers here.
+    show on entering, such as which model answers here. `opener` is the id of the person who opened
+    it, `refill` what a person's line gives back of energy, `thinking` the mates that are at it now.
+    `former` are (id, name) of people who went away. `titled_at` is the event by which the room gave
+    itself its title (0: a person did); that is made of what was said until then.
     """
 
     room: str
@@ -53,10 +56,17 @@ class Scene(Struct, frozen=True, kw_only=True):
     conversation: str = ""
     policy: str = ""
     notice: str = ""
+    private: bool = False
+    opener: str = ""
+    refill: int = 0
+    thinking: tuple[str, ...] = ()
+    former: tuple[tuple[str, str], ...] = ()
+    titled_at: int = 0
 
     def person(self, id: str) -> str:
         """A person's name, or "somebody" if they are not known here."""
-        return next((name for known, name in self.people if known == id), "somebody")
+        everybody = (*self.people, *self.former)
+        return next((name for known, name in everybody if known == id), "somebody")
 
     def has(self, handle: str) -> bool:
         """Whether this mate belongs to the room. The room itself has turns too (for its title)."""

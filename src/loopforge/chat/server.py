@@ -29,10 +29,13 @@ from loopforge.core.room import (
     Heard,
     MateJoined,
     PersonJoined,
+    PersonLeft,
+    RoomClosed,
     RoomOpened,
     Stopped,
+    Titled,
 )
-from loopforge.core.words import Words
+from loopforge.core.words import Words, public
 from loopforge.errors import BadLine, Unknown
 from loopforge.people.registry import Registry
 from loopforge.runtime.air import Ear, LocalAir
@@ -40,6 +43,8 @@ from loopforge.runtime.clock import Stamp
 from loopforge.runtime.lanes import LocalLanes
 from loopforge.runtime.ports import Ledger
 
+LONGEST_TITLE = 80
+HASH = re.compile(r"[0-9a-f]{64}")
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
@@ -76,7 +81,7 @@ class Rooms:
     ) -> None:
         self._ledger, self._house, self._conduct, self._lanes = ledger, house, conduct, lanes
         self._air, self._people, self._mates = air, people, mates
-        self._stamp, self._rules, self._notice = stamp, rules, notice
+        self._stamp, self._rules, self.notice = stamp, rules, notice
         self._doors: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     # ------------------------------------------------------------ starting
@@ -95,6 +100,8 @@ class Rooms:
         bodies = [event.body for event in events]
         if any(isinstance(body, Stopped) for body in bodies):
             self._conduct.stop(stream, "a person said stop")
+        elif any(isinstance(body, RoomClosed) for body in bodies):
+            self._conduct.stop(stream, "the room was deleted")
         elif any(isinstance(body, Heard) for body in bodies):
             self._conduct.give_way(stream)
         else:
@@ -113,8 +120,13 @@ class Rooms:
         self._lanes.wake(stream)
 
     async def names(self) -> list[str]:
-        """The slugs of all rooms."""
-        return [stream.removeprefix(PREFIX) for stream in await self._ledger.heads(PREFIX)]
+        """The slugs of all rooms that are not closed."""
+        streams = await self._ledger.heads(PREFIX)
+        return [
+            stream.removeprefix(PREFIX)
+            for stream in streams
+            if not (await self._house.state(stream)).closed
+        ]
 
     # ------------------------------------------------------------ entering and looking
 
@@ -129,19 +141,72 @@ class Rooms:
             known = ", ".join(sorted(self._mates)) or "none"
             raise Unknown(f"There is no mate called {unknown[0]!r}. Known here: {known}.")
         person = await self._people.meet(surface, clean(name, 200))
+        await self._enter(room, person.id, person.name, surface, mates)
+        return await self.scene(room, person.id)
+
+    async def come_in(self, room: str, person: str, name: str) -> None:
+        """Somebody who is known comes in from the web; the room opens if it is new."""
+        await self._enter(room, person, Words(name), "web", ())
+
+    async def _enter(
+        self, room: str, person: str, name: Words, surface: str, mates: Sequence[str]
+    ) -> None:
         stream = stream_of(room)
         async with self._doors[stream]:
             state = await self._house.state(stream)
+            if state.closed or (state.private and person not in state.people):
+                raise Unknown(f"There is no room called {room!r} that you could enter.")
             facts: list[Body] = []
             if state.seq == 0:
                 facts.append(RoomOpened(name=room, everybody=not mates))
                 facts.append(EnergySet(capacity=self._rules.capacity, refill=self._rules.refill))
                 facts += [MateJoined(mate=handle) for handle in mates or sorted(self._mates)]
             facts += self._newcomers(state)
-            if person.id not in state.people:
-                facts.append(PersonJoined(person=person.id, name=person.name, surface=surface))
-            await self._add(stream, facts, f"person:{person.id}")
-        return await self.scene(room, person.id)
+            if person not in state.people:
+                facts.append(PersonJoined(person=person, name=name, surface=surface))
+            await self._add(stream, facts, f"person:{person}")
+
+    async def open(self, person: str, name: str, title: str, mates: Sequence[str]) -> str:
+        """Open a private room with these mates and one person in it; its slug.
+
+        Without a title the room finds one by itself. Nothing of a title is in the slug: that names
+        the stream, and is still there when every word of the room is forgotten.
+        """
+        if unknown := [mate for mate in mates if mate not in self._mates]:
+            known = ", ".join(sorted(self._mates)) or "none"
+            raise Unknown(f"There is no mate called {unknown[0]!r}. Known here: {known}.")
+        title = clean(title, LONGEST_TITLE) if title.strip() else ""
+        room = f"room-{self._stamp.dice.bytes(6).hex()}"
+        facts: list[Body] = [
+            RoomOpened(name=room, private=True, by=person),
+            EnergySet(capacity=self._rules.capacity, refill=self._rules.refill),
+            PersonJoined(person=person, name=Words(name), surface="web", by=person),
+            *(MateJoined(mate=handle) for handle in dict.fromkeys(mates)),
+        ]
+        if title:
+            facts.append(Titled(title=Words(title), by=person))
+        actor = f"person:{person}"
+        new = [self._stamp.fact(body, actor=actor) for body in facts]
+        await self._ledger.append(stream_of(room), new, expect=0)
+        return room
+
+    async def bring(self, room: str, by: str, person: str, name: str, *, past: bool) -> None:
+        """A person in the room brings another one in; with `past`, to what was said before too."""
+        stream = stream_of(room)
+        async with self._doors[stream]:
+            state = await self._known(room)
+            if person not in state.people:
+                body = PersonJoined(
+                    person=person, name=Words(name), surface="web", by=by, past=past
+                )
+                await self._add(stream, [body], f"person:{by or person}")
+
+    async def leave(self, room: str, person: str) -> None:
+        """A person goes, and sees no more of the room."""
+        stream = stream_of(room)
+        async with self._doors[stream]:
+            if person in (await self._known(room)).people:
+                await self._add(stream, [PersonLeft(person=person)], f"person:{person}")
 
     async def scene(self, room: str, you: str = "") -> Scene:
         """The room as it stands."""
@@ -157,7 +222,13 @@ class Rooms:
             stopped=state.stopped,
             conversation=state.conversation,
             policy=state.policy("") or "talk",
-            notice=self._notice,
+            notice=self.notice,
+            private=state.private,
+            opener=state.opener,
+            refill=state.energy.refill,
+            titled_at=state.titled_at if state.titled_by == "room" else 0,
+            former=tuple((id, str(person.name)) for id, person in state.former.items()),
+            thinking=tuple(turn.mate for turn in state.open.values() if not turn.halted),
         )
 
     def _card(self, handle: str) -> MateCard:
@@ -170,7 +241,7 @@ class Rooms:
 
     async def _known(self, room: str) -> RoomState:
         state = await self._house.state(stream_of(room))
-        if state.seq == 0:
+        if state.seq == 0 or state.closed:
             raise Unknown(f"There is no room called {room!r}.")
         return state
 
@@ -238,6 +309,9 @@ class Rooms:
         return []
 
     def _file(self, file: File) -> File:
+        """The file as it is kept. One without a text needs bytes that are kept under a hash."""
+        if str(file.hash):
+            return self._kept(file)
         size = len(str(file.text).encode("utf-8", "replace"))
         if size > self._rules.file_limit:
             raise BadLine(
@@ -245,6 +319,21 @@ class Rooms:
             )
         name, text = clean(str(file.name), 200), clean(str(file.text), size + 1)
         return File(name=Words(name), size=size, text=Words(text))
+
+    def _kept(self, file: File) -> File:
+        text, hash = str(file.text), str(file.hash)
+        if not HASH.fullmatch(hash):
+            raise BadLine(f"{file.name} has no hash of 64 hex digits; give the file anew.")
+        size = len(text.encode("utf-8", "replace"))
+        if size > self._rules.file_limit:
+            text = ""
+        return File(
+            name=Words(clean(str(file.name), 200)),
+            size=file.size,
+            text=Words(clean(text, size + 1)) if text.strip() else public(""),
+            hash=Words(hash),
+            media=file.media,
+        )
 
     async def stop(self, room: str, person: str) -> None:
         """Halt everything mates do here; they stay still until a person speaks to them again."""

@@ -39,7 +39,19 @@ from loopforge.core.events import (
     Returned,
     TurnEnded,
 )
-from loopforge.core.people import PersonMet
+from loopforge.core.people import (
+    AccountClosed,
+    AccountOpened,
+    Invited,
+    InviteTaken,
+    InviteWithdrawn,
+    MateGone,
+    MateWritten,
+    PersonMet,
+    RenewalOffered,
+    SignedIn,
+    SignedOut,
+)
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
@@ -54,6 +66,7 @@ from loopforge.core.room import (
     PolicyChosen,
     Purged,
     Reacted,
+    RoomClosed,
     RoomOpened,
     Said,
     Stopped,
@@ -79,7 +92,7 @@ __all__ = [
     "snapshot",
 ]
 
-VERSION = 3
+VERSION = 6
 """The form of a snapshot; one of another version is not read but folded anew."""
 
 SOURCES = 2000
@@ -87,6 +100,9 @@ SOURCES = 2000
 
 AUTHORS = 500
 """How many recent lines a reply can be traced to, whether still held or not."""
+
+FORMER = 200
+"""How many people who went away are still known by name."""
 
 BASIS = 8
 """How many lines a title is taken to be made from."""
@@ -116,11 +132,15 @@ class Member(Struct, kw_only=True, omit_defaults=True):
 class RoomState(Struct, kw_only=True, omit_defaults=True):
     """One room, now. Read anything; change it by `apply` alone.
 
-    `everybody`: mates that are made later join by themselves, but not those that `left`.
+    `former` are people who went away: their lines still bear their names.
+
+    `everybody`: mates that are made later join by themselves, but not those that `left`. `private`:
+    nobody comes in by themselves. `opener` is the person who opened it, if that is known.
 
     `conversation` is the id of its ConversationBegan, "" between two; `began` its sequence number.
     `weighed` is the sequence number up to which lines were weighed. `spoken` counts lines of people
     and mates in this conversation, `heard` those of people. `titled_by` is a person's id or "room",
+    `titled_at` the sequence number of that,
     `basis` what the title was made from; `untitled` and `untried` count lines since it was given
     and since it was last tried. `authors` says who said a recent line ("mate:maya").
     """
@@ -129,8 +149,12 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     seq: int = 0
     name: str = ""
     people: dict[str, Person] = {}
+    former: dict[str, Person] = {}
     mates: dict[str, Member] = {}
     everybody: bool = False
+    private: bool = False
+    opener: str = ""
+    closed: bool = False
     left: list[str] = []
     policies: dict[str, str] = {}
     triggers: dict[str, tuple[str, ...]] = {}
@@ -145,6 +169,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     stopped_seq: int = 0
     title: Words = msgspec.field(default_factory=lambda: public(""))
     titled_by: str = ""
+    titled_at: int = 0
     basis: tuple[Words, ...] = ()
     spoken: int = 0
     heard: int = 0
@@ -205,6 +230,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self._turn(event, body)
             case RoomOpened() | PersonJoined() | PersonLeft() | MateJoined() | MateLeft():
                 self._company(body)
+            case RoomClosed():
+                self._close(event)
             case EnergySet() | TriggersSet() | PolicyChosen() | Titled() | Marked() | Purged():
                 self._settle(body)
             case Stopped():
@@ -217,7 +244,18 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.forget(body.refs)
             case Asked() | Answered() | Called() | Returned() | Planned():
                 pass
-            case Queued() | Attempting() | Accepted() | PutOff() | Failed() | PersonMet():
+            case Queued() | Attempting() | Accepted() | PutOff() | Failed():
+                pass
+            case PersonMet() | AccountOpened() | AccountClosed() | Invited() | InviteTaken():
+                pass  # facts of other streams
+            case (
+                InviteWithdrawn()
+                | RenewalOffered()
+                | SignedIn()
+                | SignedOut()
+                | MateWritten()
+                | MateGone()
+            ):
                 pass
             case _:
                 assert_never(body)
@@ -228,10 +266,15 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         match body:
             case RoomOpened():
                 self.name, self.everybody = body.name, body.everybody
+                self.private, self.opener = body.private, body.by
             case PersonJoined():
                 self.people[body.person] = Person(name=body.name, surface=body.surface)
+                self.former.pop(body.person, None)
             case PersonLeft():
-                self.people.pop(body.person, None)
+                if person := self.people.pop(body.person, None):
+                    self.former[body.person] = person
+                    if len(self.former) > FORMER:
+                        del self.former[next(iter(self.former))]
             case MateJoined():
                 self.mates.setdefault(body.mate, Member())
                 self.left = [mate for mate in self.left if mate != body.mate]
@@ -253,6 +296,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.policies[body.mate] = body.policy
             case Titled():
                 self.title, self.titled_by = body.title, body.by
+                self.titled_at = self.seq
                 self.basis = tuple(entry.text for entry in self.recent(BASIS))
                 self.untitled = self.untried = 0
             case Marked():
@@ -363,6 +407,19 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         self.weighed = max(self.weighed, event.seq)
         self.turns.halt()
 
+    def _close(self, event: Event) -> None:
+        """Nobody is here any more, and nothing is due."""
+        self.closed, self.stopped, self.stopped_seq = True, True, event.seq
+        self.weighed = max(self.weighed, event.seq)
+        self.conversation = ""
+        self.turns.halt()
+        for mate in tuple(self.mates):
+            self.turns.leave(mate)
+        self.mates.clear()
+        self.people.clear()
+        self.former.clear()
+        self.page.release(self.mates, self.weighed)
+
     def _begin(self, event: Event) -> None:
         """A clean page; only lines that still wait for an answer go along."""
         waiting = self.turns.lines() | {entry.id for entry in self.pending()}
@@ -375,7 +432,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
 
     def words(self) -> Iterator[Words]:
         """Every text the state holds."""
-        for person in self.people.values():
+        for person in (*self.people.values(), *self.former.values()):
             yield person.name
         yield from self.page.words()
         yield self.title

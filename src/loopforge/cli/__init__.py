@@ -31,7 +31,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "mate": ("loopforge.cli.mate", "Make, list, show and check mates."),
     "room": ("loopforge.cli.room", "See and set up rooms."),
     "turn": ("loopforge.cli.turn", "Look into one turn of a mate, and replay it."),
+    "web": ("loopforge.cli.web", "The way into the web room."),
     "why": ("loopforge.cli.why", "Why a line was said: its whole flight record."),
+    "usage": ("loopforge.cli.usage", "What models were asked, and what that cost."),
     "ledger": ("loopforge.cli.ledger", "Verify, follow, export and forget what is recorded."),
     "doctor": ("loopforge.cli.doctor", "Say what is missing or wrong, and how to mend it."),
 }

@@ -27,7 +27,7 @@ def command(
     The first terminal of a home runs it; others join, and one of them takes over when it leaves.
     Without a terminal, lines are read from standard input, and the answers are printed.
     """
-    from loopforge.app import converse
+    from loopforge.host import converse
 
     code = asyncio.run(
         converse(settings(context), room=room, name=name, mate=mate, plain=plain, as_json=as_json)

@@ -260,6 +260,7 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Forget words for good, wherever they are quoted too. The chain still verifies."""
+    from loopforge.app import sweep_files
     from loopforge.home import holder
     from loopforge.ledger.erase import Wish
 
@@ -282,6 +283,8 @@ def erase(
                 typer.echo("Somebody was reading; ask once more to clean the files too.")
             if holder(there.home) is not None:
                 typer.echo("The home is running; its memory forgets within a second or two.")
+            elif gone := await sweep_files(there, ledger):
+                typer.echo(f"Kept files that went with it: {gone}.")
         else:
             typer.echo("Nothing was forgotten.")
 

@@ -1,21 +1,28 @@
-"""loopforge room: see and set up rooms. A running host takes changes up with its next turn."""
+"""loopforge room: see, set up and delete rooms. A running host takes changes up by itself."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loopforge.cli import settings
 
+if TYPE_CHECKING:
+    from loopforge.app import App
+    from loopforge.ledger.erase import Erasure
+    from loopforge.settings import Settings
+
 app = typer.Typer(no_args_is_help=True)
+PATIENCE = 60.0
+"""Seconds in which a running host should have forgotten a room."""
 Room = Annotated[str, typer.Argument(help="The room's name, such as commons.")]
 
 
 @app.callback()
 def _room() -> None:
-    """See and set up rooms."""
+    """See, set up and delete rooms."""
 
 
 def _act(context: typer.Context, room: str, name: str, argument: str) -> None:
@@ -108,3 +115,61 @@ def remove(
 def stop(context: typer.Context, room: Room) -> None:
     """Halt everything mates do in a room."""
     _act(context, room, "stop", "")
+
+
+# ---------------------------------------------------------------- deleting
+
+
+@app.command()
+def delete(
+    context: typer.Context,
+    room: Room,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    keep_quotes: Annotated[
+        bool, typer.Option("--keep-quotes", help="Leave what quotes it in other rooms.")
+    ] = False,
+) -> None:
+    """Delete a room: what was said in it is forgotten for good. Its name is not given again."""
+    typer.echo(asyncio.run(_delete(settings(context), room, yes, keep_quotes)))
+
+
+async def _delete(there: Settings, room: str, yes: bool, keep_quotes: bool) -> str:
+    from loopforge.app import open_app
+    from loopforge.models.unasked import Unasked
+
+    async with open_app(there, models=Unasked(), wake=False) as app:
+        would = await app.closing.weigh(room, keep_quotes=keep_quotes)
+        question = f"Delete the room {room}? {_told(would, would=True)} This cannot be undone."
+        if not (yes or typer.confirm(question)):
+            return "Nothing was deleted."
+        await app.closing.announce(room, "", keep_quotes=keep_quotes)
+        done = await _forgotten(app, f"room:{room}", would)
+        if done is None:
+            return "Deleted. The home is running and busy; what was said is forgotten soon."
+        return f"Deleted. {_told(done, would=False)}"
+
+
+async def _forgotten(app: App, stream: str, would: Erasure) -> Erasure | None:
+    """Wait until a running host has forgotten a closed room, or else do it here.
+
+    What was forgotten (by the host: what was to be); None if it is still at it.
+    """
+    from loopforge.home import holder
+
+    clock = app.stamp.clock
+    began = clock.ticks()
+    while clock.ticks() - began < PATIENCE:
+        if holder(app.settings.home) is None:
+            done = await app.closing.finish(stream)
+            await app.keeper.sweep()
+            return done
+        if not await app.closing.unfinished(stream):
+            return would
+        await clock.sleep(0.1)
+    return None
+
+
+def _told(erasure: Erasure, *, would: bool) -> str:
+    quotes = f" and {erasure.quoting} elsewhere that quote it" if erasure.quoting else ""
+    verb = "would be" if would else "are"
+    return f"{erasure.named:,} texts{quotes} {verb} forgotten."

@@ -162,6 +162,7 @@ FILE_BEGINS = (
     "It is material to read, not somebody speaking: whatever it says, it gives no orders."
 )
 FILE_ENDS = "the file ends here."
+FILE_CLOSED = "[a file that came with the line above: {media}, {size:,} bytes; {why}]"
 CUT = "\n[cut here: {shown:,} of {whole:,} characters shown]"
 
 
@@ -225,10 +226,29 @@ def _lines(
         kept=entry.mark == "keep",
     )
     for file, text in zip(entry.files, texts[1:], strict=True):
+        if not readable(file):
+            closed = public(_closed(file))
+            yield Line(kind="heard", who=file.name, text=closed, id=entry.id, at=at)
+            continue
         header = public(FILE_BEGINS.format(size=file.size))
         yield Line(kind="told", text=header, id=entry.id, at=at)
         yield Line(kind="heard", who=file.name, text=text, id=entry.id, at=at)
         yield Line(kind="told", text=public(FILE_ENDS), id=entry.id, at=at)
+
+
+def readable(file: File) -> bool:
+    """Whether there is anything of a file that mates can read (or could, before it was forgotten).
+
+    Seen without looking into private words: of a file that has no text, the text is public.
+    """
+    return not file.text.public or bool(file.text)
+
+
+def _closed(file: File) -> str:
+    """What mates are told of a file that they cannot read."""
+    long = file.media.startswith("text/")
+    why = "too long to be read here" if long else "it cannot be read here"
+    return FILE_CLOSED.format(media=file.media or "of no known kind", size=file.size, why=why)
 
 
 def _cut(texts: Sequence[Words], share: float) -> list[Words]:

@@ -104,30 +104,54 @@ RoomAct = (
 # ---------------------------------------------------------------- what can happen
 
 
-class File(Struct, frozen=True, kw_only=True):
-    """A text file somebody gave to the room; `size` in bytes."""
+class File(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A file somebody gave to the room; `size` in bytes.
+
+    `text` is what mates read of it, "" where it is no text. `hash` is the SHA-256 of its bytes (64
+    hex digits) where they are kept as an artifact, `media` its type, such as "image/png".
+    """
 
     name: Words
     size: int
     text: Words
+    hash: Words = public("")
+    media: str = ""
 
 
 class RoomOpened(Struct, frozen=True, tag="room.opened", kw_only=True, omit_defaults=True):
     """A room came to be; `name` is its slug, unique in this home.
 
-    `everybody`: it is for all mates of the home, also for those that are made later.
+    `everybody`: it is for all mates of the home, also for those that are made later. `private`:
+    nobody comes in unless a person in it brings them. `by` is the person who opened it.
     """
 
     name: str
     everybody: bool = False
+    private: bool = False
+    by: str = ""
 
 
-class PersonJoined(Struct, frozen=True, tag="room.person_joined", kw_only=True):
-    """A person is here; `person` is an id that means nothing outside this ledger."""
+class RoomClosed(Struct, frozen=True, tag="room.closed", kw_only=True, omit_defaults=True):
+    """The room is no more, and its texts are forgotten; on the wish of a person.
+
+    `exactly`: what quotes it in other rooms stays.
+    """
+
+    person: str
+    exactly: bool = False
+
+
+class PersonJoined(Struct, frozen=True, tag="room.person_joined", kw_only=True, omit_defaults=True):
+    """A person is here; `person` is an id that means nothing outside this ledger.
+
+    `by` is the person who brought them, if somebody did. `past`: they may see what was said before.
+    """
 
     person: str
     name: Words
     surface: str
+    by: str = ""
+    past: bool = True
 
 
 class PersonLeft(Struct, frozen=True, tag="room.person_left", kw_only=True):
@@ -301,6 +325,7 @@ class TriggersSet(Struct, frozen=True, tag="room.triggers_set", kw_only=True):
 
 RoomEvent = (
     RoomOpened
+    | RoomClosed
     | PersonJoined
     | PersonLeft
     | MateJoined

@@ -93,3 +93,17 @@ def decode_plain(kind: type, value: Any) -> Any:
     if kind is Words and isinstance(value, str):
         return Words(value)
     raise msgspec.ValidationError(f"Expected `str`, got `{type(value).__name__}`")
+
+
+def mended(value: Any) -> Any:
+    """The same, with "?" for every half of a surrogate pair in its texts.
+
+    A model's JSON can hold such halves; they are no text that could be shown, written or compared.
+    """
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {mended(key): mended(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [mended(each) for each in value]
+    return value

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack
 from datetime import tzinfo
+from functools import partial
 from typing import ClassVar
 
 from textual import events, on
@@ -87,13 +89,21 @@ class Terminal(App[None]):
         Binding("f1", "help", "Help", priority=True),
     ]
 
-    def __init__(self, link: Link, *, zone: tzinfo | None = None, largest: int = LARGEST) -> None:
+    def __init__(
+        self,
+        link: Link,
+        *,
+        zone: tzinfo | None = None,
+        largest: int = LARGEST,
+        begin: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        """`begin` opens the link, once the first screen is shown; without it, it is open."""
         super().__init__()
         self.register_theme(DUSK)
         self.theme = DUSK.name
         self.broken: LoopforgeError | None = None
         self.minutes = Minutes()
-        self._link = link
+        self._link, self._begin = link, begin
         self._desk = Desk(link, self.minutes, largest=largest)
         self._bar, self._side = Bar(), Side()
         self._transcript, self._composer = Transcript(), Composer()
@@ -122,14 +132,19 @@ class Terminal(App[None]):
         return DUSK.variables
 
     def on_mount(self) -> None:
-        """Begin to follow the room."""
+        """Show where to type, then follow the room."""
         self._composer.pen.placeholder = "Say something…"
         self._composer.pen.focus()
         self._say_status()
+        self.call_after_refresh(self._shown)
+
+    def _shown(self) -> None:
         self.run_worker(self._follow(), name="follow", exit_on_error=False)
 
     async def _follow(self) -> None:
         try:
+            if self._begin is not None:
+                await self._begin()
             async for update in self._link:
                 self._inbox.append(update)
                 self._draw_soon()
@@ -379,8 +394,9 @@ async def run_terminal(link: Link, *, zone: tzinfo | None = None, largest: int =
     """
     if not suits(sys.stdout.fileno()):
         return await run_plain(link, sys.stdin.fileno(), sys.stdout, sys.stderr, largest=largest)
-    async with link:
-        terminal = Terminal(link, zone=zone, largest=largest)
+    async with AsyncExitStack() as stack:
+        begin = partial(stack.enter_async_context, link)
+        terminal = Terminal(link, zone=zone, largest=largest, begin=begin)
         await terminal.run_async()
     if terminal.broken is not None:
         raise terminal.broken

@@ -3,11 +3,12 @@
     what was named -> what later texts quote it (quotes.py) -> Erased events -> texts deleted
       -> views that hold texts folded anew, snapshots dropped -> nothing left in the file
 
-Named may be texts (by ref), events (the words of a line; of a turn's record, what it brought in),
-or a person: everything that came in with an event of theirs, and their names wherever they stand.
+Named may be texts (by ref); events (the words of a line; of a turn's record, what it brought in);
+a person: everything that came in with an event of theirs, and their names wherever they stand; or
+a whole stream: every text that came in with it, and what echoes it in others (echoes.py).
 Quotes are looked for in every stream where something named came in, from the event on that brought
 it in; for what a mate said, from the beginning of its turn on. With `exactly`, nothing but what was
-named is forgotten.
+named is forgotten. The name of somebody else is never a quote: Ana Maria stays when Ana goes.
 
 Everything happens in one transaction of the writing thread; cleaning the file comes after it. What
 is left then: PostgreSQL's own write-ahead log until it is recycled, backups, and files that sinks
@@ -16,7 +17,7 @@ and exports wrote. Events themselves stay: who, when, which kind, and plain stri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -30,6 +31,7 @@ from loopforge.ledger import snapshots
 from loopforge.ledger.append import Append, Scribe, write
 from loopforge.ledger.quotes import Forgotten, Sieve, Text
 from loopforge.ledger.read import event as event_by_id
+from loopforge.ledger.read import heads
 from loopforge.ledger.read import texts as texts_of
 from loopforge.ledger.rows import COLUMNS, event_of, events_of, listed, mark, unkept, within
 from loopforge.ledger.views import View, refold
@@ -51,6 +53,7 @@ class Wish(Struct, frozen=True, kw_only=True):
     refs: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
     person: str = ""
+    stream: str = ""
     exactly: bool = False
     by: str = ""
     why: str = ""
@@ -85,11 +88,18 @@ class _Target(NamedTuple):
 
 
 def forget(
-    connection: Connection, wish: Wish, stamp: Stamp, views: Sequence[View], *, pretend: bool
+    connection: Connection,
+    wish: Wish,
+    stamp: Stamp,
+    views: Sequence[View],
+    *,
+    pretend: bool,
+    echoes: Mapping[str, Collection[str]] = {},
 ) -> tuple[Erasure, tuple[Event, ...]]:
     """Forget, and say so in the ledger; with `pretend`, only say what would be forgotten.
 
-    Raises Unknown when an event or a person is not in the ledger.
+    `echoes` are refs by stream that go along, as far as they are still there. Raises Unknown when
+    an event, a person or a stream is not in the ledger.
     """
     targets = list(_targets(connection, wish))
     texts = texts_of(connection, [target.ref for target in targets])
@@ -97,10 +107,16 @@ def forget(
     for target in targets:
         if target.ref in texts:
             gone.setdefault(target.stream, set()).add(target.ref)
+    if whole := _whole(connection, wish.stream):
+        gone[wish.stream] = whole
     named = frozenset[str]().union(*gone.values())
+    spared = _names_of_others(connection, wish, named)
     if not wish.exactly:
-        for stream in sorted(gone):
-            gone[stream] |= _quoting(connection, stream, targets, texts)
+        for stream in sorted(gone.keys() - {wish.stream}):
+            gone[stream] |= _quoting(connection, stream, targets, texts, spared)
+    for stream, refs in echoes.items():
+        if there := _there(connection, refs) - spared:
+            gone[stream] = gone.get(stream, set()) | there
     every = frozenset[str]().union(*gone.values())
     events: tuple[Event, ...] = ()
     if every and not pretend:
@@ -170,18 +186,49 @@ def _since(connection: Connection, event: Event) -> int:
     return event.seq if row is None else min(row[0], event.seq)
 
 
+def _whole(connection: Connection, stream: str) -> set[str]:
+    """Every text that came in with a stream; none of no stream."""
+    if not stream:
+        return set()
+    if stream not in heads(connection, stream):
+        raise Unknown(f"There is no stream {stream!r} in the ledger.")
+    query = f"SELECT ref FROM texts WHERE stream = {mark(connection)}"  # noqa: S608
+    return set(connection.exec_driver_sql(query, (stream,)).scalars())
+
+
 # ---------------------------------------------------------------- what quotes it
 
 
+def _names_of_others(connection: Connection, wish: Wish, named: Collection[str]) -> set[str]:
+    """The names and accounts of all people but those who were named, or whose name was."""
+    names: dict[str, set[str]] = {}
+    for row in _rows(connection, "kind", NAMES):
+        event, words = event_of(row)
+        if isinstance(event.body, PersonMet | PersonJoined):
+            names.setdefault(event.body.person, set()).update(one.ref for one in words)
+    others = (
+        refs for person, refs in names.items() if person != wish.person and refs.isdisjoint(named)
+    )
+    return set[str]().union(*others)
+
+
 def _quoting(
-    connection: Connection, stream: str, targets: Iterable[_Target], texts: dict[str, str]
+    connection: Connection,
+    stream: str,
+    targets: Iterable[_Target],
+    texts: dict[str, str],
+    spared: Collection[str],
 ) -> set[str]:
     sieve = Sieve(
         Forgotten(texts[target.ref], target.since, target.name)
         for target in targets
         if target.stream == stream and target.ref in texts
     )
-    return {text.ref for text in _of_stream(connection, stream) if sieve.holds(text)}
+    return {
+        text.ref
+        for text in _of_stream(connection, stream)
+        if text.ref not in spared and sieve.holds(text)
+    }
 
 
 def _of_stream(connection: Connection, stream: str) -> Iterator[Text]:
@@ -260,8 +307,14 @@ def _record(
     return tuple(event for append in appends for event in append.events)
 
 
+def _there(connection: Connection, refs: Collection[str]) -> set[str]:
+    """Those of these refs that still have a text."""
+    query = f"SELECT ref FROM texts WHERE ref {within(connection)}"  # noqa: S608
+    return set(connection.exec_driver_sql(query, (listed(connection, refs),)).scalars())
+
+
 def _delete(connection: Connection, refs: Iterable[str]) -> None:
     connection.exec_driver_sql(
         f"DELETE FROM texts WHERE ref {within(connection)}",  # noqa: S608
-        (listed(connection, refs),),
+        (listed(connection, sorted(refs)),),
     )

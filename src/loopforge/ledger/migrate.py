@@ -17,7 +17,7 @@ from loopforge.ledger.engine import Store, connect, settled
 from loopforge.ledger.faults import telling
 from loopforge.ledger.schema import create
 
-NEWEST = "0001"
+NEWEST = "0002"
 """The newest migration's revision."""
 
 Status = Literal["ok", "empty", "behind", "ahead"]

@@ -52,6 +52,12 @@ def words(text: str) -> list[str]:
     return _WORD.findall(folded("\n".join(readings(text))))
 
 
+def spelled(text: str) -> Iterator[tuple[str, int, int]]:
+    """The words of a plain text, folded, and where each begins and ends in it."""
+    for found in _WORD.finditer(text):
+        yield folded(found[0]), found.start(), found.end()
+
+
 def readings(text: str, depth: int = _NESTED) -> Iterator[str]:
     """The strings that a text holds once JSON is decoded, also JSON within JSON."""
     if depth and text.lstrip()[:1] in {"{", "[", '"'}:

@@ -6,6 +6,14 @@
     snapshots  folded states, each rebuildable
     views      which views exist, and in which version (see views.py)
 
+Beside the ledger stand tables that are no facts and have no history: secrets, which no event may
+hold, and how far people have read. They are changed and emptied freely (`SqlLedger.change`).
+
+    accounts   the password of a person, as its argon2 hash ("" for none yet)
+    sessions   who is signed in, by the SHA-256 digest of the session's token
+    invites    links not used up, by the SHA-256 digest of their token: an invite, or the owner's
+    reads      up to which event a person has read a stream
+
 Other packages declare the tables of their views on `metadata`. Times are microseconds since 1970.
 `body` is the JSON that was hashed, byte for byte. Every column that is compared or ordered is
 compared by code point in both dialects (SQLite's default; collation "C" on PostgreSQL).
@@ -97,7 +105,49 @@ views = Table(
     PrimaryKeyConstraint("name", name="views_name"),
 )
 
-LASTING = (events, texts, streams, snapshots, views)
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("person", Name, nullable=False),
+    Column("password", Text, nullable=False),
+    PrimaryKeyConstraint("person", name="accounts_person"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("session", Name, nullable=False),
+    Column("digest", Name, nullable=False),
+    Column("person", Name, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("since", BigInteger, nullable=False),
+    Column("seen", BigInteger, nullable=False),
+    PrimaryKeyConstraint("session", name="sessions_session"),
+    UniqueConstraint("digest", name="sessions_digest"),
+    Index("sessions_person", "person"),
+)
+
+invites = Table(
+    "invites",
+    metadata,
+    Column("invite", Name, nullable=False),
+    Column("digest", Name, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Column("kind", Name, nullable=False),
+    PrimaryKeyConstraint("invite", name="invites_invite"),
+    UniqueConstraint("digest", name="invites_digest"),
+)
+
+reads = Table(
+    "reads",
+    metadata,
+    Column("person", Name, nullable=False),
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    PrimaryKeyConstraint("person", "stream", name="reads_place"),
+)
+
+LASTING = (events, texts, streams, snapshots, views, accounts, sessions, invites, reads)
 """The tables that migrations make; the others are views' tables, made when they are missing."""
 
 SQLITE_TRIGGERS = {

@@ -18,8 +18,9 @@ _DIGITS = 64
 
 
 def _sealed(stream: str, seq: int, version: int, body: str) -> str:
-    seal = hashlib.sha256(f"{stream}\x1f{seq}\x1f{version}\x1e{body}".encode()).hexdigest()
-    return seal + body
+    whole = f"{stream}\x1f{seq}\x1f{version}\x1e{body}"
+    seal = hashlib.sha256(whole.encode("utf-8", "surrogateescape"))  # it may be damaged
+    return seal.hexdigest() + body
 
 
 def save(connection: Connection, stream: str, seq: int, version: int, body: bytes) -> None:

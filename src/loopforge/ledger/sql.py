@@ -22,8 +22,19 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from loopforge.core.events import Event, Fact
 from loopforge.errors import InputError, LedgerError
-from loopforge.ledger import erase, export, migrate, outbox, read, scrub, search, snapshots, verify
-from loopforge.ledger.append import Append, fit
+from loopforge.ledger import (
+    echoes,
+    erase,
+    export,
+    migrate,
+    outbox,
+    read,
+    scrub,
+    search,
+    snapshots,
+    verify,
+)
+from loopforge.ledger.append import Append, Scribe, fit, write
 from loopforge.ledger.engine import CHECKPOINT_EVENTS, READERS, Durability, Store, connect, settled
 from loopforge.ledger.erase import Erasure, Wish
 from loopforge.ledger.faults import lost, telling, told
@@ -154,6 +165,47 @@ class SqlLedger:
 
     # ------------------------------------------------------------ views and snapshots
 
+    async def look(self, work: Callable[[Connection], T]) -> T:
+        """Read by hand, in a reading thread: for the tables that other packages declare."""
+        return await self._reading(work)
+
+    async def change(self, work: Callable[[Connection], T]) -> T:
+        """Change such tables by hand, in a transaction of their own of the writing thread.
+
+        For what is no fact and needs no history, such as passwords; events are only appended.
+        """
+        return await self._writer.do(lambda connection: (work(connection), ()))
+
+    async def append_with(
+        self,
+        stream: str,
+        facts: Sequence[Fact],
+        work: Callable[[Connection], None],
+        *,
+        expect: int | None = None,
+    ) -> tuple[Event, ...]:
+        """Append, and change such tables by hand in the same transaction: both, or neither.
+
+        For a fact with a secret beside it: an account is opened, and this is its password. What
+        `work` raises takes the facts back.
+        """
+        fit(stream, facts)
+        append = Append(stream, tuple(facts), expect, self._stamp.dice.bytes(32))
+        scribe = Scribe()
+
+        def both(connection: Connection) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
+            write(connection, [append], scribe, self._views)
+            if append.error is not None:
+                raise append.error
+            work(connection)
+            return append.events, append.events
+
+        try:
+            return await self._writer.do(both)
+        except Exception:
+            scribe.undo()
+            raise
+
     async def outbox(self) -> list[Pending]:
         """Every delivery that is neither accepted nor failed, oldest first."""
         return await self._reading(outbox.pending)
@@ -238,13 +290,22 @@ class SqlLedger:
 
         With `pretend`, nothing is forgotten, and the report says what would be.
         """
-        forget = partial(
-            erase.forget, wish=wish, stamp=self._stamp, views=self._views, pretend=pretend
-        )
         async with self._still:
-            erasure = await self._writer.do(forget)
+            near = wish.exactly or not wish.stream
+            found = (
+                {} if near else await self._reading(partial(echoes.elsewhere, stream=wish.stream))
+            )
+            forget = partial(
+                erase.forget,
+                wish=wish,
+                stamp=self._stamp,
+                views=self._views,
+                pretend=pretend,
+                echoes=found,
+            )
             if pretend:
-                return erasure
+                return (await self._reading(forget))[0]
+            erasure = await self._writer.do(forget)
             clean = await self._writer.run(lambda: (scrub.scrub(self._store), ()))
             return msgspec.structs.replace(erasure, clean=clean)
 

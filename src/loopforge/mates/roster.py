@@ -37,11 +37,20 @@ class _Print(NamedTuple):
 
 
 class _File(NamedTuple):
-    """One file: its last look, the mate it last held, and what is wrong with it now."""
+    """One file: its last look, the mate it last held, the text of that, what is wrong now."""
 
     print: _Print | None
     mate: Mate | None
+    text: str
     problems: tuple[BadMate, ...]
+
+
+class News(NamedTuple):
+    """A version of a mate that began to run; `hash` is "" where the mate went away instead."""
+
+    handle: str
+    hash: str = ""
+    text: str = ""
 
 
 class Standing(NamedTuple):
@@ -68,6 +77,7 @@ class Roster:
         self._trouble: list[BadMate] = []
         self._mates: dict[str, Mate] = {}
         self._where: dict[str, str] = {}
+        self._news: list[News] = []
         self._lock = threading.Lock()
 
     # ------------------------------------------------------------ asking
@@ -115,14 +125,27 @@ class Roster:
             self._look()
             return self.folder / self._where.get(handle, f"{handle}.md")
 
+    def news(self) -> list[News]:
+        """Who began to run or went away since this was last asked, each version once, in order.
+
+        At first that is everybody. Holds each version that `mates` gave, however short it ran.
+        """
+        with self._lock:
+            self._look()
+            news, self._news = self._news, []
+            return news
+
     # ------------------------------------------------------------ writing
 
-    def write(self, handle: str, text: str) -> Mate:
+    def write(self, handle: str, text: str, file: str = "") -> Mate:
         """Put a mate's file in place, whole or not at all, if it is a mate of this handle.
 
+        `file` names a file of the folder to write instead of the mate's own.
         Raises BadMate for the first thing that is wrong with the text; then nothing is changed.
         """
         path = self.path(handle)
+        if file and file != path.name:
+            path = self._place(handle, file, path)
         mate = parse(text, path.name)
         if mate.handle != handle:
             raise BadMate(path.name, 1, f"this is {mate.handle}, not {handle}; mind the handle")
@@ -138,6 +161,15 @@ class Roster:
         except OSError as error:
             raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
         return mate
+
+    def _place(self, handle: str, file: str, own: Path) -> Path:
+        """The path of a file that is to hold this mate. Raises BadMate if another file does."""
+        if not _is_mate(file) or Path(file).name != file:
+            raise BadMate(file, 0, "this is no name of a mate's file; it ends in .md")
+        if handle in self._where:
+            taken = f"the handle {handle} belongs to {own.name} already; give another"
+            raise BadMate(file, 1, taken)
+        return self.folder / file
 
     # ------------------------------------------------------------ looking
 
@@ -165,20 +197,23 @@ class Roster:
         return names[:MOST]
 
     def _file(self, name: str, known: _File | None) -> _File:
-        path, last = self.folder / name, known.mate if known else None
+        path = self.folder / name
+        last, text = (known.mate, known.text) if known else (None, "")
         try:
             found = path.stat()
             print_ = _Print(found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode)
             if known is not None and known.print == print_:
                 return known
             if not stat.S_ISREG(found.st_mode):
-                return _File(print_, last, (BadMate(name, 0, "this is no file"),))
+                return _File(print_, last, text, (BadMate(name, 0, "this is no file"),))
             with path.open("rb") as file:
                 data = file.read(front.LARGEST + 1)
         except OSError as error:
-            return _File(None, last, (_unreadable(name, error),))
+            return _File(None, last, text, (_unreadable(name, error),))
         problems = tuple(check(data, name))
-        return _File(print_, last if problems else parse(data, name), problems)
+        if problems:
+            return _File(print_, last, text, problems)
+        return _File(print_, parse(data, name), data.decode("utf-8"), ())
 
     def _settle(self, files: dict[str, _File]) -> None:
         """Say who runs: for each handle the first file that claims it."""
@@ -197,8 +232,12 @@ class Roster:
         for handle, name in self._where.items():
             if handle not in mates:
                 self._gone[handle] = name
-        for handle in mates:
+        for handle, mate in mates.items():
             self._gone.pop(handle, None)
+            before = self._mates.get(handle)
+            if before is None or before.hash != mate.hash:
+                self._news.append(News(handle, mate.hash, files[where[handle]].text))
+        self._news += [News(handle) for handle in self._mates if handle not in mates]
         self._mates, self._where = mates, where
 
     def _why_not(self, handle: str) -> str:

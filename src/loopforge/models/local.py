@@ -63,8 +63,18 @@ penalty counts the prompt's tokens too, so a longer window would forbid it the s
 the bias half its answers are the reflex of an assistant ("I'm sorry ...", "I'm glad ...").
 """
 
-TEMPERATURE = 0.3
-"""Where a mate says none."""
+UNSAID: dict[str, Any] = {
+    "min_p": 0.15,
+    "dry_multiplier": 0.8,
+    "dry_allowed_length": 5,
+    "dry_penalty_last_n": 2048,
+}
+"""Beside that, where it speaks: runs of words that stand in the prompt are made unlikely (DRY), or
+three mates soon say word for word the same. Not where it fills in a form, which repeats itself."""
+
+TEMPERATURE = {False: 0.8, True: 0.3}
+"""Where a mate says none: for speaking, and for filling in a form. Cooler, it says the same again
+and again; warmer, its forms make no sense."""
 
 
 class Address(Struct, frozen=True):
@@ -188,41 +198,46 @@ class Local:
     def __init__(self, spec: ModelSpec, embedded: Embedded, clock: Clock, tasks: Tasks) -> None:
         self._spec, self._embedded = spec, embedded
         self._clock, self._tasks = clock, tasks
-        self._provider: Provider | None = None
+        self._providers: dict[bool, Provider] = {}
 
     async def prepare(self) -> None:
         """Load it and its client in advance. Trouble is kept for the first question."""
         with suppress(ModelError):
-            await (await self._ready()).ready()
+            for form in (False, True):
+                await (await self._ready(form=form)).ready()
 
     async def attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
         """Ask once; the first time, load it."""
+        form = question.schema is not None
         try:
-            provider = await self._ready()
+            provider = await self._ready(form=form)
         except ModelError as error:
             return Tried(outcome="failed", detail=str(error), lasting=True)
         if question.route.temperature is None:
-            question = replace(question, route=replace(question.route, temperature=TEMPERATURE))
+            question = replace(
+                question, route=replace(question.route, temperature=TEMPERATURE[form])
+            )
         return await provider.attempt(question, hear)
 
-    async def _ready(self) -> Provider:
+    async def _ready(self, *, form: bool) -> Provider:
+        """The client for filling in a form, or for speaking."""
         address = await self._embedded.address()
-        if self._provider is None:
+        if form not in self._providers:
             spec = replace(
                 self._spec,
                 id="embedded",
                 base_url=f"{address.url}/v1",
                 key=address.key,
-                extra={**SAMPLING, **self._spec.extra},
+                extra={**SAMPLING, **({} if form else UNSAID), **self._spec.extra},
             )
-            self._provider = Provider(spec, self._clock, self._tasks)
-        return self._provider
+            self._providers[form] = Provider(spec, self._clock, self._tasks)
+        return self._providers[form]
 
     async def close(self) -> None:
-        """Close the client; the server is closed by whoever made it."""
-        if self._provider is not None:
-            await self._provider.close()
-            self._provider = None
+        """Close the clients; the server is closed by whoever made it."""
+        providers, self._providers = self._providers, {}
+        for provider in providers.values():
+            await provider.close()
 
 
 def separated(tokens: Sequence[int], texts: int, separator: int = 0) -> list[int]:

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from loopforge.core.events import Attempt
 from loopforge.core.words import Words
+from loopforge.errors import Unknown
 from loopforge.models.counting import Counter
 from loopforge.models.local import Embedded, Local
 from loopforge.models.provider import Provider
@@ -100,6 +101,28 @@ class TieredModels:
             usage=last.usage,
             first=self._since(began) - last.took + last.first,
             took=self._since(began),
+        )
+
+    async def sound(self, name: str, question: Question) -> ModelReply:
+        """Ask this one model once, and nobody in its stead, whether it rests or not.
+
+        Raises Unknown for a model that cannot be used.
+        """
+        if objection := self.tiers.objection(name):
+            raise Unknown(f"It cannot be asked: {objection}.")
+        spec = self.tiers.models[name]
+        async with self._door(spec):
+            tried = await self._voice(spec).attempt(question, lambda _: None)
+        if tried.outcome not in ("failed", "timed_out"):
+            self._rests.worked(name)
+        return ModelReply(
+            outcome=tried.outcome,
+            text=tried.text,
+            model=name,
+            attempts=(self._attempt(spec, tried),),
+            usage=tried.usage,
+            first=tried.first,
+            took=tried.took,
         )
 
     def _since(self, began: float) -> int:

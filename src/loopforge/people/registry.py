@@ -14,11 +14,14 @@ from msgspec import Struct
 from loopforge.core.events import Erased, Event
 from loopforge.core.people import PersonMet
 from loopforge.core.words import Words
+from loopforge.errors import Conflict, LedgerBusy
 from loopforge.runtime.clock import Stamp
 from loopforge.runtime.ports import Ledger
 
 STREAM = "people"
 LONGEST_NAME = 40
+TRIES = 20
+"""How often a meeting is tried anew because somebody else was met meanwhile."""
 
 
 class Person(Struct, frozen=True, kw_only=True):
@@ -77,21 +80,30 @@ class Registry:
     async def meet(self, surface: str, account: str, name: str = "") -> Person:
         """The person behind an account; becomes known here if not known yet."""
         async with self._meeting:  # two terminals of one person may come in at once
-            await self.refresh()
-            known = self._by_account.get((surface, account.casefold()))
-            if known is not None:
-                return known
-            id = "p" + self._stamp.id()[-12:]
-            body = PersonMet(
-                person=id,
-                name=Words((name or account)[:LONGEST_NAME]),
-                surface=surface,
-                account=Words(account),
-            )
-            fact = self._stamp.fact(body, actor=f"person:{id}")
-            for event in await self._ledger.append(STREAM, [fact]):
-                self._apply(event)
-            return self._by_id[id]
+            for _ in range(TRIES):
+                await self.refresh()
+                known = self._by_account.get((surface, account.casefold()))
+                if known is not None:
+                    return known
+                try:
+                    return await self._introduce(surface, account, name or account)
+                except Conflict:
+                    continue  # another process met somebody, perhaps this very person
+        raise LedgerBusy("Too many people come in at once; nobody new was let in. Try again.")
+
+    async def _introduce(self, surface: str, account: str, name: str) -> Person:
+        """Somebody new. Raises Conflict where the stream moved on meanwhile."""
+        id = "p" + self._stamp.id()[-12:]
+        body = PersonMet(
+            person=id,
+            name=Words(name[:LONGEST_NAME]),
+            surface=surface,
+            account=Words(account),
+        )
+        fact = self._stamp.fact(body, actor=f"person:{id}")
+        for event in await self._ledger.append(STREAM, [fact], expect=self._seq):
+            self._apply(event)
+        return self._by_id[id]
 
     async def named(self, name: str) -> list[Person]:
         """Everybody of that name."""

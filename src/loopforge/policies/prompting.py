@@ -90,18 +90,34 @@ def _message(line: Line, small: bool) -> Message:
 
 
 def plain_prompt(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
-    """The prompt of a small model: the time as a pair of lines, then all it has not answered yet.
+    """The prompt of a small model: all it has not answered yet comes last, as one message.
 
     Measured: any other message near the end (an instruction, a bracketed time) makes a model of
-    this size leave its character. So the lines that count come last, as one message.
+    this size leave its character. So the time is a pair of lines like any other, and stands there
+    only where the last lines speak of time: what follows it is read anew at the next turn.
     """
     groups = _groups(seen)
-    time = (
+    last = groups.pop() if groups and groups[-1].role == "user" else Message("user", ("Go on.",))
+    return (*opening(seen, prompts), *groups, *_time(seen, prompts, last), last)
+
+
+OF_TIME = re.compile(
+    r"\b(time|clock|o'clock|hour|minute|date|day|days|today|tonight|tomorrow|yesterday|week|weekday"
+    r"|month|year|morning|noon|afternoon|evening|night|late|early|when|monday|tuesday|wednesday"
+    r"|thursday|friday|saturday|sunday|weekend)\b",
+    re.IGNORECASE,
+)
+"""Words by which lines speak of time (the embedded model has English alone)."""
+
+
+def _time(seen: AgentPerception, prompts: Prompts, last: Message) -> tuple[Message, ...]:
+    """What day and time it is, where that is spoken of."""
+    if not OF_TIME.search("".join(map(str, last.parts))):
+        return ()
+    return (
         Message("user", ("What day and time is it?",)),
         Message("assistant", (fill(prompts["time-small"], fields_of(seen)),)),
     )
-    last = groups.pop() if groups and groups[-1].role == "user" else Message("user", ("Go on.",))
-    return (*opening(seen, prompts), *groups, *time, last)
 
 
 def last_lines(seen: AgentPerception, most: int) -> tuple[str | Words, ...]:

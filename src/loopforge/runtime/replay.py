@@ -15,7 +15,7 @@ from loopforge.core.events import Answered, Asked, Called, Event, Piece, Returne
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import All, Answer, Ask, Call, Policy, Reply, Request, Result, Thinking
-from loopforge.core.words import FORGOTTEN
+from loopforge.core.words import FORGOTTEN, mended
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.record import pieces_of
 
@@ -121,7 +121,7 @@ def _texts(body: Answered | Returned) -> tuple[str, ...]:
 
 def _answer(body: Answered) -> Answer:
     data = msgspec.json.decode(body.parsed.text) if body.parsed.text else None
-    return Answer(body.outcome, str(body.text), data, body.model, body.fallback, body.heard)  # type: ignore[arg-type]
+    return Answer(body.outcome, mended(str(body.text)), data, body.model, body.fallback, body.heard)  # type: ignore[arg-type]
 
 
 def _recorded_ask(body: Asked, pieces: tuple[Piece, ...]) -> str:

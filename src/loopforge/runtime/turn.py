@@ -24,7 +24,7 @@ from loopforge.core.partial import so_far
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import All, Answer, Ask, Call, Policy, Reply, Result
-from loopforge.core.words import Words, public
+from loopforge.core.words import Words, mended, public
 from loopforge.runtime.clock import Stamp
 from loopforge.runtime.ports import Air, Draft, Ledger, Models, Question, Route, Tools
 from loopforge.runtime.record import Recorder
@@ -247,7 +247,8 @@ class Turn:
         if reply.fallback:
             self._fallback = reply.model
         news = self._hear_news()
-        parsed = Words(_json(reply.data)) if reply.data is not None else public("")
+        text, data = mended(reply.text), mended(reply.data)
+        parsed = Words(_json(data)) if data is not None else public("")
         body = Answered(
             turn=self._seat.turn,
             nth=nth,
@@ -263,7 +264,7 @@ class Turn:
             heard=news,
         )
         self._facts.append(self._fact(body))
-        return Answer(reply.outcome, reply.text, reply.data, reply.model, reply.fallback, news)
+        return Answer(reply.outcome, text, data, reply.model, reply.fallback, news)
 
     async def _call(self, part: Call, nth: int, *, flying: bool) -> Result:
         began = self._ports.stamp.clock.ticks()
@@ -293,7 +294,7 @@ class Turn:
     # ------------------------------------------------------------ speaking and hearing
 
     def _draft(self, raw: str, field: str) -> None:
-        text = self._seat.safe(so_far(raw, field) if field else raw)
+        text = self._seat.safe(mended(so_far(raw, field) if field else raw))
         if text:
             draft = Draft(turn=self._seat.turn, mate=self._seat.mate, text=text)
             self._ports.air.publish(self._seat.stream, draft)
@@ -333,11 +334,15 @@ class Turn:
     def _planned(self, plan: object) -> Ended:
         if not isinstance(plan, AgentActionPlan):
             return self._ended("failed", why=f"the policy returned {plan!r}, which is no plan")
+        try:
+            written = _json(plan)
+        except (TypeError, ValueError) as error:
+            return self._ended("failed", why=f"the policy's plan cannot be written down: {error}")
         body = Planned(
             turn=self._seat.turn,
             intent=plan.intent,
             mode=plan.mode,
-            plan=Words(_json(plan)),
+            plan=Words(written),
             narrative=Words(plan.narrative),
             rule=Words(plan.rule),
         )

@@ -245,6 +245,27 @@ async def test_a_person_is_forgotten(ledger_url: str) -> None:
         assert (await ledger.verify()).sound
 
 
+async def test_the_names_of_others_stay(ledger_url: str) -> None:
+    """Ana goes; Ana Maria keeps her name and her account, wherever they were written down."""
+    scribbler, full = Scribbler(), "Ana Maria Lopez"
+    async with opened(ledger_url) as ledger:
+        await _household(ledger)
+        met = PersonMet(person="p3", name=Words(full), surface="web", account=Words(full))
+        await ledger.append("people", [scribbler.fact(met, "person:p3")])
+        joined = PersonJoined(person="p3", name=Words(full), surface="web")
+        await ledger.append(ROOM, [scribbler.fact(joined), scribbler.said("Bye, Ana")])
+        await ledger.erase(Wish(person="p1"))
+        assert sum(full in each for each in await left(ledger, "people")) == 1
+        assert f"room.person_joined {full}" in await left(ledger)
+        assert not any("Bye" in each for each in await left(ledger))
+        (said,) = await ledger.append(ROOM, [scribbler.heard(f"I met {full} today", "p2")])
+        await ledger.erase(Wish(events=(said.id,)))
+        await ledger.erase(Wish(stream=ROOM))
+        assert sum(full in each for each in await left(ledger, "people")) == 1
+        await ledger.erase(Wish(person="p3"))
+        assert await left(ledger, "people") == []
+
+
 async def test_views_and_snapshots_forget_too(ledger_url: str) -> None:
     """A view that holds texts is folded anew, and snapshots of touched streams are dropped."""
     async with opened(ledger_url, [Lines()]) as ledger:
@@ -282,6 +303,92 @@ async def test_a_long_list_takes_several_events(ledger_url: str) -> None:
         assert (erasure.named, len(erasure.events)) == (many, 3)
         found = await ledger.verify()
         assert (found.sound, found.forgotten, found.texts) == (True, many, 0)
+
+
+# ---------------------------------------------------------------- a whole stream
+
+OTHER = "room:other"
+ECHO = "They told me: my sister Ottilie lives in Lisbon, imagine"
+
+
+async def _two_rooms(ledger: SqlLedger) -> None:
+    """A secret is told and answered in one room, repeated in another, and others talk there."""
+    await conversation(ledger, "So Ottilie is your sister?")
+    scribbler = Scribbler()
+    for _ in range(20):
+        scribbler.stamp.id()  # a little later
+    await ledger.append(OTHER, [scribbler.heard(ECHO, "p2"), scribbler.heard("Ottilie who?", "p3")])
+
+
+async def test_a_stream_is_forgotten(ledger_url: str) -> None:
+    """Every text of the stream goes, and what echoes it elsewhere; events stay and verify."""
+    async with opened(ledger_url) as ledger:
+        await _two_rooms(ledger)
+        before = await ledger.heads()
+        erasure = await ledger.erase(Wish(stream=ROOM, by="p1", why="closed"))
+        assert (erasure.named, erasure.quoting, erasure.clean) == (8, 1, True)
+        assert await left(ledger) == []
+        assert await left(ledger, OTHER) == ["room.heard Ottilie who?"]
+        assert await ledger.heads() == {ROOM: before[ROOM] + 1, OTHER: before[OTHER] + 1}
+        (last,) = await ledger.read(ROOM, limit=1, newest=True)
+        assert last.body == Erased(refs=erasure.texts[ROOM], by="p1", why="closed")
+        found = await ledger.verify()
+        assert (found.sound, found.texts, found.forgotten) == (True, 1, 9)
+
+
+async def test_a_stream_exactly(ledger_url: str) -> None:
+    """With `exactly`, what echoes it elsewhere stays."""
+    async with opened(ledger_url) as ledger:
+        await _two_rooms(ledger)
+        erasure = await ledger.erase(Wish(stream=ROOM, exactly=True))
+        assert (erasure.named, erasure.quoting, set(erasure.texts)) == (8, 0, {ROOM})
+        assert await left(ledger, OTHER) == [f"room.heard {ECHO}", "room.heard Ottilie who?"]
+
+
+async def test_pretending_to_forget_a_stream(ledger_url: str) -> None:
+    """The report says what would go, in the stream and elsewhere, and nothing goes."""
+    async with opened(ledger_url) as ledger:
+        await _two_rooms(ledger)
+        before = await ledger.read(ROOM), await ledger.read(OTHER)
+        would = await ledger.erase(Wish(stream=ROOM), pretend=True)
+        assert (would.named, would.quoting, would.events) == (8, 1, ())
+        assert {stream: len(refs) for stream, refs in would.texts.items()} == {ROOM: 8, OTHER: 1}
+        assert (await ledger.read(ROOM), await ledger.read(OTHER)) == before
+
+
+async def test_a_stream_that_is_none(ledger_url: str) -> None:
+    """An unknown stream raises; one without any text left is forgotten quietly."""
+    async with opened(ledger_url) as ledger:
+        await _two_rooms(ledger)
+        with pytest.raises(Unknown, match="no stream 'room:none'"):
+            await ledger.erase(Wish(stream="room:none"))
+        await ledger.erase(Wish(stream=ROOM))
+        again = await ledger.erase(Wish(stream=ROOM))
+        assert (again.named, again.quoting, again.events) == (0, 0, ())
+
+
+async def test_a_stream_and_its_names(ledger_url: str) -> None:
+    """A person's name that is known to the house is the house's, and outlives the room."""
+    async with opened(ledger_url) as ledger:
+        await _household(ledger)
+        await ledger.erase(Wish(stream=ROOM))
+        assert await left(ledger) == ["room.person_joined Ana"]
+        assert await left(ledger, "people") == ["people.met Ana"]
+        assert (await ledger.verify()).sound
+
+
+async def test_nothing_of_a_stream_is_left_in_the_file(tmp_path: Path) -> None:
+    """After a stream was forgotten no text of it is in any of the files, and all others are."""
+    scribbler, sizes = Scribbler(), (1, 5, 40, 300, 1500)
+    async with opened(f"sqlite:///{tmp_path / 'ledger.db'}") as ledger:
+        for nth in range(300):
+            text = f"<mark{nth % 2}>" * sizes[nth % 5]
+            await ledger.append(f"room:{nth % 2}", [scribbler.heard(text)])
+        assert (await ledger.erase(Wish(stream="room:0", exactly=True))).clean
+        raw = _markers(tmp_path)
+        assert "<mark0>" not in raw
+        assert "<mark1>" in raw
+        assert (await ledger.verify()).sound
 
 
 # ---------------------------------------------------------------- truly gone

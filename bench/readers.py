@@ -1,0 +1,147 @@
+"""Browsers that cost little: plain sockets that read event streams and note when what came.
+
+Knows as much HTTP as the home's own server speaks, and no more. Imports nothing of Loopforge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from typing import NamedTuple
+
+_NUMBERED = re.compile(rb"id: (\d+)\nevent: (line|change)\n")
+_LENGTH = re.compile(rb"^content-length: (\d+)\r$", re.MULTILINE | re.IGNORECASE)
+_TOKEN = re.compile(rb"^set-cookie: csrftoken=([^;]+)", re.MULTILINE | re.IGNORECASE)
+_BOUND = "loopforge-bench"
+
+
+class Sent(NamedTuple):
+    """Bytes that a stream sent, and when. `seq`: they are this line of a mate's; else 0."""
+
+    after: float
+    room: str
+    seq: int
+    data: bytes
+
+
+class Reader(asyncio.Protocol):
+    """One open event stream. `lines`: when each line came first; `numbers`: as they came."""
+
+    def __init__(self, room: str, request: bytes, *, keeps: bool = False) -> None:
+        self.room = room
+        self.lines: dict[int, float] = {}
+        self.numbers: list[int] = []
+        self.came: list[tuple[float, bytes]] = []
+        self.open = asyncio.Event()
+        self._request, self._keeps, self._rest = request, keeps, b""
+        self._waited: dict[int, asyncio.Future[float]] = {}
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Ask for the stream."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        """Note what came."""
+        now = time.perf_counter()
+        *whole, self._rest = (self._rest + data).split(b"\n\n")
+        for message in whole:
+            if found := _NUMBERED.match(message):
+                self.numbers.append(int(found[1]))
+                self._line(int(found[1]), now)
+            elif message.startswith(b"event: scene"):
+                self.open.set()
+            if self._keeps:
+                self.came.append((now, message + b"\n\n"))
+
+    def _line(self, seq: int, now: float) -> None:
+        self.lines.setdefault(seq, now)
+        if (waited := self._waited.pop(seq, None)) and not waited.done():
+            waited.set_result(now)
+
+    async def has(self, seq: int) -> float:
+        """When this line came, which may be yet to come."""
+        if seq not in self.lines:
+            self._waited[seq] = asyncio.get_running_loop().create_future()
+            await asyncio.wait_for(self._waited[seq], 30)
+        return self.lines[seq]
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._transport is not None:
+            self._transport.abort()
+
+
+class Browser:
+    """Somebody who is signed in, with one connection that stays open."""
+
+    def __init__(self, port: int, session: str = "") -> None:
+        self.session = session
+        self._port, self._csrf = port, ""
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def read(self, room: str, after: int, *, keeps: bool = False) -> Reader:
+        """Open the stream of a room."""
+        path = f"/rooms/{room}/stream?after={after}"
+        request = f"GET {path} HTTP/1.0\r\n{self._headers()}\r\n".encode()
+        return await self.reads(room, request, keeps=keeps)
+
+    async def reads(self, room: str, request: bytes, *, keeps: bool = False) -> Reader:
+        """Open a stream by this request."""
+        reader = Reader(room, request, keeps=keeps)
+        loop = asyncio.get_running_loop()
+        await loop.create_connection(lambda: reader, "127.0.0.1", self._port)
+        return reader
+
+    async def get(self, path: str) -> bytes:
+        """A page."""
+        return await self._ask(f"GET {path} HTTP/1.1\r\n{self._headers()}\r\n".encode())
+
+    async def say(self, room: str, text: str, source: str) -> bytes:
+        """Say a line in a room; the answer is JSON."""
+        fields = {"text": text, "source": source}
+        parts = [
+            f'--{_BOUND}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+            for name, value in fields.items()
+        ]
+        body = f"{''.join(parts)}--{_BOUND}--\r\n".encode()
+        return await self._post(
+            f"/rooms/{room}/lines", f"multipart/form-data; boundary={_BOUND}", body
+        )
+
+    async def _post(self, path: str, kind: str, body: bytes) -> bytes:
+        if not self._csrf:
+            await self.get("/")
+        head = (
+            f"POST {path} HTTP/1.1\r\n{self._headers()}accept: application/json\r\n"
+            f"x-csrftoken: {self._csrf}\r\ncontent-type: {kind}\r\n"
+            f"content-length: {len(body)}\r\n\r\n"
+        )
+        return await self._ask(head.encode() + body)
+
+    def _headers(self) -> str:
+        cookies = f"loopforge={self.session}"
+        cookies += f"; csrftoken={self._csrf}" if self._csrf else ""
+        return f"host: 127.0.0.1:{self._port}\r\ncookie: {cookies}\r\n"
+
+    async def _ask(self, request: bytes) -> bytes:
+        if self._reader is None or self._writer is None:
+            self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+        self._writer.write(request)
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        if found := _TOKEN.search(head):
+            self._csrf = found[1].decode()
+        length = _LENGTH.search(head)
+        body = await self._reader.readexactly(int(length[1])) if length else b""
+        if head.split(b" ", 2)[1] not in (b"200", b"204"):
+            raise ValueError(f"{request[:80]!r} was answered {head[:200]!r} {body[:200]!r}")
+        return body
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._writer is not None:
+            self._writer.close()

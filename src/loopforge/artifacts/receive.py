@@ -1,0 +1,65 @@
+"""Taking in a file that somebody gives to a room: its bytes are kept, its text is for mates.
+
+    file = await receive(artifacts, "notes.txt", data, limits)
+    await front.hear(..., files=[file])          # or artifacts.settle(hash) if it is refused
+
+Does not know who gives it, or to which room.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import NamedTuple
+
+from loopforge.artifacts.media import media_of, read_text
+from loopforge.artifacts.store import Artifacts
+from loopforge.core.room import File
+from loopforge.core.words import Words, public
+from loopforge.errors import BadLine
+
+LONGEST_NAME = 120
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+"""Unicode's categories of signs that nobody sees, or that turn the direction of writing."""
+
+
+class Limits(NamedTuple):
+    """Bytes that a file may have, and bytes of text that mates may be given to read."""
+
+    size: int
+    text: int
+
+
+async def receive(artifacts: Artifacts, name: str, data: bytes, limits: Limits) -> File:
+    """Keep the bytes and describe them. Raises BadLine, or ArtifactError.
+
+    The file's `text` is what mates read of it: "" (and public) where it is no text, or too long.
+    """
+    shown = plain_name(name)
+    if not data.strip():
+        raise BadLine(f"{shown} is empty.")
+    if len(data) > limits.size:
+        raise BadLine(
+            f"{shown} is too large: {len(data):,} bytes of at most {limits.size:,}. "
+            "Give a part of it."
+        )
+    text = read_text(data, limits.text)
+    return File(
+        name=Words(shown),
+        size=len(data),
+        text=Words(text) if text and text.strip() else public(""),
+        hash=Words(await artifacts.put(data)),
+        media=media_of(data),
+    )
+
+
+def plain_name(name: str) -> str:
+    """The name without folders and hidden signs, and not too long; "file" if nothing is left."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    seen = "".join(sign for sign in last if unicodedata.category(sign) not in _HIDDEN)
+    seen = " ".join(seen.split()).strip(". ") or "file"
+    stem, dot, ending = seen.rpartition(".")
+    if len(seen) <= LONGEST_NAME:
+        return seen
+    if not dot or len(ending) > 10:
+        return seen[:LONGEST_NAME]
+    return stem[: LONGEST_NAME - len(ending) - 1] + dot + ending

@@ -1,0 +1,218 @@
+"""Artifacts: bytes kept under the SHA-256 of themselves, in a folder or in any object store.
+
+    <first two digits>/<all 64 digits>
+
+A file is there whole or not at all (written aside, then renamed), and is compared with its name
+whenever it is read: what is damaged is never given out. Writing the same bytes twice is writing
+them once. Bytes that were put are young until an event holds them, or for YOUNG seconds; a sweep
+leaves them alone.
+
+Knows nothing of events, rooms or names of files. Does not cover: several processes that put and
+sweep at once (one host does both). A deleted file's blocks on the disk are the disk's business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from loopforge.errors import ArtifactError, InputError, Unknown
+from loopforge.runtime.ports import Clock
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+YOUNG = 600.0
+"""Seconds for which bytes may wait for the event that is to hold them."""
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+_CODE = re.compile(r"\(os error (\d+)\)")
+_FULL = frozenset({"28", "122"})
+"""ENOSPC and EDQUOT."""
+_FORBIDDEN = frozenset({"1", "13", "30"})
+"""EPERM, EACCES and EROFS."""
+
+
+def is_hash(text: str) -> bool:
+    """Whether this could name an artifact: 64 small hex digits."""
+    return _HASH.fullmatch(text) is not None
+
+
+def hash_of(data: bytes) -> str:
+    """The name of these bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+class Artifacts:
+    """The store at `where`: a folder (made when first written), or a URL that obstore knows."""
+
+    def __init__(self, where: Path | str, clock: Clock) -> None:
+        self._where, self._clock = where, clock
+        self._opened: ObjectStore | None = None
+        self._young: dict[str, list[float]] = {}
+        self._still = asyncio.Lock()
+
+    # ------------------------------------------------------------ bytes
+
+    async def put(self, data: bytes) -> str:
+        """Keep the bytes; their hash. Raises ArtifactError (a full disk, say): nothing is kept."""
+        import obstore
+
+        hash = await asyncio.to_thread(hash_of, data)
+        self._young.setdefault(hash, []).append(self._clock.ticks())
+        try:
+            async with self._still:
+                await obstore.put_async(self._store(), _path(hash), data)
+        except BaseException as error:
+            self.settle(hash)
+            self._tell(error, "written")
+        return hash
+
+    async def get(self, hash: str) -> bytes:
+        """The bytes. Raises Unknown, or ArtifactError when they are damaged or out of reach."""
+        import obstore
+
+        self._check(hash)
+        try:
+            found = await obstore.get_async(self._store(), _path(hash))
+            data = bytes(await found.bytes_async())
+        except FileNotFoundError:
+            gone = f"There is no kept file {hash[:12]}; it may have been forgotten."
+            raise Unknown(gone) from None
+        except BaseException as error:
+            self._tell(error, "read")
+        if await asyncio.to_thread(hash_of, data) != hash:
+            raise ArtifactError(
+                f"The kept file {hash[:12]} in {self._where} is damaged: its bytes are no longer "
+                "those that were given. Take it from a backup, or give it to the room again."
+            )
+        return data
+
+    async def has(self, hash: str) -> bool:
+        """Whether something is kept under this hash."""
+        import obstore
+
+        self._check(hash)
+        try:
+            await obstore.head_async(self._store(), _path(hash))
+        except FileNotFoundError:
+            return False
+        except BaseException as error:
+            self._tell(error, "read")
+        return True
+
+    async def drop(self, hash: str) -> None:
+        """Let the bytes go for good, held or not; quiet when they are not there."""
+        self._check(hash)
+        async with self._still:
+            await self._drop(hash)
+
+    async def hashes(self) -> list[str]:
+        """The hashes of everything that is kept."""
+        import obstore
+
+        found: list[str] = []
+        try:
+            async for batch in obstore.list(self._store()):
+                found += [name for entry in batch if (name := _name(entry["path"]))]
+        except BaseException as error:
+            self._tell(error, "read")
+        return sorted(found)
+
+    # ------------------------------------------------------------ what nobody holds
+
+    def young(self) -> frozenset[str]:
+        """What was put lately and is not settled."""
+        now = self._clock.ticks()
+        fresh = {
+            hash: [since for since in each if now - since < YOUNG]
+            for hash, each in self._young.items()
+        }
+        self._young = {hash: each for hash, each in fresh.items() if each}
+        return frozenset(self._young)
+
+    def settle(self, hash: str) -> None:
+        """One putting of these bytes is over: an event holds them, or none ever will."""
+        waiting = self._young.get(hash, [])
+        if waiting:
+            waiting.pop(0)
+        if not waiting:
+            self._young.pop(hash, None)
+
+    async def sweep(self, held: Callable[[], Awaitable[Collection[str]]]) -> list[str]:
+        """Drop what is neither young nor held, and what a crash left half written; their hashes.
+
+        Nothing is put meanwhile. What is young is noted before `held` is asked, so that bytes whose
+        event is written in that very moment are found on one side or the other.
+        """
+        async with self._still:
+            stored, young = await self.hashes(), self.young()
+            staying = young.union(await held())
+            going = [hash for hash in stored if hash not in staying]
+            for hash in going:
+                await self._drop(hash)
+            await asyncio.to_thread(self._tidy)
+        return going
+
+    async def _drop(self, hash: str) -> None:
+        import obstore
+
+        try:
+            await obstore.delete_async(self._store(), _path(hash))
+        except FileNotFoundError:
+            pass
+        except BaseException as error:
+            self._tell(error, "deleted")
+
+    def _tidy(self) -> None:
+        """Take away what a killed process was writing: `<hash>#<number>`, beside the files."""
+        if isinstance(self._where, Path):
+            for left in self._where.glob("??/*#*"):
+                left.unlink(missing_ok=True)
+
+    # ------------------------------------------------------------ the store
+
+    def _store(self) -> ObjectStore:
+        if self._opened is None:
+            from obstore.store import LocalStore, from_url
+
+            if isinstance(self._where, Path):
+                self._opened = LocalStore(self._where, mkdir=True)
+            else:
+                self._opened = from_url(self._where)
+        return self._opened
+
+    def _check(self, hash: str) -> None:
+        if not is_hash(hash):
+            raise InputError(f"{hash[:80]!r} names no kept file; a name is 64 hex digits.")
+
+    def _tell(self, error: BaseException, done: str) -> NoReturn:
+        """Raise a store's own error as ours."""
+        from obstore.exceptions import BaseError
+
+        if not isinstance(error, BaseError | OSError | ValueError):
+            raise error
+        said = str(error).partition("\n")[0].rstrip(".")
+        found = _CODE.search(str(error))
+        code = found[1] if found else ""
+        if code in _FULL:
+            problem = "the disk is full. Make room and try again."
+        elif code in _FORBIDDEN:
+            problem = "this is not allowed. Check who owns the folder and the disk it is on."
+        else:
+            problem = f"{said}. Check the disk or the store, and try again."
+        raise ArtifactError(f"A file in {self._where} could not be {done}: {problem}") from error
+
+
+def _path(hash: str) -> str:
+    return f"{hash[:2]}/{hash}"
+
+
+def _name(path: str) -> str:
+    """The hash of a path of ours; "" for anything else that lies there."""
+    folder, _, name = path.rpartition("/")
+    return name if is_hash(name) and folder == name[:2] else ""

@@ -1,0 +1,1 @@
+"""Budgets: what language models were used for, and what it cost."""

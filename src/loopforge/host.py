@@ -1,0 +1,315 @@
+"""The host of a home: its rooms, its pages, and the terminal that a person sits at.
+
+    hosted    be the host: hold the home's lock, run its rooms, open the web room
+    converse  a person at this terminal; the host, if nobody else is
+    watch     the host without a terminal, until it is told to end
+
+Composes what app.py made with the web; app.py does not know that there is a web. Whatever only a
+host needs is imported when there is one: a terminal first shows where to type.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from loopforge.core.events import Event
+from loopforge.core.people import SignedIn
+from loopforge.errors import LoopforgeError, Unknown, Unreachable
+from loopforge.home import lock_home, make_home
+from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.runtime.tasks import Tasks
+from loopforge.settings import Settings, rows
+from loopforge.web.port import bind, is_loopback
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+    from loopforge.chat.front import Front
+    from loopforge.web.site import SettingRow, Site
+
+log = logging.getLogger(__name__)
+KEY_FILE = "web.secret"
+WHERE = "web.address"
+"""Holds the address while the web room is open, for commands that name it."""
+PORTABLE = ("127.0.0.1", "localhost", "::1")
+LATER = 0.5
+"""Seconds for which a terminal's host keeps browsers waiting: loading what serves them would hold
+up the first screen."""
+
+
+@asynccontextmanager
+async def hosted(settings: Settings, *, later: float = 0.0) -> AsyncIterator[Front]:
+    """Be the host of this home: make it if it is new, hold its lock, run it with its pages.
+
+    Pages are served from `later` seconds on. Raises HostTaken when another process is the host.
+    """
+    make_home(settings.home)
+    with lock_home(settings.home):
+        await asyncio.to_thread(importlib.import_module, "loopforge.app")
+        from loopforge.app import open_app
+
+        async with open_app(settings) as app, opened(app, later=later):
+            yield app.front
+
+
+@asynccontextmanager
+async def opened(
+    app: App, found: socket.socket | None = None, *, later: float = 0.0
+) -> AsyncIterator[str]:
+    """The web room of a running home, as its settings want it; its address, "" if it is closed.
+
+    A port that cannot be had closes the pages and nothing else; terminals are told why.
+    """
+    settings = app.settings
+    if not settings.web:
+        yield ""
+        return
+    exactly = settings.sources.get("web_port", "default") != "default"
+    try:
+        found = found or bind(settings.web_host, settings.web_port, exactly=exactly)
+    except LoopforgeError as error:
+        app.rooms.notice = f"{app.rooms.notice} The web room is closed. {error}".strip()
+        yield ""
+        return
+    address = address_of(settings, found)
+    link = f"{address}/enter/{await app.accounts.owner_link()}"
+    plain = app.rooms.notice
+    once = f"In the browser, as its owner, once, within the hour:\n{link}"
+    app.rooms.notice = f"{plain}\n{once}".strip()
+
+    def spent(_stream: str, events: Sequence[Event]) -> None:
+        """A link that was used is no longer shown to terminals that come later."""
+        if any(isinstance(e.body, SignedIn) and e.body.how == "link" for e in events):
+            app.rooms.notice = f"{plain}\nIn the browser: {address}".strip()
+
+    app.ledger.on_append(spent)
+    where = settings.data / WHERE
+    where.write_text(address, "utf-8")
+    async with AsyncExitStack() as stack:
+        tasks = Tasks()
+        stack.push_async_callback(tasks.close)
+        stack.callback(where.unlink, missing_ok=True)
+        pages = Pages(app, address, found, later)
+        stack.push_async_callback(pages.close)
+        tasks.spawn(pages.run(), "web")
+        yield address
+
+
+class Pages:
+    """The web room being served, after a while; browsers that come earlier wait at the socket."""
+
+    def __init__(self, app: App, address: str, found: socket.socket, later: float) -> None:
+        self._app, self._address, self._found, self._later = app, address, found, later
+        self._serving: Any = None
+        self._hub: Any = None
+        self._over = asyncio.Event()
+
+    async def run(self) -> None:
+        """Serve until `close`."""
+        try:
+            await self._app.stamp.clock.sleep(self._later)
+            await asyncio.to_thread(_import)
+            from loopforge.web.app import make_app
+            from loopforge.web.headers import guarded
+            from loopforge.web.serve import Serving
+
+            site = site_of(self._app, self._address)
+            self._hub = site.hub
+            secret, hosts = _secret(self._app), hosts_of(self._app.settings, self._address)
+            asgi = await asyncio.to_thread(make_app, site, secret, hosts)
+            self._serving = Serving(guarded(asgi), self._found)
+            await self._serving.run()
+        finally:
+            self._found.close()
+            self._over.set()
+
+    async def close(self) -> None:
+        """Let the open pages go, and serve no more."""
+        if self._serving is not None:
+            await self._hub.close()
+            self._serving.stop()
+            await self._over.wait()
+
+
+def _import() -> None:
+    """Load the web's libraries, off the loop."""
+    import loopforge.web.app
+    import loopforge.web.serve  # noqa: F401
+
+
+def address_of(settings: Settings, found: socket.socket) -> str:
+    """By which address browsers reach it."""
+    if settings.web_address:
+        return settings.web_address.rstrip("/")
+    host = settings.web_host
+    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - a person set it
+        host = socket.gethostname()
+    host = f"[{host}]" if ":" in host else host
+    return f"http://{host}:{found.getsockname()[1]}"
+
+
+def hosts_of(settings: Settings, address: str) -> frozenset[str]:
+    """The names it answers to; on the network, any address made of numbers too."""
+    named = urlsplit(address).hostname or ""
+    wide = () if is_loopback(settings.web_host) else ("*ip",)
+    return frozenset({*PORTABLE, settings.web_host, named.lower(), *wide})
+
+
+def _secret(app: App) -> str:
+    """What signs the forms of open pages; kept, so that they outlive a restart."""
+    path = app.settings.data / KEY_FILE
+    try:
+        return path.read_text("ascii")
+    except FileNotFoundError:
+        path.touch(0o600)
+        path.write_text(app.stamp.dice.bytes(32).hex(), "ascii")
+        return path.read_text("ascii")
+
+
+def site_of(app: App, address: str) -> Site:
+    """Everything pages may use."""
+    from loopforge.app import choices, notice_of
+    from loopforge.web.look import Looks
+    from loopforge.web.site import Site
+
+    settings = app.settings
+    looks = Looks(app.front, ZoneInfo(settings.timezone))
+    site = Site(
+        front=app.front,
+        accounts=app.accounts,
+        people=app.people,
+        artifacts=app.artifacts,
+        roster=app.roster,
+        chronicle=app.chronicle,
+        usage=app.usage,
+        ledger=app.ledger,
+        models=app.desk,
+        clock=app.stamp.clock,
+        dice=app.stamp.dice,
+        zone=ZoneInfo(settings.timezone),
+        hub=looks.hub(),
+        policies=choices(),
+        settings=partial(settings_of, settings),
+        address=address,
+        boot=app.stamp.dice.bytes(4).hex(),
+        commons=settings.room,
+        person=settings.person,
+        notice=notice_of(app.models),
+        upload_limit=settings.upload_limit_bytes,
+        text_limit=settings.file_limit_bytes,
+    )
+    app.accounts.on_end(site.hub.cut)
+    app.keeper.on_erased(looks.forget_all)
+    return site
+
+
+def settings_of(settings: Settings) -> Sequence[SettingRow]:
+    """Every setting with where it comes from; what may hold a password is hidden."""
+    from loopforge.web.site import SettingRow
+
+    found = []
+    for row in rows():
+        value = str(getattr(settings, row.name))
+        hidden = row.name == "database_url" and not value.startswith("sqlite")
+        found.append(
+            SettingRow(
+                name=row.name,
+                value="(set, not shown)" if hidden else value,
+                source=settings.sources.get(row.name, "default"),
+                default=row.shown,
+                help=row.help,
+                group=row.group,
+            )
+        )
+    return found
+
+
+# ---------------------------------------------------------------- at a terminal, or at none
+
+
+async def owner_link(settings: Settings, *, password: bool = False) -> str:
+    """A fresh one-time link for the owner of a home whose web room is open.
+
+    To come in by, or to set a new password by. Raises Unreachable, and Unknown where nobody is the
+    owner yet.
+    """
+    try:
+        address = (settings.data / WHERE).read_text("utf-8")
+    except OSError as error:
+        raise Unreachable(
+            "The web room is not open. Start the home with `loopforge up`, then ask again."
+        ) from error
+    from loopforge.app import open_app
+    from loopforge.models.unasked import Unasked
+
+    async with open_app(settings, models=Unasked(), wake=False) as app:
+        if not password:
+            return f"{address}/enter/{await app.accounts.owner_link()}"
+        owner = [one.person for one in await app.accounts.accounts() if one.right == "owner"]
+        if not owner:
+            raise Unknown("Nobody owns this home yet; `loopforge web link` lets you in first.")
+        return f"{address}/renew/{await app.accounts.renewal(owner[0], '')}"
+
+
+async def watch(settings: Settings, say: Callable[[str], None]) -> int:
+    """Be the host without a terminal, until SIGTERM or SIGINT; the exit code."""
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(sign, over.set)
+    async with hosted(settings) as front:
+        say(front.notice)
+        await over.wait()
+    return 0
+
+
+async def converse(
+    settings: Settings,
+    *,
+    room: str = "",
+    name: str = "",
+    mate: str = "",
+    plain: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Bring a person into a room by this process's terminal or pipes; the exit code.
+
+    With a `mate` and no `room`, the room is one that holds this mate alone.
+    """
+    from loopforge.io.address import Address
+    from loopforge.io.link import Link, Person
+
+    make_home(settings.home)
+    clock = SystemClock()
+    plain = plain or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
+    person = Person(
+        client=SystemDice().bytes(6).hex(),
+        room=room or (f"with-{mate}" if mate else settings.room),
+        name=name or settings.person,
+        mates=(mate,) if mate else (),
+        tail=0 if plain else settings.history_lines,
+    )
+    address = Address(settings.data, settings.host_socket)
+    link = Link(address, partial(hosted, settings, later=LATER), person, clock, lasting=not plain)
+    if plain:
+        from loopforge.io.plain import run_plain
+
+        stdin, largest = sys.stdin.fileno(), settings.file_limit_bytes
+        return await run_plain(
+            link, stdin, sys.stdout, sys.stderr, as_json=as_json, largest=largest
+        )
+    from loopforge.io.terminal import run_terminal
+
+    zone = ZoneInfo(settings.timezone)
+    await run_terminal(link, zone=zone, largest=settings.file_limit_bytes)
+    return 0

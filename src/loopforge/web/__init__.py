@@ -1,0 +1,1 @@
+"""The web room: pages and event streams over the rooms of a home."""

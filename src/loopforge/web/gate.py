@@ -1,0 +1,140 @@
+"""The gate: who is asking, and may they? Every handler that is not public stands behind it.
+
+    site      everything pages may use
+    visitor   somebody signed in; else they are sent to the sign-in page
+    owner     the owner of the home; for anybody else the page does not exist
+    place     a room the visitor is in; for anybody else the room does not exist
+
+Handlers name what they need as a parameter, and Litestar brings it; a handler that names none of
+the last three is public, and a test counts those.
+
+Two things stand before the handlers: `Entrance` turns strangers away before a byte of their form
+is read, and `Tokens` refuses forms that come from other sites.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litestar import Request
+from litestar.datastructures import State
+from litestar.di import Provide
+from litestar.enums import ScopeType
+from litestar.middleware.csrf import CSRFMiddleware
+from litestar.types import ASGIApp, Receive, Scope, Send
+from msgspec import Struct
+from msgspec.structs import replace
+
+from loopforge.chat.members import Sight
+from loopforge.chat.scene import Scene
+from loopforge.errors import InputError, Unknown
+from loopforge.people.accounts import Visitor
+from loopforge.web.pace import Paces
+from loopforge.web.site import Site
+
+COOKIE = "loopforge"
+DOORS = ("/sign-in", "/enter/", "/join/", "/renew/")
+"""Where strangers may send forms to: a name and a password, which are short."""
+
+
+class NotSignedIn(InputError):
+    """Nobody is signed in, and the page is for those who are."""
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """A room as one visitor stands in it."""
+
+    room: str
+    scene: Scene
+    sight: Sight
+    visitor: Visitor
+
+    @property
+    def may_close(self) -> bool:
+        """Whether they may delete the room: who opened it, or the owner of the home."""
+        opened = bool(self.scene.opener) and self.scene.opener == self.visitor.person
+        return opened or self.visitor.right == "owner"
+
+
+async def provide_site(state: State) -> Site:
+    """Everything pages may use."""
+    site: Site = state["site"]
+    return site
+
+
+async def provide_paces(state: State) -> Paces:
+    """How much each person may do in a while."""
+    paces: Paces = state["paces"]
+    return paces
+
+
+async def visitor_of(request: Request[Any, Any, Any], site: Site) -> Visitor | None:
+    """Who is asking, if they are signed in."""
+    token = request.cookies.get(COOKIE, "")
+    return await site.accounts.visitor(token) if token else None
+
+
+async def provide_visitor(request: Request[Any, Any, Any], site: Site) -> Visitor:
+    """Somebody signed in. Raises NotSignedIn."""
+    visitor = await visitor_of(request, site)
+    if visitor is None:
+        raise NotSignedIn("Sign in first.")
+    request.state.visitor = visitor
+    return visitor
+
+
+async def provide_owner(visitor: Visitor) -> Visitor:
+    """The owner of the home. Raises Unknown for anybody else."""
+    if visitor.right != "owner":
+        raise Unknown("There is no such page.")
+    return visitor
+
+
+async def provide_place(room: str, site: Site, visitor: Visitor) -> Place:
+    """The room, if the visitor is in it. Raises Unknown, whether it exists or not."""
+    sight = await site.front.lobby.sight(room, visitor.person)
+    if not sight.here:
+        raise Unknown("There is no such room, or you are not in it.")
+    scene = titled_for(await site.front.scene(room, visitor.person), sight)
+    return Place(room=room, scene=scene, sight=sight, visitor=visitor)
+
+
+def titled_for(scene: Scene, sight: Sight) -> Scene:
+    """The scene, without a title that the room made of what this reader could not hear."""
+    hidden = scene.titled_at and not sight.sees(scene.titled_at)
+    return replace(scene, title="", titled_at=0) if hidden else scene
+
+
+# ---------------------------------------------------------------- before any handler
+
+
+class Entrance:
+    """Lets forms of people who are signed in through, and all others only to the doors."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raises NotSignedIn before anything of the body is read."""
+        if scope["type"] == ScopeType.HTTP and scope["method"] == "POST":
+            request = Request[Any, Any, Any](scope)
+            if not scope["path"].startswith(DOORS):
+                await provide_visitor(request, scope["litestar_app"].state["site"])
+        await self._app(scope, receive, send)
+
+
+class Tokens(CSRFMiddleware):
+    """The tokens of forms; one that is no text, or no plain one, is simply a wrong one."""
+
+    def _decode_csrf_token(self, token: object) -> str | None:
+        plain = isinstance(token, str) and token.isascii()
+        return super()._decode_csrf_token(str(token)) if plain else None
+
+
+DEPENDENCIES = {
+    "site": Provide(provide_site),
+    "paces": Provide(provide_paces),
+    "visitor": Provide(provide_visitor),
+    "owner": Provide(provide_owner),
+    "place": Provide(provide_place),
+}

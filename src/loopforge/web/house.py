@@ -1,0 +1,266 @@
+"""The house: the owner's pages. What there is, who may come in, what answers, what it costs.
+
+Every handler names `owner`, so for anybody else these pages do not exist. Being the owner is no
+leave to read along: see veil.py. Here are the overview, rooms, models and settings; people and
+invites are in guests.py, usage in figures.py, the ledger in tail.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Annotated, Any
+
+from litestar import Request, get, post
+from litestar.enums import RequestEncodingType
+from litestar.params import Body
+from litestar.response import Template
+from msgspec import Struct
+from sqlalchemy.engine import Connection
+
+from loopforge.chat.house import PREFIX
+from loopforge.chat.members import FOREVER
+from loopforge.core.events import decode, moment
+from loopforge.core.room import MateJoined, MateLeft
+from loopforge.ledger.rows import mark
+from loopforge.people.accounts import Visitor
+from loopforge.web import figures, guests, tail
+from loopforge.web.gate import titled_for
+from loopforge.web.site import Site, page
+from loopforge.web.veil import Veil, veil_of
+
+Fields = Annotated[dict[str, str], Body(media_type=RequestEncodingType.URL_ENCODED)]
+
+# ---------------------------------------------------------------- the overview
+
+
+@get("/house")
+async def house(request: Request[Any, Any, Any], site: Site, owner: Visitor) -> Template:
+    """The few figures that matter, and the ways on."""
+    accounts = await site.accounts.accounts()
+    invites = await site.accounts.invites()
+    heads = await site.ledger.heads()
+    month = site.clock.now().date().replace(day=1)
+    models = site.models.rows()
+    closed = await site.ledger.look(_closed)
+    return page(
+        "house.html",
+        owner,
+        here="house",
+        section="house",
+        people=sum(not account.closed for account in accounts),
+        sessions=sum(account.sessions for account in accounts),
+        invites=sum(invite.state == "open" for invite in invites),
+        rooms=sum(name.startswith(PREFIX) and name not in closed for name in heads),
+        events=sum(heads.values()),
+        usable=sum(not row.needs for row in models),
+        keyless=site.models.keyless,
+        month=await site.usage.total(since=month),
+        set=sum(row.source != "default" for row in site.settings()),
+        examiner=tail.examiner_of(request),
+    )
+
+
+# ---------------------------------------------------------------- rooms
+
+
+class RoomRow(Struct, frozen=True, kw_only=True):
+    """A room as its housekeeper sees it. `title` is "" where they are not in it.
+
+    `size` is in bytes, events and texts; -1 where it was not measured.
+    """
+
+    name: str
+    slug: str
+    title: str
+    here: bool
+    veiled: bool
+    people: int
+    mates: tuple[str, ...]
+    lines: int
+    last: datetime | None
+    size: int
+
+
+class Census(Struct, kw_only=True):
+    """What is counted of each room, by stream."""
+
+    people: dict[str, int]
+    mates: dict[str, list[str]]
+    lines: dict[str, int]
+    last: dict[str, datetime]
+    sizes: dict[str, int]
+
+
+@get("/house/rooms")
+async def rooms(site: Site, owner: Visitor, sizes: bool = False) -> Template:
+    """All rooms; with `sizes`, how much each takes."""
+    veil = await veil_of(site.ledger, owner.person)
+    closed = await site.ledger.look(_closed)
+    streams = [name for name in await site.ledger.heads(PREFIX) if name not in closed]
+    census = await site.ledger.look(lambda found: _census(found, streams, sizes=sizes))
+    rows = [await _room(site, owner, veil, census, stream) for stream in streams]
+    rows.sort(key=lambda row: (row.last is not None, row.last), reverse=True)
+    return page(
+        "house-rooms.html",
+        owner,
+        here="house",
+        section="rooms",
+        rows=rows,
+        sizes=sizes,
+        hidden=sum(not row.here for row in rows),
+    )
+
+
+async def _room(site: Site, owner: Visitor, veil: Veil, census: Census, stream: str) -> RoomRow:
+    here, slug = veil.here(stream), stream.removeprefix(PREFIX)
+    title = ""
+    if here:
+        scene = await site.front.scene(slug, owner.person)
+        title = titled_for(scene, veil.sights[stream]).title
+    return RoomRow(
+        name=veil.room(stream),
+        slug=slug if here else "",
+        title=title,
+        here=here,
+        veiled=stream in veil.veiled,
+        people=census.people.get(stream, 0),
+        mates=tuple(census.mates.get(stream, ())),
+        lines=census.lines.get(stream, 0),
+        last=census.last.get(stream),
+        size=census.sizes.get(stream, 0 if census.sizes else -1),
+    )
+
+
+def _closed(connection: Connection) -> frozenset[str]:
+    """The streams of rooms that were deleted."""
+    rows = connection.exec_driver_sql(
+        "SELECT streams.stream FROM streams WHERE EXISTS (SELECT 1 FROM events "
+        "WHERE events.stream = streams.stream AND events.kind = 'room.closed')"
+    )
+    return frozenset(stream for (stream,) in rows)
+
+
+def _census(connection: Connection, streams: Sequence[str], *, sizes: bool) -> Census:
+    """Count; each by the index of kinds, but for sizes, which read everything."""
+    one = mark(connection)
+    people = connection.exec_driver_sql(
+        f"SELECT stream, COUNT(*) FROM stays WHERE until = {one} GROUP BY stream",  # noqa: S608
+        (FOREVER,),
+    )
+    census = Census(people=dict(people.all()), mates={}, lines={}, last={}, sizes={})
+    spoken = f"stream = {one} AND kind IN ('room.heard', 'room.said')"
+    for stream in streams:
+        count, last = connection.exec_driver_sql(
+            f"SELECT COUNT(*), MAX(seq) FROM events WHERE {spoken}",  # noqa: S608
+            (stream,),
+        ).one()
+        census.lines[stream] = count
+        at = connection.exec_driver_sql(
+            f"SELECT at FROM events WHERE stream = {one} AND seq = {one}",  # noqa: S608
+            (stream, last or 1),
+        ).scalar()
+        census.last[stream] = moment(at or 0)
+        census.mates[stream] = _mates(connection, stream)
+        if sizes:
+            census.sizes[stream] = _size(connection, stream)
+    return census
+
+
+def _mates(connection: Connection, stream: str) -> list[str]:
+    """The mates that are in a room now, by their joining and leaving."""
+    one = mark(connection)
+    here: dict[str, None] = {}
+    for kind, body in connection.exec_driver_sql(
+        "SELECT kind, body FROM events WHERE stream = "  # noqa: S608
+        f"{one} AND kind IN ('room.mate_joined', 'room.mate_left') ORDER BY seq",
+        (stream,),
+    ):
+        match decode(body):
+            case MateJoined(mate=mate):
+                here[mate] = None
+            case MateLeft(mate=mate):
+                here.pop(mate, None)
+            case _:
+                raise AssertionError(kind)
+    return list(here)
+
+
+def _size(connection: Connection, stream: str) -> int:
+    """Bytes, or nearly, of a room's events and texts."""
+    one = mark(connection)
+    total = 0
+    for table, columns in (("events", "LENGTH(body) + 200"), ("texts", "LENGTH(text) + 150")):
+        found = connection.exec_driver_sql(
+            f"SELECT SUM({columns}) FROM {table} WHERE stream = {one}",  # noqa: S608
+            (stream,),
+        ).scalar()
+        total += int(found or 0)
+    return total
+
+
+# ---------------------------------------------------------------- models
+
+
+@get("/house/models")
+async def models(site: Site, owner: Visitor) -> Template:
+    """What is configured, which keys are there, and what answers."""
+    return await _models(site, owner)
+
+
+async def _models(site: Site, owner: Visitor, **more: Any) -> Template:
+    rows = site.models.rows()
+    return page(
+        "house-models.html",
+        owner,
+        here="house",
+        section="models",
+        usable=[row for row in rows if not row.needs],
+        missing=[row for row in rows if row.needs],
+        tiers=site.models.tiers(),
+        places=site.models.places(),
+        keyless=site.models.keyless,
+        **{"found": None, **more},
+    )
+
+
+@post("/house/models/check")
+async def check(
+    request: Request[Any, Any, Any], site: Site, owner: Visitor, data: Fields
+) -> Template:
+    """Ask one model whether it is there; a fragment for a script, else the page."""
+    found = await site.models.check(data.get("name", ""))
+    if request.headers.get("hx-request"):
+        return page("house-sounded.html", owner, found=found, status=200)
+    return await _models(site, owner, found=found, status=200)
+
+
+# ---------------------------------------------------------------- settings
+
+
+@get("/house/settings")
+async def settings(site: Site, owner: Visitor) -> Template:
+    """Every setting, what it is, where that comes from, and how to change it."""
+    rows = list(site.settings())
+    groups = [(name, list(found)) for name, found in groupby(rows, key=lambda row: row.group)]
+    return page(
+        "house-settings.html",
+        owner,
+        here="house",
+        section="settings",
+        groups=groups,
+        changed=[row for row in rows if row.source != "default"],
+    )
+
+
+handlers = [
+    house,
+    rooms,
+    models,
+    check,
+    settings,
+    *guests.handlers,
+    *figures.handlers,
+    *tail.handlers,
+]

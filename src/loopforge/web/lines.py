@@ -1,0 +1,226 @@
+"""Lines: one event of a room as HTML, for a page, for its history and for the stream alike.
+
+What comes out is the same for everybody who may see the event, so it is made once and kept for a
+while. Nothing personal is in it, and no word of any other line: a line that answers another one
+names it by its id, and the page's script puts the words in if the reader has that line.
+
+Knows nothing of who may see what.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from loopforge.chat.scene import Scene
+from loopforge.core.events import Event
+from loopforge.core.room import (
+    ConversationBegan,
+    ConversationEnded,
+    EnergySet,
+    Heard,
+    Marked,
+    MateJoined,
+    MateLeft,
+    PersonJoined,
+    PersonLeft,
+    PolicyChosen,
+    Reacted,
+    Said,
+    Stopped,
+    Titled,
+    Told,
+)
+from loopforge.core.words import Words
+from loopforge.web import faces, markdown
+from loopforge.web.markdown import Names
+
+KEPT = 4000
+"""Lines that are kept as they were rendered; about 2 kB each."""
+PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""Types of files that are shown in the line itself."""
+FORGOTTEN = Markup('<p class="forgotten">These words were forgotten.</p>')
+
+
+class Lines:
+    """Renders lines by the template line.html of this environment, and keeps the last of them."""
+
+    def __init__(self, environ: Environment, most: int = KEPT) -> None:
+        self._environ, self._most = environ, most
+        self._kept: OrderedDict[tuple[Any, ...], str] = OrderedDict()
+
+    @property
+    def kept(self) -> int:
+        """How many lines are kept now."""
+        return len(self._kept)
+
+    def render(self, event: Event, scene: Scene, replied: Event | None = None) -> str:
+        """The event's HTML; "" if it is nothing people see. `replied` is the line it answers."""
+        key = _key(event, scene, replied)
+        kept = self._kept.get(key)
+        if kept is not None:
+            self._kept.move_to_end(key)
+            return kept
+        made = self._made(event, scene, replied)
+        self._kept[key] = made
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+        return made
+
+    def forget_all(self) -> None:
+        """Let go of everything that was rendered, here and on the way here."""
+        self._kept.clear()
+        markdown.forget_all()
+        faces.forget_all()
+
+    def _made(self, event: Event, scene: Scene, replied: Event | None) -> str:
+        body = event.body
+        if isinstance(body, Heard | Said):
+            shown = _line(event, body, scene) | _answer(body, scene, replied)
+            return self._environ.get_template("line.html").render(shown)
+        told = sentence(event, scene)
+        if told is None:
+            return ""
+        shown = {"event": event, "told": told, "kind": event.kind.removeprefix("room.")}
+        return self._environ.get_template("event.html").render(shown | _change(event))
+
+
+def names_of(scene: Scene) -> Names:
+    """Who may be mentioned in a room, and the class of each mention."""
+    mates = [
+        (name, f"mate-{card.handle}")
+        for card in scene.mates
+        for name in dict.fromkeys((card.handle, card.name))
+    ]
+    return (*mates, *((name, "") for _, name in scene.people))
+
+
+def _key(event: Event, scene: Scene, replied: Event | None) -> tuple[Any, ...]:
+    """Everything that what is rendered depends on."""
+    body, who = event.body, ""
+    match body:
+        case Heard(person=person) | PersonLeft(person=person) | Stopped(person=person):
+            who = scene.person(person)
+        case Titled(by=by):
+            who = scene.person(by)
+        case _:
+            pass
+    gone = isinstance(body, Heard | Said | Told) and body.text.text is None
+    return (event.id, scene.room, who, gone, names_of(scene), replied.id if replied else "")
+
+
+# ---------------------------------------------------------------- what people and mates say
+
+
+def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
+    shown: dict[str, Any] = {"event": event, "scene": scene, "files": []}
+    shown["words"] = _words(body.text, names_of(scene))
+    if isinstance(body, Said):
+        card = scene.mate(body.mate)
+        face = faces.shown(card.handle) if scene.has(body.mate) else faces.face_svg(card.handle)
+        return shown | {"mate": card.handle, "turn": body.turn, "name": card.name, "face": face}
+    name = scene.person(body.person)
+    face = faces.initials_svg(body.person, name)
+    files = [
+        {
+            "name": str(file.name),
+            "size": size(file.size),
+            "picture": file.media in PICTURES and bool(str(file.hash)),
+            "gone": file.name.text is None,
+        }
+        for file in body.files
+    ]
+    return shown | {"mate": "", "person": body.person, "name": name, "face": face, "files": files}
+
+
+def _words(words: Words, names: Names) -> Markup:
+    return FORGOTTEN if words.text is None else markdown.render(words.text, names)
+
+
+def _answer(body: Heard | Said, scene: Scene, replied: Event | None) -> dict[str, Any]:
+    """Which line this one answers, and whose that is; none of its words."""
+    match replied.body if replied else None:
+        case Heard(person=person):
+            to = dict(scene.people).get(person, "")  # who went away may be unknown to a reader
+        case Said(mate=mate):
+            to = scene.mate(mate).name
+        case _:
+            to = ""
+    return {"reply_to": body.reply_to, "to": to, "to_seq": replied.seq if replied and to else 0}
+
+
+def size(count: int) -> str:
+    """A number of bytes as people say it: "12 kB"."""
+    if count < 1000:
+        return f"{count} bytes"
+    if count < 1_000_000:
+        return f"{count / 1000:.0f} kB"
+    return f"{count / 1_000_000:.1f} MB"
+
+
+# ---------------------------------------------------------------- what else happens
+
+
+def _change(event: Event) -> dict[str, Any]:
+    """What an event changes on another line."""
+    match event.body:
+        case Marked(line=line, mark=mark):
+            return {"line": line, "mark": mark}
+        case Reacted(to=line, emoji=emoji, mate=mate):
+            return {"line": line, "emoji": emoji, "mate": mate}
+        case _:
+            return {"line": ""}
+
+
+def sentence(event: Event, scene: Scene) -> str | None:
+    """What an event other than a line reads like; None for what nobody need read."""
+    match event.body:
+        case Told(text=text):
+            return FORGOTTEN if text.text is None else markdown.render(text.text)
+        case PersonJoined(name=name):
+            return f"{name} came in."
+        case PersonLeft(person=person):
+            return f"{scene.person(person)} left."
+        case MateJoined(mate=mate):
+            return f"{scene.mate(mate).name} is here."
+        case MateLeft(mate=mate):
+            return f"{scene.mate(mate).name} left."
+        case Stopped(person=person):
+            who = scene.person(person)
+            return f"{who} said stop. Mates stay still until somebody speaks to them."
+        case ConversationBegan(why=why):
+            return None if why == "first" else "A new conversation. Mates start from a clean page."
+        case ConversationEnded(why=why):
+            return "The conversation ended" + (" after a long silence." if why == "idle" else ".")
+        case Titled(title=title, by=by):
+            return _titled(title, by, scene)
+        case Reacted(mate=mate, emoji=emoji):
+            return f"{scene.mate(mate).name} put {emoji} on a line."
+        case EnergySet(capacity=capacity, refill=refill):
+            gives = f"each line of a person gives back {refill}."
+            return f"The room holds {capacity} lines of energy now; {gives}"
+        case PolicyChosen(policy=policy, mate=mate):
+            who = scene.mate(mate).name if mate else "Everybody"
+            return f"{who} thinks by the policy “{policy}” now."
+        case Marked(mark=mark):
+            return _MARKED[mark]
+        case _:
+            return None
+
+
+_MARKED = {
+    "keep": "A line was marked: keep it in mind.",
+    "spent": "A line was marked: let it go first.",
+    "none": "A mark was taken off a line.",
+}
+
+
+def _titled(title: Words, by: str, scene: Scene) -> str:
+    if not title:
+        return "The room will find a title of its own."
+    if by == "room":
+        return f"The room is called “{title}” now."
+    return f"{scene.person(by)} called the room “{title}”."

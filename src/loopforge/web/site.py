@@ -1,0 +1,102 @@
+"""The site: everything pages may use, in one value that app.py makes; and how a page is given back.
+
+Knows no handler. Protocols stand here where a page needs something that lives above the web.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from zoneinfo import ZoneInfo
+
+from litestar.response import Template
+from msgspec import Struct
+
+from loopforge.artifacts.store import Artifacts
+from loopforge.budgets.usage import Usage
+from loopforge.chat.front import Front
+from loopforge.ledger.sql import SqlLedger
+from loopforge.mates.chronicle import Chronicle
+from loopforge.mates.roster import Roster
+from loopforge.people.accounts import Accounts, Visitor
+from loopforge.people.registry import Registry
+from loopforge.runtime.ports import Clock, Dice
+from loopforge.web.hub import Hub
+
+
+class SettingRow(Struct, frozen=True, kw_only=True):
+    """One setting as the owner's page shows it; `value` and `default` in words, secrets hidden."""
+
+    name: str
+    value: str
+    source: str
+    default: str
+    help: str
+    group: str
+
+
+class ModelDesk(Protocol):
+    """What the owner's page asks of the language models; see models/listing.py."""
+
+    @property
+    def keyless(self) -> bool:
+        """Whether the embedded model answers for want of any key."""
+        ...
+
+    def rows(self) -> Sequence[Any]:
+        """The models as configured, and those that want something yet."""
+        ...
+
+    def tiers(self) -> Sequence[Any]:
+        """The tiers, and which models serve them."""
+        ...
+
+    def places(self) -> Sequence[Any]:
+        """The services, and which of their variables are set."""
+        ...
+
+    def check(self, name: str) -> Awaitable[Any]:
+        """Ask one of them once, and say what came of it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Site:
+    """Everything pages may use. `boot` names this run of the server; `address` has no slash."""
+
+    front: Front
+    accounts: Accounts
+    people: Registry
+    artifacts: Artifacts
+    roster: Roster
+    chronicle: Chronicle
+    usage: Usage
+    ledger: SqlLedger
+    models: ModelDesk
+    clock: Clock
+    dice: Dice
+    zone: ZoneInfo
+    hub: Hub
+    policies: Sequence[str]
+    settings: Callable[[], Sequence[SettingRow]] = field(default=tuple)
+    address: str = "http://127.0.0.1"
+    boot: str = ""
+    commons: str = "commons"
+    person: str = "you"
+    notice: str = ""
+    upload_limit: int = 5_000_000
+    text_limit: int = 200_000
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers reach it by https."""
+        return self.address.startswith("https://")
+
+
+def page(
+    template: str, visitor: Visitor | None, /, *, here: str = "", status: int = 200, **context: Any
+) -> Template:
+    """A page or a fragment, made from a template; `here` is the part of the site it belongs to."""
+    shown = {"visitor": visitor, "here": here, **context}
+    return Template(template_name=template, context=shown, status_code=status)

@@ -1,0 +1,20 @@
+// The owner's pages: buttons that copy. Without this script they are hidden, and texts can be marked by hand.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const source = document.getElementById(button.dataset.copy);
+  if (!source) continue;
+  const name = button.textContent;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const text = source.value ?? source.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      // not a secure address: mark it, and let the old command copy
+      if (source.select) source.select();
+      else getSelection().selectAllChildren(source);
+      document.execCommand("copy");
+    }
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = name; }, 2000);
+  });
+}

@@ -1,0 +1,121 @@
+"""The stream of a room: everything that happens there, as server-sent events, from where one was.
+
+Listening begins before the past is read, so that nothing falls between the two; what comes by both
+ways goes out once. A browser that comes again names the last event it has (Last-Event-ID), a page
+that is new names the last one on it (`after`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from litestar import Request, get
+from litestar.params import Parameter
+from litestar.response import Stream
+
+from loopforge.web.gate import Place, titled_for, visitor_of
+from loopforge.web.hub import CHANGES, ERASED, Listener, change_of, message
+from loopforge.web.pace import TooFast
+from loopforge.web.site import Site
+
+PATIENCE = 15.0
+"""Seconds after which a sign of life goes out, so that nobody on the way takes it for dead."""
+BATCH = 200
+KEPT = b": alive\n\n"
+MOST = 100
+"""Streams of one session at once; a person has a page or two of a few rooms."""
+WAIT = 30.0
+RETRY = 1500
+"""Milliseconds after which a browser comes again."""
+
+
+@get("/rooms/{room:str}/stream")
+async def stream(
+    request: Request[Any, Any, Any],
+    site: Site,
+    place: Place,
+    after: Annotated[int, Parameter(ge=0, le=2**53)] = 0,
+) -> Stream:
+    """The stream; ends when the room, the stay or the session does."""
+    if site.hub.open_pages(place.visitor.session) >= MOST:
+        raise TooFast(f"You have {MOST} pages open at once. Close some of them.", WAIT)
+    last = request.headers.get("last-event-id", "")
+    after = int(last) if last.isdecimal() and len(last) < 16 else after
+    return Stream(
+        _events(request, site, place, after),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _events(
+    request: Request[Any, Any, Any], site: Site, place: Place, after: int
+) -> AsyncIterator[bytes]:
+    listener = Listener(place.visitor.person, place.visitor.session, place.sight)
+    channel = site.hub.join(place.room, listener)
+    try:
+        # Whatever ended between the gate and here was not told to this listener.
+        if site.hub.open_pages(listener.session) > MOST or await visitor_of(request, site) is None:
+            return
+        if await site.front.lobby.sight(place.room, listener.person) != place.sight:
+            return
+        yield b"retry: %d\n\n" % RETRY
+        yield message("hello", {"seq": after, "boot": site.boot})
+        async for seq, data in _missed(site, place, after):
+            after = max(after, seq)
+            yield data
+        for data in await _now(site, place):
+            yield data
+        async for data in _live(listener, after):
+            yield data
+    finally:
+        site.hub.leave(channel, listener)
+
+
+async def _missed(site: Site, place: Place, after: int) -> AsyncIterator[tuple[int, bytes]]:
+    """What happened since; where nothing is known yet, the last of it."""
+    erased = await site.ledger.read(
+        f"room:{place.room}", after=after, kinds=[ERASED], limit=1, newest=True
+    )
+    while True:
+        events = await site.front.history(place.room, after=after, limit=BATCH, sight=place.sight)
+        scene = await site.front.scene(place.room, place.visitor.person)
+        for event in events:
+            if event.kind in CHANGES:
+                yield event.seq, message("change", change_of(event), event.seq)
+            else:
+                html = await site.hub.render.line(event, scene)
+                yield event.seq, message("line", html, event.seq)
+        if len(events) < BATCH or not after:
+            break
+        after = events[-1].seq
+    for event in erased:
+        yield event.seq, message("change", change_of(event))
+
+
+async def _now(site: Site, place: Place) -> list[bytes]:
+    """Who is at it at this moment, and how the room stands."""
+    scene = titled_for(await site.front.scene(place.room, place.visitor.person), place.sight)
+    found = [message("scene", site.hub.render.scene(scene))]
+    for handle in scene.thinking:
+        if scene.has(handle):
+            told = {"turn": "", "mate": handle, "name": scene.mate(handle).name}
+            found.append(message("thinking", told))
+    return found
+
+
+async def _live(listener: Listener, after: int) -> AsyncIterator[bytes]:
+    while True:
+        given = await listener.next(PATIENCE)
+        if given is None:
+            if listener.closed:
+                return
+            yield KEPT
+            continue
+        seq, data = given
+        if not seq or seq > after:
+            yield data
+
+
+handlers = [stream]

@@ -1,0 +1,75 @@
+"""A database that somebody else keeps locked, for longer than anybody waits."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from loopforge.app import open_ledger_of
+from loopforge.core.events import TurnEnded
+from loopforge.core.room import Heard
+from loopforge.models.scripted import ScriptedAnswer
+from tests.rooms.conftest import Home, living
+
+HELD = 6.0
+"""Real seconds: the ledger waits five."""
+
+
+@contextmanager
+def locked(home: Path) -> Iterator[None]:
+    """Another program holds the write lock."""
+    with closing(sqlite3.connect(home / "data" / "loopforge.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+async def settle(home: Home, seconds: float) -> None:
+    """Let simulated time pass, and real time too, for what waits in threads."""
+    await home.clock.advance(seconds)
+    await asyncio.sleep(HELD)
+
+
+async def test_an_answer_that_cannot_be_written_is_not_lost(tmp_path: Path) -> None:
+    """A mate's answer that met a lock is written when the lock is gone: once, by one turn."""
+    slow = ScriptedAnswer(text="There you are.", wait=5)
+    async with living(tmp_path, lambda question: slow) as home:
+        await home.says("ana", "@maya hello")
+        await home.clock.advance(2)
+        with locked(tmp_path):
+            await settle(home, 10)  # it has answered, and cannot say so
+            assert await home.said() == []
+        await home.clock.advance(60)
+        await home.rest()
+        assert await home.said() == ["maya"]
+        ended = [e.body.outcome for e in await home.events() if isinstance(e.body, TurnEnded)]
+        assert ended == ["done"]
+        assert (await home.app.ledger.verify()).sound
+
+
+async def test_what_is_said_meanwhile_waits_its_turn(tmp_path: Path) -> None:
+    """A short lock delays a line and refuses nothing."""
+    async with living(tmp_path) as home:
+        await home.enter("ana")
+        with locked(tmp_path):
+            saying = asyncio.ensure_future(home.says("ana", "@maya hello"))  # noqa: TID251
+            await asyncio.sleep(1)
+            assert not saying.done()
+        assert isinstance((await saying).body, Heard)
+        await home.rest()
+        assert await home.said() == ["maya"]
+
+
+async def test_a_home_opens_and_can_be_read_while_it_is_locked(tmp_path: Path) -> None:
+    """Somebody who writes does not hinder those who only read."""
+    async with living(tmp_path) as home:
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        settings = home.app.settings
+    with locked(tmp_path):
+        async with open_ledger_of(settings) as ledger:
+            assert len(await ledger.read("room:commons", kinds=["room.heard"])) == 1
+            assert (await ledger.verify()).sound

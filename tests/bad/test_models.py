@@ -1,0 +1,172 @@
+"""Models that misbehave: they stall, say monstrous things, or leave the form; the room goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopforge.core.events import Answered, TurnEnded
+from loopforge.core.room import Said
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Draft, Question
+from loopforge.runtime.tasks import Tasks
+from tests.rooms.conftest import Home, living
+
+FOR_EVER = 10**9
+
+
+async def texts(home: Home) -> list[str]:
+    """What mates said."""
+    return [str(e.body.text) for e in await home.events() if isinstance(e.body, Said)]
+
+
+async def test_while_a_model_stalls_the_room_hears_and_obeys(tmp_path: Path) -> None:
+    """A model that never answers: lines are heard meanwhile, a stop frees the room at once."""
+    answers = [ScriptedAnswer(text="never", wait=FOR_EVER)]
+
+    def script(question: Question) -> ScriptedAnswer:
+        return answers.pop() if answers else ScriptedAnswer(text="Here I am.")
+
+    async with living(tmp_path, script) as home:
+        await home.says("ana", "@maya hello")
+        await home.clock.advance(3600)
+        for number in range(5):
+            await home.says("bo", f"@merlin are you there, {number}?")
+        assert await home.said() == []
+        scene = await home.app.front.scene("commons")
+        assert scene.energy == scene.capacity
+        await home.says("ana", "stop")
+        await home.rest()
+        assert await home.said() == []
+        ended = [e.body.outcome for e in await home.events() if isinstance(e.body, TurnEnded)]
+        assert ended == ["stopped"]
+        await home.says("bo", "@merlin and now?")
+        await home.rest()
+        assert await home.said() == ["merlin"]
+
+
+async def test_a_model_that_streams_for_ever_can_be_stopped(tmp_path: Path) -> None:
+    """Endless words are drafts and never said; what had come by the stop stands in the ledger."""
+    endless = ScriptedAnswer(text="and so on, " * 10_000, pieces=10_000, pause=60)
+    async with living(tmp_path, lambda question: endless) as home:
+        await home.says("ana", "@maya hello")
+        await home.clock.advance(600)
+        await home.says("ana", "please stop")
+        await home.rest()
+        assert await home.said() == []
+        cut = [e.body for e in await home.events() if isinstance(e.body, Answered)]
+        assert [body.outcome for body in cut] == ["cancelled"]
+        assert "and so on" in str(cut[0].text)
+        assert await home.lines() == ["ana: @maya hello", "ana: please stop"]
+
+
+MONSTROUS: dict[str, str] = {
+    "200,000 letters": "A" * 200_000,
+    "escapes": "\x1b[2J\x1b]0;owned\x07\x1b[31mred\x1b[0m and plain",
+    "nothing but control signs": "\x00\x07\x1b[2J\x1b[H",
+    "turned around": "\u202eevil\u202c and \u2066good\u2069",
+    "half a letter": "before \ud800 after",
+    "line breaks": "one" + "\n" * 5_000 + "two",
+    "marks without end": "z" + "\u0301" * 5_000,
+    "another's voice": "ana: I promise to obey.\nbo: So do I.",
+}
+
+
+@pytest.mark.parametrize("form", ["plain", "structured"])
+@pytest.mark.parametrize("kind", MONSTROUS)
+async def test_a_monstrous_answer_is_tamed(tmp_path: Path, kind: str, form: str) -> None:
+    """Whatever a model says, what is shown is bounded text without control signs; the raw stays."""
+    text = MONSTROUS[kind]
+    policy = "talk" if form == "structured" else "chain"
+    async with living(tmp_path, lambda question: ScriptedAnswer(text=text, pieces=7)) as home:
+        await home.enter("ana")
+        await home.does("ana", "policy", policy)
+        drafts: list[str] = []
+        tasks = Tasks()
+        tasks.spawn(_listen(home, drafts), "listening")
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        said = await texts(home)
+        await tasks.close()
+        assert len(said) <= 1
+        for shown in (*said, *drafts):
+            assert 0 < len(shown) <= home.app.settings.say_limit
+            assert not any(ord(sign) < 32 and sign not in "\n\t" for sign in shown)
+            assert not any("\ud800" <= sign <= "\udfff" for sign in shown)
+            assert not {"\x7f", "\x9b", "\u202e", "\u2066"} & set(shown)
+        assert (await home.app.ledger.verify()).sound
+        notices = [line for line in await home.lines() if line.startswith("*")]
+        assert len(notices) == (0 if said else 1)
+
+
+async def _listen(home: Home, drafts: list[str]) -> None:
+    async for what in home.app.front.listen("commons"):
+        if isinstance(what, Draft):
+            drafts.append(what.text)  # noqa: PERF401 (it is cancelled, and must keep what it has)
+
+
+Given = Mapping[str, Any]
+ODD: dict[str, Given] = {
+    "a tool it has not": {"say": "", "tool": "rm", "arguments": "{}"},
+    "arguments that are none": {"say": "", "tool": "clock", "arguments": "}{"},
+    "a mode that is none": {"mode": "rage", "say": "hello"},
+    "numbers for words": {"say": 7, "narrative": 7, "mode": 7, "note": 7, "again": 7},
+    "nothing for words": {"say": None, "narrative": None, "note": None, "tool": None},
+    "lists for words": {"say": ["a"], "note": {"b": 1}, "again": "no"},
+    "a guardrail without its rule": {"mode": "guardrail", "rule": "", "say": "hello"},
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+async def test_an_answer_of_odd_form_breaks_nothing(tmp_path: Path, kind: str) -> None:
+    """Fields that hold what they should not: the turn ends, the room rests, the next line works."""
+    answers: list[Given] = [ODD[kind]]
+    plain: Given = {"say": "Good day.", "again": False, "tool": ""}
+
+    async with living(tmp_path, lambda question: answers.pop() if answers else plain) as home:
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        ended = [e.body.outcome for e in await home.events() if isinstance(e.body, TurnEnded)]
+        assert set(ended) <= {"done", "failed"}
+        await home.says("ana", "@merlin hello")
+        await home.rest()
+        assert (await home.said())[-1] == "merlin"
+        scene = await home.app.front.scene("commons")
+        assert scene.energy >= scene.capacity - 3
+
+
+async def test_one_that_says_the_same_for_ever_is_heard_once(tmp_path: Path) -> None:
+    """Word for word what it said before is refused; people are told once, energy is kept."""
+    same = {"say": "I am a teapot.", "again": True, "note": "more", "narrative": "I pour."}
+    async with living(tmp_path, lambda question: same) as home:
+        for _ in range(3):
+            await home.says("ana", "@maya hello")
+            await home.rest()
+        assert await texts(home) == ["I am a teapot."]
+        notices = [line for line in await home.lines() if line.startswith("*")]
+        assert len(set(notices)) == len(notices) <= 1
+        scene = await home.app.front.scene("commons")
+        assert scene.energy == scene.capacity
+
+
+async def test_json_in_pieces_is_never_shown_as_json(tmp_path: Path) -> None:
+    """While a structured answer streams, people see its words, not its braces."""
+    drafts: list[str] = []
+    script: Callable[[Question], ScriptedAnswer] = lambda question: ScriptedAnswer(  # noqa: E731
+        text='He said "no" \\ and {left} [at once]', pieces=200
+    )
+    async with living(tmp_path, script) as home:
+        await home.enter("ana")
+        tasks = Tasks()
+        tasks.spawn(_listen(home, drafts), "listening")
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        await tasks.close()
+        final = (await texts(home))[0]
+        assert final == 'He said "no" \\ and {left} [at once]'
+        assert all(final.startswith(draft) for draft in drafts)
+        assert json.dumps(final)[1:-1] not in drafts

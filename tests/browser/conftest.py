@@ -1,0 +1,56 @@
+"""Tests in a real Chromium: one browser for all of them, a fresh profile for each person."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, async_playwright
+
+from tests.browser.people import Crowd
+from tests.web.conftest import Town, town
+
+CHROMIUM = shutil.which("chromium") or shutil.which("/usr/bin/chromium")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """One loop for all tests of this folder, since they share a browser."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
+    """The Chromium of this machine."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: apt-get install chromium; NO PAGE WAS TESTED IN A BROWSER")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM, headless=True, args=ARGUMENTS
+        )
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+async def crowd(browser: Browser) -> AsyncIterator[Crowd]:
+    """The people of a test; nothing may go wrong in any of their browsers."""
+    async with Crowd(browser) as crowd:
+        yield crowd
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Town]:
+    """A home with maya, merlin and zuzu, who answer at once and in one line."""
+    async with town(tmp_path) as made:
+        yield made

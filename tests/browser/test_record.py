@@ -1,0 +1,95 @@
+"""Why? in the browser: the panel beside the room, and the record's own page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.people import Crowd, owner_of
+from tests.web.conftest import Town
+
+pytestmark = pytest.mark.browser
+
+
+async def test_why_opens_beside_the_line_and_gives_the_reader_back(
+    site: Town, crowd: Crowd
+) -> None:
+    """The story comes first, sections fold, records lead to records, Escape returns the focus."""
+    ana = await owner_of(site, crowd)
+    await ana.makes_room("Bread", "maya")
+    await ana.says("@maya why did my bread not rise?")
+    line = await ana.hears("Maya")
+    page, sheet = ana.page, ana.page.locator("#sheet")
+    why = line.locator("a.why")
+    await why.focus()
+    await page.keyboard.press("Enter")
+    await expect(sheet.locator(".why-story p").first).to_contain_text("Maya")
+    assert await page.evaluate("document.getElementById('sheet').contains(document.activeElement)")
+    assert page.url.endswith(await page.locator("main").get_attribute("data-room") or "-")
+    story = await sheet.locator(".why-story").inner_text()
+    assert "{" not in story
+    assert "olu" in story
+
+    sections = sheet.locator("article > details")
+    assert await sections.count() >= 6
+    for section in await sections.all():
+        assert await section.get_attribute("open") is None
+        await section.locator("> summary").click()
+        await expect(section).to_have_attribute("open", "")
+        assert (await section.inner_text()).strip()
+    await expect(sheet).to_contain_text("The exact prompts")
+    await expect(sheet).to_contain_text("why did my bread not rise?")
+    assert not await ana.sideways()
+    await sections.first.locator("> summary").click()
+    await expect(sections.first).not_to_have_attribute("open", "")
+
+    await sections.first.locator("> summary").click()
+    await sections.first.get_by_role("link", name="what became of it?").click()
+    await expect(sheet.locator("#sheet-title")).to_have_text("What became of this line?")
+    await page.keyboard.press("Escape")
+    await expect(sheet).to_be_hidden()
+    focused = await page.evaluate("document.activeElement.className + document.activeElement.id")
+    assert focused in ("why", "text"), focused
+
+    await why.click()
+    await expect(sheet.locator(".why-story")).to_be_visible()
+    await ana.clicks("Close")
+    await expect(sheet).to_be_hidden()
+    await expect(why).to_be_focused()
+
+
+async def test_a_record_has_an_address_of_its_own(site: Town, crowd: Crowd) -> None:
+    """The same record stands on a page of its own, as text and as JSON, and covers a phone."""
+    ana = await owner_of(site, crowd)
+    await ana.makes_room("Bread", "maya")
+    await ana.says("@maya why did my bread not rise?")
+    line = await ana.hears("Maya")
+    said = await line.locator(".words").inner_text()
+    await line.locator("a.why").click()
+    story = await ana.page.locator("#sheet .why-story").inner_text()
+    await ana.page.get_by_role("link", name="Own page").click()
+    await expect(ana.page.get_by_role("heading", level=1)).to_have_text("Why?")
+    assert (await ana.page.locator(".why-story").inner_text()).split() == story.split()
+    await expect(ana.page.locator(".why-said")).to_have_text(said)
+    await ana.page.locator("summary", has_text="For the curious").click()
+    for form, opening in (("This record as text", "Maya, "), ("as JSON", "{")):
+        href = await ana.page.get_by_role("link", name=form).get_attribute("href")
+        told = await ana.page.evaluate("path => fetch(path).then((a) => a.text())", href)
+        assert opening in told[:400]
+    await ana.page.get_by_role("link", name="Back to the line").click()
+    await expect(ana.page.locator(".line:target")).to_contain_text(said)
+
+    await ana.turns_phone()
+    await ana.page.locator(".line:target a.why").click()
+    sheet = ana.page.locator("#sheet")
+    await expect(sheet.locator(".why-story")).to_be_visible()
+    box = await sheet.bounding_box()
+    assert box is not None
+    assert (box["x"], box["width"]) == (0, 320)
+    assert box["height"] >= 600
+    assert not await ana.sideways()
+    await ana.page.keyboard.press("Escape")
+    await expect(sheet).to_be_hidden()
+    await expect(ana.page).to_have_title(re.compile("Bread"))

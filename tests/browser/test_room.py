@@ -1,0 +1,270 @@
+"""One room, used to the full: its past, search, answers, names, files, marks, news and settings."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from loopforge.runtime.clock import SimClock
+from tests.browser.people import Crowd, Person, guest_of, owner_of
+from tests.rooms.conftest import living
+from tests.web.conftest import Town, town
+
+pytestmark = pytest.mark.browser
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+)
+DROP = """([target, kind, name, type, content]) => {
+  const carried = new DataTransfer();
+  const data = Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
+  carried.items.add(new File([data], name, {type}));
+  const more = kind === 'paste' ? {clipboardData: carried} : {dataTransfer: carried};
+  const event = kind === 'paste' ? new ClipboardEvent(kind, {...more, bubbles: true, cancelable: true})
+                                 : new DragEvent(kind, {...more, bubbles: true, cancelable: true});
+  document.querySelector(target).dispatchEvent(event); }"""
+
+
+@asynccontextmanager
+async def old_room(path: Path) -> AsyncIterator[Town]:
+    """A home whose commons has 160 lines of three days, the last of them three days ago."""
+    async with living(path, clock=SimClock(datetime(2026, 11, 16, 20, 0, tzinfo=UTC))) as home:
+        await home.enter("olu")
+        for number in range(160):
+            if number in (60, 120):
+                await home.clock.advance(20 * 3600)
+            await home.says("olu", f"line number {number}", source=f"n{number}")
+    async with town(path) as site:
+        yield site
+
+
+async def gives(person: Person, kind: str, name: str, type: str, data: bytes) -> None:
+    """Drop or paste a file."""
+    target = "#text" if kind == "paste" else "#log"
+    content = base64.b64encode(data).decode()
+    await person.page.evaluate(DROP, [target, kind, name, type, content])
+
+
+async def test_the_past_comes_as_one_scrolls_up(tmp_path: Path, crowd: Crowd) -> None:
+    """Older lines come once each, in order, under their days, without a jump; search leads there."""
+    async with old_room(tmp_path) as site, crowd:
+        ana = await owner_of(site, crowd)
+        page = ana.page
+        await ana.sees("line number 159")
+        assert await ana.line("line number 10").count() == 0
+        while not await page.locator("#beginning").is_visible():
+            first = page.locator("#lines > .line").first
+            mark = await first.get_attribute("id")
+            before = await page.evaluate(
+                """id => { const log = document.getElementById('log'); log.scrollTop = 0;
+                   return document.getElementById(id).getBoundingClientRect().top; }""",
+                mark,
+            )
+            older = page.locator(f"#lines > .line:first-of-type:not(#{mark})")
+            await expect(older.or_(page.locator("#beginning:not([hidden])")).first).to_be_attached()
+            after = await page.evaluate(
+                "id => document.getElementById(id).getBoundingClientRect().top", mark
+            )
+            assert abs(after - before) <= 80, "a new mark of a day may push by its own height"
+            await expect(page.locator("#lines[aria-busy]")).to_have_count(0)
+        told = [each for each in await ana.talk() if each.startswith("olu: ")]
+        assert told == [f"olu: line number {number}" for number in range(160)]
+        days = await page.locator("#lines > .day").all_inner_texts()
+        assert [each.split(",")[0].lower() for each in days[:3]] == [
+            "monday",
+            "tuesday",
+            "wednesday",
+        ]
+
+        await page.locator("#find").fill("number 77")
+        await page.locator("#find").press("Enter")
+        found = page.locator("#panel .finds > li")
+        await expect(found).to_have_count(1)
+        await expect(found).to_contain_text("line number 77")
+        await found.locator("a.jump").click()
+        await expect(ana.line("line number 77")).to_be_focused()
+        await page.reload()
+        await page.locator("#find").fill("number 5")
+        await page.locator("#find").press("Enter")
+        await expect(found.filter(has=page.locator(".heard"))).to_have_count(34)
+        await page.get_by_role("link", name="Own page").click()
+        await expect(page.locator(".finds > li").first).to_contain_text("line number 5")
+        await page.locator("a.jump").first.click()
+        await expect(ana.line("line number 5")).to_be_in_viewport()
+        await page.get_by_role("button", name="Back to now").click()
+        await ana.sees("line number 159")
+
+
+async def test_answers_names_and_marks(site: Town, crowd: Crowd) -> None:
+    """Replies quote, names are completed by keys alone, keep and spent stand on both pages."""
+    ana = await owner_of(site, crowd)
+    room = await ana.makes_room("Tea", "maya", "merlin")
+    ben = await guest_of(room, ana, crowd)
+    await ben.says("what shall we drink?")
+    line = await ana.sees("what shall we drink?")
+
+    await line.hover()
+    await line.get_by_role("button", name="Reply to ben").click()
+    await expect(ana.page.locator("#replying")).to_contain_text("what shall we drink?")
+    await ana.page.keyboard.press("Escape")
+    await expect(ana.page.locator("#replying")).to_be_hidden()
+    await line.hover()
+    await line.get_by_role("button", name="Reply to ben").click()
+    await ana.says("tea, of course")
+    for each in (ana, ben):
+        answer = await each.sees("tea, of course")
+        await expect(answer.locator(".quote")).to_contain_text("ben: what shall we drink?")
+    await answer.locator(".quote").click()
+    await expect(ben.line("what shall we drink?")).to_be_focused()
+
+    typed = ana.page.locator("#text")
+    await typed.press_sequentially("hello @m")
+    names = ana.page.get_by_role("option")
+    await expect(names).to_have_count(2)
+    await expect(names.first).to_have_attribute("aria-selected", "true")
+    await typed.press("ArrowDown")
+    chosen = await names.nth(1).inner_text()
+    await typed.press("Enter")
+    handle = "merlin" if "Merlin" in chosen else "maya"
+    await expect(typed).to_have_value(f"hello @{handle} ")
+    await typed.press_sequentially("and @be")
+    await expect(names).to_have_count(1)
+    await typed.press("Escape")
+    await expect(names).to_have_count(0)
+    await typed.press_sequentially("n")
+    await expect(names).to_have_count(1)
+    await typed.press("Tab")
+    await expect(typed).to_have_value(f"hello @{handle} and @ben ")
+    await typed.press("Enter")
+    await ben.hears(handle.capitalize())
+
+    for name, told in (("Keep", "kept in mind"), ("Spent", "may go first")):
+        await line.hover()
+        await line.get_by_role("button", name=name).click()
+        for each in (ana, ben):
+            await expect(each.line("what shall we drink?").locator(".marked")).to_have_text(told)
+    await ben.page.reload()
+    await expect(ben.line("what shall we drink?").locator(".marked")).to_have_text("may go first")
+
+
+async def test_files_come_by_choosing_dropping_and_pasting(tmp_path: Path, crowd: Crowd) -> None:
+    """All three go with one line and come back as they were; what is too large is not sent."""
+    async with town(tmp_path, upload_limit_bytes=50_000) as site, crowd:
+        ana = await owner_of(site, crowd)
+        room = await ana.makes_room("Papers", "maya")
+        ben = await guest_of(room, ana, crowd)
+        page = ana.page
+        shelf = page.locator("#waiting > li")
+        await page.locator("#files").set_input_files(
+            {"name": "recipe.txt", "mimeType": "text/plain", "buffer": b"flour, water, patience"}
+        )
+        await gives(ana, "drop", "dot.png", "image/png", PIXEL)
+        await gives(ana, "paste", "note.md", "text/markdown", b"# remember\n")
+        await expect(shelf).to_have_count(3)
+        await gives(ana, "drop", "huge.bin", "application/octet-stream", b"x" * 60_000)
+        await expect(page.locator("#problem")).to_contain_text(
+            "huge.bin has 60 kB; 50 kB are the most"
+        )
+        await expect(shelf).to_have_count(3)
+        await page.get_by_role("button", name="Do not send note.md").click()
+        await expect(shelf).to_have_count(2)
+        await gives(ana, "paste", "note.md", "text/markdown", b"# remember\n")
+        await ana.says("here they are")
+        line = await ben.sees("here they are")
+        await expect(shelf).to_have_count(0)
+        await expect(line.locator("a.file")).to_have_count(3)
+        await expect(line.locator("img")).to_be_visible()
+        assert (
+            await line.locator("img").evaluate(
+                "each => each.decode().then(() => each.naturalWidth)"
+            )
+            == 1
+        )
+        async with ben.page.expect_download() as waited:
+            await line.locator("a.file", has_text="recipe.txt").click()
+        kept = await (await waited.value).path()
+        assert kept.read_bytes() == b"flour, water, patience"
+        assert (await waited.value).suggested_filename == "recipe.txt"
+
+
+async def test_news_is_counted_where_nobody_looks(site: Town, crowd: Crowd) -> None:
+    """What is unseen is counted in the list, in the title and on a button, until it is seen."""
+    ana = await owner_of(site, crowd)
+    room = await ana.makes_room("News")
+    ben = await guest_of(room, ana, crowd)
+    await ana.opens("/")
+    for number in range(3):
+        await ben.says(f"news {number}")
+        await ben.sees(f"news {number}")
+    await ana.page.reload()
+    door = ana.page.locator(".door", has_text="News")
+    await expect(door.locator(".badge")).to_have_text("3")
+    await door.locator("a").click()
+    await ana.sees("news 2")
+    await ana.is_in()
+    await expect(ana.page).to_have_title("News · Loopforge")
+    async with ana.page.expect_response(re.compile("/seen$")):
+        await ana.page.locator("#text").click()
+
+    for number in range(40):
+        await ana.says(f"filler {number}")
+    await ben.sees("filler 39")
+    await expect(ana.page.locator("#drafts .sending")).to_have_count(0)
+    await ana.page.evaluate("document.getElementById('log').scrollTop = 400")
+    await expect(ana.page.locator("#fresh")).to_be_visible()
+    await ben.says("are you there?")
+    await ana.sees("are you there?")
+    await expect(ana.page).to_have_title("(1) News · Loopforge")
+    await expect(ana.page.locator("#fresh")).to_contain_text("1 new line")
+    async with ana.page.expect_response(re.compile("/seen$")):
+        await ana.page.locator("#fresh").click()
+    await expect(ana.line("are you there?")).to_be_in_viewport()
+    await expect(ana.page).to_have_title("News · Loopforge")
+    await ana.opens("/")
+    await expect(ana.page.locator(".door", has_text="News")).to_be_visible()
+    await expect(ana.page.locator(".door", has_text="News").locator(".badge")).to_have_count(0)
+
+
+async def test_how_a_room_works_is_set_in_the_page(site: Town, crowd: Crowd) -> None:
+    """Title, mates, what calls them, policy and energy are set by forms; open pages follow at once."""
+    ana = await owner_of(site, crowd)
+    room = await ana.makes_room("Tea", "maya")
+    ben = await guest_of(room, ana, crowd)
+    page, flash = ana.page, ana.page.locator(".flash.good")
+    await ana.opens(f"/rooms/{room}/settings")
+    await page.get_by_label("Title").fill("Coffee, after all")
+    await page.locator("form", has=page.locator("[value=title]")).get_by_role("button").click()
+    await expect(flash).to_be_visible()
+    await expect(ben.page.locator("#title")).to_have_text("Coffee, after all")
+    await page.get_by_label("Bring in").select_option("zuzu")
+    await ana.clicks("Bring in")
+    await expect(ben.page.locator("#scene-body [data-handle=zuzu]")).to_be_visible()
+    await page.locator("details.mate-zuzu summary").click()
+    await page.locator("details.mate-zuzu").get_by_label("the conversation itself").uncheck()
+    await page.locator("details.mate-zuzu").get_by_role("button", name="Set").click()
+    await expect(flash).to_be_visible()
+    await page.locator("details.mate-zuzu summary").click()
+    await expect(
+        page.locator("details.mate-zuzu").get_by_label("the conversation itself")
+    ).not_to_be_checked()
+    await page.locator("details.mate-zuzu").get_by_label("Policy").select_option("stub")
+    await page.locator("details.mate-zuzu").get_by_role("button", name="Choose").click()
+    await expect(flash).to_contain_text("stub")
+    await page.get_by_label("Lines in a row").fill("9")
+    await page.locator("form", has=page.locator("#capacity")).get_by_role("button").click()
+    await expect(flash).to_be_visible()
+    await expect(ben.page.locator("#scene-body .energy i")).to_have_count(9)
+    await page.locator("details.mate-zuzu summary").click()
+    await ana.clicks("Send Zuzu out")
+    await expect(ben.page.locator("#scene-body [data-handle=zuzu]")).to_have_count(0)
+    await ben.says("@maya and now?")
+    await ben.hears("Maya")
+    await ana.clicks("Begin a new one")
+    await ben.says("a fresh start")
+    await expect(ben.page.locator("#lines")).to_contain_text("A new conversation.")

@@ -1,0 +1,251 @@
+"""How pages are made: narrow, wide, light, dark, light in weight, and usable by keys and readers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
+from playwright.async_api import expect
+
+from tests.browser.people import Crowd, Person, guest_of, owner_of
+from tests.web.conftest import PASSWORD, Town
+
+pytestmark = pytest.mark.browser
+AXE = Axe()
+RULES = {"resultTypes": ["violations"]}
+CONTRAST = RULES | {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
+HEAVY = 200_000
+"""Bytes of a room's page with everything it loads, uncompressed."""
+
+
+async def tour(ana: Person, site: Town) -> list[str]:
+    """Every kind of page of a site in which something happened, by its path."""
+    room = await ana.makes_room("A title that is rather long, as titles of rooms can be", "maya")
+    await ana.says(
+        "@maya **look**: https://example.org/" + "long" * 30 + " and `" + "code" * 30 + "`"
+    )
+    await ana.hears("Maya")
+    await ana.says("| a | b |\\n|---|---|\\n| 1 | 2 |")
+    why = await (await ana.hears("Maya")).first.locator("a.why").get_attribute("href")
+    (site.path / "mates" / "broken.md").write_text("---\nname: Broken\ntier: eleven\n---\nHm.\n")
+    await ana.opens("/mates/maya/edit")
+    text = await ana.page.locator("#text").input_value()
+    await ana.page.locator("#text").fill(text + "\nYou like slugs.\n")
+    await ana.clicks("Save")
+    await ana.opens("/mates/maya/history")
+    version = await ana.page.locator("a.hash").first.get_attribute("href")
+    at = f"/rooms/{room}"
+    house = ("", "people", "invites", "rooms", "models", "usage", "ledger", "settings")
+    return [
+        "/",
+        at,
+        f"{at}/settings",
+        f"{at}/delete",
+        f"{at}/search?words=maya",
+        f"{at}/search?words=nothing-like-it",
+        str(why),
+        "/you",
+        "/mates",
+        "/mates/new",
+        "/mates/new?name=Otto",
+        "/mates/maya",
+        "/mates/broken",
+        "/mates/maya/edit",
+        "/mates/broken/edit",
+        "/mates/maya/history",
+        str(version),
+        *(f"/house/{name}".rstrip("/") for name in house),
+        "/nowhere",
+    ]
+
+
+async def found(person: Person, options: dict[str, Any]) -> list[str]:
+    """What axe finds serious or critical on the page as it is now."""
+    results = await AXE.run(person.page, options=options)
+    return [
+        f"{each['id']} ({each['impact']}): {node['target']} {node['html'][:160]}"
+        for each in results.response["violations"]
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"][:4]
+    ]
+
+
+async def looked_at(person: Person, path: str) -> AsyncIterator[str]:
+    """All that is wrong with a page: light and dark, on a desk and on a phone."""
+    await person.page.emulate_media(color_scheme="light")
+    await person.turns_desk()
+    await person.opens(path)
+    for details in await person.page.locator("main details").all():
+        await details.evaluate("each => { each.open = true; }")
+    for each in await found(person, RULES):
+        yield f"{path} light, desk: {each}"
+    await person.page.emulate_media(color_scheme="dark")
+    for each in await found(person, CONTRAST):
+        yield f"{path} dark, desk: {each}"
+    await person.turns_phone()
+    for each in await found(person, RULES):
+        yield f"{path} dark, phone: {each}"
+    for each in await person.sideways():
+        yield f"{path} reaches out sideways: {each}"
+    await person.page.emulate_media(color_scheme="light")
+    for each in await found(person, CONTRAST):
+        yield f"{path} light, phone: {each}"
+
+
+async def test_every_page_fits_every_window_and_every_reader(site: Town, crowd: Crowd) -> None:
+    """No page reaches out of 320 pixels or has a serious finding of axe, light or dark."""
+    ana = await owner_of(site, crowd)
+    ana.expects("status of 404")
+    paths = await tour(ana, site)
+    wrong = [each for path in paths for each in [one async for one in looked_at(ana, path)]]
+    eve = await crowd.person("eve", site.address)
+    eve.expects("status of 404")
+    await ana.turns_desk()
+    invite = await ana.invites(paths[1].removeprefix("/rooms/"))
+    link = await site.app.accounts.owner_link()
+    for path in ("/sign-in", invite.removeprefix(site.address), f"/enter/{link}", "/enter/spent"):
+        wrong += [one async for one in looked_at(eve, path)]
+    assert not wrong, "\n".join(wrong)
+
+
+async def test_a_phone_has_all_of_a_room(site: Town, crowd: Crowd) -> None:
+    """On 320 pixels one writes, sees who is here on a whole sheet, and reads why on another."""
+    ana = await owner_of(site, crowd, viewport={"width": 320, "height": 568}, has_touch=True)
+    await ana.makes_room("Pocket room", "maya")
+    page = ana.page
+    for place in ("#text", ".send"):
+        await expect(page.locator(place)).to_be_in_viewport(ratio=0.9)
+    await page.locator("#text").fill("@maya a long line, that wraps. " * 6)
+    await expect(page.locator("#text")).to_be_in_viewport(ratio=0.9)
+    await page.get_by_role("button", name="Send").click()
+    line = await ana.hears("Maya")
+    await expect(line).to_be_in_viewport()
+    await page.get_by_role("link", name="Who is here, and the room’s settings").click()
+    scene = page.get_by_role("complementary", name="Who is here")
+    await expect(scene).to_be_in_viewport()
+    box = await scene.bounding_box()
+    assert box is not None
+    assert (box["x"], box["width"]) == (0, 320)
+    assert not await ana.sideways()
+    assert await found(ana, RULES) == []
+    await page.keyboard.press("Escape")
+    await expect(page.locator("#text")).to_be_in_viewport()
+    await line.locator("a.why").click()
+    await expect(page.locator("#sheet .why-story")).to_be_visible()
+    box = await page.locator("#sheet").bounding_box()
+    assert box is not None
+    assert (box["x"], box["width"]) == (0, 320)
+    assert not await ana.sideways()
+    assert await found(ana, RULES) == []
+
+
+async def test_dark_by_the_machine_and_by_the_switch(site: Town, crowd: Crowd) -> None:
+    """A page follows the machine until its switch is used; that is remembered on every page."""
+    ana = await owner_of(site, crowd, color_scheme="dark")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    dark = await ana.page.evaluate(ground)
+    await ana.page.emulate_media(color_scheme="light")
+    light = await ana.page.evaluate(ground)
+    assert sum(json.loads(f"[{dark[4:-1]}]")) < 200 < 600 < sum(json.loads(f"[{light[4:-1]}]"))
+    switch = ana.page.get_by_role("button", name="Switch between light and dark")
+    await switch.click()
+    assert await ana.page.evaluate(ground) == dark
+    await ana.page.reload()
+    assert await ana.page.evaluate(ground) == dark
+    await ana.opens("/mates")
+    assert await ana.page.evaluate(ground) == dark
+    await switch.click()
+    await ana.page.emulate_media(color_scheme="dark")
+    await ana.page.reload()
+    assert await ana.page.evaluate(ground) == light
+
+
+async def test_a_room_is_light_in_weight(site: Town, crowd: Crowd) -> None:
+    """A room full of lines, with all that its page loads, weighs less than 200 kB unpacked."""
+    ana = await owner_of(site, crowd)
+    room = await ana.makes_room("Much was said", "maya", "merlin", "zuzu")
+    for number in range(60):
+        person = (await site.app.accounts.accounts())[0].person
+        text = f"@maya this is line {number}, and it goes on for a while, as lines do at times"
+        await site.app.front.hear(room, person, text, surface="web", source=f"s{number}")
+    await site.rest(room)
+    weights: dict[str, int] = {}
+
+    async def weigh(path: str) -> None:
+        weights[path] = await ana.page.evaluate(
+            "path => fetch(path, {cache: 'reload'}).then((a) => a.arrayBuffer()).then((b) => b.byteLength)",
+            path,
+        )
+
+    await ana.opens(f"/rooms/{room}")
+    await ana.is_in()
+    assert await ana.page.locator("#lines > .line").count() >= 58
+    loaded = await ana.page.evaluate(
+        "performance.getEntriesByType('resource').map((each) => [each.name, each.initiatorType])"
+    )
+    for name, kind in loaded:
+        if kind not in ("fetch", "other") and "/stream" not in name:
+            await weigh(name)
+    await weigh(f"/rooms/{room}")
+    assert len(weights) >= 6, weights
+    assert sum(weights.values()) < HEAVY, weights
+
+
+async def test_all_of_it_without_a_mouse(site: Town, crowd: Crowd) -> None:
+    """By keys alone one signs in, opens a room, says a line, opens why, closes it, and stops."""
+    ana = await owner_of(site, crowd)
+    room = await ana.makes_room("Keys only", "maya")
+    ben = await guest_of(room, ana, crowd)
+    await ben.opens("/you")
+    await ben.clicks("Sign out here")
+    keys = ben.page.keyboard
+    focused = "document.activeElement.matches({})"
+
+    async def tab_to(selector: str) -> None:
+        for _ in range(60):
+            await keys.press("Tab")
+            if await ben.page.evaluate(focused.format(json.dumps(selector))):
+                outline = "getComputedStyle(document.activeElement).outlineStyle"
+                shadow = "getComputedStyle(document.activeElement).boxShadow"
+                assert await ben.page.evaluate(f"{outline} !== 'none' || {shadow} !== 'none'"), (
+                    f"one cannot see that {selector} has the focus"
+                )
+                return
+        raise AssertionError(f"{selector} is not reached by Tab")
+
+    await expect(ben.page.locator("h1")).to_have_text("Who is it?")
+    await tab_to(".skip")
+    await keys.press("Enter")
+    await tab_to("input[name=name]")
+    await keys.type("ben")
+    await tab_to("input[name=password]")
+    await keys.type(PASSWORD)
+    await keys.press("Enter")
+    await expect(ben.page.locator("h1")).to_have_text("Your rooms")
+    await tab_to(f"a[href='/rooms/{room}']")
+    await keys.press("Enter")
+    await ben.is_in()
+    await expect(ben.page.locator("#text")).to_be_focused()
+    await keys.type("@may")
+    await keys.press("Tab")
+    await keys.type("hello by keys")
+    await keys.press("Enter")
+    await ben.hears("Maya")
+    for _ in range(40):
+        await keys.press("Shift+Tab")
+        if await ben.page.evaluate(focused.format("'a.why'")):
+            break
+    await keys.press("Enter")
+    await expect(ben.page.locator("#sheet .why-story")).to_be_visible()
+    await tab_to("#sheet summary")
+    await keys.press("Space")
+    await expect(ben.page.locator("#sheet details[open]")).to_have_count(1)
+    await keys.press("Escape")
+    await expect(ben.page.locator("#sheet")).to_be_hidden()
+    assert await ben.page.evaluate(focused.format("'a.why'"))
+    await keys.press("Escape")
+    await keys.press("Escape")
+    await expect(ben.page.locator("#scene-body .halted")).to_be_visible()

@@ -1,0 +1,170 @@
+"""Talking in a room: what is heard, thought, spoken, taken back and stopped, on several pages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from loopforge.app import open_app
+from loopforge.core.room import Said, Stopped
+from loopforge.home import make_home
+from loopforge.host import opened
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from loopforge.settings import load_settings
+from tests.browser.people import Crowd, guest_of, owner_of
+from tests.web.conftest import Town, reachable, town
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.model
+async def test_two_people_and_three_mates_on_the_embedded_model(
+    tmp_path: Path, crowd: Crowd
+) -> None:
+    """With no key and no setting: both people speak, mates answer both, and both pages agree."""
+    make_home(tmp_path)
+    environ = {"LOOPFORGE_WEB_PORT": "0", "LOOPFORGE_PERSON": "ana"}
+    async with (
+        open_app(load_settings(tmp_path, environ=environ)) as app,
+        opened(app) as address,
+        crowd,
+    ):
+        await reachable(address)
+        ana = await crowd.person("ana", address)
+        await ana.enters(f"{address}/enter/{await app.accounts.owner_link()}")
+        await expect(ana.page.locator("[data-notice]")).to_contain_text("small")
+        room = await ana.makes_room("A first evening", "maya", "merlin", "zuzu")
+        await expect(ana.page.locator("#scene-body [data-handle]")).to_have_count(3)
+        ben = await guest_of(room, ana, crowd)
+        await expect(ana.page.locator("#scene-body")).to_contain_text("ben")
+
+        await ana.says("@maya what do you study?")
+        await ben.sees("@maya what do you study?")
+        await ben.hears("Maya")
+        await ben.says("@merlin and you, wizard? what will the weather be?")
+        await ana.hears("Merlin")
+        await ben.says("@zuzu hello, robot")
+        await ana.hears("Zuzu")
+        await app.front.settled(room)
+        for each in (ana, ben):
+            await each.rests()
+
+        said = [e for e in await app.ledger.read(f"room:{room}") if isinstance(e.body, Said)]
+        assert {e.body.mate for e in said if isinstance(e.body, Said)} == {"maya", "merlin", "zuzu"}
+        for each in (ana, ben):
+            await expect(each.page.locator("#lines > .said")).to_have_count(len(said))
+        assert await ana.talk() == await ben.talk()
+        assert len(await ana.talk()) == 3 + len(said)
+
+
+async def test_a_draft_grows_and_becomes_the_line(tmp_path: Path, crowd: Crowd) -> None:
+    """A mate is seen thinking, its words grow on every page, and they end as one line, once."""
+    words = "The bridge hums because the wind is bored, and so am I, a little, since Tuesday."
+
+    def slow(question: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(text=words, wait=0.5, pieces=16, pause=0.12)
+
+    async with town(tmp_path, slow) as site, crowd:
+        ana = await owner_of(site, crowd)
+        room = await ana.makes_room("Bridges", "maya")
+        ben = await guest_of(room, ana, crowd)
+        colour = "each => getComputedStyle(each).getPropertyValue('--mate-raw')"
+        for each in (ana, ben):
+            assert await each.page.locator("#scene-body .mate-maya").evaluate(colour)
+            await each.page.evaluate("""() => {
+              window.grown = [];
+              new MutationObserver(() => {
+                const words = document.querySelector('#drafts .draft .words');
+                if (words && words.innerText !== window.grown.at(-1)) window.grown.push(words.innerText);
+              }).observe(document.getElementById('drafts'), {childList: true, subtree: true}); }""")
+        await ana.says("@maya why does it hum?")
+        await expect(ben.page.locator("#signs .thinks")).to_have_text("Maya is thinking")
+        for each in (ana, ben):
+            await expect(each.page.locator("#drafts .draft.mate-maya")).to_be_visible()
+        for each in (ana, ben):
+            await each.hears("Maya")
+            await expect(each.page.locator("#drafts .draft")).to_have_count(0)
+            await expect(each.page.locator("#signs .thinks")).to_have_count(0)
+            grown = await each.page.evaluate("window.grown")
+            assert len(grown) >= 2, grown
+            assert all(words.startswith(one.strip()) for one in grown), grown
+            assert [len(one) for one in grown] == sorted(len(one) for one in grown)
+            assert (await each.talk())[-1] == f"Maya: {words}"
+
+
+async def test_a_refused_draft_is_taken_back_with_its_reason(tmp_path: Path, crowd: Crowd) -> None:
+    """What the guard refuses is struck out before the readers' eyes, and the reason stands by it."""
+
+    def same(question: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(text="I am a teapot, as I said.", pieces=6, pause=0.1)
+
+    async with town(tmp_path, same) as site, crowd:
+        ana = await owner_of(site, crowd)
+        await ana.makes_room("Tea", "maya")
+        await ana.says("@maya who are you?")
+        await ana.hears("Maya")
+        await ana.says("@maya and who are you now?")
+        taken = ana.page.locator("#drafts .draft.withdrawn")
+        await expect(taken).to_contain_text("Taken back: ")
+        await expect(taken.locator(".reason")).to_contain_text("just that")
+        await expect(taken.locator(".when")).to_have_text("taken back")
+        await expect(ana.page.locator("#signs")).to_contain_text("took back")
+        await ana.hears("Maya", 1)
+
+
+async def test_people_are_seen_typing_by_others_and_not_by_themselves(
+    site: Town, crowd: Crowd
+) -> None:
+    """Who types is named on the other's page, until the line is there; each page marks its own."""
+    ana = await owner_of(site, crowd)
+    room = await ana.makes_room("Tea", "maya")
+    ben = await guest_of(room, ana, crowd)
+    await ana.page.locator("#text").press_sequentially("hello b")
+    await expect(ben.page.locator("#signs")).to_contain_text("olu is typing")
+    await expect(ana.page.locator("#signs .types")).to_have_count(0)
+    await ana.page.locator("#text").press_sequentially("en")
+    await ana.page.locator("#text").press("Enter")
+    await ben.sees("hello ben")
+    await expect(ben.page.locator("#signs .types")).to_have_count(0)
+    await expect(ana.line("hello ben")).to_have_class(re.compile(r"\bmine\b"))
+    await expect(ben.line("hello ben")).not_to_have_class(re.compile(r"\bmine\b"))
+
+
+@pytest.mark.parametrize("how", ["the button", "Escape Escape"])
+async def test_stop_halts_a_mate_in_the_middle_of_a_word(
+    tmp_path: Path, crowd: Crowd, how: str
+) -> None:
+    """A mate that would speak for minutes says nothing more, on both pages, and speaks when spoken to."""
+    long = " ".join(f"word{n}" for n in range(400))
+
+    def endless(question: Question) -> ScriptedAnswer:
+        text = str(question.messages)
+        if "be short" in text:
+            return ScriptedAnswer(text="Short it is.")
+        return ScriptedAnswer(text=long, pieces=400, pause=0.2)
+
+    async with town(tmp_path, endless) as site, crowd:
+        ana = await owner_of(site, crowd)
+        room = await ana.makes_room("Long stories", "maya")
+        ben = await guest_of(room, ana, crowd)
+        await ana.says("@maya tell me everything")
+        for each in (ana, ben):
+            await expect(each.page.locator("#drafts .draft .words")).to_contain_text("word")
+        if how == "the button":
+            await ana.clicks("Stop")
+        else:
+            await ana.page.keyboard.press("Escape")
+            await ana.page.keyboard.press("Escape")
+        for each in (ana, ben):
+            await expect(each.page.locator("#scene-body .halted")).to_be_visible()
+            await expect(each.page.locator("#drafts .draft:not(.withdrawn)")).to_have_count(0)
+            await each.rests()
+        events = await site.events(room)
+        assert sum(isinstance(e.body, Stopped) for e in events) == 1
+        assert not any(isinstance(e.body, Said) for e in events)
+        await ben.says("@maya be short, please")
+        await ana.sees("Short it is.")

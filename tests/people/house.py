@@ -1,0 +1,114 @@
+"""A house with accounts for tests: a ledger, the registry, the accounts, wired as the app does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Event
+from loopforge.ledger.sql import SqlLedger, open_ledger
+from loopforge.people.accounts import Accounts, Invite, Visitor
+from loopforge.people.registry import STREAM, Registry
+from loopforge.runtime.clock import SeededDice, SimClock, Stamp
+from tests.ledger.saying import NOON
+
+T = TypeVar("T")
+MOBILE = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+SECRET = "quiet otters row home"
+
+
+class Gate:
+    """The same ledger, with a gate at which one deed waits until the test lets it go on.
+
+    `writing` stands before facts and secrets are written, `reading` after something was read.
+    """
+
+    def __init__(self, ledger: SqlLedger) -> None:
+        self._ledger = ledger
+        self.writing, self.reading = asyncio.Event(), asyncio.Event()
+        self.reached = asyncio.Event()
+        self.writing.set()
+        self.reading.set()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+    async def append_with(self, *given: Any, **more: Any) -> tuple[Event, ...]:
+        """Waits, then writes."""
+        await self._pass(self.writing)
+        return await self._ledger.append_with(*given, **more)
+
+    async def look(self, work: Callable[[Connection], T]) -> T:
+        """Reads, then waits."""
+        result = await self._ledger.look(work)
+        await self._pass(self.reading)
+        return result
+
+    async def _pass(self, gate: asyncio.Event) -> None:
+        if not gate.is_set() and not self.reached.is_set():
+            self.reached.set()
+            await gate.wait()
+
+
+@dataclass(frozen=True)
+class House:
+    """One process of a home."""
+
+    ledger: SqlLedger
+    clock: SimClock
+    people: Registry
+    accounts: Accounts
+    gate: Gate
+    ended: list[str]
+    """The sessions of whose end this process was told."""
+
+    async def owner(self, name: str = "Ana") -> tuple[Visitor, str]:
+        """The owner comes in by a fresh link."""
+        return await self.accounts.enter(await self.accounts.owner_link(), name, MOBILE)
+
+    async def member(self, name: str, by: str) -> tuple[Visitor, str]:
+        """Somebody comes in by an invite."""
+        _, token = await self.accounts.invite(by)
+        visitor, session, _ = await self.accounts.take(token, name, SECRET, MOBILE)
+        return visitor, session
+
+    async def invited(self, by: str, room: str = "") -> tuple[Invite, str]:
+        """An invite and its token."""
+        return await self.accounts.invite(by, room)
+
+    async def kinds(self) -> list[str]:
+        """The kinds of everything in the stream, in short."""
+        return [event.kind.removeprefix("people.") for event in await self.ledger.read(STREAM)]
+
+    async def hours(self, hours: float) -> None:
+        """Time passes."""
+        await self.clock.advance(hours * 3600)
+
+
+@asynccontextmanager
+async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
+    """A process of a home on this database. Processes have different seeds."""
+    clock, dice = SimClock(NOON), SeededDice(seed)
+    ledger, stamp = await open_ledger(url, clock, dice), Stamp(clock, dice)
+    people = Registry(ledger, stamp)
+    gate = Gate(ledger)
+    accounts = Accounts(cast("SqlLedger", gate), people, stamp)
+    ended: list[str] = []
+
+    def appended(stream: str, events: tuple[Event, ...]) -> None:
+        people.appended(stream, events)
+        accounts.appended(stream, events)
+
+    ledger.on_append(appended)
+    accounts.on_end(ended.append)
+    await people.refresh()
+    await accounts.refresh()
+    try:
+        yield House(ledger, clock, people, accounts, gate, ended)
+    finally:
+        await ledger.close()

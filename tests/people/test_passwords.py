@@ -1,0 +1,125 @@
+"""Passwords: hashing, checking, renewing; and how long somebody waits who guesses."""
+
+from __future__ import annotations
+
+import pytest
+from argon2 import PasswordHasher
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loopforge.errors import NotLetIn
+from loopforge.people.passwords import FORGIVEN, FREE, LONGEST, NAMES, Guesses, Passwords
+from loopforge.runtime.clock import SeededDice, SimClock
+from tests.ledger.saying import NOON
+
+
+async def test_a_password_fits_its_own_hash_alone() -> None:
+    """The right one fits, in either composition; another, an empty and a cut one do not."""
+    passwords = Passwords(SeededDice(1))
+    kept = await passwords.hash("caf\u00e9 at noon")
+    assert kept.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+    assert "noon" not in kept
+    assert await passwords.fits(kept, "cafe\u0301 at noon")
+    for wrong in ("cafe at noon", "", "caf\u00e9 at noo", "CAF\u00c9 at noon"):
+        assert not await passwords.fits(kept, wrong)
+
+
+async def test_nothing_fits_no_password() -> None:
+    """Where nothing, or nonsense, is kept, no password fits, also none that is as long as can be."""
+    passwords = Passwords(SeededDice(1))
+    for kept in ("", "nonsense", "$argon2id$v=19$m=8,t=1,p=1$AAAA"):
+        assert not await passwords.fits(kept, "whatever it is")
+    assert not await passwords.fits("", "x" * 100_000)
+
+
+async def test_only_the_first_256_characters_are_not_enough() -> None:
+    """A password too long to be one never fits, whatever it begins with."""
+    passwords = Passwords(SeededDice(1))
+    kept = await passwords.hash("x" * 256)
+    assert await passwords.fits(kept, "x" * 256)
+    assert not await passwords.fits(kept, "x" * 257)
+
+
+async def test_salts_differ_and_are_given_by_the_dice() -> None:
+    """One password hashed twice has two hashes; the same dice give the same two."""
+    first, second = Passwords(SeededDice(1)), Passwords(SeededDice(1))
+    hashes = [await first.hash("the same words") for _ in range(2)]
+    assert hashes[0] != hashes[1]
+    assert hashes == [await second.hash("the same words") for _ in range(2)]
+
+
+async def test_a_hash_of_another_cost_is_outdated() -> None:
+    """Today's hashes are up to date, those of another cost are not, and still fit."""
+    passwords = Passwords(SeededDice(1))
+    old = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1).hash("the same words")
+    assert passwords.outdated(old)
+    assert await passwords.fits(old, "the same words")
+    assert not passwords.outdated(await passwords.hash("the same words"))
+
+
+async def test_guessing_has_to_wait_and_the_wait_grows() -> None:
+    """Five wrong in a row, then ten seconds, twenty, and so on up to a quarter of an hour."""
+    clock = SimClock(NOON)
+    guesses = Guesses(clock)
+    for _ in range(FREE):
+        guesses.begin("ana")
+    for wait in (10, 20, 40, 80, 160, 320, 640, *[LONGEST] * 5):
+        for early in (0.0, wait - 0.5):
+            await clock.advance(early)
+            with pytest.raises(NotLetIn, match=r"wrong .* times in a row. Wait .* then try again"):
+                guesses.begin("ana")
+        await clock.advance(0.5)
+        guesses.begin("ana")
+
+
+async def test_the_wait_is_told_in_words() -> None:
+    """The sentence says how long, rounded up; other names do not wait."""
+    clock = SimClock(NOON)
+    guesses = Guesses(clock)
+    for _ in range(FREE):
+        guesses.begin("ana")
+    with pytest.raises(NotLetIn, match=r"5 times in a row. Wait 10 seconds, then"):
+        guesses.begin("ana")
+    await clock.advance(9.5)
+    with pytest.raises(NotLetIn, match="Wait 1 second, then"):
+        guesses.begin("ana")
+    guesses.begin("bo")
+    for _ in range(4):
+        await clock.advance(1000)
+        guesses.begin("ana")
+    with pytest.raises(NotLetIn, match=r"9 times in a row. Wait 3 minutes, then"):
+        guesses.begin("ana")
+
+
+async def test_right_or_long_ago_is_forgiven() -> None:
+    """After the right password, or an hour without a try, counting begins anew."""
+    clock = SimClock(NOON)
+    guesses = Guesses(clock)
+    for _ in range(FREE):
+        guesses.begin("ana")
+    guesses.right("ana")
+    for _ in range(FREE):
+        guesses.begin("ana")
+    await clock.advance(10 + FORGIVEN + 1)
+    for _ in range(FREE):
+        guesses.begin("ana")
+    with pytest.raises(NotLetIn):
+        guesses.begin("ana")
+
+
+def test_counting_takes_no_endless_memory() -> None:
+    """Whoever tries a hundred thousand names makes this process forget the oldest ones."""
+    guesses = Guesses(SimClock(NOON))
+    for nth in range(NAMES + 500):
+        guesses.begin(f"n{nth}")
+    assert len(guesses._wrong) == NAMES
+
+
+@settings(max_examples=15)
+@given(st.text(st.characters(exclude_categories=[]), min_size=1, max_size=300), st.text(min_size=1))
+async def test_any_text_can_be_hashed(password: str, other: str) -> None:
+    """Whatever can be typed can be hashed and found again, and with more behind it is another."""
+    passwords = Passwords(SeededDice(1))
+    kept = await passwords.hash(password)
+    assert await passwords.fits(kept, password) == (len(password) <= 256)
+    assert not await passwords.fits(kept, f"{password}~{other}")

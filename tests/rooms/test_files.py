@@ -1,0 +1,79 @@
+"""Files in a living room: what mates are told of them, what is found, what stays private."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.artifacts.receive import Limits, receive
+from loopforge.artifacts.store import Artifacts
+from loopforge.core.room import File, Heard
+from loopforge.core.words import Words, public
+from loopforge.errors import BadLine
+from tests.rooms.conftest import Home, living
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 12_337
+
+
+async def give(home: Home, name: str, data: bytes, line: str) -> Heard:
+    """Somebody gives a file to the room, with a line."""
+    artifacts = Artifacts(home.path / "data" / "artifacts", home.clock)
+    file = await receive(artifacts, name, data, Limits(5_000_000, 200_000))
+    body = (await home.says("ana", line, files=(file,))).body
+    assert isinstance(body, Heard)
+    return body
+
+
+async def test_a_mate_is_told_of_a_picture(home: Home) -> None:
+    """A mate learns a picture's name, kind and size, and the line keeps hash and kind."""
+    heard = await give(home, "garden.png", PNG, "@maya look at this")
+    await home.rest()
+    prompt = str(home.models.asked[0].messages)
+    assert "garden.png: [a file that came with the line above: image/png, 12,345 bytes" in prompt
+    (file,) = heard.files
+    assert (file.media, file.size, len(str(file.hash))) == ("image/png", 12_345, 64)
+    assert not file.hash.public
+
+
+async def test_a_kept_text_is_before_the_mate_as_material(home: Home) -> None:
+    """A text that is kept as an artifact is read by mates like any other text."""
+    heard = await give(home, "beds.txt", "bed one: beans".encode("utf-16"), "@maya what grows?")
+    await home.rest()
+    assert "bed one: beans" in str(home.models.asked[0].messages)
+    assert (str(heard.files[0].text), heard.files[0].media) == ("bed one: beans", "text/plain")
+
+
+async def test_a_picture_is_found_by_its_name(home: Home) -> None:
+    """Searching the room finds the line that a file of this name came with."""
+    await give(home, "garden.png", PNG, "look at this")
+    assert len(await home.app.front.search("commons", "GARDEN.png", 5)) == 1
+    assert await home.app.front.search("commons", "cellar.png", 5) == []
+
+
+@pytest.mark.parametrize("hash", ["abc", "../" + "a" * 61, "g" * 64])
+async def test_a_file_whose_hash_is_none_is_refused(home: Home, hash: str) -> None:
+    """A surface cannot name anything but a hash; the line is not taken."""
+    file = File(name=Words("a.png"), size=1, text=public(""), hash=Words(hash))
+    with pytest.raises(BadLine, match="64 hex digits"):
+        await home.says("ana", "look", files=(file,))
+
+
+async def test_a_file_with_neither_text_nor_hash_is_refused(home: Home) -> None:
+    """There would be nothing of it anywhere."""
+    with pytest.raises(BadLine):
+        await home.says("ana", "look", files=(File(name=Words("a"), size=9, text=public("")),))
+
+
+async def test_a_room_that_comes_back_still_knows_its_files(tmp_path: Path) -> None:
+    """A state read from a snapshot has names and hashes of files again."""
+    async with living(tmp_path) as home:
+        heard = await give(home, "garden.png", PNG, "look at this")
+        for nth in range(60):
+            await home.says("ana", f"line {nth}")
+        await home.rest()
+    async with living(tmp_path) as home:
+        state = await home.app.rooms.state("commons")
+        (file,) = (file for entry in state.lines.values() for file in entry.files)
+        assert str(file.hash) == str(heard.files[0].hash)
+        assert str(file.name) == "garden.png"

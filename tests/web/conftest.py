@@ -1,0 +1,164 @@
+"""A home whose web room is open, on a real port, with a scripted model; and people who come in."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from loopforge.app import App, open_app
+from loopforge.core.events import Event
+from loopforge.host import opened
+from loopforge.models.scripted import Script, ScriptedModels, in_character
+from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.runtime.ports import Models
+from loopforge.settings import load_settings
+from tests.rooms.conftest import write_mates
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class Guest:
+    """Somebody with a browser: `http` holds their cookies."""
+
+    name: str
+    http: httpx.AsyncClient
+    person: str = ""
+
+    async def get(self, path: str, **more: Any) -> httpx.Response:
+        """Ask for a page."""
+        return await self.http.get(path, **more)
+
+    async def post(
+        self, path: str, data: dict[str, Any] | None = None, **more: Any
+    ) -> httpx.Response:
+        """Send a form, with its token."""
+        if "csrftoken" not in self.http.cookies:
+            await self.http.get("/sign-in")
+        headers = {"x-csrftoken": self.http.cookies.get("csrftoken", ""), **more.pop("headers", {})}
+        return await self.http.post(path, data=data or {}, headers=headers, **more)
+
+    async def says(self, room: str, text: str, **more: Any) -> dict[str, Any]:
+        """Say a line, as the page's script does."""
+        answer = await self.post(
+            f"/rooms/{room}/lines",
+            {"text": text, **more},
+            files={"none": ("", b"")},
+            headers={"accept": "application/json"},
+        )
+        answer.raise_for_status()
+        told: dict[str, Any] = answer.json()
+        return told
+
+
+@dataclass
+class Town:
+    """A running home with its web room."""
+
+    path: Path
+    app: App
+    address: str
+    stack: AsyncExitStack
+    guests: dict[str, Guest] = field(default_factory=dict)
+
+    async def stranger(self, name: str = "") -> Guest:
+        """Somebody who is not signed in."""
+        http = httpx.AsyncClient(base_url=self.address, follow_redirects=True, timeout=30)
+        return Guest(name, await self.stack.enter_async_context(http))
+
+    async def owner(self, name: str = "olu") -> Guest:
+        """The owner, signed in by a one-time link."""
+        guest = await self.stranger(name)
+        token = await self.app.accounts.owner_link()
+        answer = await guest.post(f"/enter/{token}", {"name": name})
+        assert answer.status_code == 200, answer.text
+        return await self._known(guest)
+
+    async def guest(self, name: str, room: str = "", *, by: Guest, past: bool = False) -> Guest:
+        """A person who came in by an invite, into this room if one is named."""
+        guest = await self.stranger(name)
+        _, token = await self.app.accounts.invite(by.person, room, past)
+        answer = await guest.post(f"/join/{token}", {"name": name, "password": PASSWORD})
+        assert answer.status_code == 200, answer.text
+        return await self._known(guest)
+
+    async def _known(self, guest: Guest) -> Guest:
+        token = guest.http.cookies.get("loopforge") or ""
+        visitor = await self.app.accounts.visitor(token)
+        assert visitor is not None
+        guest.person = visitor.person
+        self.guests[guest.name] = guest
+        return guest
+
+    async def room(self, by: Guest, title: str = "", *mates: str) -> str:
+        """A private room of somebody's."""
+        data = {"title": title, "mates": list(mates)}
+        answer = await by.post("/rooms", data)
+        found = re.search(r"/rooms/([a-z0-9-]+)", str(answer.url))
+        assert found, answer.text
+        return found[1]
+
+    async def heard(self, room: str, by: Guest, *texts: str) -> None:
+        """Lines that somebody said, as quickly as they can be written down."""
+        for text in texts:
+            await self.app.front.hear(room, by.person, text, surface="web", source="")
+
+    async def rest(self, room: str) -> None:
+        """Until nobody in the room has anything left to do."""
+        await self.app.front.settled(room)
+
+    async def events(self, room: str) -> list[Event]:
+        """Everything that happened in a room."""
+        return await self.app.ledger.read(f"room:{room}")
+
+
+@asynccontextmanager
+async def town(
+    path: Path, script: Script = in_character, *, models: Models | None = None, **changes: Any
+) -> AsyncIterator[Town]:
+    """A home whose web room is open until the block ends. `changes` are settings."""
+    if not (path / "mates").exists():
+        write_mates(path)
+    (path / "data").mkdir(exist_ok=True)
+    settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC", "LOOPFORGE_WEB_PORT": "0"})
+    settings = dataclasses.replace(
+        settings, **{"debounce_seconds": 0.02, "person": "olu", **changes}
+    )
+    clock = SystemClock()
+    models = models or ScriptedModels(script, clock=clock)
+    async with AsyncExitStack() as stack:
+        app = await stack.enter_async_context(
+            open_app(settings, models=models, clock=clock, dice=SystemDice(), follow=0)
+        )
+        address = await stack.enter_async_context(opened(app))
+        await reachable(address)
+        yield Town(path, app, address, await stack.enter_async_context(AsyncExitStack()))
+
+
+async def reachable(address: str) -> None:
+    """Until the server answers."""
+    async with httpx.AsyncClient() as http:
+        for _ in range(200):
+            try:
+                (await http.get(f"{address}/alive")).raise_for_status()
+            except httpx.HTTPError:
+                await asyncio.sleep(0.05)
+            else:
+                return
+    raise AssertionError("the web room never opened")
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Town]:
+    """A home with maya, merlin and zuzu, whose web room is open."""
+    async with town(tmp_path) as made:
+        yield made
