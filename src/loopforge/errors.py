@@ -8,6 +8,9 @@
         BadMate             a mate file cannot be read; names the file and the line
         BadSettings         loopforge.toml or an environment variable is wrong
         BadLine             a line is too long, empty, or not text
+          TooLarge          a line or a file is longer than this home takes
+        BadScenario         a scenario, a protocol or an experiment of the Factory cannot be used
+        BadRun              a folder is no run of the Factory, or its log is damaged
         BadAccount          a name or a password that no account can have
         NotLetIn            a link, a name or a password does not open the door; or not for you
         Unknown             no such event, room, mate or policy
@@ -65,6 +68,18 @@ class BadSettings(InputError):
 
 class BadLine(InputError):
     """A line is too long, empty, or not text."""
+
+
+class TooLarge(BadLine):
+    """A line or a file is longer than this home takes."""
+
+
+class BadScenario(InputError):
+    """A scenario, a protocol or an experiment of the Factory cannot be used as it is."""
+
+
+class BadRun(InputError):
+    """A folder is no run of the Factory, or its log is damaged; nothing in it was changed."""
 
 
 class BadAccount(InputError):
