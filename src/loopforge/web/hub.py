@@ -149,7 +149,7 @@ class Channel:
         async for what in self._ear:
             try:
                 await self._hear(what)
-            except LoopforgeError:
+            except Exception:  # whatever one event does, the next one is heard
                 log.exception("something could not be shown in %s", self.room)
 
     async def _hear(self, what: Event | Draft | Thinking | Withdrawn | Rested) -> None:
@@ -200,19 +200,25 @@ class Channel:
         while True:
             await self._looking.wait()
             self._looking.clear()
-            drafts, self._drafts = self._drafts, {}
-            stale, self._stale = self._stale, False
             try:
-                scene = await self._front.scene(self.room)
-            except LoopforgeError:
-                continue
-            for draft in drafts.values():
-                if scene.has(draft.mate) and draft.turn not in self._over:
-                    self.give(self._drafted(draft, scene), draft=draft.turn)
-            if stale and (html := self._render.scene(scene)) != self._shown:
-                self._shown = html
-                self._give_scene(scene, message("scene", html))
+                await self._show()
+            except Exception:
+                log.exception("drafts or the scene could not be shown in %s", self.room)
             await asyncio.sleep(BREATHER)
+
+    async def _show(self) -> None:
+        drafts, self._drafts = self._drafts, {}
+        stale, self._stale = self._stale, False
+        try:
+            scene = await self._front.scene(self.room)
+        except LoopforgeError:  # the room is gone
+            return
+        for draft in drafts.values():
+            if scene.has(draft.mate) and draft.turn not in self._over:
+                self.give(self._drafted(draft, scene), draft=draft.turn)
+        if stale and (html := self._render.scene(scene)) != self._shown:
+            self._shown = html
+            self._give_scene(scene, message("scene", html))
 
     def _give_scene(self, scene: Scene, whole: bytes) -> None:
         """The scene, without its title for those who could not hear what that was made of."""
