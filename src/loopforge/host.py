@@ -11,6 +11,7 @@ host needs is imported when there is one: a terminal first shows where to type.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import logging
 import signal
@@ -166,14 +167,19 @@ def hosts_of(settings: Settings, address: str) -> frozenset[str]:
 
 
 def _secret(app: App) -> str:
-    """What signs the forms of open pages; kept, so that they outlive a restart."""
+    """What signs the forms of open pages; kept, so that they outlive a restart.
+
+    An empty file (a disk that was full, a power cut) is as good as none.
+    """
     path = app.settings.data / KEY_FILE
-    try:
-        return path.read_text("ascii")
-    except FileNotFoundError:
-        path.touch(0o600)
-        path.write_text(app.stamp.dice.bytes(32).hex(), "ascii")
-        return path.read_text("ascii")
+    with contextlib.suppress(FileNotFoundError):
+        if kept := path.read_text("ascii").strip():
+            return kept
+    made, aside = app.stamp.dice.bytes(32).hex(), path.with_name(f"{KEY_FILE}.new")
+    aside.touch(0o600)
+    aside.write_text(made, "ascii")
+    aside.replace(path)
+    return made
 
 
 def site_of(app: App, address: str) -> Site:
