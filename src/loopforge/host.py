@@ -93,16 +93,17 @@ async def opened(
         if any(isinstance(e.body, SignedIn) and e.body.how == "link" for e in events):
             app.rooms.notice = f"{plain}\nIn the browser: {address}".strip()
 
-    app.ledger.on_append(spent)
     where = settings.data / WHERE
     where.write_text(address, "utf-8")
     async with AsyncExitStack() as stack:
+        stack.callback(app.ledger.on_append(spent))
         tasks = Tasks()
         stack.push_async_callback(tasks.close)
         stack.callback(where.unlink, missing_ok=True)
         pages = Pages(app, address, found, later)
         stack.push_async_callback(pages.close)
-        tasks.spawn(pages.run(), "web")
+        serving = tasks.spawn(pages.run(), "web")
+        serving.add_done_callback(lambda _: found.close())  # also of one that never began
         yield address
 
 
@@ -131,7 +132,6 @@ class Pages:
             self._serving = Serving(guarded(asgi), self._found)
             await self._serving.run()
         finally:
-            self._found.close()
             self._over.set()
 
     async def close(self) -> None:

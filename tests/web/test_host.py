@@ -6,8 +6,8 @@ from pathlib import Path
 
 from litestar.middleware.csrf import generate_csrf_token
 
-from loopforge.host import KEY_FILE
-from tests.web.conftest import town
+from loopforge.host import KEY_FILE, opened
+from tests.web.conftest import Town, town
 
 
 async def test_an_empty_secret_is_made_anew(tmp_path: Path) -> None:
@@ -29,3 +29,12 @@ async def test_an_empty_secret_is_made_anew(tmp_path: Path) -> None:
         assert kept.stat().st_mode & 0o777 == 0o600
     async with town(tmp_path):
         assert kept.read_text("ascii") == found
+
+
+async def test_who_comes_in_after_it_closed_changes_no_notice(site: Town) -> None:
+    """A web room that was closed no longer says where it is when its link is used."""
+    async with opened(site.app) as address:
+        assert address in site.app.rooms.notice
+        site.app.rooms.notice = "Nothing is open."
+    await site.app.accounts.enter(await site.app.accounts.owner_link(), "olu", "a browser")
+    assert address not in site.app.rooms.notice

@@ -1,12 +1,11 @@
 """Serving: the application on a port, inside the loop of the host.
 
-The socket is bound by port.py. Stopping lets open streams go at once; their browsers come again by
-themselves.
+The socket is bound by port.py, and closed by whoever had it bound. Stopping lets open streams go at
+once; their browsers come again by themselves.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import socket
 from collections.abc import Iterator
@@ -44,15 +43,7 @@ class Serving:
 
     async def run(self) -> None:
         """Serve until `stop`."""
-        try:
-            await self._server.serve(sockets=[self._socket])
-        finally:
-            self._socket.close()
-
-    async def ready(self) -> None:
-        """Return when requests are answered."""
-        while not self._server.started:  # noqa: ASYNC110 (uvicorn offers nothing to wait for)
-            await asyncio.sleep(0.01)
+        await self._server.serve(sockets=[self._socket])
 
     def stop(self) -> None:
         """Answer no more."""
