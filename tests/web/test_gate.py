@@ -181,6 +181,25 @@ async def test_it_answers_to_its_own_name_alone(site: Town) -> None:
     assert "LOOPFORGE_WEB_ADDRESS" in answer.text
 
 
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1", 200),
+        ("LocalHost:8000", 200),
+        ("[::1]", 200),
+        ("[::1]:8000", 200),
+        ("[::2]", 421),
+        ("::1", 421),
+        ("[::1", 421),
+        ("", 421),
+    ],
+)
+async def test_its_name_is_read_with_a_port_or_without(site: Town, host: str, status: int) -> None:
+    """An address in brackets is known with a port and without; what is no host is refused."""
+    stranger = await site.stranger()
+    assert (await stranger.get("/sign-in", headers={"host": host})).status_code == status
+
+
 async def test_a_session_that_was_ended_is_nobody(site: Town) -> None:
     """A revoked session gets nowhere from the next request on, and its open stream ends."""
     owner = await site.owner()

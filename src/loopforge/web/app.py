@@ -11,6 +11,7 @@ import warnings
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from litestar import Litestar, Request, Response, Router, get
 from litestar.config.csrf import CSRFConfig
@@ -78,12 +79,19 @@ def is_address(host: str) -> bool:
     return True
 
 
+def named(host: str) -> str:
+    """The name or address in a Host header, in small letters, without port and brackets; or ""."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
 def make_app(site: Site, secret: str, hosts: frozenset[str]) -> Litestar:
     """The application. `secret` signs form tokens; `hosts` are the names it answers to."""
 
     def at_home(request: Asked) -> Response[Any] | None:
-        host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
-        host = host.strip("[]").lower()
+        host = named(request.headers.get("host", ""))
         if host in hosts or ("*ip" in hosts and is_address(host)):
             return None
         told = (
