@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loopforge.artifacts.receive import LONGEST_NAME, Limits, plain_name, receive
 from loopforge.artifacts.store import Artifacts
-from loopforge.errors import BadLine
+from loopforge.errors import BadLine, TooLarge
 from loopforge.runtime.clock import SimClock
 
 LIMITS = Limits(size=5000, text=100)
@@ -49,12 +49,20 @@ async def test_a_long_text_is_kept_and_not_read(artifacts: Artifacts) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "why"), [(b"", "is empty"), (b" \n", "is empty"), (b"x" * 5001, "5,001 bytes of at")]
+    ("data", "error", "why"),
+    [
+        (b"", BadLine, "is empty"),
+        (b" \n", BadLine, "is empty"),
+        (b"x" * 5001, TooLarge, "5,001 bytes of at"),
+    ],
 )
-async def test_what_cannot_be_taken_is_refused(artifacts: Artifacts, data: bytes, why: str) -> None:
+async def test_what_cannot_be_taken_is_refused(
+    artifacts: Artifacts, data: bytes, error: type[BadLine], why: str
+) -> None:
     """Nothing, and too much, are refused with the file's name, and nothing is kept."""
-    with pytest.raises(BadLine, match=rf"a\.txt .*{why}"):
+    with pytest.raises(BadLine, match=rf"a\.txt .*{why}") as refused:
         await receive(artifacts, "a.txt", data, LIMITS)
+    assert refused.type is error
     assert await artifacts.hashes() == []
 
 

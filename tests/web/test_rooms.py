@@ -6,8 +6,12 @@ import asyncio
 import re
 from pathlib import Path
 
+import pytest
+
 from loopforge.core.delivery import Accepted
-from loopforge.core.room import Heard, Said
+from loopforge.core.room import File, Heard, Said
+from loopforge.core.words import Words
+from loopforge.errors import TooLarge
 from tests.web.conftest import Guest, Town, town
 
 
@@ -143,6 +147,29 @@ async def test_what_is_too_large_is_refused_with_its_size(tmp_path: Path) -> Non
         assert "2,000" in answer.json()["error"]
         assert "1,000" in answer.json()["error"]
         assert [e.kind for e in await site.events(room)].count("room.heard") == 0
+
+
+async def test_only_what_is_too_large_is_said_to_be_so(site: Town) -> None:
+    """A file that is empty is a wrong form and not a large one, whatever it is called."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    answer = await owner.post(
+        f"/rooms/{room}/lines", {"text": "look"}, files=[("files", ("bytes.txt", b" \n"))]
+    )
+    assert answer.status_code == 400
+    assert "bytes.txt is empty" in answer.text
+
+
+async def test_a_long_text_that_comes_as_it_is_is_too_large(site: Town) -> None:
+    """A surface that hands a file's text to the room is told by the error's kind, too."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    text = Words("x" * (site.app.settings.file_limit_bytes + 1))
+    file = File(name=Words("long.txt"), size=1, text=text)
+    with pytest.raises(TooLarge, match=r"long\.txt has .* bytes"):
+        await site.app.front.hear(
+            room, owner.person, "look", surface="web", source="", files=[file]
+        )
 
 
 async def test_how_a_room_works_is_set_by_forms(site: Town) -> None:

@@ -15,7 +15,7 @@ from loopforge.artifacts.media import media_of, read_text
 from loopforge.artifacts.store import Artifacts
 from loopforge.core.room import File
 from loopforge.core.words import Words, public
-from loopforge.errors import BadLine
+from loopforge.errors import BadLine, TooLarge
 
 LONGEST_NAME = 120
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -30,7 +30,7 @@ class Limits(NamedTuple):
 
 
 async def receive(artifacts: Artifacts, name: str, data: bytes, limits: Limits) -> File:
-    """Keep the bytes and describe them. Raises BadLine, or ArtifactError.
+    """Keep the bytes and describe them. Raises BadLine, TooLarge or ArtifactError.
 
     The file's `text` is what mates read of it: "" (and public) where it is no text, or too long.
     """
@@ -38,7 +38,7 @@ async def receive(artifacts: Artifacts, name: str, data: bytes, limits: Limits) 
     if not data.strip():
         raise BadLine(f"{shown} is empty.")
     if len(data) > limits.size:
-        raise BadLine(
+        raise TooLarge(
             f"{shown} is too large: {len(data):,} bytes of at most {limits.size:,}. "
             "Give a part of it."
         )

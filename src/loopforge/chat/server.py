@@ -36,7 +36,7 @@ from loopforge.core.room import (
     Titled,
 )
 from loopforge.core.words import Words, public
-from loopforge.errors import BadLine, Unknown
+from loopforge.errors import BadLine, TooLarge, Unknown
 from loopforge.people.registry import Registry
 from loopforge.runtime.air import Ear, LocalAir
 from loopforge.runtime.clock import Stamp
@@ -314,7 +314,7 @@ class Rooms:
             return self._kept(file)
         size = len(str(file.text).encode("utf-8", "replace"))
         if size > self._rules.file_limit:
-            raise BadLine(
+            raise TooLarge(
                 f"{file.name} has {size:,} bytes; a file may have {self._rules.file_limit:,}."
             )
         name, text = clean(str(file.name), 200), clean(str(file.text), size + 1)

@@ -28,7 +28,7 @@ from litestar.stores.memory import MemoryStore
 from litestar.stores.registry import StoreRegistry
 from litestar.template import TemplateConfig
 
-from loopforge.errors import BadLine, InputError, LoopforgeError, Unknown
+from loopforge.errors import InputError, LoopforgeError, TooLarge, Unknown
 from loopforge.web import door, house, mates, rooms, stream, tail, why
 from loopforge.web.gate import COOKIE, DEPENDENCIES, Entrance, NotSignedIn, Tokens, visitor_of
 from loopforge.web.look import environment, look_css
@@ -161,7 +161,7 @@ def refused(request: Asked, error: LoopforgeError) -> Response[Any]:
     if isinstance(error, NotSignedIn):
         return _outside(request)
     status = 404 if isinstance(error, Unknown) else 400 if isinstance(error, InputError) else 503
-    if isinstance(error, BadLine) and "bytes" in str(error):
+    if isinstance(error, TooLarge):
         status = 413
     if status == 503:
         log.warning("%s %s: %s", request.method, spoken(request.url.path), error)
