@@ -17,6 +17,7 @@ from loopforge.ledger.sql import SqlLedger
 from loopforge.runtime.clock import SimClock
 from loopforge.runtime.tasks import Tasks
 from tests.ledger.saying import NOON, ROOM, Scribbler, opened
+from tests.still import still
 
 scribbler = Scribbler()
 
@@ -26,6 +27,7 @@ class House:
 
     def __init__(self, ledger: SqlLedger, folder: Path) -> None:
         self.clock, self.tasks, self.ledger = SimClock(NOON), Tasks(), ledger
+        still(self.clock, ledger)
         self.artifacts = Artifacts(folder, self.clock)
         self.keeper = Keeper(ledger, self.artifacts, self.tasks, self.clock)
         ledger.on_append(self.keeper.appended)

@@ -17,6 +17,7 @@ from loopforge.ledger.sql import SqlLedger, open_ledger
 from loopforge.runtime.clock import SeededDice, SimClock, Stamp
 from loopforge.runtime.delivery import MOST_ATTEMPTS, Deliveries
 from loopforge.runtime.ports import Outgoing
+from tests.still import still
 
 STREAM = "room:commons"
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -67,6 +68,7 @@ class Moody:
 async def ledger_of(path: Path, clock: SimClock, seed: int = 7) -> AsyncIterator[SqlLedger]:
     """A ledger in a file."""
     ledger = await open_ledger(f"sqlite:///{path}/ledger.db", clock, SeededDice(seed))
+    still(clock, ledger)
     try:
         yield ledger
     finally:

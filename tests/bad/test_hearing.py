@@ -31,7 +31,7 @@ async def test_a_line_whose_surface_gives_up_is_answered_if_it_was_heard(
             await asyncio.sleep(0)
         saying.cancel()
         await asyncio.wait((saying,))
-        await asyncio.sleep(0.2)  # a write that has begun goes on
+        await home.clock.advance(0)  # a write that has begun goes on
         await home.rest()
         assert await home.said() == ["maya"] * len(await heard(home))
 

@@ -14,8 +14,8 @@ from loopforge.core.room import Heard
 from loopforge.models.scripted import ScriptedAnswer
 from tests.rooms.conftest import Home, living
 
-HELD = 6.0
-"""Real seconds: the ledger waits five."""
+BRIEF, LONG = 0.1, 120.0
+"""Real seconds for which the ledger is told to wait for a lock."""
 
 
 @contextmanager
@@ -27,20 +27,21 @@ def locked(home: Path) -> Iterator[None]:
         other.execute("ROLLBACK")
 
 
-async def settle(home: Home, seconds: float) -> None:
-    """Let simulated time pass, and real time too, for what waits in threads."""
-    await home.clock.advance(seconds)
-    await asyncio.sleep(HELD)
+async def patient(home: Home, seconds: float) -> None:
+    """Let the ledger wait so long for a lock."""
+    pragma = f"PRAGMA busy_timeout = {round(seconds * 1000)}"
+    await home.app.ledger.change(lambda connection: connection.exec_driver_sql(pragma).all())
 
 
 async def test_an_answer_that_cannot_be_written_is_not_lost(tmp_path: Path) -> None:
     """A mate's answer that met a lock is written when the lock is gone: once, by one turn."""
     slow = ScriptedAnswer(text="There you are.", wait=5)
     async with living(tmp_path, lambda question: slow) as home:
+        await patient(home, BRIEF)
         await home.says("ana", "@maya hello")
         await home.clock.advance(2)
         with locked(tmp_path):
-            await settle(home, 10)  # it has answered, and cannot say so
+            await home.clock.advance(10)  # it has answered, and cannot say so
             assert await home.said() == []
         await home.clock.advance(60)
         await home.rest()
@@ -53,10 +54,13 @@ async def test_an_answer_that_cannot_be_written_is_not_lost(tmp_path: Path) -> N
 async def test_what_is_said_meanwhile_waits_its_turn(tmp_path: Path) -> None:
     """A short lock delays a line and refuses nothing."""
     async with living(tmp_path) as home:
+        await patient(home, LONG)
         await home.enter("ana")
         with locked(tmp_path):
             saying = asyncio.ensure_future(home.says("ana", "@maya hello"))  # noqa: TID251
-            await asyncio.sleep(1)
+            while not home.app.ledger.working:
+                await asyncio.sleep(0)
+            await asyncio.sleep(0.05)
             assert not saying.done()
         assert isinstance((await saying).body, Heard)
         await home.rest()

@@ -16,6 +16,7 @@ from loopforge.people.accounts import Accounts, Invite, Visitor
 from loopforge.people.registry import STREAM, Registry
 from loopforge.runtime.clock import SeededDice, SimClock, Stamp
 from tests.ledger.saying import NOON
+from tests.still import still
 
 T = TypeVar("T")
 MOBILE = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
@@ -95,6 +96,7 @@ async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
     """A process of a home on this database. Processes have different seeds."""
     clock, dice = SimClock(NOON), SeededDice(seed)
     ledger, stamp = await open_ledger(url, clock, dice), Stamp(clock, dice)
+    still(clock, ledger)
     people = Registry(ledger, stamp)
     gate = Gate(ledger)
     accounts = Accounts(cast("SqlLedger", gate), people, stamp)

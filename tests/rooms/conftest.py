@@ -19,6 +19,7 @@ from loopforge.core.room import Heard, Said, Told
 from loopforge.models.scripted import Script, ScriptedModels, in_character
 from loopforge.runtime.clock import SeededDice, SimClock
 from loopforge.settings import load_settings
+from tests.still import still
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 NAMES = ("maya", "merlin", "zuzu", "otto", "vera")
@@ -128,6 +129,7 @@ async def living(
     models = ScriptedModels(script, clock=clock)
     dice = SeededDice(seed)
     async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
+        still(clock, app.ledger)
         yield Home(path, clock, app, models)
 
 

@@ -23,6 +23,7 @@ from loopforge.runtime.tasks import Tasks
 from loopforge.runtime.turn import Ports, Seat, Turn
 from loopforge.tools.registry import Toolbox
 from tests.playbook import heard, shown
+from tests.still import still
 
 STREAM = "room:test"
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -97,6 +98,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     clock = SimClock(START)
     dice = SeededDice(7)
     ledger = await open_ledger(f"sqlite:///{tmp_path}/ledger.db", clock, dice)
+    still(clock, ledger)
     air = LocalAir()
     tools = Toolbox(clock)
     switched: list[str] = []

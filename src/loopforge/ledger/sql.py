@@ -103,6 +103,7 @@ class SqlLedger:
         self._callbacks: list[Appended] = []
         self._still = asyncio.Lock()
         self._since, self._folding = 0, False
+        self._reads = 0
         self._loop = asyncio.get_running_loop()
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="ledger reader")
         self._writer = Writer(store, self._views, self._appended)
@@ -113,6 +114,11 @@ class SqlLedger:
         self._elsewhere.close()
         await self._loop.run_in_executor(None, self._readers.shutdown)
         self._store.close()
+
+    @property
+    def working(self) -> int:
+        """How many reads and writes are under way: asked for, and not yet back in the loop."""
+        return self._reads + self._writer.working
 
     # ------------------------------------------------------------ the port
 
@@ -332,7 +338,11 @@ class SqlLedger:
 
     async def _reading(self, work: Callable[[Connection], T]) -> T:
         """Run some reading in a reading thread; done again once if the connection was gone."""
-        return await self._loop.run_in_executor(self._readers, self._read, work)
+        self._reads += 1
+        try:
+            return await self._loop.run_in_executor(self._readers, self._read, work)
+        finally:
+            self._reads -= 1
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         for again in (True, False):

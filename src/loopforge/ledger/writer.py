@@ -71,9 +71,14 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._scribe = Scribe()
-        self._closed = False
+        self._closed, self._open = False, 0
         self._thread = threading.Thread(target=self._run, name="ledger writer", daemon=True)
         self._thread.start()
+
+    @property
+    def working(self) -> int:
+        """Jobs that were taken and of which the loop has not heard yet; also deserted ones."""
+        return self._open
 
     async def append(self, append: Append) -> tuple[Event, ...]:
         """Add facts. Cancelled before its transaction begins, it writes nothing."""
@@ -97,6 +102,7 @@ class Writer:
     async def _put(self, job: _Job) -> Any:
         if self._closed:
             raise LedgerError("The ledger is closed; nothing was written.")
+        self._open += 1
         self._jobs.put(job)
         return await job.future
 
@@ -244,6 +250,7 @@ class Writer:
 
     def _deliver(self, jobs: list[_Job]) -> None:
         for job in jobs:
+            self._open -= 1
             if job.error is None:
                 self._tell(job)
             if job.future.done():

@@ -12,6 +12,7 @@ import heapq
 import os
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -21,6 +22,12 @@ from loopforge.runtime.ports import Clock, Dice
 T = TypeVar("T")
 DRAWN = 4096
 """Bytes of randomness drawn at once."""
+MOMENT, MOMENTS = 0.0005, 8
+"""Real seconds, and how often a SimClock waits so long for sockets and threads it cannot see."""
+TURNS = 50
+"""Turns of the loop after that, in each of which a SimClock looks whether somebody is at work."""
+STUCK = 120.0
+"""Real seconds after which work that does not end is a mistake: it waits for the time, perhaps."""
 
 
 class SystemClock:
@@ -56,13 +63,25 @@ class SystemDice:
 
 
 class SimClock:
-    """A clock that moves only when told to: `await clock.advance(3600)` wakes sleepers in order."""
+    """A clock that moves only when told to: `await clock.advance(3600)` wakes sleepers in order.
+
+    Real threads know nothing of it. Tell it of them (`while_busy`), and time stands still while
+    they are at work, however slow the machine is; else it can only wait a few real milliseconds.
+    """
 
     def __init__(self, start: datetime) -> None:
         self._now = start
         self._start = start
         self._sleepers: list[tuple[datetime, int, asyncio.Future[None]]] = []
         self._count = 0
+        self._busy: list[Callable[[], object]] = []
+
+    def while_busy(self, busy: Callable[[], object]) -> None:
+        """Let time stand still whenever this gives something true: real work is under way.
+
+        It is asked in the event loop, and must stay true until the loop has the result in hand.
+        """
+        self._busy.append(busy)
 
     def now(self) -> datetime:
         """The simulated time."""
@@ -85,7 +104,10 @@ class SimClock:
         await future
 
     async def advance(self, seconds: float) -> None:
-        """Move time on, waking each sleeper at its own moment."""
+        """Move time on, waking each sleeper at its own moment.
+
+        Raises TimeoutError where work stays busy for two real minutes.
+        """
         end = self._now + timedelta(seconds=seconds)
         await self._settle()
         while self._sleepers and self._sleepers[0][0] <= end:
@@ -98,10 +120,7 @@ class SimClock:
         await self._settle()
 
     async def until(self, work: asyncio.Future[T]) -> T:
-        """Move time on from sleeper to sleeper until the work is done, and return its result.
-
-        Time stands still while the work is busy with real threads or sockets.
-        """
+        """Move time on from sleeper to sleeper until the work is done, and return its result."""
         while not work.done():
             await self._settle()
             if self._sleepers and not work.done():
@@ -109,9 +128,16 @@ class SimClock:
         return work.result()
 
     async def _settle(self) -> None:
-        """Give everybody else, and the threads they wait for, a real moment."""
-        for _ in range(8):
-            await asyncio.sleep(0.0005)
+        """Wait until nobody is at work, and has not been for many turns of the loop in a row.
+
+        Work that ends lets others go on, which may begin the next; each of that is one turn or two.
+        """
+        quiet, stuck = 0, time.monotonic() + STUCK
+        while quiet < MOMENTS + TURNS:
+            await asyncio.sleep(MOMENT if quiet < MOMENTS else 0)
+            quiet = 0 if any(busy() for busy in self._busy) else quiet + 1
+            if not quiet and time.monotonic() > stuck:
+                raise TimeoutError(f"simulated time stood still for {STUCK:.0f} s: work never ends")
 
 
 class SeededDice:

@@ -1,0 +1,53 @@
+"""Simulated time that stands still while real threads are at work.
+
+`still(clock, ledger)` tells a SimClock of the ledger's threads and of `asyncio.to_thread`. Whoever
+makes a SimClock and a ledger calls it; else time runs past those who wait for a slow disk.
+
+Does not cover what waits for a socket or for obstore's threads: await that before moving time on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from loopforge.ledger.sql import SqlLedger
+from loopforge.runtime.clock import SimClock
+
+T = TypeVar("T")
+
+
+class Threads(ThreadPoolExecutor):
+    """The threads of a loop, which knows how much they have in hand."""
+
+    def __init__(self) -> None:
+        super().__init__(thread_name_prefix="counted")
+        self.working = 0
+
+    def submit(self, work: Callable[..., T], /, *given: Any, **more: Any) -> Future[T]:
+        """Do it in a thread; it counts until the loop has heard that it ended."""
+        loop = asyncio.get_running_loop()
+        future = super().submit(work, *given, **more)
+        self.working += 1
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._ended))
+        return future
+
+    def _ended(self) -> None:
+        self.working -= 1
+
+
+_known: WeakKeyDictionary[asyncio.AbstractEventLoop, Threads] = WeakKeyDictionary()
+
+
+def still(clock: SimClock, ledger: SqlLedger) -> None:
+    """Let the clock stand still while this ledger or a thread of the running loop is at work."""
+    loop = asyncio.get_running_loop()
+    if loop not in _known:
+        _known[loop] = Threads()
+        loop.set_default_executor(_known[loop])
+    threads = _known[loop]
+    clock.while_busy(lambda: threads.working)
+    clock.while_busy(lambda: ledger.working)
