@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from loopforge.models.scripted import ScriptedAnswer
 from loopforge.runtime.ports import Question
+from loopforge.web import stream
 from tests.web.conftest import Guest, Town, town
 
 
@@ -224,6 +226,25 @@ async def test_pages_outlive_the_server(tmp_path: Path) -> None:
                 await asyncio.sleep(0.01)
     assert set(after.seqs()).isdisjoint(page.seqs())
     assert "before" not in after.html()
+
+
+async def test_a_silent_stream_gives_signs_of_life(
+    site: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While nothing happens comments go out, again and again, and what happens then is given."""
+    monkeypatch.setattr(stream, "PATIENCE", 0.02)
+    owner = await site.owner()
+    room = await site.room(owner)
+    signs = 0
+    async with asyncio.timeout(20), owner.http.stream("GET", f"/rooms/{room}/stream") as answer:
+        async for line in answer.aiter_lines():
+            if line == ": alive":
+                signs += 1
+                if signs == 3:
+                    await site.heard(room, owner, "here I am")
+            if "here I am" in line:
+                break
+    assert signs >= 3
 
 
 async def test_a_line_sent_twice_is_heard_once(site: Town) -> None:
