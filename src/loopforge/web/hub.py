@@ -65,7 +65,7 @@ def message(event: str, data: object, id: int | None = None) -> bytes:
 
 
 class Renderer:
-    """How things look: two functions, which the pages' part fills in."""
+    """How a line, a scene and the words of a draft look: three functions, which look.py gives."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The site: everything pages may use, in one value that app.py makes; and how a page is given back.
+"""The site: everything pages may use, in one value that host.py makes, and how a page is given.
 
 Knows no handler. Protocols stand here where a page needs something that lives above the web.
 """

@@ -1,8 +1,8 @@
 """The veil: how the owner's pages name rooms that the owner is not in.
 
 The owner of a home keeps house; that is no leave to read along. Of a private room they were never
-in they see neither words nor the title, nor the slug that was made of it: the room is named by the
-end of its slug. What they may read of other rooms is what they saw as members.
+in they see neither words nor the title, nor all of its slug, by which it is found: the room is
+named by the end of that. What they may read of other rooms is what they saw as members.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from loopforge.core.room import RoomOpened
 from loopforge.ledger.sql import SqlLedger
 
 TAIL = 6
-"""Letters of a slug that name a veiled room; a private room's slug ends in six random ones."""
+"""Letters of a slug that name a veiled room; a private room's ends in twelve random hex digits."""
 OPEN = ("people", "mates")
 """Streams whose words the owner sees anyway, on the pages of people and of mates."""
 
