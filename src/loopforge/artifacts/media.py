@@ -22,6 +22,9 @@ SIGNS: tuple[tuple[re.Pattern[bytes], str], ...] = (
 )
 """How a file of each kind begins."""
 
+PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""What a browser shows by itself, in a line or alone; everything else is only handed over."""
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),

@@ -15,6 +15,7 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
+from loopforge.artifacts.media import PICTURES
 from loopforge.chat.scene import Scene
 from loopforge.core.events import Event
 from loopforge.core.room import (
@@ -40,8 +41,6 @@ from loopforge.web.markdown import Names
 
 KEPT = 4000
 """Lines that are kept as they were rendered; about 2 kB each."""
-PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""Types of files that are shown in the line itself."""
 FORGOTTEN = Markup('<p class="forgotten">These words were forgotten.</p>')
 
 

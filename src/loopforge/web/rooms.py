@@ -15,6 +15,7 @@ from litestar.enums import MediaType, RequestEncodingType
 from litestar.params import Body, Parameter
 from litestar.response import Redirect, Template
 
+from loopforge.artifacts.media import PICTURES
 from loopforge.artifacts.receive import Limits, receive
 from loopforge.chat.triggers import CALLS
 from loopforge.core.room import File, Heard
@@ -24,8 +25,6 @@ from loopforge.web.gate import Place, provide_visitor
 from loopforge.web.pace import Paces
 from loopforge.web.site import Site, page
 
-IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""What a browser shows by itself; everything else is only handed over."""
 PAGE = 60
 """Events of the past on a page at once."""
 FOUND = 50
@@ -213,7 +212,7 @@ async def file(site: Site, place: Place, event: str, nth: int) -> Response[bytes
         raise Unknown("This file was forgotten.")
     kept = str(given.hash)
     data = await site.artifacts.get(kept) if kept else str(given.text).encode("utf-8", "replace")
-    inline = given.media in IMAGES
+    inline = given.media in PICTURES
     return Response(
         data,
         media_type=given.media if inline else "application/octet-stream",
