@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from litestar import Litestar, Request, Response, Router, get
+from litestar import Litestar, Response, Router, get
 from litestar.config.csrf import CSRFConfig
 from litestar.datastructures import CacheControlHeader, State
 from litestar.enums import MediaType
@@ -33,15 +33,13 @@ from loopforge.web import door, house, mates, rooms, stream, tail, why
 from loopforge.web.gate import COOKIE, DEPENDENCIES, Entrance, NotSignedIn, Tokens, visitor_of
 from loopforge.web.look import environment, look_css
 from loopforge.web.pace import Paces, TooFast
-from loopforge.web.site import Site, page
+from loopforge.web.site import Asked, Site, page
 
 log = logging.getLogger(__name__)
 PER_MINUTE = 600
 """Requests of one browser; a page that is open in a lively room needs about sixty."""
 FORM = 1_000_000
 """Bytes of a form without files: the longest mate's file, and room to spare."""
-
-Asked = Request[Any, Any, Any]
 
 
 @get("/look.css", media_type="text/css")

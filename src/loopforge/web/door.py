@@ -7,13 +7,11 @@ fetch links to preview them spend nothing.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Any
 
-from litestar import Request, Response, Router, get, post
+from litestar import Response, Router, get, post
 from litestar.datastructures import Cookie
-from litestar.enums import RequestEncodingType
 from litestar.middleware.rate_limit import RateLimitConfig
-from litestar.params import Body
 from litestar.response import Redirect, Template
 from msgspec.structs import replace
 
@@ -22,10 +20,8 @@ from loopforge.errors import BadAccount, InputError, Unknown
 from loopforge.people.accounts import Invite, Visitor
 from loopforge.people.names import folded
 from loopforge.web.gate import COOKIE, visitor_of
-from loopforge.web.site import Site, page
+from loopforge.web.site import Asked, Fields, Site, page
 
-Fields = Annotated[dict[str, str], Body(media_type=RequestEncodingType.URL_ENCODED)]
-Asked = Request[Any, Any, Any]
 MONTH = 30 * 24 * 3600
 PER_MINUTE = 20
 """Tries to come in, from one address; a page that is only looked at is not counted."""

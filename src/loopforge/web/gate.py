@@ -14,9 +14,6 @@ is read, and `Tokens` refuses forms that come from other sites.
 
 from __future__ import annotations
 
-from typing import Any
-
-from litestar import Request
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.enums import ScopeType
@@ -30,7 +27,7 @@ from loopforge.chat.scene import Scene
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts import Visitor
 from loopforge.web.pace import Paces
-from loopforge.web.site import Site
+from loopforge.web.site import Asked, Site
 
 COOKIE = "loopforge"
 DOORS = ("/sign-in", "/enter/", "/join/", "/renew/")
@@ -68,13 +65,13 @@ async def provide_paces(state: State) -> Paces:
     return paces
 
 
-async def visitor_of(request: Request[Any, Any, Any], site: Site) -> Visitor | None:
+async def visitor_of(request: Asked, site: Site) -> Visitor | None:
     """Who is asking, if they are signed in."""
     token = request.cookies.get(COOKIE, "")
     return await site.accounts.visitor(token) if token else None
 
 
-async def provide_visitor(request: Request[Any, Any, Any], site: Site) -> Visitor:
+async def provide_visitor(request: Asked, site: Site) -> Visitor:
     """Somebody signed in. Raises NotSignedIn."""
     visitor = await visitor_of(request, site)
     if visitor is None:
@@ -117,7 +114,7 @@ class Entrance:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises NotSignedIn before anything of the body is read."""
         if scope["type"] == ScopeType.HTTP and scope["method"] == "POST":
-            request = Request[Any, Any, Any](scope)
+            request = Asked(scope)
             if not scope["path"].startswith(DOORS):
                 await provide_visitor(request, scope["litestar_app"].state["site"])
         await self._app(scope, receive, send)

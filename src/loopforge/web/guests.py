@@ -7,11 +7,9 @@ nobody could let them in again but the machine itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
 from litestar import get, post
-from litestar.enums import RequestEncodingType
-from litestar.params import Body
 from litestar.response import Redirect, Template
 from msgspec import Struct
 
@@ -20,10 +18,9 @@ from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erase import Erasure, Wish
 from loopforge.people.accounts import Account, Invite, Visitor
 from loopforge.web.rooms import PARTLY
-from loopforge.web.site import Site, page
+from loopforge.web.site import Fields, Site, page
 from loopforge.web.veil import Veil, veil_of
 
-Fields = Annotated[dict[str, str], Body(media_type=RequestEncodingType.URL_ENCODED)]
 LATEST = 30
 """Invites of the past that are listed."""
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Any
 
-from litestar import Request, get, post
-from litestar.enums import RequestEncodingType
-from litestar.params import Body
+from litestar import get, post
 from litestar.response import Template
 from msgspec import Struct
 from sqlalchemy.engine import Connection
@@ -27,16 +25,14 @@ from loopforge.ledger.rows import mark
 from loopforge.people.accounts import Visitor
 from loopforge.web import figures, guests, tail
 from loopforge.web.gate import titled_for
-from loopforge.web.site import Site, page
+from loopforge.web.site import Asked, Fields, Site, page
 from loopforge.web.veil import Veil, veil_of
-
-Fields = Annotated[dict[str, str], Body(media_type=RequestEncodingType.URL_ENCODED)]
 
 # ---------------------------------------------------------------- the overview
 
 
 @get("/house")
-async def house(request: Request[Any, Any, Any], site: Site, owner: Visitor) -> Template:
+async def house(request: Asked, site: Site, owner: Visitor) -> Template:
     """The few figures that matter, and the ways on."""
     accounts = await site.accounts.accounts()
     invites = await site.accounts.invites()
@@ -226,9 +222,7 @@ async def _models(site: Site, owner: Visitor, **more: Any) -> Template:
 
 
 @post("/house/models/check")
-async def check(
-    request: Request[Any, Any, Any], site: Site, owner: Visitor, data: Fields
-) -> Template:
+async def check(request: Asked, site: Site, owner: Visitor, data: Fields) -> Template:
     """Ask one model whether it is there; a fragment for a script, else the page."""
     found = await site.models.check(data.get("name", ""))
     if request.headers.get("hx-request"):

@@ -11,8 +11,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from litestar import get, post
-from litestar.enums import RequestEncodingType
-from litestar.params import Body, Parameter
+from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
 from loopforge.chat.lobby import Doorplate
@@ -28,9 +27,8 @@ from loopforge.mates.sketch import sketch
 from loopforge.people.accounts import Visitor
 from loopforge.web.door import name_of
 from loopforge.web.drafts import Flaw, changes, compared, examined, pointed
-from loopforge.web.site import Site, page
+from loopforge.web.site import Fields, Site, page
 
-Fields = Annotated[dict[str, str], Body(media_type=RequestEncodingType.URL_ENCODED)]
 Word = Annotated[str, Parameter(max_length=200)]
 NAMED = ("new", "retired")
 """Words that stand for pages of their own; a mate of such a handle goes by its file's name."""

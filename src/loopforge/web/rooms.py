@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from litestar import Request, Response, get, post
+from litestar import Response, get, post
 from litestar.datastructures import UploadFile
-from litestar.enums import MediaType, RequestEncodingType
-from litestar.params import Body, Parameter
+from litestar.enums import MediaType
+from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
 from loopforge.artifacts.media import PICTURES
@@ -23,7 +23,7 @@ from loopforge.errors import BadLine, InputError, Unknown
 from loopforge.people.accounts import Visitor
 from loopforge.web.gate import Place, provide_visitor
 from loopforge.web.pace import Paces
-from loopforge.web.site import Site, page
+from loopforge.web.site import Asked, Fields, Site, page
 
 PAGE = 60
 """Events of the past on a page at once."""
@@ -34,20 +34,18 @@ LARGE = 3
 Seq = Annotated[int, Parameter(ge=0, le=2**53)]
 Words = Annotated[str, Parameter(max_length=500)]
 
-Fields = Annotated[dict[str, str], Body(media_type=RequestEncodingType.URL_ENCODED)]
-
 
 def most(site: Site) -> int:
     """Bytes that a line may have with all its files."""
     return site.upload_limit * LARGE + 1_000_000
 
 
-def wants_json(request: Request[Any, Any, Any]) -> bool:
+def wants_json(request: Asked) -> bool:
     """Whether the page's own script asks."""
     return "application/json" in request.headers.get("accept", "")
 
 
-def done(request: Request[Any, Any, Any], room: str, **told: Any) -> Response[Any]:
+def done(request: Asked, room: str, **told: Any) -> Response[Any]:
     """The answer to a form: JSON for a script, else back to the room."""
     if wants_json(request):
         return Response(told, media_type=MediaType.JSON, status_code=200)
@@ -67,9 +65,7 @@ async def rooms(site: Site, visitor: Visitor) -> Template:
 
 
 @post("/rooms")
-async def open_room(
-    site: Site, visitor: Visitor, request: Request[Any, Any, Any], paces: Paces
-) -> Redirect:
+async def open_room(site: Site, visitor: Visitor, request: Asked, paces: Paces) -> Redirect:
     """A new private room, with the mates that were ticked."""
     paces.changes.take(visitor.person)
     form = await request.form()
@@ -134,9 +130,7 @@ async def search(site: Site, place: Place, words: Words = "") -> Template:
 
 
 @post("/rooms/{room:str}/lines")
-async def speak(
-    request: Request[Any, Any, Any], site: Site, place: Place, paces: Paces
-) -> Response[Any]:
+async def speak(request: Asked, site: Site, place: Place, paces: Paces) -> Response[Any]:
     """Say a line, with files or without. A `source` that was heard before is heard once."""
     person = place.visitor.person
     paces.lines.take(person)
@@ -230,9 +224,7 @@ def _disposition(name: str, *, inline: bool) -> str:
 
 
 @post("/rooms/{room:str}/stop")
-async def stop(
-    request: Request[Any, Any, Any], site: Site, place: Place, paces: Paces
-) -> Response[Any]:
+async def stop(request: Asked, site: Site, place: Place, paces: Paces) -> Response[Any]:
     """Halt everything mates do here, at once."""
     paces.stops.take(place.visitor.person)
     told = await site.front.act(place.room, place.visitor.person, "stop", "")
@@ -241,7 +233,7 @@ async def stop(
 
 @post("/rooms/{room:str}/mark")
 async def mark(
-    request: Request[Any, Any, Any], site: Site, place: Place, data: Fields, paces: Paces
+    request: Asked, site: Site, place: Place, data: Fields, paces: Paces
 ) -> Response[Any]:
     """Mark a line: keep it in the mates' minds, or let it go first."""
     paces.changes.take(place.visitor.person)
@@ -299,9 +291,7 @@ ACTS = ("title", "energy", "policy", "triggers", "add", "remove", "new", "end")
 
 
 @post("/rooms/{room:str}/settings")
-async def change(
-    request: Request[Any, Any, Any], site: Site, place: Place, paces: Paces
-) -> Response[Any]:
+async def change(request: Asked, site: Site, place: Place, paces: Paces) -> Response[Any]:
     """One change: a command of the room by its name, with what the form's fields say."""
     paces.changes.take(place.visitor.person)
     form = await request.form()

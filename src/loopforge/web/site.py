@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 from zoneinfo import ZoneInfo
 
+from litestar import Request
+from litestar.enums import RequestEncodingType
+from litestar.params import Body
 from litestar.response import Template
 from msgspec import Struct
 
@@ -23,6 +26,11 @@ from loopforge.people.accounts import Accounts, Visitor
 from loopforge.people.registry import Registry
 from loopforge.runtime.ports import Clock, Dice
 from loopforge.web.hub import Hub
+
+Asked = Request[Any, Any, Any]
+"""A request, as handlers take it."""
+Fields = Annotated[dict[str, str], Body(media_type=RequestEncodingType.URL_ENCODED)]
+"""The fields of a form without files."""
 
 
 class SettingRow(Struct, frozen=True, kw_only=True):

@@ -8,16 +8,16 @@ that is new names the last one on it (`after`).
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated
 
-from litestar import Request, get
+from litestar import get
 from litestar.params import Parameter
 from litestar.response import Stream
 
 from loopforge.web.gate import Place, titled_for, visitor_of
 from loopforge.web.hub import CHANGES, ERASED, Listener, change_of, message
 from loopforge.web.pace import TooFast
-from loopforge.web.site import Site
+from loopforge.web.site import Asked, Site
 
 PATIENCE = 15.0
 """Seconds after which a sign of life goes out, so that nobody on the way takes it for dead."""
@@ -32,7 +32,7 @@ RETRY = 1500
 
 @get("/rooms/{room:str}/stream")
 async def stream(
-    request: Request[Any, Any, Any],
+    request: Asked,
     site: Site,
     place: Place,
     after: Annotated[int, Parameter(ge=0, le=2**53)] = 0,
@@ -49,9 +49,7 @@ async def stream(
     )
 
 
-async def _events(
-    request: Request[Any, Any, Any], site: Site, place: Place, after: int
-) -> AsyncIterator[bytes]:
+async def _events(request: Asked, site: Site, place: Place, after: int) -> AsyncIterator[bytes]:
     listener = Listener(place.visitor.person, place.visitor.session, place.sight)
     channel = site.hub.join(place.room, listener)
     try:

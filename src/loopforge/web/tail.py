@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, get_args
 
-from litestar import Request, get, post
+from litestar import get, post
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 from msgspec import Struct
@@ -28,7 +28,7 @@ from loopforge.ledger.verify import Verified
 from loopforge.people.accounts import Visitor
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.tasks import Tasks
-from loopforge.web.site import Site, page
+from loopforge.web.site import Asked, Site, page
 from loopforge.web.veil import OPEN, Veil, veil_of
 
 PAGE = 50
@@ -138,7 +138,7 @@ def _told(value: object, words: bool) -> str:
 
 @get("/house/ledger")
 async def ledger(
-    request: Request[Any, Any, Any],
+    request: Asked,
     site: Site,
     owner: Visitor,
     stream: Name = "",
@@ -217,7 +217,7 @@ class Examiner:
         await self._tasks.close()
 
 
-def examiner_of(request: Request[Any, Any, Any]) -> Examiner:
+def examiner_of(request: Asked) -> Examiner:
     """The examiner of this server."""
     state = request.app.state
     if "examiner" not in state:
@@ -238,14 +238,14 @@ def shown(examiner: Examiner, veil: Veil) -> dict[str, Any]:
 
 
 @post("/house/ledger/verify")
-async def verify(request: Request[Any, Any, Any], owner: Visitor) -> Redirect:  # noqa: ARG001
+async def verify(request: Asked, owner: Visitor) -> Redirect:  # noqa: ARG001
     """Begin to verify; the page tells what is found."""
     examiner_of(request).start()
     return Redirect("/house/ledger#verified", status_code=303)
 
 
 @get("/house/ledger/verified")
-async def verified(request: Request[Any, Any, Any], site: Site, owner: Visitor) -> Template:
+async def verified(request: Asked, site: Site, owner: Visitor) -> Template:
     """How far it is, as a fragment."""
     veil = await veil_of(site.ledger, owner.person)
     return page("house-verified.html", owner, **shown(examiner_of(request), veil))

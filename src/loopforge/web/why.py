@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
-from litestar import Request, Response, get
+from litestar import Response, get
 from litestar.enums import MediaType
 from litestar.response import Template
 
@@ -20,7 +20,7 @@ from loopforge.chat.record import LineRecord
 from loopforge.chat.story import story
 from loopforge.chat.why import told
 from loopforge.web.gate import Place
-from loopforge.web.site import Site, page
+from loopforge.web.site import Asked, Site, page
 
 Format = Literal["page", "text", "json"]
 
@@ -30,7 +30,7 @@ async def why(
     site: Site,
     place: Place,
     event: str,
-    request: Request[Any, Any, Any],
+    request: Asked,
     format: Format = "page",
 ) -> Template | Response[Any]:
     """The record of a mate's turn, or of a person's line, as far as this visitor may know it."""
