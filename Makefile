@@ -19,7 +19,7 @@ WORKERS ?= 2
 put = $(VENV)/bin/uv pip install -q --compile-bytecode --python $(PY) $(1) \
 	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q $(1); }
 
-.PHONY: help install run test check bench docs lock dev system clean
+.PHONY: help install run test patient check bench docs lock dev system clean
 
 help: ## Say what can be made.
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -31,6 +31,9 @@ run: install ## Open the home: three mates, in your browser and here. No key, no
 
 test: dev ## Run every test this machine can run; say loudly which it cannot.
 	@.ci/test $(WORKERS)
+
+patient: dev ## Property tests on fresh examples, ten times as many. Takes its time.
+	@.ci/test $(WORKERS) -m hypothesis --hypothesis-profile=patient
 
 check: dev ## Format, lint, types, import direction, generated docs, forbidden words.
 	@$(VENV)/bin/ruff format --check src tests bench docs .ci

@@ -1,18 +1,34 @@
-"""What every test shares: asyncio as the loop, and how tests are spread over processes.
+"""What every test shares: asyncio as the loop, how tests are spread, and how often they are tried.
 
 Crash tests kill processes and count; model tests hold the embedded model in memory; browser tests
 share one Chromium. Each kind stays in one worker, so that a run with `-n 2` never starts two of a
 kind at once.
+
+A test that fails is tried once more, and the summary says so loudly, with the first failure whole:
+a change is not held up by a machine that stalled, and nothing is hidden. Crash tests get no second
+try: a line that was lost once is a fact, however rarely it happens.
+
+Property tests try the same examples each time, so that a change is judged by what it changes.
+`make patient` (the profile "patient") tries fresh ones, ten times as many.
 """
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.postgres"]
 
-settings.register_profile("house", deadline=None, print_blob=True)
+settings.register_profile(
+    "house",
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "patient", settings.get_profile("house"), derandomize=False, max_examples=1000
+)
 settings.load_profile("house")
 
 
@@ -23,9 +39,11 @@ def anyio_backend() -> str:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep crash tests in one worker, model tests in one, and tests in a browser in one."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep each kind in one worker; try again what fails, but for crash tests and a debugger."""
     for item in items:
+        if not item.get_closest_marker("crash") and not config.getoption("usepdb"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
         for kind in ("crash", "model", "browser"):
             if item.get_closest_marker(kind):
                 item.add_marker(pytest.mark.xdist_group(kind))
@@ -36,7 +54,8 @@ HEAD = f"{'phase':<22}{'kills':>7}{'lines':>7}{'answers':>9}{'lost':>6}{'duplica
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what the crash tests counted, from whichever process they ran in."""
+    """Print what needed a second try, and what the crash tests counted, in whichever process."""
+    _second_tries(terminalreporter)
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.getreports(kind)]
     lines = [text for r in reports for name, text in r.user_properties if name == "crash"]
     if lines:
@@ -44,3 +63,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(HEAD)
         for line in sorted(map(str, lines)):
             terminalreporter.write_line(line)
+
+
+def _second_tries(terminalreporter: pytest.TerminalReporter) -> None:
+    first = {report.nodeid: report for report in terminalreporter.getreports("rerun")}
+    if not first:
+        return
+    again = {r.nodeid for kind in ("failed", "error") for r in terminalreporter.getreports(kind)}
+    terminalreporter.section("needed a second try", sep="!", red=True, bold=True)
+    for nodeid, report in sorted(first.items()):
+        if nodeid not in again:
+            terminalreporter.section(nodeid, sep="_", red=True)
+            terminalreporter.write_line(report.longreprtext)
+            for title, text in report.sections:
+                terminalreporter.section(title, sep="-")
+                terminalreporter.write_line(text)
+    for nodeid in sorted(first):
+        became = "failed again" if nodeid in again else "passed then, failed before"
+        terminalreporter.write_line(f"SECOND TRY {nodeid} ({became})", red=True)

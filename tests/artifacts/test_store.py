@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from loopforge.artifacts.store import YOUNG, Artifacts, hash_of, is_hash
 from loopforge.errors import ArtifactError, InputError, Unknown
 from loopforge.runtime.clock import SimClock
+from tests.examples import few
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 HELLO = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
@@ -52,7 +53,10 @@ async def test_bytes_come_back_as_they_were(artifacts: Artifacts) -> None:
     assert await artifacts.hashes() == [HELLO]
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=few(30),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(data=st.binary(max_size=3000))
 def test_any_bytes_can_be_kept(tmp_path: Path, data: bytes) -> None:
     """Whatever the bytes, what is read is what was given."""

@@ -13,6 +13,7 @@ from loopforge.core.events import Fact
 from loopforge.core.words import Words
 from loopforge.errors import BadLine, Conflict
 from loopforge.ledger.sql import SqlLedger
+from tests.examples import few
 from tests.ledger.saying import Scribbler, opened, text_of
 
 steps = st.tuples(
@@ -80,7 +81,7 @@ async def _run(tasks: list[list[tuple[str, list[str], str]]]) -> None:
                     assert said == teller.taken.get(stream, [])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40))
 @given(tasks)
 def test_any_number_of_tasks(tasks: list[list[tuple[str, list[str], str]]]) -> None:
     """Chains verify, numbers have no gap, each task's order is kept, refused appends leave nothing.

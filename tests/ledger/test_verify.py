@@ -21,6 +21,7 @@ from loopforge.ledger import verify
 from loopforge.ledger.engine import connect, settled
 from loopforge.ledger.faults import told
 from loopforge.ledger.outbox import Outbox
+from tests.examples import few
 from tests.ledger.contract.test_verify import fill
 from tests.ledger.saying import ROOM, opened
 
@@ -33,8 +34,7 @@ COLUMNS = {
 }
 PLACES = [(table, column) for table, columns in COLUMNS.items() for column in columns]
 FLIPS = settings(
-    max_examples=150,
-    deadline=None,
+    max_examples=few(150),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
@@ -113,7 +113,7 @@ def guarded(postgres_url: str) -> str:
 
 
 @pytest.mark.postgres
-@settings(FLIPS, max_examples=60)
+@settings(FLIPS, max_examples=few(60))
 @given(st.sampled_from(PLACES), st.integers(0, 5), st.integers(0, 500), st.integers(0, 6))
 def test_a_flipped_bit_is_found_in_postgres(
     guarded: str, where: tuple[str, str], row: int, at: int, bit: int

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from loopforge.errors import NotLetIn
 from loopforge.people.passwords import FORGIVEN, FREE, LONGEST, NAMES, Guesses, Passwords
 from loopforge.runtime.clock import SeededDice, SimClock
+from tests.examples import few
 from tests.ledger.saying import NOON
 
 
@@ -115,7 +116,7 @@ def test_counting_takes_no_endless_memory() -> None:
     assert len(guesses._wrong) == NAMES
 
 
-@settings(max_examples=15)
+@settings(max_examples=few(15))
 @given(st.text(st.characters(exclude_categories=[]), min_size=1, max_size=300), st.text(min_size=1))
 async def test_any_text_can_be_hashed(password: str, other: str) -> None:
     """Whatever can be typed can be hashed and found again, and with more behind it is another."""
