@@ -23,10 +23,10 @@ from loopforge.core.events import Answered, Asked, Body, Called, Fact, Planned, 
 from loopforge.core.partial import so_far
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.plan import AgentActionPlan
-from loopforge.core.policy import All, Answer, Ask, Call, Policy, Reply, Result
+from loopforge.core.policy import All, Answer, Ask, Asking, Call, Policy, Reply, Result
 from loopforge.core.words import Words, mended, public
 from loopforge.runtime.clock import Stamp
-from loopforge.runtime.ports import Air, Draft, Ledger, Models, Question, Route, Tools
+from loopforge.runtime.ports import Air, Draft, Ledger, ModelReply, Models, Question, Route, Tools
 from loopforge.runtime.record import Recorder
 from loopforge.runtime.replay import Diverged, Gone, Onward, Said, Same, replay
 from loopforge.runtime.tasks import Tasks
@@ -355,6 +355,53 @@ class Turn:
         facts, self._facts = self._facts, []
         taken = tuple(self._taken_in)
         return Ended(outcome, facts, plan, why, self._effects, taken, self._fallback)
+
+
+MOST_ASKED = 8
+"""A mind of a simulation that asks more often in one step is broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What a mind came to, with every question it asked; `why` where it came to nothing."""
+
+    made: object
+    asked: tuple[tuple[Ask, ModelReply], ...]
+    why: str = ""
+
+
+async def think(thinking: Asking[Any], models: Models, route: Route) -> Thought:
+    """Drive a mind that acts in no room: it may ask models, several at once; tools it has none.
+
+    For worlds that keep their own record (the Factory's rows). Nothing is asked again here.
+    """
+    asked: list[tuple[Ask, ModelReply]] = []
+
+    async def one(part: Ask | Call) -> Answer | Result:
+        if isinstance(part, Call):
+            return Result("refused", "There are no tools here.")
+        messages = tuple((message.role, message.text) for message in part.messages)
+        question = Question(
+            messages=messages, schema=part.schema, max_tokens=part.max_tokens, route=route
+        )
+        reply = await models.ask(question, lambda _: None)
+        asked.append((part, reply))
+        return Answer(
+            reply.outcome, mended(reply.text), mended(reply.data), reply.model, reply.fallback
+        )
+
+    try:
+        request = next(thinking)
+        while len(asked) < MOST_ASKED:
+            parts = request.requests if isinstance(request, All) else (request,)
+            replies = tuple(await asyncio.gather(*map(one, parts)))
+            request = thinking.send(replies if isinstance(request, All) else replies[0])
+    except StopIteration as end:
+        return Thought(end.value, tuple(asked))
+    except Exception as error:
+        return Thought(None, tuple(asked), f"the policy failed: {error!r}")
+    thinking.close()
+    return Thought(None, tuple(asked), f"it asked more than {MOST_ASKED} times")
 
 
 def _json(value: object) -> str:

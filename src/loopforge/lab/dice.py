@@ -1,0 +1,45 @@
+"""Counter-based dice: every throw is a function of (run, step, who, purpose), and of nothing else.
+
+So no throw depends on who was asked first, on how many workers there are, or on what others drew:
+give one robot other luck, and everybody else's day stays the day it was. Each throw is 64 bits of
+keyed BLAKE2b; thousandths and small ranges are cut out of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+
+
+class Luck:
+    """The dice of one run. `reseeded` gives single names a seed of their own."""
+
+    def __init__(self, seed: int, reseeded: Mapping[str, int] | None = None) -> None:
+        self.seed = seed
+        self._key = _key(seed)
+        self._keys = {name: _key(other) for name, other in (reseeded or {}).items()}
+
+    def throw(self, step: int, who: str, purpose: str) -> int:
+        """64 bits."""
+        key = self._keys.get(who, self._key)
+        data = f"{step}|{who}|{purpose}".encode()
+        return int.from_bytes(blake2b(data, digest_size=8, key=key).digest(), "big")
+
+    def page(self, step: int, who: str, purpose: str) -> bytes:
+        """32 bytes at once, for what needs many small throws."""
+        key = self._keys.get(who, self._key)
+        return blake2b(f"{step}|{who}|{purpose}".encode(), digest_size=32, key=key).digest()
+
+
+def _key(seed: int) -> bytes:
+    return blake2b(f"loopforge factory {seed}".encode(), digest_size=32).digest()
+
+
+def spread(bits: int, shift: int, width: int) -> int:
+    """A whole number from -width to width, cut out of a throw at `shift` bits."""
+    return (bits >> shift & 0xFFFF) * (2 * width + 1) // 0x10000 - width
+
+
+def thousandth(bits: int, shift: int) -> int:
+    """A whole number from 0 to 999, cut out of a throw at `shift` bits."""
+    return (bits >> shift & 0xFFFF) * 1000 // 0x10000

@@ -1,0 +1,141 @@
+"""The log of a run: rows as JSON lines, each hashed over the one before.
+
+    hash(n) = SHA-256(hash(n-1) + the row's own bytes)
+
+A row stands in the file as its JSON with the hash as last key. Rows are written a step at a time,
+so that a killed run has lost at most the step in flight. Reading gives rows back one at a time;
+checking says which line is not what was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import msgspec
+
+from loopforge.core.factory import Began, DayEnded, Decided, Ended, Row, Stepped
+from loopforge.errors import BadRun
+
+LOG = "actions.jsonl"
+START = sha256(b"loopforge factory").digest()
+TAIL = len(b',"hash":""}') + 64
+_encode = msgspec.json.Encoder().encode
+_decoder = msgspec.json.Decoder(Row)
+
+ActionLogEntry = Decided
+
+
+class Sink(Protocol):
+    """Where lines go."""
+
+    def write(self, lines: bytes) -> object:
+        """Take whole lines."""
+        ...
+
+
+class Chain:
+    """Turns rows into lines, each hashed over the last; `head` is the hash so far."""
+
+    __slots__ = ("head",)
+
+    def __init__(self, head: bytes = START) -> None:
+        self.head = head
+
+    def line(self, row: Row) -> bytes:
+        """The row's line, with its newline."""
+        body = _encode(row)
+        self.head = sha256(self.head + body).digest()
+        return b'%s,"hash":"%s"}\n' % (body[:-1], self.head.hex().encode())
+
+
+def body_of(line: bytes) -> tuple[bytes, str]:
+    """A line's row as it was hashed, and the hash it states."""
+    stripped = line.rstrip(b"\n")
+    return stripped[:-TAIL] + b"}", stripped[-66:-2].decode("ascii", "replace")
+
+
+def row_of(line: bytes) -> Row:
+    """The row of a line. Raises BadRun."""
+    body, _ = body_of(line)
+    try:
+        row: Row = _decoder.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BadRun(f"this is no row of a run: {error}") from error
+    return row
+
+
+def log_of(folder: Path) -> Path:
+    """The log of a run's folder. Raises BadRun where there is none."""
+    path = folder / LOG
+    if not path.is_file():
+        raise BadRun(f"{folder} holds no {LOG}: it is no run. `loopforge lab run --out` makes one.")
+    return path
+
+
+def lines_of(folder: Path) -> Iterator[bytes]:
+    """The whole lines of a run's log; a last one that was cut off is left out."""
+    with log_of(folder).open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def rows_of(folder: Path) -> Iterator[Row]:
+    """The rows of a run, in order. Raises BadRun, naming the line that is none."""
+    for number, line in enumerate(lines_of(folder), 1):
+        try:
+            yield row_of(line)
+        except BadRun as error:
+            raise BadRun(f"{folder / LOG}, line {number}: {error}") from error
+
+
+def began_of(folder: Path) -> Began:
+    """The first row of a run. Raises BadRun."""
+    first = next(rows_of(folder), None)
+    if not isinstance(first, Began):
+        raise BadRun(f"{folder / LOG} does not begin with what the run was; its head is missing.")
+    return first
+
+
+def closed(row: Row) -> bool:
+    """Whether a run may be taken up after this row."""
+    return isinstance(row, Began | Stepped | DayEnded | Ended)
+
+
+class JsonlActionLogger:
+    """Appends rows to a file of their own, beside the run's log. Raises BadRun if it cannot."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: BinaryIO = self.path.open("ab", buffering=0)
+        except OSError as error:
+            raise BadRun(
+                f"The action log {self.path} cannot be written: {error.strerror}."
+            ) from error
+
+    def write(self, lines: bytes) -> None:
+        """Append whole lines."""
+        try:
+            self._file.write(lines)
+        except OSError as error:
+            raise BadRun(
+                f"The action log {self.path} cannot be written: {error.strerror}."
+            ) from error
+
+    def write_entry(self, entry: ActionLogEntry) -> None:
+        """Append one row as a line, unchained."""
+        self.write(_encode(entry) + b"\n")
+
+    def close(self) -> None:
+        """Done."""
+        self._file.close()
+
+
+def log_action(logger: JsonlActionLogger, entry: ActionLogEntry) -> None:
+    """Write one entry to an action log. A log that cannot be written is an error, never silence."""
+    logger.write_entry(entry)

@@ -1,0 +1,204 @@
+"""Who decides for whom: policies by name, and the reply of each with the record of its asking.
+
+`stub`, `guardrail` and `context` ask nothing; `llm`, `chain` and `mate:NAME` ask a model, all robots
+of a step at once. What became of a model is never an error here: it is in the row.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from loopforge.core.factory import Exchanged, Minded
+from loopforge.core.perception import AgentPerception
+from loopforge.core.plan import AgentActionPlan
+from loopforge.core.policy import PlainPolicy, Policy, Prompts, as_policy
+from loopforge.core.reflection import AgentReflection
+from loopforge.core.words import mended
+from loopforge.errors import BadScenario, ModelError
+from loopforge.lab.reflection import TAGS, DaySummary, build_agent_reflection
+from loopforge.policies import overseer as overseers
+from loopforge.policies import robot as robots
+from loopforge.policies import robotmind
+from loopforge.runtime.ports import Models, Route
+from loopforge.runtime.turn import Thought, think
+
+PLAIN: dict[str, tuple[str, PlainPolicy]] = {
+    "stub": ("stub/1", robots.stub),
+    "guardrail": ("guardrail/1", robots.guardrail),
+    "context": ("context/1", robots.context),
+    "overseer": ("overseer/1", overseers.overseer),
+}
+MATE = "mate:"
+TEMPLATE = Minded("template/1")
+
+decide_robot_action_plan = robots.stub
+decide_supervisor_action_plan = overseers.overseer
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """A mate that is drilled: its character, and which model it asks for."""
+
+    prompt: str
+    route: Route = Route()
+    digest: str = ""
+
+
+@dataclass(slots=True)
+class Minds:
+    """The minds of a run. `named` gives single robots another policy than `policy`.
+
+    `models` answers what asks, over `route`; `personas` are the mates, by handle;
+    `characters` what the scenario says of each robot, by name; `own` are policies given as functions, by name; `reflects` is "template" or "llm".
+    """
+
+    policy: str = "stub"
+    supervisor: str = "overseer"
+    named: dict[str, str] = field(default_factory=dict)
+    models: Models | None = None
+    route: Route = field(default_factory=Route)
+    prompts: Prompts = field(default_factory=dict)
+    personas: Mapping[str, Persona] = field(default_factory=dict)
+    characters: Mapping[str, str] = field(default_factory=dict)
+    own: Mapping[str, PlainPolicy | Policy] = field(default_factory=dict)
+    reflects: str = "template"
+
+    def name_for(self, who: str, *, supervisor: bool) -> str:
+        """The name of the policy that decides for this robot."""
+        return self.named.get(who) or (self.supervisor if supervisor else self.policy)
+
+    def check(self) -> None:
+        """Raises BadScenario for a policy that is not there, or one that lacks its model."""
+        for name in (self.policy, self.supervisor, *self.named.values()):
+            self.version(name)
+        asks = [n for n in (self.policy, self.supervisor, *self.named.values()) if self.asks(n)]
+        if self.reflects not in ("template", "llm"):
+            raise BadScenario(f"Reflections are by template or llm, not {self.reflects!r}.")
+        if (asks or self.reflects == "llm") and self.models is None:
+            raise BadScenario(
+                f"The policy {(asks or ['llm'])[0]!r} needs a model, and none is set."
+            )
+
+    def asks(self, name: str) -> bool:
+        """Whether this policy needs a model (one given as a function may ask, or not)."""
+        return name not in PLAIN and name not in self.own
+
+    def version(self, name: str) -> str:
+        """A policy's name with its version, for the record. Raises BadScenario."""
+        if name in self.own:
+            return f"{name}/own"
+        if name in PLAIN:
+            return PLAIN[name][0]
+        if name == "llm":
+            return robotmind.LLM
+        if name == "chain":
+            return robotmind.CHAIN
+        if name.startswith(MATE):
+            persona = self.personas.get(name.removeprefix(MATE))
+            if persona is not None:
+                return f"{name}/{persona.digest or '1'}"
+            known = ", ".join(self.personas) or "none"
+            raise BadScenario(
+                f"There is no mate {name.removeprefix(MATE)!r} here; there are {known}."
+            )
+        known = "stub, guardrail, context, llm, chain, mate:NAME"
+        raise BadScenario(f"There is no policy {name!r}; there are {known}.")
+
+    def deterministic(self) -> bool:
+        """Whether every mind can be asked again and must say the same."""
+        names = {self.policy, self.supervisor, *self.named.values()}
+        return names <= set(PLAIN) and self.reflects == "template"
+
+    async def decide(
+        self, seen: Sequence[AgentPerception], overseer: str
+    ) -> list[tuple[object, Minded]]:
+        """What each mind makes of what it is shown, all from the same moment, asked at once."""
+        plans: list[tuple[object, Minded]] = []
+        asking: list[tuple[int, AgentPerception, str]] = []
+        for nth, each in enumerate(seen):
+            name = self.name_for(each.name, supervisor=each.name == overseer)
+            plain = PLAIN.get(name)
+            if plain is None or name in self.own:
+                asking.append((nth, each, name))
+                plans.append((None, TEMPLATE))
+            else:
+                plans.append((plain[1](each), _plain(plain[0])))
+        if asking:
+            thoughts = await asyncio.gather(*(self._think(each, name) for _, each, name in asking))
+            for (nth, _, _), thought in zip(asking, thoughts, strict=True):
+                plans[nth] = thought
+        return plans
+
+    async def _think(self, seen: AgentPerception, name: str) -> tuple[object, Minded]:
+        persona = self.personas.get(name.removeprefix(MATE)) if name.startswith(MATE) else None
+        route = persona.route if persona else self.route
+        policy = self._policy(name, seen, persona)
+        models = self.models if self.models is not None else _NoModels()
+        thought = await think(policy(seen), models, route)
+        return thought.made, _minded(self.version(name), thought)
+
+    def _policy(self, name: str, seen: AgentPerception, persona: Persona | None) -> Policy:
+        if name in self.own:
+            return as_policy(self.own[name])
+        character = persona.prompt if persona else self.characters.get(seen.name, "")
+        make = robotmind.chain if name == "chain" else robotmind.llm
+        return make(self.prompts, character)
+
+    async def reflect(self, summary: DaySummary) -> tuple[AgentReflection, Minded]:
+        """Look back on a day: by template, or by a model with the template behind it."""
+        if self.reflects != "llm" or self.models is None:
+            return build_agent_reflection(summary), TEMPLATE
+        asking = robotmind.reflecting(self.prompts, summary.to_dict(), tuple(TAGS))
+        thought = await think(asking, self.models, self.route)
+        if isinstance(thought.made, AgentReflection):
+            return thought.made, _minded("reflect/1", thought)
+        minded = _minded("reflect/1", thought)
+        outcome = minded.outcome if minded.outcome != "planned" else "malformed"
+        fallen = Minded("template/1", outcome, minded.exchange, "no usable reflection came")
+        return build_agent_reflection(summary), fallen
+
+
+class _NoModels:
+    """The models of a run that has none: a policy of one's own that asks is told so."""
+
+    async def ask(self, *_: object) -> Any:
+        raise ModelError("This run has no models; give one to ask.")
+
+    async def count(self, *_: object) -> list[int]:
+        return []
+
+    def facts(self, *_: object) -> Any:
+        raise ModelError("This run has no models; give one to ask.")
+
+
+_PLAIN: dict[str, Minded] = {version: Minded(version) for version, _ in PLAIN.values()}
+
+
+def _plain(version: str) -> Minded:
+    return _PLAIN[version]
+
+
+def _minded(version: str, thought: Thought) -> Minded:
+    exchange = tuple(
+        Exchanged(
+            purpose=ask.purpose,
+            prompt=tuple((message.role, message.text) for message in ask.messages),
+            outcome=reply.outcome,
+            raw=str(mended(reply.text)),
+            model=reply.model,
+            fallback=reply.fallback,
+            tokens_in=reply.usage.read,
+            tokens_out=reply.usage.written,
+            cost=float(reply.usage.cost or 0),
+        )
+        for ask, reply in thought.asked
+    )
+    bad = next((each.outcome for each in exchange if each.outcome != "answered"), "")
+    plan = thought.made
+    if not bad and isinstance(plan, AgentActionPlan) and plan.meta.get("fallback"):
+        bad = str(plan.meta["fallback"])
+    outcome = bad or ("failed" if thought.why else "planned")
+    return Minded(version, outcome, exchange, thought.why)

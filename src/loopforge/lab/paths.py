@@ -1,0 +1,27 @@
+"""Where a run's files go. The one file of the lab that reads the environment.
+
+`run_simulation` is called by scripts that open no home, and they are promised that ACTION_LOG_PATH
+counts for them too; settings.py, which owns the environment, stands above the lab.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+ACTION_LOG = Path("logs/loopforge_actions.jsonl")
+RUNS = Path("runs")
+
+
+def action_log(given: Path | str | None) -> Path:
+    """The action log beside the run's own: as given, else ACTION_LOG_PATH, else under logs/."""
+    return Path(given or os.environ.get("ACTION_LOG_PATH") or ACTION_LOG)
+
+
+def free_folder(name: str, runs: Path = RUNS) -> Path:
+    """A folder for a new run: runs/NAME, or with the first number that is free."""
+    folder, nth = runs / name, 1
+    while folder.exists():
+        nth += 1
+        folder = runs / f"{name}-{nth}"
+    return folder

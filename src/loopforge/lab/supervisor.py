@@ -1,0 +1,34 @@
+"""The Supervisor's voice: from its plan to what hangs in the air for everybody's next step.
+
+What it means is taken from its plan; what each robot takes it for is made in shaping.py, by that
+robot's own fear, trust and resentment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast, get_args
+
+from loopforge.core.factory import Message
+from loopforge.lab.acting import short
+from loopforge.lab.shaping import MIDDLE
+from loopforge.lab.world import Factory, Said
+
+MESSAGES = frozenset(get_args(Message))
+
+
+def speak(plan: Mapping[str, Any], env: Factory) -> None:
+    """Let what the Supervisor says in this plan, as its row keeps it, be its message.
+
+    What is no message is silence.
+    """
+    meta = plan.get("meta", {})
+    message = meta.get("message")
+    if not isinstance(message, str) or message not in MESSAGES or message == "silence":
+        env.said = Said()
+        return
+    force = meta.get("force")
+    strength = MIDDLE.get(force, 500) if isinstance(force, str) else 500
+    targets = plan.get("targets", ())
+    text = short(meta.get("text") or "")
+    env.said = Said(cast(Message, message), strength, text, targets[0] if targets else "")
