@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from loopforge.chat.account import bill, deeds, deliveries, intent, requests, spoken, timeline
 from loopforge.chat.course import Course, LineTrace, line_trace
+from loopforge.chat.house import PREFIX
 from loopforge.chat.members import Sight
 from loopforge.chat.record import (
     Caller,
@@ -136,7 +137,7 @@ def _turn_record(found: TurnTrace, view: Veil, names: Names) -> TurnRecord:
     asked = requests(found, view)
     record = TurnRecord(
         turn=began.id,
-        room=began.stream.removeprefix("room:"),
+        room=began.stream.removeprefix(PREFIX),
         seq=began.seq,
         at=began.at,
         mate=shown.mate,
@@ -271,7 +272,7 @@ def _line_record(found: LineTrace, view: Veil, names: Names) -> LineRecord:
     ]
     record = LineRecord(
         id=heard.id,
-        room=heard.stream.removeprefix("room:"),
+        room=heard.stream.removeprefix(PREFIX),
         seq=heard.seq,
         at=heard.at,
         who=_person(found.presence, heard, view),

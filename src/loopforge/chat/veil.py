@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from msgspec import Struct
 from sqlalchemy.engine import Connection
 
+from loopforge.chat.house import PREFIX
 from loopforge.chat.members import FOREVER, Sight
 from loopforge.core.events import Event
 from loopforge.core.perception import Line
@@ -359,7 +360,7 @@ class _Judge:
 
     def text(self, place: Place) -> str:
         """The marker for a text that this event brought in."""
-        if not place.stream.startswith("room:") or place.kind in COMPOSED:
+        if not place.stream.startswith(PREFIX) or place.kind in COMPOSED:
             return ""  # names are judged by who met whom; what was composed is searched
         return self.marker(place)
 

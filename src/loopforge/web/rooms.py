@@ -17,6 +17,7 @@ from litestar.response import Redirect, Template
 
 from loopforge.artifacts.media import PICTURES
 from loopforge.artifacts.receive import Limits, receive
+from loopforge.chat.house import stream_of
 from loopforge.chat.triggers import CALLS
 from loopforge.core.room import File, Heard
 from loopforge.errors import BadLine, InputError, Unknown
@@ -98,7 +99,7 @@ async def room(site: Site, place: Place, at: Seq = 0) -> Template:
         newest=events[-1].seq if events else 0,
         oldest=events[0].seq if events else 0,
         more=len(events) == PAGE,
-        read=reads.get(f"room:{place.room}", 0),
+        read=reads.get(stream_of(place.room), 0),
         present=site.hub.here(place.room),
         limits={
             "file": site.upload_limit,
@@ -253,7 +254,7 @@ async def seen(site: Site, place: Place, data: Fields) -> Response[None]:
         raise InputError("Say up to which line, by its number.")
     seq = min(int(text), (await site.front.settings_of(place.room)).seq)
     await site.front.seen(place.room, place.visitor.person, seq, "web")
-    await site.accounts.read_upto(place.visitor.person, f"room:{place.room}", seq)
+    await site.accounts.read_upto(place.visitor.person, stream_of(place.room), seq)
     return Response(None, status_code=204)
 
 

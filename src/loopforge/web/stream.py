@@ -14,6 +14,7 @@ from litestar import get
 from litestar.params import Parameter
 from litestar.response import Stream
 
+from loopforge.chat.house import stream_of
 from loopforge.web.gate import Place, titled_for, visitor_of
 from loopforge.web.hub import CHANGES, ERASED, Listener, change_of, message
 from loopforge.web.pace import TooFast
@@ -74,7 +75,7 @@ async def _events(request: Asked, site: Site, place: Place, after: int) -> Async
 async def _missed(site: Site, place: Place, after: int) -> AsyncIterator[tuple[int, bytes]]:
     """What happened since; where nothing is known yet, the last of it."""
     erased = await site.ledger.read(
-        f"room:{place.room}", after=after, kinds=[ERASED], limit=1, newest=True
+        stream_of(place.room), after=after, kinds=[ERASED], limit=1, newest=True
     )
     while True:
         events = await site.front.history(place.room, after=after, limit=BATCH, sight=place.sight)
