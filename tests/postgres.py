@@ -57,7 +57,7 @@ class Cluster:
         return server
 
     def _wait(self, server: subprocess.Popen[bytes]) -> None:
-        for _ in range(300):
+        for _ in range(600):
             try:
                 psycopg.connect(self.url("postgres")).close()
             except psycopg.OperationalError:

@@ -81,7 +81,7 @@ class House:
 async def house(tmp_path: Path, temper: Temper | None = None) -> AsyncIterator[House]:
     """A hall in a temporary folder."""
     address = Address(tmp_path)
-    async with asyncio.timeout(20), Commons(temper) as rooms:
+    async with asyncio.timeout(60), Commons(temper) as rooms:
         await rooms.enter("commons", "first", "test")
         async with Hall(rooms, address):
             made = House(rooms, address)
@@ -212,7 +212,7 @@ async def test_a_line_that_comes_while_history_is_read_arrives_once(tmp_path: Pa
             return await super().history(room, before=before, after=after, limit=limit)
 
     address = Address(tmp_path)
-    async with asyncio.timeout(20), Busy(SILENT) as rooms, Hall(rooms, address):
+    async with asyncio.timeout(60), Busy(SILENT) as rooms, Hall(rooms, address):
         wire = Wire(*await asyncio.open_unix_connection(address.path()))
         wire.tell(frames.Hello(version=1, client="c", room="commons", name="ana", tail=50))
         got = await wire.until(frames.Happened)
@@ -393,7 +393,7 @@ async def test_the_hall_hangs_up_when_it_closes_also_on_a_terminal_that_does_not
 ) -> None:
     """Closing ends in time with a stalled terminal, and leaves no socket behind."""
     address = Address(tmp_path)
-    async with asyncio.timeout(20), Commons(SILENT) as rooms:
+    async with asyncio.timeout(60), Commons(SILENT) as rooms:
         await rooms.enter("commons", "first", "test")
         async with Hall(rooms, address):
             _, writer = await asyncio.open_unix_connection(address.path())

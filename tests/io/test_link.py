@@ -49,7 +49,7 @@ class Watch:
 
     async def until(self, *kinds: type[Update]) -> Update:
         """The next update of one of these kinds."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             async for update in self.link:
                 self.all.append(update)
                 if isinstance(update, kinds):

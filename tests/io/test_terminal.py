@@ -47,7 +47,7 @@ class Seat:
 
     async def until(self, condition: Callable[[], Any], what: str = "") -> None:
         """Wait until something is so on the screen."""
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             while not condition():
                 await self.pilot.pause(0.02)
 

@@ -56,7 +56,7 @@ async def test_settled_waits_until_nothing_is_left(stage: Stage) -> None:
         await stage.clock.sleep(5)
 
     lanes = LocalLanes(handler, stage.clock)
-    await asyncio.wait_for(lanes.settled("a"), 1)
+    await asyncio.wait_for(lanes.settled("a"), 60)
     lanes.wake("a")
     waiting = stage.tasks.spawn(lanes.settled("a"), "settled")
     await stage.clock.advance(4)

@@ -64,7 +64,7 @@ async def test_drafts_are_in_the_air_and_not_in_the_ledger(
     running = stage.tasks.spawn(stage.turn(seen).run(TALK, seen), "turn")
     heard_drafts = []
     for _ in range(3):
-        what = await asyncio.wait_for(anext(stage.ear), 5)
+        what = await asyncio.wait_for(anext(stage.ear), 60)
         await stage.clock.advance(1)
         assert isinstance(what, Draft)
         heard_drafts.append(what.text)

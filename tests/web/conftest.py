@@ -72,7 +72,7 @@ class Town:
 
     async def stranger(self, name: str = "") -> Guest:
         """Somebody who is not signed in."""
-        http = httpx.AsyncClient(base_url=self.address, follow_redirects=True, timeout=30)
+        http = httpx.AsyncClient(base_url=self.address, follow_redirects=True, timeout=60)
         return Guest(name, await self.stack.enter_async_context(http))
 
     async def owner(self, name: str = "olu") -> Guest:
@@ -147,7 +147,7 @@ async def town(
 async def reachable(address: str) -> None:
     """Until the server answers."""
     async with httpx.AsyncClient() as http:
-        for _ in range(200):
+        for _ in range(1200):
             try:
                 (await http.get(f"{address}/alive")).raise_for_status()
             except httpx.HTTPError:

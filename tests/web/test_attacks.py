@@ -116,7 +116,7 @@ async def send(site: Town, head: str) -> bytes:
     host, _, port = site.address.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(head.replace("HOST", f"{host}:{port}").encode())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         status = (await reader.readline()).split()[1]
     writer.close()
     return status

@@ -59,7 +59,7 @@ class Page:
 
     async def until(self, event: str, count: int = 1) -> None:
         """Wait for so many events of a name."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while sum(name == event for name, _, _ in self.given) < count:
                 await asyncio.sleep(0.01)
 
@@ -236,7 +236,7 @@ async def test_a_silent_stream_gives_signs_of_life(
     owner = await site.owner()
     room = await site.room(owner)
     signs = 0
-    async with asyncio.timeout(20), owner.http.stream("GET", f"/rooms/{room}/stream") as answer:
+    async with asyncio.timeout(60), owner.http.stream("GET", f"/rooms/{room}/stream") as answer:
         async for line in answer.aiter_lines():
             if line == ": alive":
                 signs += 1

@@ -69,7 +69,7 @@ async def verified(olu: Guest) -> str:
     """What a verifying finds, once it is over."""
     page = await olu.post("/house/ledger/verify")
     assert page.url.path == "/house/ledger"
-    for _ in range(200):
+    for _ in range(3000):
         told = (await olu.get("/house/ledger/verified")).text
         if "hx-get" not in told:
             return told
