@@ -11,12 +11,13 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import false, func, not_, or_, select
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.house import PREFIX, stream_of
 from loopforge.chat.members import Sight, sight, sights
-from loopforge.chat.scene import MateCard
+from loopforge.chat.scene import MateCard, Scene
 from loopforge.chat.server import Rooms
 from loopforge.core.events import moment
 from loopforge.ledger.schema import events
@@ -73,12 +74,12 @@ class Lobby:
         plates = []
         for stream in here:
             scene = await self._rooms.scene(stream.removeprefix(PREFIX), person)
+            scene = titled_for(scene, seen[stream])
             last, unread = news[stream]
-            own = not scene.titled_at or seen[stream].sees(scene.titled_at)
             plates.append(
                 Doorplate(
                     room=scene.room,
-                    title=scene.title if scene.title and own else scene.room,
+                    title=scene.title or scene.room,
                     people=tuple(name for id, name in scene.people if id != person),
                     mates=scene.mates,
                     last_at=last,
@@ -87,6 +88,12 @@ class Lobby:
                 )
             )
         return sorted(plates, key=_when, reverse=True)
+
+
+def titled_for(scene: Scene, sight: Sight) -> Scene:
+    """The scene, without a title that the room made of what this reader could not hear."""
+    hidden = scene.titled_at and not sight.sees(scene.titled_at)
+    return replace(scene, title="", titled_at=0) if hidden else scene
 
 
 def _when(plate: Doorplate) -> tuple[float, str]:

@@ -20,8 +20,8 @@ from litestar.enums import ScopeType
 from litestar.middleware.csrf import CSRFMiddleware
 from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
-from msgspec.structs import replace
 
+from loopforge.chat.lobby import titled_for
 from loopforge.chat.members import Sight
 from loopforge.chat.scene import Scene
 from loopforge.errors import InputError, Unknown
@@ -94,12 +94,6 @@ async def provide_place(room: str, site: Site, visitor: Visitor) -> Place:
         raise Unknown("There is no such room, or you are not in it.")
     scene = titled_for(await site.front.scene(room, visitor.person), sight)
     return Place(room=room, scene=scene, sight=sight, visitor=visitor)
-
-
-def titled_for(scene: Scene, sight: Sight) -> Scene:
-    """The scene, without a title that the room made of what this reader could not hear."""
-    hidden = scene.titled_at and not sight.sees(scene.titled_at)
-    return replace(scene, title="", titled_at=0) if hidden else scene
 
 
 # ---------------------------------------------------------------- before any handler

@@ -18,13 +18,13 @@ from msgspec import Struct
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.house import PREFIX
+from loopforge.chat.lobby import titled_for
 from loopforge.chat.members import FOREVER
 from loopforge.core.events import decode, moment
 from loopforge.core.room import MateJoined, MateLeft
 from loopforge.ledger.rows import mark
 from loopforge.people.accounts import Visitor
 from loopforge.web import figures, guests, tail
-from loopforge.web.gate import titled_for
 from loopforge.web.site import Asked, Fields, Site, page
 from loopforge.web.veil import Veil, veil_of
 

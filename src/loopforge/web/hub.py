@@ -17,9 +17,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from litestar.response.sse import ServerSentEventMessage
-from msgspec.structs import replace
 
 from loopforge.chat.front import SHOWN, Front, changed
+from loopforge.chat.lobby import titled_for
 from loopforge.chat.members import Sight
 from loopforge.chat.scene import Scene
 from loopforge.core.events import Event
@@ -224,10 +224,11 @@ class Channel:
         """The scene, without its title for those who could not hear what that was made of."""
         bare = b""
         for listener in tuple(self.listeners):
-            if not scene.titled_at or listener.sight.sees(scene.titled_at):
+            theirs = titled_for(scene, listener.sight)
+            if theirs is scene:
                 listener.put(whole)
                 continue
-            bare = bare or message("scene", self._render.scene(replace(scene, title="")))
+            bare = bare or message("scene", self._render.scene(theirs))
             listener.put(bare)
 
     def _drafted(self, draft: Draft, scene: Scene) -> bytes:

@@ -15,7 +15,8 @@ from litestar.params import Parameter
 from litestar.response import Stream
 
 from loopforge.chat.house import stream_of
-from loopforge.web.gate import Place, titled_for, visitor_of
+from loopforge.chat.lobby import titled_for
+from loopforge.web.gate import Place, visitor_of
 from loopforge.web.hub import CHANGES, ERASED, Listener, change_of, message
 from loopforge.web.pace import TooFast
 from loopforge.web.site import Asked, Site
