@@ -105,7 +105,7 @@ async def test_no_key_and_no_token_stands_on_any_page(home: Town) -> None:
 
 
 async def test_a_room_the_owner_is_not_in_keeps_its_words(home: Town) -> None:
-    """Neither what is said there, nor its title, nor the slug made of it, shows on any page.
+    """Neither what is said there, nor its title, nor the whole of its slug shows on any page.
 
     It is counted all the same, under the end of its slug, and can be asked for by that name.
     """

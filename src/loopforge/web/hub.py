@@ -14,7 +14,6 @@ import json
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from litestar.response.sse import ServerSentEventMessage
 
@@ -23,10 +22,11 @@ from loopforge.chat.lobby import titled_for
 from loopforge.chat.members import Sight
 from loopforge.chat.scene import Scene
 from loopforge.core.events import Event
-from loopforge.core.room import Marked, PersonLeft, Reacted, RoomClosed, Said
+from loopforge.core.room import PersonLeft, RoomClosed, Said
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
 from loopforge.runtime.tasks import Tasks
+from loopforge.web.lines import change_of
 
 log = logging.getLogger(__name__)
 BEHIND = 1000
@@ -236,17 +236,6 @@ class Channel:
         html = self._render.words(draft.text, scene)
         told = {"turn": draft.turn, "mate": draft.mate, "name": mate.name, "html": html}
         return message("draft", told)
-
-
-def change_of(event: Event) -> dict[str, Any]:
-    """What a change of a line says to a page."""
-    match event.body:
-        case Marked(line=line, mark=mark):
-            return {"kind": event.kind, "line": line, "mark": mark}
-        case Reacted(to=line, emoji=emoji, mate=mate):
-            return {"kind": event.kind, "line": line, "emoji": emoji, "mate": mate}
-        case _:
-            return {"kind": event.kind, "seq": event.seq}
 
 
 class Hub:

@@ -83,8 +83,8 @@ class Lines:
         told = sentence(event, scene)
         if told is None:
             return ""
-        shown = {"event": event, "told": told, "kind": event.kind.removeprefix("room.")}
-        return self._environ.get_template("event.html").render(shown | _change(event))
+        shown = {"event": event, "told": told, "change": change_of(event)}
+        return self._environ.get_template("event.html").render(shown)
 
 
 def names_of(scene: Scene) -> Names:
@@ -163,15 +163,15 @@ def size(count: int) -> str:
 # ---------------------------------------------------------------- what else happens
 
 
-def _change(event: Event) -> dict[str, Any]:
-    """What an event changes on another line."""
+def change_of(event: Event) -> dict[str, Any]:
+    """What an event changes on the page it comes to, mostly on another line."""
     match event.body:
         case Marked(line=line, mark=mark):
-            return {"line": line, "mark": mark}
+            return {"kind": event.kind, "line": line, "mark": mark}
         case Reacted(to=line, emoji=emoji, mate=mate):
-            return {"line": line, "emoji": emoji, "mate": mate}
+            return {"kind": event.kind, "line": line, "emoji": emoji, "mate": mate}
         case _:
-            return {"line": ""}
+            return {"kind": event.kind, "seq": event.seq}
 
 
 def sentence(event: Event, scene: Scene) -> str | None:

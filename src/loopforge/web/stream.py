@@ -17,7 +17,8 @@ from litestar.response import Stream
 from loopforge.chat.house import stream_of
 from loopforge.chat.lobby import titled_for
 from loopforge.web.gate import Place, visitor_of
-from loopforge.web.hub import CHANGES, ERASED, Listener, change_of, message
+from loopforge.web.hub import CHANGES, ERASED, Listener, message
+from loopforge.web.lines import change_of
 from loopforge.web.pace import TooFast
 from loopforge.web.site import Asked, Site
 
