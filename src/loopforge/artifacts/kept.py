@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, select
 from sqlalchemy.engine import Connection
@@ -21,10 +21,10 @@ from loopforge.core.events import Erased, Event
 from loopforge.core.room import Heard
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.schema import Name, metadata, texts
-from loopforge.runtime.ports import Clock, Ledger
+from loopforge.ledger.tables import Readable, Tables
+from loopforge.runtime.ports import Clock
 from loopforge.runtime.tasks import Tasks
 
-T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 kept = Table(
@@ -83,14 +83,6 @@ def holders(connection: Connection, hash: str) -> list[Holder]:
     return [Holder(*row) for row in connection.execute(query)]
 
 
-class Tables(Ledger, Protocol):
-    """A ledger whose tables can be read by hand."""
-
-    async def look(self, work: Callable[[Connection], T]) -> T:
-        """Read, in a reading thread."""
-        ...
-
-
 async def sweep(ledger: Tables, artifacts: Artifacts) -> list[str]:
     """Drop every kept file that no event holds any more; their hashes. Young ones stay."""
 
@@ -103,7 +95,7 @@ async def sweep(ledger: Tables, artifacts: Artifacts) -> list[str]:
 class Keeper:
     """Sweeps when something was forgotten. `appended` must be called with every append."""
 
-    def __init__(self, ledger: Tables, artifacts: Artifacts, tasks: Tasks, clock: Clock) -> None:
+    def __init__(self, ledger: Readable, artifacts: Artifacts, tasks: Tasks, clock: Clock) -> None:
         self._ledger, self._artifacts = ledger, artifacts
         self._tasks, self._clock = tasks, clock
         self._wanted = self._busy = self._later = False

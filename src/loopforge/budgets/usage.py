@@ -10,10 +10,10 @@ Holds no texts: who forgets what was said does not forget what it cost. Knows no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date
 from decimal import Decimal, InvalidOperation
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -23,8 +23,8 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Answered, Event
 from loopforge.ledger.rows import listed, mark, within
 from loopforge.ledger.schema import Name, metadata
+from loopforge.ledger.tables import Tables
 
-T = TypeVar("T")
 Key = Literal["day", "stream", "mate", "model"]
 KEYS: tuple[Key, ...] = ("day", "stream", "mate", "model")
 SUMS = ("calls", "failed", "tokens_read", "tokens_cached", "tokens_written", "cost", "unpriced")
@@ -168,18 +168,10 @@ class Row(Struct, frozen=True, kw_only=True):
         return self.cached / self.read if self.read else 0.0
 
 
-class Readable(Protocol):
-    """A ledger whose views' tables can be read."""
-
-    async def look(self, work: Callable[[Connection], T]) -> T:
-        """Read by hand, in a reading thread."""
-        ...
-
-
 class Usage:
     """The sums, for whoever wants to see them."""
 
-    def __init__(self, ledger: Readable) -> None:
+    def __init__(self, ledger: Tables) -> None:
         self._ledger = ledger
 
     async def total(

@@ -14,8 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
@@ -26,26 +25,21 @@ from loopforge.chat.server import Rooms
 from loopforge.core.room import RoomClosed
 from loopforge.ledger.erase import Erasure, Wish
 from loopforge.ledger.schema import events, streams, texts
+from loopforge.ledger.tables import Readable
 from loopforge.runtime.lanes import LocalLanes
-from loopforge.runtime.ports import Ledger
 from loopforge.runtime.tasks import Tasks
 
-T = TypeVar("T")
 log = logging.getLogger(__name__)
 WHY = "the room was deleted"
 MACHINE = "terminal"
 """On whose wish, where nobody is named: somebody at the machine itself."""
 
 
-class Shelf(Ledger, Protocol):
+class Shelf(Readable, Protocol):
     """A ledger that forgets, and whose tables can be read by hand."""
 
     async def erase(self, wish: Wish, *, pretend: bool = False) -> Erasure:
         """Forget texts for good, or only say which."""
-        ...
-
-    async def look(self, work: Callable[[Connection], T]) -> T:
-        """Read, in a reading thread."""
         ...
 
 

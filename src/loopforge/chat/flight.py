@@ -32,12 +32,13 @@ from loopforge.chat.record import (
 )
 from loopforge.chat.trace import TurnTrace, people, turn_trace
 from loopforge.chat.triggers import BOUND, CROWD, REASONS
-from loopforge.chat.veil import SOMEBODY, Shelf, Veil, private, veil
+from loopforge.chat.veil import SOMEBODY, Veil, private, veil
 from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
 from loopforge.core.perception import Line
 from loopforge.core.room import Heard, Purged, Reacted, Said, TurnDropped, Weighed, Weight
 from loopforge.core.words import Words, public
 from loopforge.errors import Unknown
+from loopforge.ledger.tables import Readable
 from loopforge.runtime.ports import Ledger
 
 Names = Mapping[str, str]
@@ -63,7 +64,7 @@ async def gather(ledger: Ledger, id: str, names: Names = HANDLES) -> Flight:
 
 
 async def gather_for(
-    shelf: Shelf, id: str, stream: str, sight: Sight, names: Names = HANDLES
+    shelf: Readable, id: str, stream: str, sight: Sight, names: Names = HANDLES
 ) -> Flight:
     """The record as a reader with this sight of the room's stream may see it.
 

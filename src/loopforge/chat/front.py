@@ -12,7 +12,7 @@ from typing import Protocol
 from loopforge.chat.closing import Closing
 from loopforge.chat.commands import Commands
 from loopforge.chat.house import stream_of
-from loopforge.chat.lobby import Lobby, Tables
+from loopforge.chat.lobby import Lobby
 from loopforge.chat.members import EVERYTHING, Sight
 from loopforge.chat.rules import SCREEN
 from loopforge.chat.scene import Scene
@@ -23,9 +23,9 @@ from loopforge.chat.why import why
 from loopforge.core.events import Event
 from loopforge.core.room import File, Marked, Reacted
 from loopforge.errors import Unknown
+from loopforge.ledger.tables import Readable
 from loopforge.runtime.air import Ear
 from loopforge.runtime.delivery import Deliveries
-from loopforge.runtime.ports import Ledger
 
 SHOWN = (
     "room.heard",
@@ -56,7 +56,7 @@ def changed(event: Event) -> str:
             return ""
 
 
-class Searchable(Ledger, Tables, Protocol):
+class Searchable(Readable, Protocol):
     """A ledger that finds lines by their words, and whose tables can be read."""
 
     async def search(self, stream: str, words: str, limit: int) -> list[Event]:

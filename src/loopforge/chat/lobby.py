@@ -6,9 +6,8 @@ exist here. Does not know how far they have read: that is told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,19 +20,11 @@ from loopforge.chat.scene import MateCard, Scene
 from loopforge.chat.server import Rooms
 from loopforge.core.events import moment
 from loopforge.ledger.schema import events
+from loopforge.ledger.tables import Tables
 
-T = TypeVar("T")
 LINES = ("room.heard", "room.said")
 MOST_UNREAD = 100
 """Counted no further."""
-
-
-class Tables(Protocol):
-    """A ledger whose tables can be read."""
-
-    async def look(self, work: Callable[[Connection], T]) -> T:
-        """Run some reading."""
-        ...
 
 
 class Doorplate(Struct, frozen=True, kw_only=True):

@@ -20,9 +20,9 @@ Does not know what a record looks like, nor where rights come from: a Sight says
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from sqlalchemy.engine import Connection
@@ -35,9 +35,7 @@ from loopforge.core.room import Heard, PersonJoined, PersonLeft, Said, Told
 from loopforge.core.words import Words, mended
 from loopforge.ledger.quotes import CHATTER, COMMON, RUN, folded, readings, spelled
 from loopforge.ledger.rows import listed, within
-from loopforge.runtime.ports import Ledger
-
-T = TypeVar("T")
+from loopforge.ledger.tables import Tables
 
 SHORTEST = 12
 """Characters from which on a whole text is looked for in others."""
@@ -51,14 +49,6 @@ SOMEBODY = "somebody"
 
 COMPOSED = ("turn.asked", "turn.perceived")
 """Kinds of event whose own texts are nobody's line, but what the house made of lines and files."""
-
-
-class Shelf(Ledger, Protocol):
-    """A ledger whose tables may be read by hand."""
-
-    async def look(self, work: Callable[[Connection], T]) -> T:
-        """Run some reading in a reading thread."""
-        ...
 
 
 class Place(NamedTuple):
@@ -287,7 +277,7 @@ def _whole(text: str) -> str:
 
 
 async def veil(
-    shelf: Shelf,
+    tables: Tables,
     stream: str,
     sight: Sight,
     events: Sequence[Event],
@@ -306,7 +296,7 @@ async def veil(
     def look(connection: Connection) -> tuple[dict[str, Place], dict[str, Place]]:
         return owners(connection, refs), places(connection, ids)
 
-    owned, stand = await shelf.look(look)
+    owned, stand = await tables.look(look)
     judge = _Judge(stream, sight)
     met, unknown = judge.people(presence)
     hidden = {id: mark for id, place in stand.items() if (mark := judge.marker(place))}

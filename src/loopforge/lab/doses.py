@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import Struct
 
 from loopforge.errors import InputError
-from loopforge.lab.statistics import RESAMPLES, Count, Interval, percentiles, resampled, wilson
+from loopforge.lab.statistics import (
+    RESAMPLES,
+    Count,
+    Interval,
+    counted,
+    percentiles,
+    resampled,
+    wilson,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,8 +141,7 @@ def _grid(by_dose: Mapping[float, Mapping[int, Count]]) -> tuple[list[float], Nu
         if sorted(by_dose[dose]) != seeds or not seeds:
             raise InputError(f"Dose {dose:g} was not run with the seeds of the others: run those.")
         for count in by_dose[dose].values():
-            if sum(count):
-                wilson(*count)
+            counted(*count)
     cells = [[by_dose[dose][key] for dose in doses] for key in seeds]
     counts = np.array(cells, dtype=np.float64)
     return doses, counts[:, :, 0], counts[:, :, 1]

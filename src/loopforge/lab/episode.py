@@ -240,6 +240,7 @@ class Episode:
         """Everybody looks back; what that leaves behind is applied; the day is closed."""
         env = self.env
         recorded = self.record.days.pop(env.day, {})
+        env.night()
         for robot in env.robots.values():
             await self._reflect(robot, recorded.get(robot.name))
         row = DayEnded(
@@ -254,6 +255,7 @@ class Episode:
             failings=dict(sorted(self._failings.items())),
             robots={
                 robot.name: {
+                    "battery": robot.battery,
                     **{f"emotions.{k}": v for k, v in robot.emotions.items()},
                     **{f"traits.{k}": v for k, v in robot.traits.items()},
                     **{f"scars.{k}": v for k, v in robot.scars.items()},

@@ -42,7 +42,11 @@ Progress = Callable[[Stepped | DayEnded | Ended], None]
 
 @dataclass(slots=True)
 class Run:
-    """What came of a run: where it lies, the head of its chain, and its counts."""
+    """What came of a run: where it lies, the head of its chain, and its counts.
+
+    Failings, and the moments in which a rule was right or wrong, are those of the floor: what the
+    Supervisor itself kept or broke stands in `squares` alone.
+    """
 
     folder: Path
     head: str = ""
@@ -63,6 +67,8 @@ class Run:
                 self.decisions += 1
                 self.squares[row.outcome.square] += 1
                 self.belief_error += row.outcome.belief_error
+                if row.role == "supervisor":
+                    return
                 if row.outcome.failing:
                     self.failings[row.outcome.failing] += 1
                 if row.truth.right:

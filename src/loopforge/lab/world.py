@@ -50,6 +50,8 @@ MOVING = {
     for kind, table in DYNAMICS.items()
 }
 BREAKING = (("fault", FAULT, "seizure"), ("heat", HEAT, "fire"), ("leak", LEAK, "flood"))
+WAKES = 720
+"""What a battery holds at least in the morning."""
 AT_REST = {"trust": 500, "fear": 250, "resentment": 150}
 
 
@@ -193,6 +195,11 @@ class Factory:
     def nearest_bay(self, start: str) -> str:
         """The next place on the way to a charging bay; the first named where there are several."""
         return self.next_hop(start, self.bays[0])
+
+    def night(self) -> None:
+        """The charging cart goes round: nobody wakes up flat."""
+        for robot in self.robots.values():
+            robot.battery = max(robot.battery, WAKES)
 
     def next_hop(self, start: str, to: str) -> str:
         """The place to go to next on the shortest way; the place itself where one is there."""
