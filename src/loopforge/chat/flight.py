@@ -64,7 +64,7 @@ async def gather(ledger: Ledger, id: str, names: Names = HANDLES) -> Flight:
 
 
 async def gather_for(
-    shelf: Readable, id: str, stream: str, sight: Sight, names: Names = HANDLES
+    ledger: Readable, id: str, stream: str, sight: Sight, names: Names = HANDLES
 ) -> Flight:
     """The record as a reader with this sight of the room's stream may see it.
 
@@ -72,16 +72,16 @@ async def gather_for(
     """
     nothing = Unknown(f"There is no event {id!r} in this room.")
     try:
-        event = await shelf.event(id)
+        event = await ledger.event(id)
     except Unknown:
         raise nothing from None
     if event.stream != stream or not sight.sees(event.seq):
         raise nothing
-    found = await _trace(shelf, event)
+    found = await _trace(ledger, event)
     if isinstance(found, TurnTrace) and not sight.sees(found.began.seq):
         raise nothing
     events, lines, prompts = _texts(found)
-    view = await veil(shelf, stream, sight, events, lines, prompts, found.presence)
+    view = await veil(ledger, stream, sight, events, lines, prompts, found.presence)
     return _record(found, view, names)
 
 

@@ -1,0 +1,28 @@
+"""Tables: what other packages ask of a ledger whose tables can be read by hand.
+
+For those that declare tables of their own, or read the ledger's in ways that its port does not
+offer. Knows no table, and changes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from sqlalchemy.engine import Connection
+
+from loopforge.runtime.ports import Ledger
+
+T = TypeVar("T")
+
+
+class Tables(Protocol):
+    """Tables that can be read."""
+
+    async def look(self, work: Callable[[Connection], T]) -> T:
+        """Read by hand, in a reading thread; what the work returns."""
+        ...
+
+
+class Readable(Ledger, Tables, Protocol):
+    """A ledger whose tables can be read."""
