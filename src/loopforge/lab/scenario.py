@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -199,8 +199,14 @@ def _tables(found: object, name: str) -> list[dict[str, Any]]:
 
 
 def _robot(fields: dict[str, Any]) -> dict[str, Any]:
-    """A robot's table with what it leaves out filled in."""
+    """A robot's table with what it leaves out filled in, from the cast where it says `use`."""
     whole = dict(fields)
+    name = whole.pop("use", None)
+    if name is not None:
+        if not isinstance(name, str) or name not in shipped_cast():
+            known = ", ".join(shipped_cast())
+            raise BadScenario(f"there is no {name!r} in the cast; there are {known}.")
+        whole = {"name": name, **shipped_cast()[name], **whole}
     for part, names in (("emotions", EMOTIONS), ("traits", TRAITS), ("scars", SCARS)):
         given = whole.get(part, {})
         if isinstance(given, dict):
@@ -308,6 +314,13 @@ def _texts(made: Scenario) -> str:
         if any(character.isdigit() for character in robot.voice + robot.backstory):
             return f"robot {robot.name!r}: write numbers in words; minds are shown no digits."
     return sentence_problem(tuple(texts))
+
+
+@cache
+def shipped_cast() -> dict[str, dict[str, Any]]:
+    """The robots that ship with the Factory, as a scenario would write them, by name."""
+    text = resources.files("loopforge.lab").joinpath("shipped/cast.toml").read_text("utf-8")
+    return {name: dict(fields) for name, fields in tomllib.loads(text).items()}
 
 
 def shipped_scenarios() -> tuple[str, ...]:
