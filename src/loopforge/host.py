@@ -201,7 +201,6 @@ def site_of(app: App, address: str) -> Site:
         ledger=app.ledger,
         models=app.desk,
         clock=app.stamp.clock,
-        dice=app.stamp.dice,
         zone=ZoneInfo(settings.timezone),
         hub=looks.hub(),
         policies=choices(),

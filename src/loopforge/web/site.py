@@ -24,7 +24,7 @@ from loopforge.mates.chronicle import Chronicle
 from loopforge.mates.roster import Roster
 from loopforge.people.accounts import Accounts, Visitor
 from loopforge.people.registry import Registry
-from loopforge.runtime.ports import Clock, Dice
+from loopforge.runtime.ports import Clock
 from loopforge.web.hub import Hub
 
 Asked = Request[Any, Any, Any]
@@ -83,7 +83,6 @@ class Site:
     ledger: SqlLedger
     models: ModelDesk
     clock: Clock
-    dice: Dice
     zone: ZoneInfo
     hub: Hub
     policies: Sequence[str]
