@@ -17,6 +17,7 @@ from loopforge.chat.bot import SCRIBE, Bot, Concluded, News, Running
 from loopforge.chat.house import House
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, OpenTurn, RoomState
+from loopforge.chat.trace import THOUGHT
 from loopforge.core.context import Entry, as_lines
 from loopforge.core.events import Event, Planned
 from loopforge.core.guard import Rights
@@ -28,15 +29,6 @@ from loopforge.errors import LedgerError
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.turn import Ended, Ports
 
-TURN_KINDS = (
-    "turn.asked",
-    "turn.answered",
-    "turn.called",
-    "turn.returned",
-    "turn.planned",
-    "turn.judged",
-    "turn.ended",
-)
 RECENT = 6
 """A mate may not say word for word what it said among its last so many lines."""
 
@@ -206,7 +198,7 @@ class Conduct:
     async def _events_of(self, stream: str, turn: str) -> list[Event]:
         """A turn's events, from its Perceived on."""
         began = await self._ledger.event(turn)
-        after = await self._ledger.read(stream, after=began.seq, kinds=TURN_KINDS)
+        after = await self._ledger.read(stream, after=began.seq, kinds=THOUGHT)
         return [began, *(event for event in after if getattr(event.body, "turn", "") == turn)]
 
     # ------------------------------------------------------------ titles

@@ -53,8 +53,7 @@ DELIVERIES = (
     "delivery.put_off",
     "delivery.failed",
 )
-OF_TURNS = (
-    "turn.perceived",
+THOUGHT = (
     "turn.asked",
     "turn.answered",
     "turn.called",
@@ -62,6 +61,11 @@ OF_TURNS = (
     "turn.planned",
     "turn.judged",
     "turn.ended",
+)
+"""A turn after what it was shown, without its effects: what taking it up after a crash needs."""
+OF_TURNS = (
+    "turn.perceived",
+    *THOUGHT,
     "room.said",
     "room.noted",
     "room.reacted",
