@@ -154,8 +154,9 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
     watched = _watched(env, here)
     others = _labour(done, robot, env, rule)
     incident = _consequence(robot, env, rule, truth.case, kept, good, fate)
+    robot.stayed += 1
     if done.move_to:
-        robot.at = done.move_to
+        robot.at, robot.stayed = done.move_to, 0
         if robot.round[(robot.stop + 1) % len(robot.round)] == done.move_to:
             robot.stop = (robot.stop + 1) % len(robot.round)
     delta: dict[str, dict[str, tuple[int, int]]] = {}

@@ -47,8 +47,8 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     `roles` and `at` are its scope ("*" for all). It is right here while `guards` stands at or above
     `turns` ("high") or below it ("low"). It `forbids` intents or `demands` them, never both;
-    `instead` is how one keeps to it, `remedy` what one would do otherwise. It `speaks` always, or
-    only when its sign does. Kept to where it is wrong, `harm` grows and `miss` may happen; broken
+    `instead` is how one keeps to it, `remedy` what one would do otherwise. It `speaks` always,
+    only when its sign does, or where no other rule does. Kept to where it is wrong, `harm` grows and `miss` may happen; broken
     where it is right, `bite` may.
     """
 
@@ -62,7 +62,7 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     turns: int
     instead: Intent
     remedy: Intent
-    speaks: Literal["always", "sign"]
+    speaks: Literal["always", "sign", "otherwise"]
     harm: str
     miss: str
     bite: str

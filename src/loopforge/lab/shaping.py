@@ -18,6 +18,8 @@ from loopforge.lab.protocols import Protocol, told
 from loopforge.lab.world import BIAS, Factory, Place, Robot
 
 SIGN_JITTER, CUE_JITTER = 110, 170
+DWELLS = 2
+"""Steps a robot has work for at a stop of its round, after the one it comes in."""
 MISLEADS = 150
 """Thousandths of moments in which what can be noticed besides points the wrong way."""
 BAND_OF: tuple[Band, ...] = tuple(BANDS[min(4, value // 200)] for value in range(1001))
@@ -90,11 +92,13 @@ def _rule(agent: Robot, env: Factory, bits: int) -> tuple[Protocol, int]:
         value = env.value_of(rule, agent)
         if rule.speaks == "always":
             return rule, value
+        if rule.speaks == "otherwise":
+            continue
         lie = _lie(rule, env.places[agent.at], agent)
         if rule.case(value) + lie + spread(bits, 0, SIGN_JITTER) >= 500:
             return rule, value
-    rule = rules[-1]
-    return rule, env.value_of(rule, agent)
+    last = next((rule for rule in rules if rule.speaks == "otherwise"), rules[-1])
+    return last, env.value_of(last, agent)
 
 
 def _lie(rule: Protocol, place: Place, agent: Robot) -> int:
@@ -276,7 +280,9 @@ def _ahead(env: Factory) -> bool:
 
 
 def _next(agent: Robot, env: Factory) -> str:
-    """Where the round goes on: the next hop toward the next stop."""
+    """Where the round goes on: the next hop toward the next stop, or here while work is left."""
+    if agent.at == agent.round[agent.stop] and agent.stayed < DWELLS:
+        return agent.at
     goal = agent.round[(agent.stop + 1) % len(agent.round)]
     return env.next_hop(agent.at, goal)
 

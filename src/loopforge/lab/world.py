@@ -27,14 +27,14 @@ DYNAMICS: dict[str, dict[str, tuple[int, int, int]]] = {
         "hum": (520, 6, 150),
         "drift": (500, 8, 140),
         "stock": (500, 6, 160),
-        "bias": (0, 10, 80),
+        "bias": (0, 12, 110),
     },
     "room": {"hum": (500, 6, 150), "unrest": (480, 7, 140), "stock": (480, 6, 160)},
     "console": {
         "drift": (510, 7, 150),
         "unrest": (500, 7, 150),
         "hum": (500, 6, 150),
-        "bias": (0, 10, 80),
+        "bias": (0, 12, 110),
     },
     "corridor": {"crowd": (510, 6, 160)},
     "bay": {"crowd": (480, 6, 160)},
@@ -100,6 +100,7 @@ class Robot:
     backstory: str = ""
     voice: str = ""
     stop: int = 0
+    stayed: int = 0
     recent: str = "Nothing has happened to you yet."
     today: list[Memory] = field(default_factory=list)
     beliefs: list[Believed] = field(default_factory=list)
