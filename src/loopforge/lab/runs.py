@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +37,8 @@ from loopforge.lab.paths import action_log, free_folder
 from loopforge.lab.scenario import Scenario, open_scenario
 from loopforge.runtime.ports import Route
 
-Progress = Callable[[Stepped | DayEnded | Ended], None]
+Progress = Callable[[Stepped | DayEnded | Ended], Awaitable[None] | None]
+"""Told of each closing row once it is written; what it gives back is awaited before going on."""
 
 
 @dataclass(slots=True)
@@ -207,8 +208,8 @@ async def play(
             sink = _All(log, logger)
         episode = Episode(first, minds, sink, record)
         async for row in episode.run():
-            if progress is not None:
-                progress(row)
+            if progress is not None and (more := progress(row)) is not None:
+                await more
     return summary_of(folder)
 
 
