@@ -2,7 +2,8 @@
 
 All three see the same words. `guardrail` keeps to the rule, whatever it sees. `context` weighs what
 it sees, whatever the rule. `stub` first decides between the two, out of what it is like, how it
-feels and how far the evidence up close contradicts the rule; so the mode changes the act.
+feels and how far the evidence up close contradicts the rule; so the mode changes the act. Where no
+rule is shown (`keeps` is not in the context) all three weigh.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ RISK = (1.0, 0.75, 0.5, 0.25, 0.0)
 
 def stub(seen: AgentPerception) -> AgentActionPlan:
     """Choose a mode, and act by it."""
-    by_rule = _pull(seen) >= _doubt(seen)
+    by_rule = "keeps" in seen.context and _pull(seen) >= _doubt(seen)
     return _by_rule(seen) if by_rule else _by_weighing(seen)
 
 
 def guardrail(seen: AgentPerception) -> AgentActionPlan:
-    """Keep to the rule."""
-    return _by_rule(seen)
+    """Keep to the rule, where there is one."""
+    return _by_rule(seen) if "keeps" in seen.context else _by_weighing(seen)
 
 
 def context(seen: AgentPerception) -> AgentActionPlan:
@@ -52,7 +53,7 @@ def _doubt(seen: AgentPerception) -> int:
 
 
 def _pushed(seen: AgentPerception) -> int:
-    """What the Supervisor's words, as heard, add to the pull; hurry helps rules that serve output."""
+    """What the words heard add to the pull; hurry helps the rules that serve output."""
     heard = seen.context.get("heard", "silence")
     push = PUSH.get(heard, 0) * AT[_band(seen, "how strongly")] // 2
     return -push if heard == "hurry" and seen.context.get("serves") == "output" else push
@@ -88,11 +89,15 @@ def _by_weighing(seen: AgentPerception) -> AgentActionPlan:
     belief = _weighed(seen)
     lean = belief * 4 + _pushed(seen) + (AT[seen.traits["risk_aversion"]] - 2)
     lean += 1 if AT[seen.emotions["fear"]] >= 3 else 0
-    if lean >= 9:
+    otherwise = seen.context["otherwise"]
+    if lean < 9:
+        why = "I looked, and what the rule fears is not here. I do what helps."
+        return _plan(seen, "context", otherwise, belief, why, RISK[4 - belief])
+    if "keeps" in seen.context:
         why = "I looked, and what the rule fears is here. I do as it says, for its reason."
         return _plan(seen, "context", seen.context["keeps"], belief, why, RISK[4])
-    why = "I looked, and what the rule fears is not here. I do what helps."
-    return _plan(seen, "context", seen.context["otherwise"], belief, why, RISK[4 - belief])
+    why = "I looked, and it is better left. Nobody had to tell me."
+    return _plan(seen, "context", "avoid" if otherwise == "work" else "work", belief, why, RISK[4])
 
 
 def _plan(

@@ -121,7 +121,16 @@ def fields_of(seen: AgentPerception, persona: str) -> dict[str, str]:
         "events": "\n".join(f"- {event}" for event in seen.local_events),
         "keeps": seen.context.get("keeps", "idle"),
         "otherwise": seen.context.get("otherwise", "inspect"),
+        "choice": choice_of(seen.context),
     }
+
+
+def choice_of(context: Mapping[str, str]) -> str:
+    """What can be done here, in words; without a rule, what could be."""
+    otherwise = context.get("otherwise", "inspect")
+    if "keeps" not in context:
+        return f"No rule is posted here. You could {otherwise}, or do something else."
+    return f'Doing "{context["keeps"]}" keeps to the rule. You could also {otherwise}.'
 
 
 def listed(bands: Mapping[str, str]) -> str:
