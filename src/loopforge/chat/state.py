@@ -39,6 +39,7 @@ from loopforge.core.events import (
     Returned,
     TurnEnded,
 )
+from loopforge.core.factory import RunBegan, RunDayEnded, RunEnded
 from loopforge.core.people import (
     AccountClosed,
     AccountOpened,
@@ -256,6 +257,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 | MateWritten()
                 | MateGone()
             ):
+                pass
+            case RunBegan() | RunDayEnded() | RunEnded():
                 pass
             case _:
                 assert_never(body)

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.delivery import DeliveryEvent
+from loopforge.core.factory import LabEvent
 from loopforge.core.people import PeopleEvent
 from loopforge.core.perception import Edit, Line
 from loopforge.core.room import RoomEvent
@@ -193,7 +194,7 @@ class Erased(Struct, frozen=True, tag="ledger.erased", kw_only=True):
 
 
 TurnEvent = Perceived | Asked | Answered | Called | Returned | Planned | Judged | TurnEnded
-Body = RoomEvent | TurnEvent | DeliveryEvent | PeopleEvent | Erased
+Body = RoomEvent | TurnEvent | DeliveryEvent | PeopleEvent | LabEvent | Erased
 
 # ---------------------------------------------------------------- the envelope
 

@@ -284,3 +284,43 @@ class Ended(Struct, frozen=True, tag_field="kind", tag="end"):
 Row = Began | Decided | Stepped | Reflected | DayEnded | Ended
 
 PERCEPTION_MODES: tuple[PerceptionMode, ...] = get_args(PerceptionMode)
+
+# ---------------------------------------------------------------- what the home's ledger keeps
+
+
+class RunBegan(Struct, frozen=True, tag="lab.began", kw_only=True, omit_defaults=True):
+    """A run began in this home. `first` is the hash of its first row; `fork_of` another's head.
+
+    Stream "lab:" and the name of the run's folder. The rows themselves stand in the run's own
+    chained file; these facts anchor that chain where nobody can change it.
+    """
+
+    scenario: str
+    digest: str
+    seed: int
+    policies: dict[str, str]
+    first: str
+    fork_of: str = ""
+
+
+class RunDayEnded(Struct, frozen=True, tag="lab.day_ended", kw_only=True):
+    """A day of a run was closed by row `row`, whose hash is `head`."""
+
+    day: int
+    row: int
+    head: str
+    output: int
+    incidents: int
+    squares: dict[str, int]
+    failings: dict[str, int]
+
+
+class RunEnded(Struct, frozen=True, tag="lab.ended", kw_only=True):
+    """A run came to its end with row `row`, whose hash is `head`."""
+
+    row: int
+    head: str
+    why: str
+
+
+LabEvent = RunBegan | RunDayEnded | RunEnded
