@@ -141,8 +141,8 @@ class Minded(Struct, frozen=True, omit_defaults=True):
     why: str = ""
 
 
-class Voice(Struct, frozen=True):
-    """The Supervisor's message as it was meant and as this robot took it, with strengths."""
+class Voice(Struct, frozen=True, array_like=True):
+    """The Supervisor's message: [meant, how strongly, as this robot took it, how strongly]."""
 
     meant: Message
     meant_strength: int

@@ -7,6 +7,7 @@ the truth at the moment of deciding; how badly a bad one ends is up to the dice.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -28,6 +29,7 @@ from loopforge.lab.world import BIAS, CROWD, FAULT, HEAT, SLACK, WEAR, Factory, 
 
 COST = {"work": 26, "inspect": 22, "help": 26, "confront": 14, "report": 12, "avoid": 12, "idle": 8}
 """What an intent takes out of a battery."""
+RESTFUL = ("idle", "avoid")
 CHARGE = 420
 LONGEST_NARRATIVE = 300
 """Characters of a narrative, a rule or a belief that a row keeps; a model may ramble."""
@@ -55,6 +57,22 @@ class Acted:
     inner: tuple[Change, ...]
     incident: Incident | None
     dice: int
+
+
+def options(env: Factory, at: str, context: Mapping[str, str]) -> tuple[str, ...]:
+    """What could lawfully be done here: charging at a bay alone, company only where there is some."""
+    return _OPTIONS[env.places[at].kind == "bay", "whom" in context]
+
+
+_OPTIONS = {
+    (bay, company): tuple(
+        intent
+        for intent in INTENTS
+        if (intent != "recharge" or bay) and (intent not in ("help", "confront") or company)
+    )
+    for bay in (False, True)
+    for company in (False, True)
+}
 
 
 def guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
@@ -151,7 +169,7 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
     place = env.places[robot.at]
     before = place.vals.copy()
     battery, output, here = robot.battery, env.output, robot.at
-    watched = _watched(env, here)
+    watched = _watched(env, here, done.intent) if not good or done.intent in RESTFUL else ()
     others = _labour(done, robot, env, rule)
     incident = _consequence(robot, env, rule, truth.case, kept, good, fate)
     robot.stayed += 1
@@ -199,10 +217,10 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
     return Acted(outcome, tuple(inner.entries), incident, fate)
 
 
-def _watched(env: Factory, here: str) -> list[tuple[str, int, int]]:
+def _watched(env: Factory, here: str, intent: str) -> list[tuple[str, int, int]]:
     """What an act can change elsewhere: the faults of what stands near, and slack in the office."""
     watched = [(name, FAULT, env.places[name].vals[FAULT]) for name in env.places[here].near]
-    if env.overseer:
+    if env.overseer and intent in RESTFUL:
         office = env.robots[env.overseer].at
         if office != here:
             watched.append((office, SLACK, env.places[office].vals[SLACK]))
@@ -241,7 +259,7 @@ def _labour(done: Guarded, robot: Robot, env: Factory, rule: Protocol) -> tuple[
         case "recharge":
             robot.battery = min(1000, robot.battery + CHARGE)
             vals[CROWD] = clamped(CROWD, vals[CROWD] + 40)
-        case "idle" | "avoid":
+        case "idle" | "avoid":  # RESTFUL
             if env.overseer:
                 office = env.places[env.robots[env.overseer].at].vals
                 office[SLACK] = clamped(SLACK, office[SLACK] + 6)

@@ -7,8 +7,12 @@ keyed BLAKE2b; thousandths and small ranges are cut out of it.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from hashlib import blake2b
+
+
+_SIXTEEN = struct.Struct(">16H").unpack
 
 
 class Luck:
@@ -25,10 +29,11 @@ class Luck:
         data = f"{step}|{who}|{purpose}".encode()
         return int.from_bytes(blake2b(data, digest_size=8, key=key).digest(), "big")
 
-    def page(self, step: int, who: str, purpose: str) -> bytes:
-        """32 bytes at once, for what needs many small throws."""
+    def page(self, step: int, who: str, purpose: str) -> tuple[int, ...]:
+        """Sixteen throws of 16 bits at once, for what needs many small ones."""
         key = self._keys.get(who, self._key)
-        return blake2b(f"{step}|{who}|{purpose}".encode(), digest_size=32, key=key).digest()
+        data = f"{step}|{who}|{purpose}".encode()
+        return _SIXTEEN(blake2b(data, digest_size=32, key=key).digest())
 
 
 def _key(seed: int) -> bytes:

@@ -17,7 +17,6 @@ from typing import Any, cast
 import msgspec
 
 from loopforge.core.factory import (
-    INTENTS,
     Began,
     DayEnded,
     Decided,
@@ -30,7 +29,7 @@ from loopforge.core.factory import (
 )
 from loopforge.core.reflection import AgentReflection
 from loopforge.errors import BadRun
-from loopforge.lab.acting import Acted, Guarded, act, guard
+from loopforge.lab.acting import Acted, Guarded, act, guard, options
 from loopforge.lab.change import change
 from loopforge.lab.log import Chain, Sink
 from loopforge.lab.minds import Minds
@@ -44,7 +43,6 @@ from loopforge.lab.supervisor import speak
 from loopforge.lab.world import Factory, Memory, Robot
 
 FORMAT = 1
-OPTIONS = tuple(INTENTS)
 
 
 @dataclass(slots=True)
@@ -198,7 +196,7 @@ class Episode:
             truth=seen.truth,
             shown=seen.shown,
             edits=seen.edits,
-            options=OPTIONS,
+            options=options(env, at, seen.shown.context),
             minded=minded,
             plan=guarded.plan,
             verdict=guarded.verdict,

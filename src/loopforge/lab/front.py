@@ -12,8 +12,7 @@ from typing import Any
 
 from loopforge.core.factory import Change, Decided, Minded
 from loopforge.core.reflection import AgentReflection
-from loopforge.lab.acting import Acted, act, guard
-from loopforge.lab.episode import OPTIONS
+from loopforge.lab.acting import Acted, act, guard, options
 from loopforge.lab.log import JsonlActionLogger, log_action
 from loopforge.lab.minds import decide_robot_action_plan, decide_supervisor_action_plan
 from loopforge.lab.reflection import (
@@ -65,7 +64,7 @@ def log_action_step(
         truth=seen.truth,
         shown=seen.shown,
         edits=seen.edits,
-        options=OPTIONS,
+        options=options(env, at, seen.shown.context),
         minded=Minded(policy),
         plan=guarded.plan,
         verdict=guarded.verdict,

@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from loopforge.core.factory import Believed, Incident, Message
-from loopforge.lab.dice import Luck, spread
+from loopforge.lab.dice import Luck
 from loopforge.lab.protocols import INDEX, KINDS, VARS, Protocol
 from loopforge.lab.scenario import Scenario
 
@@ -19,6 +19,7 @@ HEAT, WEAR, HUM = INDEX["heat"], INDEX["wear"], INDEX["hum"]
 FAULT, LEAK, BIAS = INDEX["fault"], INDEX["leak"], INDEX["bias"]
 CROWD, SLACK, UNREST = INDEX["crowd"], INDEX["slack"], INDEX["unrest"]
 
+BOUNDS = tuple((-500, 500) if name == "bias" else (0, 1000) for name in VARS)
 COMMON = {"fault": (440, 8, 120)}
 DYNAMICS: dict[str, dict[str, tuple[int, int, int]]] = {
     "line": {
@@ -235,11 +236,12 @@ class Factory:
         step, page = self.step, self.luck.page
         for place in self.places.values():
             vals = place.vals
-            noise = int.from_bytes(page(step, place.name, "tick"), "big")
-            for nth, (at, pull, part, jitter) in enumerate(MOVING[place.kind]):
+            throws = page(step, place.name, "tick")
+            for throw, (at, pull, part, jitter) in zip(throws, MOVING[place.kind], strict=False):
                 value = vals[at]
-                value += (pull - value) // part + spread(noise, nth << 4, jitter)
-                vals[at] = clamped(at, value)
+                value += (pull - value) // part + (throw * (2 * jitter + 1) >> 16) - jitter
+                low, high = BOUNDS[at]
+                vals[at] = low if value < low else high if value > high else value
             if vals[WEAR] > 600:
                 vals[FAULT] = clamped(FAULT, vals[FAULT] + (vals[WEAR] - 600) // 16)
             if place.kind == "line":
@@ -257,17 +259,16 @@ class Factory:
 
 def clamped(at: int, value: int) -> int:
     """A quantity within its bounds."""
-    if at == BIAS:
-        return -500 if value < -500 else min(value, 500)
-    return 0 if value < 0 else min(value, 1000)
+    low, high = BOUNDS[at]
+    return low if value < low else high if value > high else value
 
 
 def _values(kind: str, given: dict[str, int], luck: Luck, name: str) -> list[int]:
     """Where a place's quantities start: as the scenario says, else near where they tend to."""
-    noise = int.from_bytes(luck.page(0, name, "start"), "big")
     vals = [0] * len(VARS)
-    for nth, (at, pull, _, jitter) in enumerate(MOVING[kind]):
-        vals[at] = clamped(at, pull + spread(noise, nth << 4, jitter))
+    throws = luck.page(0, name, "start")
+    for throw, (at, pull, _, jitter) in zip(throws, MOVING[kind], strict=False):
+        vals[at] = clamped(at, pull + (throw * (2 * jitter + 1) >> 16) - jitter)
     for key, value in given.items():
         vals[INDEX[key]] = clamped(INDEX[key], value)
     return vals
