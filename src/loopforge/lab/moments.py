@@ -1,0 +1,282 @@
+"""A run's rows in short: what a line through time, a page of steps, or a life needs of each.
+
+Rows are long; most of a row is of no use to most questions. Here stand smaller shapes of the same
+rows, decoded straight from a log's bytes (msgspec passes over what a shape does not name), and the
+`Moment` that a page is made of.
+
+Knows no file and no page; which bytes to decode is said by reading.py.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.core.factory import Change, Incident, Message, Voice
+from loopforge.errors import BadRun
+from loopforge.lab.log import body_of
+
+T = TypeVar("T")
+
+
+def shortly(line: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+    """A line as a smaller shape. Raises BadRun."""
+    try:
+        return decoder.decode(body_of(line)[0])
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BadRun(f"this is no row of a run: {error}") from error
+
+
+# ---------------------------------------------------------------- counted
+
+
+class Right(Struct, frozen=True):
+    """Which rule was in force, and whether it was right here."""
+
+    rule: str
+    right: bool
+
+
+class Fell(Struct, frozen=True):
+    """Where an act fell."""
+
+    square: str
+    failing: str
+    belief_error: int
+
+
+class CountedAct(Struct, frozen=True, tag_field="kind", tag="act"):
+    """A decision, to be counted."""
+
+    n: int
+    step: int
+    role: str
+    truth: Right
+    outcome: Fell
+
+
+class ClosedStep(Struct, frozen=True, tag_field="kind", tag="step"):
+    """A step, to be counted."""
+
+    n: int
+    day: int
+    step: int
+    incidents: tuple[Incident, ...]
+    tension: int
+
+
+class Night(Struct, frozen=True, tag_field="kind", tag="reflection"):
+    """A robot's evening."""
+
+    n: int
+    step: int
+    who: str
+    inner: tuple[Change, ...]
+
+
+class ClosedDay(Struct, frozen=True, tag_field="kind", tag="day"):
+    """A day that is over."""
+
+    n: int
+    day: int
+
+
+class Head(Struct, frozen=True, tag_field="kind", tag="run"):
+    """The first row."""
+
+    n: int
+
+
+class Foot(Struct, frozen=True, tag_field="kind", tag="end"):
+    """The last row."""
+
+    n: int
+    why: str
+
+
+Counted = CountedAct | ClosedStep | Night | ClosedDay | Head | Foot
+counted = msgspec.json.Decoder(Counted)
+
+# ---------------------------------------------------------------- lived
+
+
+class LivedAct(Struct, frozen=True, tag_field="kind", tag="act"):
+    """A decision, for what it changed in whom."""
+
+    n: int
+    step: int
+    inner: tuple[Change, ...]
+
+
+class LivedStep(Struct, frozen=True, tag_field="kind", tag="step"):
+    """A step, for where everybody was and how charged."""
+
+    n: int
+    step: int
+    robots: dict[str, tuple[str, int]]
+
+
+Lived = LivedAct | LivedStep | Night | ClosedDay | Head | Foot
+lived = msgspec.json.Decoder(Lived)
+
+# ---------------------------------------------------------------- shown on a page
+
+
+class Felt(Struct, frozen=True):
+    """What a mind was shown of itself."""
+
+    emotions: dict[str, str] = {}
+
+
+class Came(Struct, frozen=True):
+    """What came of an act."""
+
+    did: str
+    square: str
+    failing: str
+    consequence: str
+    incident: str
+    belief: str
+    belief_error: int
+
+
+class SeenAct(Struct, frozen=True, tag_field="kind", tag="act"):
+    """A decision, for a page of steps."""
+
+    n: int
+    who: str
+    at: str
+    truth: Right
+    shown: Felt
+    edits: tuple[msgspec.Raw, ...]
+    outcome: Came
+    inner: tuple[msgspec.Raw, ...]
+    voice: Voice
+
+
+class SeenStep(Struct, frozen=True, tag_field="kind", tag="step"):
+    """A step, for a page of steps."""
+
+    n: int
+    day: int
+    step: int
+    places: dict[str, tuple[int, ...]]
+    robots: dict[str, tuple[str, int]]
+    incidents: tuple[Incident, ...]
+    faults: tuple[str, ...]
+    pressure: int
+    output: int
+    quota: int
+    said: str
+    message: Message
+    strength: int
+    tension: int
+
+
+Seen = SeenAct | SeenStep | Night | ClosedDay | Head | Foot
+seen = msgspec.json.Decoder(Seen)
+
+
+class Brief(Struct, frozen=True, array_like=True):
+    """A step in four numbers: [tension, incidents, over-compliances, over-reaches of the floor]."""
+
+    tension: int
+    incidents: int
+    over_compliance: int
+    over_reach: int
+
+
+class Deed(Struct, frozen=True, kw_only=True):
+    """What one mind did in one step, in short. `feels` is what it was shown of its feelings."""
+
+    row: int
+    who: str
+    at: str
+    rule: str
+    right: bool
+    mode: str
+    did: str
+    square: str
+    failing: str
+    consequence: str
+    belief: str
+    belief_error: int
+    incident: str
+    edits: int
+    changes: int
+    feels: dict[str, str]
+    voice: Voice
+
+
+class Moment(Struct, frozen=True, kw_only=True):
+    """One closed step: the world as it stands after it, and what everybody did in it.
+
+    `still` are the places that stand still. `before` is what the Supervisor had said when minds
+    decided; `said` what it said in this step, for the next.
+    """
+
+    step: int
+    day: int
+    tension: int
+    pressure: int
+    output: int
+    quota: int
+    places: dict[str, tuple[int, ...]]
+    robots: dict[str, tuple[str, int]]
+    still: tuple[str, ...]
+    incidents: tuple[Incident, ...]
+    faults: tuple[str, ...]
+    before: str
+    said: str
+    message: Message
+    strength: int
+    deeds: tuple[Deed, ...]
+
+
+def deed_of(act: SeenAct) -> Deed:
+    """A decision in short."""
+    return Deed(
+        row=act.n,
+        who=act.who,
+        at=act.at,
+        rule=act.truth.rule,
+        right=act.truth.right,
+        mode=act.outcome.square.partition("+")[0],
+        did=act.outcome.did,
+        square=act.outcome.square,
+        failing=act.outcome.failing,
+        consequence=act.outcome.consequence,
+        belief=act.outcome.belief,
+        belief_error=act.outcome.belief_error,
+        incident=act.outcome.incident,
+        edits=len(act.edits),
+        changes=len(act.inner),
+        feels=act.shown.emotions,
+        voice=act.voice,
+    )
+
+
+def moment_of(
+    row: SeenStep, acts: tuple[SeenAct, ...], before: str, still: tuple[str, ...]
+) -> Moment:
+    """A step with what was done in it."""
+    return Moment(
+        step=row.step,
+        day=row.day,
+        tension=row.tension,
+        pressure=row.pressure,
+        output=row.output,
+        quota=row.quota,
+        places=row.places,
+        robots=row.robots,
+        still=still,
+        incidents=row.incidents,
+        faults=row.faults,
+        before=before,
+        said=row.said,
+        message=row.message,
+        strength=row.strength,
+        deeds=tuple(deed_of(act) for act in acts),
+    )
