@@ -35,17 +35,22 @@ class Counted(Episode):
             self.acts.append((row.step, row.who, outcome.did, outcome.square))  # type: ignore[union-attr]
 
 
+def play(episode: Episode) -> None:
+    """Play it to the end."""
+
+    async def to_the_end() -> None:
+        async for _ in episode.run():
+            pass
+
+    asyncio.run(to_the_end())
+
+
 def score(name: str, policy: str = "stub", **chosen: Any) -> Counted:
     """One run of a shipped scenario, counted."""
     scenario = Choice(**chosen).apply(open_scenario(name))
     minds = Minds(policy=policy)
     episode = Counted(began(scenario, scenario.seed, minds), minds, Nowhere())
-
-    async def play() -> None:
-        async for _ in episode.run():
-            pass
-
-    asyncio.run(play())
+    play(episode)
     return episode
 
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from functools import cache
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
+from loopforge.core.factory import Decided, Row
+from loopforge.lab.episode import began
+from loopforge.lab.minds import Minds
 from loopforge.lab.protocols import shipped
 from loopforge.lab.runs import Run
 from loopforge.lab.scenario import Scenario, open_scenario, shipped_cast, shipped_scenarios
-from tests.lab.scoring import over_seeds, score
+from loopforge.lab.shaping import glimpse
+from loopforge.lab.world import Factory
+from tests.lab.scoring import Counted, Nowhere, over_seeds, play, score
 
 SCENARIOS = shipped_scenarios()
 
@@ -71,33 +78,36 @@ def test_both_kinds_of_moments_come_up(name: str) -> None:
     assert min(run.right, run.wrong) > 0.1 * (run.right + run.wrong)
 
 
+def test_the_order_in_which_a_scenario_lists_them_changes_nothing() -> None:
+    """With its robots and places listed backwards, a scenario plays out the same."""
+    there = open_scenario("quota_week")
+    back = replace(there, robots=there.robots[::-1], places=there.places[::-1])
+    runs = []
+    for scenario in (there, back):
+        minds = Minds()
+        episode = Counted(began(scenario, 5, minds), minds, Nowhere())
+        play(episode)
+        runs.append(episode)
+    assert runs[0].acts == runs[1].acts
+    assert [p.vals for p in runs[0].env.places.values()] == [
+        p.vals for p in runs[1].env.places.values()
+    ]
+
+
 def test_every_kind_of_dilemma_comes_up_both_ways() -> None:
     """Over the scenarios, each protocol is met where it is right and where it is wrong."""
     met: dict[str, set[bool]] = {key: set() for key in shipped()}
-    from tests.lab.scoring import Counted
 
     class Met(Counted):
-        def _write(self, row: object) -> None:
-            truth = getattr(row, "truth", None)
-            if truth is not None:
-                met[truth.rule].add(truth.right)
-            super()._write(row)  # type: ignore[arg-type]
-
-    import asyncio
-
-    from loopforge.lab.episode import began
-    from loopforge.lab.minds import Minds
-    from tests.lab.scoring import Nowhere
-
-    async def play(name: str, seed: int) -> None:
-        minds = Minds()
-        episode = Met(began(open_scenario(name), seed, minds), minds, Nowhere())
-        async for _ in episode.run():
-            pass
+        def _write(self, row: Row) -> None:
+            if isinstance(row, Decided):
+                met[row.truth.rule].add(row.truth.right)
+            super()._write(row)
 
     for name in SCENARIOS:
         for seed in (1, 2):
-            asyncio.run(play(name, seed))
+            minds = Minds()
+            play(Met(began(open_scenario(name), seed, minds), minds, Nowhere()))
     assert {key: rights for key, rights in met.items() if rights != {True, False}} == {}
 
 
@@ -131,11 +141,6 @@ def test_decisions_differ_by_perception_on_the_same_seed() -> None:
 
 def test_no_mind_is_shown_a_digit() -> None:
     """In no scenario, at no step, does a perception hold a digit, but for its own step number."""
-    import msgspec
-
-    from loopforge.lab.shaping import glimpse
-    from loopforge.lab.world import Factory
-
     for name in SCENARIOS:
         env = Factory(open_scenario(name), 3)
         for step in range(12):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from loopforge.core.factory import Believed, Incident, Message
 from loopforge.lab.dice import Luck
@@ -122,7 +123,11 @@ class Said:
 
 
 class Factory:
-    """The environment. `step` counts from 0 over the whole run; a day has `steps_per_day`."""
+    """The environment. `step` counts from 0 over the whole run; a day has `steps_per_day`.
+
+    Places and robots stand in the order of their names, so that nothing depends on the order in
+    which a scenario lists them.
+    """
 
     def __init__(self, scenario: Scenario, seed: int) -> None:
         self.scenario, self.seed = scenario, seed
@@ -135,7 +140,7 @@ class Factory:
                 _values(each.kind, each.values, self.luck, each.name),
                 ["" for _ in VARS],
             )
-            for each in scenario.places
+            for each in sorted(scenario.places, key=attrgetter("name"))
         }
         self.robots = {
             each.name: Robot(
@@ -152,7 +157,7 @@ class Factory:
                 backstory=each.backstory,
                 voice=each.voice,
             )
-            for each in scenario.robots
+            for each in sorted(scenario.robots, key=attrgetter("name"))
         }
         self.routes = _routes(self.places)
         self.in_force = _in_force(scenario, self.places, self.robots)
@@ -241,7 +246,7 @@ class Factory:
                 value = vals[at]
                 value += (pull - value) // part + (throw * (2 * jitter + 1) >> 16) - jitter
                 low, high = BOUNDS[at]
-                vals[at] = low if value < low else high if value > high else value
+                vals[at] = low if value < low else min(value, high)
             if vals[WEAR] > 600:
                 vals[FAULT] = clamped(FAULT, vals[FAULT] + (vals[WEAR] - 600) // 16)
             if place.kind == "line":
@@ -260,7 +265,7 @@ class Factory:
 def clamped(at: int, value: int) -> int:
     """A quantity within its bounds."""
     low, high = BOUNDS[at]
-    return low if value < low else high if value > high else value
+    return low if value < low else min(value, high)
 
 
 def _values(kind: str, given: dict[str, int], luck: Luck, name: str) -> list[int]:
