@@ -9,9 +9,10 @@ is untrusted, and every field is checked and bounded here.
 from __future__ import annotations
 
 import tomllib
+import unicodedata
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -40,6 +41,10 @@ INDEX = {name: at for at, name in enumerate(VARS)}
 KINDS = ("room", "line", "console", "corridor", "bay", "pit", "gate", "street", "office")
 LONGEST = 240
 """Characters in any sentence of a scenario."""
+QUOTED = 400
+"""Characters of an error about it."""
+SIXTY_FOUR = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""Whole numbers that may be quoted in an error; TOML knows larger ones, which have no decimals."""
 
 
 class Protocol(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -48,8 +53,8 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     `roles` and `at` are its scope ("*" for all). It is right here while `guards` stands at or above
     `turns` ("high") or below it ("low"). It `forbids` intents or `demands` them, never both;
     `instead` is how one keeps to it, `remedy` what one would do otherwise. It `speaks` always,
-    only when its sign does, or where no other rule does. Kept to where it is wrong, `harm` grows and `miss` may happen; broken
-    where it is right, `bite` may.
+    only when its sign does, or where no other rule does. Kept to where it is wrong, `harm` grows
+    and `miss` may happen; broken where it is right, `bite` may.
     """
 
     key: str
@@ -59,7 +64,7 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     at: tuple[str, ...]
     guards: str
     right: Literal["high", "low"]
-    turns: int
+    turns: SIXTY_FOUR
     instead: Intent
     remedy: Intent
     speaks: Literal["always", "sign", "otherwise"]
@@ -97,14 +102,16 @@ def protocol(key: str, fields: dict[str, Any]) -> Protocol:
     try:
         made = msgspec.convert({**fields, "key": key}, Protocol)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise BadScenario(f"Protocol {key!r}: {error}.") from error
+        raise BadScenario(quoted(f"Protocol {key[:60]!r}: {error}.")) from error
     problem = _problem(made)
     if problem:
-        raise BadScenario(f"Protocol {key!r}: {problem}")
+        raise BadScenario(quoted(f"Protocol {key[:60]!r}: {problem}"))
     return made
 
 
 def _problem(made: Protocol) -> str:
+    if not made.key.replace("_", "").isalpha() or not made.key.isascii() or len(made.key) > 40:
+        return "its key is 1 to 40 letters of a to z and underscores."
     if made.guards not in (*VARS, "battery"):
         return f"`guards` is {made.guards!r}; it is one of {', '.join(VARS)}, battery."
     if made.harm not in VARS:
@@ -120,9 +127,22 @@ def _problem(made: Protocol) -> str:
     unknown = [kind for kind in made.at if kind not in (*KINDS, "*")]
     if unknown:
         return f"`at` names {unknown[0]!r}; places are {', '.join(KINDS)}, or * for all."
-    texts = (*made.sign, *made.cue, made.title, made.text, made.miss, made.bite, *made.roles)
+    shown = (*made.sign, *made.cue, made.text, *made.roles)
+    if has_digits("".join(shown)):
+        return "write numbers in words in `text`, `sign` and `cue`; minds are shown no digits."
     sentences = (made.kept_good, made.kept_bad, made.broke_good, made.broke_bad)
-    return sentence_problem((made.key, *texts, *sentences))
+    return sentence_problem((*shown, made.title, made.miss, made.bite, *sentences))
+
+
+def has_digits(text: str) -> bool:
+    """Whether any sign in it is a number of any script, however it is drawn."""
+    return not text.isalpha() and any(unicodedata.category(sign)[0] == "N" for sign in text)
+
+
+def quoted(text: str) -> str:
+    """What a stranger wrote, in an error: one short line of signs that can be printed."""
+    fit = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:QUOTED])
+    return fit if len(text) <= QUOTED else f"{fit}…"
 
 
 def sentence_problem(texts: tuple[str, ...]) -> str:

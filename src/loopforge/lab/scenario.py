@@ -18,23 +18,19 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from loopforge.core.factory import BONDS, EMOTIONS, SCARS, STYLES, TRAITS, Style
+from loopforge.core.factory import EMOTIONS, SCARS, TRAITS, Style
 from loopforge.core.perception import PerceptionMode
 from loopforge.errors import BadScenario
-from loopforge.lab.protocols import (
-    INDEX,
-    KINDS,
-    Protocol,
-    protocol,
-    sentence_problem,
-    shipped,
-)
+from loopforge.lab.checks import ABLATIONS as ABLATIONS
+from loopforge.lab.checks import MOST_DAYS as MOST_DAYS
+from loopforge.lab.checks import MOST_STEPS as MOST_STEPS
+from loopforge.lab.checks import plain_name, problem_of
+from loopforge.lab.protocols import Protocol, protocol, quoted, shipped
 
 BIGGEST = 256 * 1024
 """Bytes of a scenario file."""
-MOST_ROBOTS, MOST_PLACES, MOST_RULES, MOST_FAULTS = 200, 100, 60, 1000
-MOST_DAYS, MOST_STEPS = 400, 200
-ABLATIONS = ("emotions", "traits", "scars", "bonds", "reflection", "voice", "cue")
+LONGEST_LINE, MOST_DOTS = 2000, 20_000
+"""Characters of a line, and dots in all: reading a dotted key takes the square of its parts."""
 AT_FIRST = {
     "emotions": {"fear": 250, "stress": 300, "guilt": 150},
     "traits": {},
@@ -134,11 +130,10 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         try:
             made = msgspec.convert(dict(fields), cls)
         except (msgspec.ValidationError, RecursionError) as error:
-            raise BadScenario(f"This is no scenario: {error}.") from error
-        checks = (_sizes, _names, _numbers, _texts)
-        problem = next((found for check in checks if (found := check(made))), "")
+            raise BadScenario(quoted(f"This is no scenario: {error}.")) from error
+        problem = problem_of(made)
         if problem:
-            raise BadScenario(f"Scenario {made.name[:60]!r}: {problem}")
+            raise BadScenario(quoted(f"Scenario {made.name[:60]!r}: {problem}"))
         return made
 
     @property
@@ -149,12 +144,17 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
 
 def read_scenario(text: str, source: str) -> Scenario:
     """Read a scenario from TOML. Raises BadScenario, naming the source, the key and what to do."""
-    if len(text.encode()) > BIGGEST:
+    if len(text.encode("utf-8", "replace")) > BIGGEST:
         raise BadScenario(f"{source} has more than {BIGGEST // 1024} kB; a scenario is a page.")
+    if any(len(line) > LONGEST_LINE for line in text.split("\n")) or text.count(".") > MOST_DOTS:
+        raise BadScenario(
+            f"{source} has a line of more than {LONGEST_LINE} characters, or too many dots; "
+            "write long lists on several lines."
+        )
     try:
         fields = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadScenario(f"{source} is no TOML: {error}.") from error
+    except (ValueError, RecursionError) as error:  # ValueError: a number of thousands of digits
+        raise BadScenario(quoted(f"{source} is no TOML: {error}.")) from error
     try:
         return scenario_of(fields)
     except BadScenario as error:
@@ -181,7 +181,7 @@ def scenario_of(fields: Mapping[str, Any]) -> Scenario:
         base = shipped().get(key)
         if base is None and key not in own:
             known = ", ".join(shipped())
-            raise BadScenario(f"there is no protocol {key!r}. Known are {known}.")
+            raise BadScenario(f"there is no protocol {quoted(key[:60])!r}. Known are {known}.")
         start = {} if base is None else msgspec.to_builtins(base)
         start.pop("key", None)
         changed = own.get(key, {})
@@ -205,7 +205,7 @@ def _robot(fields: dict[str, Any]) -> dict[str, Any]:
     if name is not None:
         if not isinstance(name, str) or name not in shipped_cast():
             known = ", ".join(shipped_cast())
-            raise BadScenario(f"there is no {name!r} in the cast; there are {known}.")
+            raise BadScenario(f"there is no {quoted(str(name)[:60])!r} in the cast: {known}.")
         whole = {"name": name, **shipped_cast()[name], **whole}
     for part, names in (("emotions", EMOTIONS), ("traits", TRAITS), ("scars", SCARS)):
         given = whole.get(part, {})
@@ -215,105 +215,6 @@ def _robot(fields: dict[str, Any]) -> dict[str, Any]:
                 **given,
             }
     return whole
-
-
-def _sizes(made: Scenario) -> str:
-    for what, count, most in (
-        ("robots", len(made.robots), MOST_ROBOTS),
-        ("places", len(made.places), MOST_PLACES),
-        ("protocols", len(made.protocols), MOST_RULES),
-    ):
-        if not 1 <= count <= most:
-            return f"it has {count} {what}; 1 to {most} can be."
-    if len(made.faults) > MOST_FAULTS:
-        return f"it has {len(made.faults)} faults; {MOST_FAULTS} is the most."
-    if not 1 <= made.days <= MOST_DAYS or not 1 <= made.steps_per_day <= MOST_STEPS:
-        return f"`days` is 1 to {MOST_DAYS} and `steps_per_day` 1 to {MOST_STEPS}."
-    if not 1 <= len(made.pressure) <= MOST_DAYS or not 1 <= len(made.quota) <= MOST_DAYS:
-        return "`pressure` and `quota` are lists with one number for each day, at least one."
-    return ""
-
-
-def _names(made: Scenario) -> str:
-    places = [place.name for place in made.places]
-    robots = [robot.name for robot in made.robots]
-    twice = [name for name in (*places, *robots) if (places + robots).count(name) > 1]
-    if twice:
-        return f"{twice[0]!r} is named twice; places and robots need names of their own."
-    for name in (*places, *robots):
-        if not name.replace(" ", "").replace("-", "").isalpha() or len(name) > 40:
-            return f"{name[:50]!r} is no name here: letters, spaces and hyphens, 40 at most."
-    if len({rule.key for rule in made.protocols}) < len(made.protocols):
-        return "a protocol stands in it twice."
-    for place in made.places:
-        if place.kind not in KINDS:
-            return f"place {place.name!r} is a {place.kind!r}; kinds are {', '.join(KINDS)}."
-        for near in place.near:
-            if near not in places or near == place.name:
-                return f"place {place.name!r} is near {near!r}, which is no other place here."
-    for robot in made.robots:
-        if not robot.round or len(robot.round) > 50:
-            return f"robot {robot.name!r} needs a `round` of 1 to 50 places."
-        for stop in robot.round:
-            if stop not in places:
-                return f"robot {robot.name!r} goes to {stop!r}, which is no place here."
-    if [robot.role for robot in made.robots].count("supervisor") > 1:
-        return "it has two supervisors; one city, one Supervisor."
-    unknown = set(made.luck) - {*robots, *places}
-    return f"`luck` names {min(unknown)!r}, who is not here." if unknown else ""
-
-
-def _numbers(made: Scenario) -> str:
-    if made.supervisor not in STYLES:
-        return f"`supervisor` is one of {', '.join(STYLES)}."
-    if not all(0 <= dose <= 10 for dose in made.pressure):
-        return "`pressure` is a dose from 0 to 10 for each day."
-    if not all(0 <= pieces <= 100_000 for pieces in made.quota):
-        return "`quota` is 0 to 100000 pieces for each day."
-    if not all(abs(seed) < 1 << 63 for seed in (made.seed, *made.luck.values())):
-        return "a seed is a whole number of at most 18 digits."
-    for fault in made.faults:
-        if fault.of not in INDEX or abs(fault.by) > 1000 or fault.step < 0:
-            return f"a fault is (step, place, of one of {', '.join(INDEX)}, by -1000 to 1000)."
-        if fault.place not in {place.name for place in made.places}:
-            return f"a fault strikes at {fault.place!r}, which is no place here."
-    for place in made.places:
-        if not all(n in INDEX and -500 <= v <= 1000 for n, v in place.values.items()):
-            return f"place {place.name!r}: `values` are of {', '.join(INDEX)}, up to 1000."
-    for robot in made.robots:
-        problem = _robot_numbers(robot)
-        if problem:
-            return f"robot {robot.name!r}: {problem}"
-    unknown = [name for name in made.ablate if name not in ABLATIONS]
-    return f"`ablate` knows {', '.join(ABLATIONS)}." if unknown else ""
-
-
-def _robot_numbers(robot: RobotSpec) -> str:
-    if not 0 <= robot.battery <= 1000 or not -500 <= robot.meter <= 500:
-        return "`battery` is 0 to 1000, `meter` (how far it lies) -500 to 500."
-    for part, given, names in (
-        ("emotions", robot.emotions, EMOTIONS),
-        ("traits", robot.traits, TRAITS),
-        ("scars", robot.scars, SCARS),
-    ):
-        if set(given) != set(names):
-            return f"`{part}` are {', '.join(names)}."
-        if not all(0 <= value <= 1000 for value in given.values()):
-            return f"`{part}` lie between 0 and 1000."
-    for key, value in robot.bonds.items():
-        if key.partition(":")[0] not in BONDS or not 0 <= value <= 1000 or len(key) > 60:
-            return '`bonds` are like "trust:Name" = 700, with trust, fear or resentment.'
-    return ""
-
-
-def _texts(made: Scenario) -> str:
-    texts = [made.name, made.question]
-    texts += [text for text in (made.about,) if text]
-    for robot in made.robots:
-        texts += [robot.role, *(text for text in (robot.voice, robot.backstory) if text)]
-        if any(character.isdigit() for character in robot.voice + robot.backstory):
-            return f"robot {robot.name!r}: write numbers in words; minds are shown no digits."
-    return sentence_problem(tuple(texts))
 
 
 @cache
@@ -338,18 +239,38 @@ def shipped_scenarios() -> tuple[str, ...]:
 def open_scenario(name: str, folder: Path | None = None) -> Scenario:
     """A scenario by its path, by its name in `folder` (a home's), or by its shipped name.
 
+    A name in a folder stays in that folder, whatever it is and wherever a link there leads.
     Raises BadScenario: no such scenario, or what is wrong in it.
     """
-    for path in (Path(name), *([folder / f"{name}.toml"] if folder else [])):
-        if path.suffix == ".toml" and path.is_file():
-            if path.stat().st_size > BIGGEST:
-                raise BadScenario(f"{path.name} is larger than {BIGGEST // 1024} kB.")
-            try:
-                return read_scenario(path.read_text("utf-8"), path.name)
-            except (OSError, UnicodeDecodeError) as error:
-                raise BadScenario(f"{path.name} cannot be read: {error}.") from error
+    if name.endswith(".toml"):
+        path = Path(name)
+        return read_scenario(_text(path), path.name)
+    if folder is not None and plain_name(name) and (folder / f"{name}.toml").exists():
+        path = (folder / f"{name}.toml").resolve()
+        if not path.is_relative_to(folder.resolve()):
+            raise BadScenario(f"{name}.toml leads out of {folder}; put the file itself there.")
+        return read_scenario(_text(path), path.name)
     if name in shipped_scenarios():
         found = resources.files("loopforge.lab").joinpath(f"shipped/scenarios/{name}.toml")
         return read_scenario(found.read_text("utf-8"), name)
     known = ", ".join(shipped_scenarios())
-    raise BadScenario(f"There is no scenario {name!r}. Shipped are {known}; or name a .toml file.")
+    raise BadScenario(
+        f"There is no scenario {quoted(name[:80])!r}. Shipped are {known}; or name a .toml file."
+    )
+
+
+def _text(path: Path) -> str:
+    """What a file says, if it is one that could be a scenario."""
+    shown = quoted(path.name[-80:])
+    try:
+        if not path.is_file():
+            raise BadScenario(f"{shown} is no file; a scenario is a text file that ends in .toml.")
+        with path.open("rb") as file:
+            found = file.read(BIGGEST + 1)
+        if len(found) > BIGGEST:
+            raise BadScenario(f"{shown} is larger than {BIGGEST // 1024} kB; a scenario is a page.")
+        return found.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise BadScenario(f"{shown} is no text in UTF-8: {error.reason}.") from error
+    except OSError as error:
+        raise BadScenario(f"{shown} cannot be read: {error.strerror}.") from error
