@@ -19,10 +19,12 @@ from typer import Context
 from typer.main import get_group
 
 from loopforge import cli, errors
+from loopforge.core import factory
 from loopforge.core.delivery import TABLE, DeliveryEvent
 from loopforge.core.events import TurnEvent
 from loopforge.core.people import PeopleEvent
 from loopforge.core.room import RoomAct, RoomEvent
+from loopforge.lab.protocols import shipped
 from loopforge.models.places import PLACES
 from loopforge.settings import Row, rows
 
@@ -167,6 +169,16 @@ def _first(thing: type) -> str:
     return _cell(paragraph)
 
 
+def protocols() -> str:
+    """The rules that ship with the Factory, and what each is there against."""
+    table = "".join(
+        f"| {rule.title} | {_cell(rule.text)} | {', '.join(rule.roles).replace('*', 'all')} "
+        f"| {rule.guards} {'from' if rule.right == 'high' else 'below'} {rule.turns} |\n"
+        for rule in shipped().values()
+    )
+    return f"| rule | it says | for | right here while |\n| --- | --- | --- | --- |\n{table}"
+
+
 def error_tree() -> str:
     """The errors, from the classes."""
     return "```\n" + "".join(_branch(errors.LoopforgeError, 0)) + "```\n"
@@ -187,6 +199,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "room": lambda: vocabulary(RoomEvent),
     "turn": lambda: vocabulary(TurnEvent),
     "people": lambda: vocabulary(PeopleEvent),
+    "factory": lambda: vocabulary(factory.Row),
+    "protocols": protocols,
     "errors": error_tree,
 }
 

@@ -87,6 +87,7 @@ class Episode:
         self._lines: list[bytes] = []
         self._squares: Counter[str] = Counter()
         self._failings: Counter[str] = Counter()
+        self._tensions: list[int] = []
         minds.characters = {
             robot.name: f"{robot.voice} {robot.backstory}".strip() for robot in scenario.robots
         }
@@ -138,6 +139,7 @@ class Episode:
             speak(spoken, env)
         incidents += env.tick()
         tension = self._tension(robots, incidents, failed)
+        self._tensions.append(tension)
         row = Stepped(
             n=env.row,
             day=env.day,
@@ -248,7 +250,7 @@ class Episode:
             output=env.output,
             quota=env.quota,
             incidents=env.incidents_today,
-            tension=0,
+            tension=sum(self._tensions) // max(1, len(self._tensions)),
             squares=dict(sorted(self._squares.items())),
             failings=dict(sorted(self._failings.items())),
             robots={
@@ -262,6 +264,7 @@ class Episode:
                 for robot in env.robots.values()
             },
         )
+        self._tensions.clear()
         self._squares.clear()
         self._failings.clear()
         self._write(row)
