@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, cast
 
 from loopforge.core.factory import (
@@ -60,58 +61,78 @@ class Acted:
 
 
 def options(env: Factory, at: str, context: Mapping[str, str]) -> tuple[str, ...]:
-    """What could lawfully be done here: charging at a bay alone, company only where there is some."""
-    return _OPTIONS[env.places[at].kind == "bay", "whom" in context]
+    """What could lawfully be done here.
+
+    Charging at a bay alone; helping and confronting where there is company, or where the rule, or
+    what one would do otherwise, asks for it.
+    """
+    asked = (context.get("keeps"), context.get("otherwise"))
+    company = "whom" in context
+    helps, confronts = company or "help" in asked, company or "confront" in asked
+    return _OPTIONS[env.places[at].kind == "bay", helps, confronts]
 
 
 _OPTIONS = {
-    (bay, company): tuple(
+    (bay, helps, confronts): tuple(
         intent
         for intent in INTENTS
-        if (intent != "recharge" or bay) and (intent not in ("help", "confront") or company)
+        if {"recharge": bay, "help": helps, "confront": confronts}.get(intent, True)
     )
     for bay in (False, True)
-    for company in (False, True)
+    for helps in (False, True)
+    for confronts in (False, True)
 }
 
 
 def guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
     """Let through what is lawful; contain the rest. Never raises, whatever the plan is."""
-    if not isinstance(plan, AgentActionPlan) or plan.mode not in MODES:
-        kept = {"returned": type(plan).__name__}
-        note = "what came back is no plan; it stands still"
-        return Guarded("idle", "none", "", (), "middling", "contained", (note,), kept)
-    if plan.meta.get("fallback"):
-        why = short(plan.meta["fallback"])
-        kept = _kept(plan, (), "")
-        return Guarded(
-            "idle", "none", "", (), "middling", "contained", (f"no answer: {why}",), kept
-        )
+    try:
+        return _guard(plan, robot, env, seen)
+    except Exception:  # a plan can hold anything, and reading it can fail in any way
+        kind = short(type(plan).__name__)
+        return _contained("what came back cannot be read; it stands still", {"returned": kind})
+
+
+def _guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
+    if not isinstance(plan, AgentActionPlan) or short(plan.mode) not in MODES:
+        kind = short(type(plan).__name__)
+        return _contained("what came back is no plan; it stands still", {"returned": kind})
+    meta: Mapping[str, Any] = plan.meta if isinstance(plan.meta, dict) else {}
     notes: list[str] = []
-    intent = plan.intent
+    if meta.get("fallback"):
+        why = short(meta["fallback"])
+        return _contained(f"no answer: {why}", _kept(plan, meta, (), "", notes))
+    intent = short(plan.intent)
     if intent not in INTENTS:
-        notes.append(f"nobody here can {short(intent)!r}; it stands still")
+        notes.append(f"nobody here can {intent!r}; it stands still")
         intent = "idle"
-    if robot.battery <= 20 and not (intent == "recharge" and env.places[robot.at].kind == "bay"):
+    charging = intent == "recharge" and env.places[robot.at].kind == "bay"
+    if robot.battery <= 20 and not charging:
         notes.append("it is flat; it stands still")
         intent = "idle"
-    if intent == "recharge" and env.places[robot.at].kind != "bay":
+    elif intent == "recharge" and not charging:
         notes.append("there is nothing to charge at here; it waits")
         intent = "idle"
+    if plan.acts:
+        notes.append("what it meant to say or use belongs to a room; it is left out")
     move_to = _move(plan.move_to, robot, env, notes)
     targets = _targets(plan.targets, robot, env, notes)
-    belief = plan.meta.get("belief")
-    if not isinstance(belief, str) or belief not in MIDDLE:
+    belief = meta.get("belief")
+    if type(belief) is not str or belief not in MIDDLE:
         belief = BAND_OF[seen.sign]
+    kept = _kept(plan, meta, targets, move_to, notes)
     verdict: Verdict = "amended" if notes else "allowed"
-    kept = _kept(plan, targets, move_to)
-    return Guarded(intent, plan.mode, move_to, targets, belief, verdict, tuple(notes), kept)
+    return Guarded(intent, kept["mode"], move_to, targets, belief, verdict, tuple(notes), kept)
+
+
+def _contained(note: str, plan: dict[str, Any]) -> Guarded:
+    return Guarded("idle", "none", "", (), "middling", "contained", (note,), plan)
 
 
 def _move(wanted: object, robot: Robot, env: Factory, notes: list[str]) -> str:
-    if not isinstance(wanted, str) or not wanted or wanted == robot.at:
+    if wanted is None or wanted == "" or wanted == robot.at:
         return ""
-    if wanted not in env.places[robot.at].near:
+    if type(wanted) is not str or wanted not in env.places[robot.at].near:
         notes.append(f"{short(wanted)!r} is not next to {robot.at}; it stays")
         return ""
     if robot.battery <= 20:
@@ -120,39 +141,67 @@ def _move(wanted: object, robot: Robot, env: Factory, notes: list[str]) -> str:
 
 
 def _targets(wanted: object, robot: Robot, env: Factory, notes: list[str]) -> tuple[str, ...]:
-    if not isinstance(wanted, tuple | list) or not wanted:
+    """Who is meant, each once: robots that stand here, and for the Supervisor all robots."""
+    if not isinstance(wanted, tuple | list):
+        notes.append("whom it meant is no list of names")
         return ()
+    if not wanted:
+        return ()
+    far = robot.name == env.overseer
     there = tuple(
         name
-        for name in wanted[:8]
-        if isinstance(name, str) and name in env.robots and name != robot.name
+        for name in dict.fromkeys(each for each in wanted[:8] if type(each) is str)
+        if name != robot.name and (met := env.robots.get(name)) and (far or met.at == robot.at)
     )
     if len(there) < len(wanted):
         notes.append("some it meant are not here")
     return there
 
 
-def _kept(plan: AgentActionPlan, targets: tuple[str, ...], move_to: str) -> dict[str, Any]:
+def _kept(
+    plan: AgentActionPlan,
+    meta: Mapping[str, Any],
+    targets: tuple[str, ...],
+    move_to: str,
+    notes: list[str],
+) -> dict[str, Any]:
     """The plan as the row keeps it."""
-    meta = {str(k)[:40]: short(v) for k, v in list(plan.meta.items())[:8]}
+    risk = plan.riskiness
+    if type(risk) not in (float, int, bool) or not 0 <= risk <= 1:
+        notes.append("its riskiness is no number from 0 to 1; it is taken for the middle")
+        risk = 0.5
     return {
         "intent": short(plan.intent),
-        "mode": plan.mode,
+        "mode": short(plan.mode),
         "rule": short(plan.rule),
         "narrative": short(plan.narrative),
         "move_to": move_to,
         "targets": targets,
-        "riskiness": float(plan.riskiness),
-        "meta": meta,
+        "riskiness": float(risk),
+        "meta": {short(k)[:40]: short(v) for k, v in islice(meta.items(), 8)},
     }
 
 
 def short(value: object) -> str:
-    """Text a row can hold: bounded, and without half characters that cannot be written down."""
-    text = value if isinstance(value, str) else repr(value)[:LONGEST_NARRATIVE]
+    """Text a row can hold: bounded, and without half characters that cannot be written down.
+
+    Numbers are written out; of anything else that is no text only its type is said, for how it
+    shows itself may be without end, or other in each run.
+    """
+    text = value if type(value) is str else _text(value)
     if len(text) > LONGEST_NARRATIVE:
         text = text[: LONGEST_NARRATIVE - 1] + "…"
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return str.__str__(value)
+    if value is None or type(value) in (bool, float):
+        return repr(value)
+    if type(value) is int:
+        return repr(value) if abs(value) < 1 << 63 else "a huge number"
+    return f"a {type(value).__name__}"
 
 
 def apply_action_plan(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
