@@ -492,8 +492,11 @@ async def test_marked_words_can_be_copied(tmp_path: Path) -> None:
         assert "▌" not in ana.app.clipboard
 
 
-async def test_ctrl_c_twice_ctrl_d_and_quit_leave(tmp_path: Path) -> None:
+async def test_ctrl_c_twice_ctrl_d_and_quit_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ctrl+C clears, then asks, then leaves; Ctrl+D leaves an empty line; /quit leaves."""
+    monkeypatch.setattr("loopforge.io.terminal.LEAVING", 60.0)
     async with seat(tmp_path) as ana:
         await ana.types("draft", "ctrl+c")
         assert ana.typed == ""
