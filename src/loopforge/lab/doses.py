@@ -40,8 +40,10 @@ AGREEING = 0.9
 """The share of resamples that must go the same way for a tipping point to be told."""
 SHUFFLES, AT_ONCE = 2000, 100
 ROUNDS = 100
-"""Steps of scoring after which a refit is taken as it is; most stand still after fifteen."""
+"""Steps of scoring after which a refit is taken as it is."""
 TINY = 1e-9
+FAR = 500.0
+"""Where a logistic has long been flat, and exp does not overflow yet."""
 STILL, STIFF = 1e-13, 1e8
 """A refit is done when a step gains less likelihood than the one, or when damped as the other."""
 
@@ -93,8 +95,9 @@ def dose_response(
     Cochran-Armitage score with the doses permuted within seeds (Good 2005). The curve is the
     four-parameter logistic of greatest likelihood. It tips where it passes the midpoint between its
     floor and ceiling within the doses run; the interval is from refits to resampled seeds, and no
-    narrower than the gap between two doses if all of it happens in there. No trend, no tipping
-    point. Four or more doses give a curve, two or more seeds a tipping point.
+    narrower than the gap between two doses if all of it happens in there. It is a little too sure:
+    with 30 seeds, 90 of 100 simulated ones held the truth. No trend, no tipping point. Four or more
+    doses give a curve, two or more seeds a tipping point.
     """
     import numpy as np
 
@@ -118,6 +121,7 @@ def dose_response(
     if len(successes) < 2:
         return Response(rates, p, curve, None, "No tipping point from one seed: run more.")
     drawn = resampled(len(successes), seed, resamples)
+    drawn = drawn[drawn @ trials.sum(1) > 0]
     refits = _refitted(fit, u, drawn @ successes, drawn @ trials, most)
     alike = (refits[:, 1] - refits[:, 0]) * (fit[1] - fit[0]) > 0
     if alike.mean() < AGREEING:
@@ -232,12 +236,12 @@ def _refitted(
 def _misfit(
     fits: Numbers, u: Numbers, successes: Numbers, trials: Numbers
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Less log likelihood for each trial, its gradient, and its expected curvature; a row a fit."""
+    """Minus the log likelihood per trial, its gradient and expected curvature, a row a fit."""
     import numpy as np
 
     start, end, steep, middle = fits.T[:, :, None]
     k = np.exp(steep)
-    way = 1 / (1 + np.exp(-k * (u - middle)))
+    way = 1 / (1 + np.exp(np.clip(-k * (u - middle), -FAR, FAR)))
     rate = np.clip(start + (end - start) * way, TINY, 1 - TINY)
     total = trials.sum(1)
     lost = -(successes * np.log(rate) + (trials - successes) * np.log1p(-rate)).sum(1) / total
@@ -265,7 +269,9 @@ def _tips(fits: Numbers) -> Numbers:
     import numpy as np
 
     k, middle = np.exp(fits[:, 2]), fits[:, 3]
-    half = (1 / (1 + np.exp(k * middle)) + 1 / (1 + np.exp(-k * (1 - middle)))) / 2
+    low = 1 / (1 + np.exp(np.minimum(k * middle, FAR)))
+    high = 1 / (1 + np.exp(-k * (1 - middle)))
+    half = (low + high) / 2
     tips: Numbers = middle + np.log(half / (1 - half)) / k
     return tips
 
@@ -282,7 +288,7 @@ def _resolved(x: Numbers, curve: Curve, tipping: Interval) -> Interval:
 
 
 def _logistic(value: float) -> float:
-    return 1 / (1 + math.exp(-max(-500.0, min(500.0, value))))
+    return 1 / (1 + math.exp(-max(-FAR, min(FAR, value))))
 
 
 def _logit(share: float) -> float:

@@ -1,0 +1,400 @@
+"""What may be said of counts: rates with intervals, differences of paired arms, sizes of effects.
+
+An experiment runs several arms over the same seeds (common random numbers), so a seed is a pair and
+a run is a cluster: its decisions are not independent. What is bootstrapped here is bootstrapped
+over whole runs. A count is `(successes, trials)`; counts of one arm are given by seed. Where two
+arms are compared, A is what is compared with and B what is compared: differences are B - A, ratios
+B / A. Everything random takes a `seed`, so the same counts give the same numbers, in whatever order
+they come. NaN, negative counts and empty data are an InputError.
+
+Knows nothing of scenarios or reports; times to an event are in `survival`, doses in `doses`. Covers
+no covariates and no Bayesian answers. A bootstrap over few runs is too sure of itself: have thirty.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from statistics import NormalDist
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+
+from loopforge.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers: TypeAlias = NDArray[np.float64]
+
+Count: TypeAlias = tuple[int, int]
+"""(successes, trials)"""
+RESAMPLES = 2000
+FLIPS, EXACT = 10_000, 12
+"""How many swaps of the arms are drawn, and the seeds up to which all 2^seeds are gone through."""
+SAME = 1e-12
+"""What is nearer together than this differs by rounding alone."""
+
+
+class Interval(Struct, frozen=True):
+    """An estimate with its limits: low <= estimate <= high.
+
+    `n` is how many independent units it rests on: trials, or runs where runs are resampled.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    n: int
+
+
+class ClusterRate(Struct, frozen=True):
+    """A rate over runs. `icc` is how alike the decisions of one run are: None if nothing varies."""
+
+    rate: Interval
+    trials: int
+    icc: float | None
+
+
+class Difference(Struct, frozen=True):
+    """B - A over paired runs, with a two-sided p-value of there being none. `a`, `b`: the arms."""
+
+    interval: Interval
+    p: float
+    a: float
+    b: float
+
+
+class Effect(Struct, frozen=True):
+    """How large B is beside A: ratios with intervals, and Cohen's h (0.2 small, 0.8 large)."""
+
+    risk_ratio: Interval
+    odds_ratio: Interval
+    cohen_h: float
+
+
+class Detectable(Struct, frozen=True):
+    """The least differences that would be noticed; None: no rate on that side is far enough."""
+
+    down: float | None
+    up: float | None
+
+
+class Attribution(Struct, frozen=True):
+    """What became of a quantity, by cause, the largest first; the causes add up to the change."""
+
+    before: float
+    after: float
+    by_cause: dict[str, float]
+
+
+def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
+    """A rate with Wilson's score interval, for independent trials.
+
+    Source: Wilson 1927; Newcombe 1998, Statistics in Medicine 17, method 3.
+    """
+    counted(successes, trials)
+    if not trials:
+        raise InputError("There is no rate of no trials: leave it out, or run some.")
+    rate = successes / trials
+    return Interval(rate, *_score(rate, trials, _z(confidence)), trials)
+
+
+def rule_of_three(trials: int, confidence: float = 0.95) -> float:
+    """The upper bound of a rate of which no event was seen in so many independent trials.
+
+    Exact, 1 - (1 - confidence)^(1/trials), of which 3/trials is the well-known rule at 95 %.
+    Source: Hanley and Lippman-Hand 1983, JAMA 249.
+    """
+    counted(0, trials)
+    if not trials:
+        raise InputError("No trials bound nothing: run some.")
+    _z(confidence)
+    return -math.expm1(math.log1p(-confidence) / trials)
+
+
+def cluster_rate(
+    by_seed: Mapping[int, Count],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+) -> ClusterRate:
+    """The rate over all runs, with a percentile interval of the bootstrap over runs, and the ICC.
+
+    Where the runs do not differ in their rates (no event at all; one run) resampling them says
+    nothing: then it is Wilson's interval with each run as one trial, which is cautious.
+    Source: Davison and Hinkley 1997, section 3.8. The ICC is the analysis-of-variance estimator
+    (Ridout, Demetrio and Firth 1999, Biometrics 55); below 0 runs are more alike than chance.
+    """
+    import numpy as np
+
+    table = _table(by_seed, 2)
+    rates = _ratios(_resampled(table, seed, resamples))
+    successes, trials = table.sum(0)
+    rate = float(successes / trials)
+    limits = _score(rate, len(table), _z(confidence))
+    if np.ptp(rates) > SAME:
+        limits = percentiles(rates, rate, confidence)
+    return ClusterRate(Interval(rate, *limits, len(table)), int(trials), _icc(table))
+
+
+def paired_difference(
+    pairs_by_seed: Mapping[int, tuple[Count, Count]],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+) -> Difference:
+    """The rate of arm B less that of arm A, where both ran with each seed.
+
+    Shape: {seed: ((successes, trials) of A, (successes, trials) of B)}. The interval is the
+    percentile interval of the bootstrap over seeds (Davison and Hinkley 1997); where all seeds say
+    the same it is Newcombe's hybrid score interval (1998, method 10) with each run as one trial,
+    which is cautious. The p-value is of the test that swaps the arms within seeds, with all swaps
+    up to twelve seeds and 10,000 above (Good 2005; Phipson and Smyth 2010).
+    """
+    import numpy as np
+
+    table = _table({key: (*a, *b) for key, (a, b) in pairs_by_seed.items()}, 4)
+    drawn = _resampled(table, seed, resamples)
+    differences = _ratios(drawn[:, 2:]) - _ratios(drawn[:, :2])
+    a, b = (float(rate) for rate in _ratios(table.sum(0).reshape(2, 2)))
+    limits = _newcombe(a, b, len(table), _z(confidence))
+    if np.ptp(differences) > SAME:
+        limits = percentiles(differences, b - a, confidence)
+    return Difference(Interval(b - a, *limits, len(table)), _swapped(table, seed), a, b)
+
+
+def paired_means(
+    pairs_by_seed: Mapping[int, tuple[float, float]],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+) -> Difference:
+    """The mean of arm B less that of arm A, from one value of each for each of two or more seeds.
+
+    Method as in `paired_difference`; if B - A is the same for all seeds, the limits meet.
+    """
+    import numpy as np
+
+    if len(pairs_by_seed) < 2:
+        raise InputError("A difference of means wants two seeds at least: run more.")
+    rows = [(a, 1, b, 1) for _, (a, b) in sorted(pairs_by_seed.items())]
+    table = np.array(rows, dtype=np.float64)
+    if not np.isfinite(table).all():
+        raise InputError("A value to compare is not a finite number: leave its seed out.")
+    drawn = _resampled(table, seed, resamples)
+    differences = (drawn[:, 2] - drawn[:, 0]) / len(table)
+    a, b = float(table[:, 0].mean()), float(table[:, 2].mean())
+    interval = Interval(b - a, *percentiles(differences, b - a, confidence), len(table))
+    return Difference(interval, _swapped(table, seed), a, b)
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """p-values adjusted for how many there are, by Holm's step-down method; in the order given.
+
+    Source: Holm 1979, Scandinavian Journal of Statistics 6.
+    """
+    if bad := [name for name, p in p_values.items() if not 0 <= p <= 1]:
+        raise InputError(f"The p-value of {bad[0]} is {p_values[bad[0]]}; it must lie in 0 to 1.")
+    adjusted, floor = {}, 0.0
+    for rank, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
+        floor = adjusted[name] = max(floor, min(1.0, p_values[name] * (len(p_values) - rank)))
+    return {name: adjusted[name] for name in p_values}
+
+
+def effect(a: Count, b: Count, confidence: float = 0.95) -> Effect:
+    """The risk ratio and the odds ratio of B to A and Cohen's h, for independent trials.
+
+    The risk ratio with Katz's interval (1978), the odds ratio with Woolf's (1955); if a cell is
+    empty, half a case is added to each (Haldane 1956). h: Cohen 1988, chapter 6.
+    """
+    z = _z(confidence)
+    for successes, trials in (a, b):
+        wilson(successes, trials)
+    h = _angle(b[0] / b[1]) - _angle(a[0] / a[1])
+    cells = [float(cell) for s, n in (a, b) for cell in (s, n - s)]
+    sa, fa, sb, fb = cells = [cell + 0.5 for cell in cells] if 0 in cells else cells
+    risk = (sb / (sb + fb)) / (sa / (sa + fa))
+    risk_error = math.sqrt(1 / sa - 1 / (sa + fa) + 1 / sb - 1 / (sb + fb))
+    odds_error = math.sqrt(sum(1 / cell for cell in cells))
+    n = a[1] + b[1]
+    return Effect(
+        _ratio(risk, z * risk_error, n), _ratio(sb * fa / (fb * sa), z * odds_error, n), h
+    )
+
+
+def cliffs_delta(a: Sequence[float], b: Sequence[float]) -> float:
+    """How far B lies above A, from -1 to 1: P(b > a) - P(b < a) over all pairs of values.
+
+    Source: Cliff 1993, Psychological Bulletin 114.
+    """
+    import numpy as np
+
+    one, other = np.sort(np.array(a, dtype=np.float64)), np.array(b, dtype=np.float64)
+    if not one.size or not other.size:
+        raise InputError("Both arms need values to be compared.")
+    if not (np.isfinite(one).all() and np.isfinite(other).all()):
+        raise InputError("A value to compare is not a finite number: leave it out.")
+    below = np.searchsorted(one, other, "left").sum()
+    above = (one.size - np.searchsorted(one, other, "right")).sum()
+    return float(below - above) / (one.size * other.size)
+
+
+def minimal_detectable(
+    n: int, base: float, power: float = 0.8, confidence: float = 0.95
+) -> Detectable:
+    """The least difference from a rate of `base` that two arms of `n` independent trials detect.
+
+    By the arcsine approximation of Cohen 1988, chapter 6. Trials of one run are not independent:
+    divide their number by 1 + (trials in a run - 1) * ICC first. Pairing over seeds does better.
+    """
+    counted(0, n)
+    if not n:
+        raise InputError("No trials detect nothing: run some.")
+    if not (0 <= base <= 1 and 0.5 <= power < 1):
+        raise InputError(f"A base rate lies in 0 to 1, a power in 0.5 to 1; not {base}, {power}.")
+    h = (_z(confidence) + NormalDist().inv_cdf(power)) * math.sqrt(2 / n)
+    low, high = _angle(base) - h, _angle(base) + h
+    return Detectable(
+        down=base - math.sin(low / 2) ** 2 if low >= 0 else None,
+        up=math.sin(high / 2) ** 2 - base if high <= math.pi else None,
+    )
+
+
+def attribution(entries: Iterable[tuple[str, float, float]]) -> Attribution:
+    """What each cause did to one quantity, from all its changes in order: (cause, before, after).
+
+    Exact and additive: each cause has the sum of its changes, and all causes together are what
+    changed. A change that does not go on from the one before it is an InputError.
+    """
+    sums: dict[str, Fraction] = {}
+    first = last = None
+    for cause, before, after in entries:
+        if not (math.isfinite(before) and math.isfinite(after)):
+            raise InputError(f"A change by {cause} is not a finite number.")
+        if last is not None and before != last:
+            raise InputError(f"A change by {cause} begins at {before}, but {last} was reached.")
+        first, last = before if first is None else first, after
+        sums[cause] = sums.get(cause, Fraction(0)) + Fraction(after) - Fraction(before)
+    if first is None or last is None:
+        raise InputError("Nothing changed, so there is nothing to attribute.")
+    ranked = sorted(sums, key=lambda cause: (-abs(sums[cause]), cause))
+    return Attribution(first, last, {cause: float(sums[cause]) for cause in ranked})
+
+
+def counted(successes: int, trials: int) -> None:
+    """Raise InputError unless these are whole numbers with 0 <= successes <= trials."""
+    for number in (successes, trials):
+        if not math.isfinite(number) or number != int(number):
+            raise InputError(f"A count is a whole number, and {number} is none.")
+    if not 0 <= successes <= trials:
+        raise InputError(f"There cannot be {successes} successes in {trials} trials.")
+
+
+def resampled(runs: int, seed: int, resamples: int) -> Numbers:
+    """How often each run is drawn, with replacement: resamples x runs."""
+    import numpy as np
+
+    if resamples < 100:
+        raise InputError(f"{resamples} resamples are too few for an interval; take 1000 or more.")
+    drawn = np.random.default_rng(seed).multinomial(runs, [1 / runs] * runs, size=resamples)
+    return drawn.astype(np.float64)
+
+
+def percentiles(values: Numbers, estimate: float, confidence: float) -> tuple[float, float]:
+    """The percentile interval, widened to hold the estimate should skewed resamples not do so."""
+    import numpy as np
+
+    _z(confidence)
+    low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return min(float(low), estimate), max(float(high), estimate)
+
+
+def _z(confidence: float) -> float:
+    if not 0 < confidence < 1:
+        raise InputError(f"A confidence lies between 0 and 1, as 0.95 does; not {confidence}.")
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def _score(rate: float, n: int, z: float) -> tuple[float, float]:
+    spread = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    centre, scale = rate + z * z / (2 * n), 1 + z * z / n
+    low, high = (centre - spread) / scale, (centre + spread) / scale
+    return min(rate, max(0.0, low)), max(rate, min(1.0, high))
+
+
+def _newcombe(a: float, b: float, n: int, z: float) -> tuple[float, float]:
+    (a_low, a_high), (b_low, b_high) = _score(a, n, z), _score(b, n, z)
+    return b - a - math.hypot(b - b_low, a_high - a), b - a + math.hypot(b_high - b, a - a_low)
+
+
+def _angle(rate: float) -> float:
+    return 2 * math.asin(math.sqrt(rate))
+
+
+def _ratio(estimate: float, half: float, n: int) -> Interval:
+    return Interval(estimate, estimate * math.exp(-half), estimate * math.exp(half), n)
+
+
+def _table(by_seed: Mapping[int, Sequence[int]], width: int) -> Numbers:
+    """The counts by seed, a row for each that has trials; each two columns (successes, trials)."""
+    import numpy as np
+
+    if not by_seed:
+        raise InputError("There is no run to count: run the experiment with some seeds.")
+    for row in by_seed.values():
+        for at in range(0, width, 2):
+            counted(row[at], row[at + 1])
+    table = np.array([by_seed[key] for key in sorted(by_seed)], dtype=np.float64)
+    if not table[:, 1::2].sum(0).all():
+        raise InputError("There is no rate of no trials: leave the arm out, or run some.")
+    return table[table[:, 1::2].any(1)]
+
+
+def _resampled(table: Numbers, seed: int, resamples: int) -> Numbers:
+    """The sums of resampled runs; without those in which an arm has no trial."""
+    sums: Numbers = resampled(len(table), seed, resamples) @ table
+    return sums[(sums[:, 1::2] > 0).all(1)]
+
+
+def _ratios(sums: Numbers) -> Numbers:
+    return sums[:, 0] / sums[:, 1]
+
+
+def _swapped(table: Numbers, seed: int) -> float:
+    """The share of swaps of the arms within seeds that set them as far apart as they are."""
+    import numpy as np
+
+    runs = len(table)
+    if exact := runs <= EXACT:
+        swaps = np.arange(2**runs)[:, None] >> np.arange(runs) & 1
+    else:
+        swaps = np.random.default_rng(seed).integers(0, 2, (FLIPS, runs))
+    moved = swaps.astype(np.float64) @ (table[:, 2:] - table[:, :2])
+    a, b = table[:, :2].sum(0) + moved, table[:, 2:].sum(0) - moved
+    told = (a[:, 1] > 0) & (b[:, 1] > 0)
+    distances = np.abs(_ratios(b[told]) - _ratios(a[told]))
+    sa, na, sb, nb = table.sum(0)
+    seen = abs(sb / nb - sa / na)
+    # A billionth, so that sums in another order still count as equal.
+    extreme, of = int((distances >= seen * (1 - 1e-9)).sum()), len(distances)
+    return extreme / of if exact else (1 + extreme) / (1 + of)
+
+
+def _icc(table: Numbers) -> float | None:
+    """The intraclass correlation of yes and no within runs, or None where it has no value."""
+    successes, trials = table[:, 0], table[:, 1]
+    runs, total = len(table), float(trials.sum())
+    if runs == 1 or total == runs:
+        return None
+    rates, rate = successes / trials, float(successes.sum()) / total
+    between = float((trials * (rates - rate) ** 2).sum()) / (runs - 1)
+    within = float((trials * rates * (1 - rates)).sum()) / (total - runs)
+    size = (total - float((trials**2).sum()) / total) / (runs - 1)
+    scale = between + (size - 1) * within
+    return (between - within) / scale if scale > 0 else None
