@@ -89,14 +89,14 @@ def guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
     try:
         return _guard(plan, robot, env, seen)
     except Exception:  # a plan can hold anything, and reading it can fail in any way
-        kind = short(type(plan).__name__)
-        return _contained("what came back cannot be read; it stands still", {"returned": kind})
+        kept = {"returned": _kind(plan)}
+        return _contained("what came back cannot be read; it stands still", kept)
 
 
 def _guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
     if not isinstance(plan, AgentActionPlan) or short(plan.mode) not in MODES:
-        kind = short(type(plan).__name__)
-        return _contained("what came back is no plan; it stands still", {"returned": kind})
+        kept = {"returned": _kind(plan)}
+        return _contained("what came back is no plan; it stands still", kept)
     meta: Mapping[str, Any] = plan.meta if isinstance(plan.meta, dict) else {}
     notes: list[str] = []
     if meta.get("fallback"):
@@ -201,7 +201,16 @@ def _text(value: object) -> str:
         return repr(value)
     if type(value) is int:
         return repr(value) if abs(value) < 1 << 63 else "a huge number"
-    return f"a {type(value).__name__}"
+    return f"a {_kind(value)}"
+
+
+def _kind(value: object) -> str:
+    """What type this is, whatever that type says of itself."""
+    name: str = _NAME(type(value))
+    return short(name)
+
+
+_NAME = type.__dict__["__name__"].__get__
 
 
 def apply_action_plan(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Acted:

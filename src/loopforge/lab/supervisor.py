@@ -30,5 +30,5 @@ def speak(plan: Mapping[str, Any], env: Factory) -> None:
     force = meta.get("force")
     strength = MIDDLE.get(force, 500) if isinstance(force, str) else 500
     targets = plan.get("targets", ())
-    text = short(meta.get("text") or "")
+    text = "".join(sign for sign in short(meta.get("text") or "") if sign.isprintable())
     env.said = Said(cast(Message, message), strength, text, targets[0] if targets else "")
