@@ -1,23 +1,28 @@
 """Who decides for whom: policies by name, and the reply of each with the record of its asking.
 
-`stub`, `guardrail` and `context` ask nothing; `llm`, `chain` and `mate:NAME` ask a model, all robots
-of a step at once. What became of a model is never an error here: it is in the row.
+`stub`, `guardrail` and `context` ask nothing; `llm`, `chain` and `mate:NAME` ask a model, all
+robots of a step at once. What became of a model is never an error here: it is in the row.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from inspect import isasyncgenfunction, iscoroutine, iscoroutinefunction
+from typing import Any, cast
+
+from msgspec.structs import replace
 
 from loopforge.core.factory import Exchanged, Minded
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import AgentActionPlan
-from loopforge.core.policy import PlainPolicy, Policy, Prompts, as_policy
+from loopforge.core.policy import PlainPolicy, Policy, Prompts, Thinking, as_policy
 from loopforge.core.reflection import AgentReflection
 from loopforge.core.words import mended
 from loopforge.errors import BadScenario, ModelError
+from loopforge.lab.acting import short
 from loopforge.lab.reflection import TAGS, DaySummary, build_agent_reflection
 from loopforge.policies import overseer as overseers
 from loopforge.policies import robot as robots
@@ -43,7 +48,7 @@ class Persona:
     """A mate that is drilled: its character, and which model it asks for."""
 
     prompt: str
-    route: Route = Route()
+    route: Route = field(default_factory=Route)
     digest: str = ""
 
 
@@ -52,7 +57,8 @@ class Minds:
     """The minds of a run. `named` gives single robots another policy than `policy`.
 
     `models` answers what asks, over `route`; `personas` are the mates, by handle;
-    `characters` what the scenario says of each robot, by name; `own` are policies given as functions, by name; `reflects` is "template" or "llm".
+    `characters` what the scenario says of each robot, by name; `own` are policies given as
+    functions, by name; `reflects` is "template" or "llm".
     """
 
     policy: str = "stub"
@@ -72,6 +78,11 @@ class Minds:
 
     def check(self) -> None:
         """Raises BadScenario for a policy that is not there, or one that lacks its model."""
+        for name, mind in self.own.items():
+            if name in PLAIN or name in ("llm", "chain") or name.startswith(MATE):
+                raise BadScenario(f"A policy of your own cannot be called {name!r}; rename it.")
+            if not callable(mind) or iscoroutinefunction(mind) or isasyncgenfunction(mind):
+                raise BadScenario(f"The policy {name!r} is no function from perception to plan.")
         for name in (self.policy, self.supervisor, *self.named.values()):
             self.version(name)
         asks = [n for n in (self.policy, self.supervisor, *self.named.values()) if self.asks(n)]
@@ -142,7 +153,7 @@ class Minds:
 
     def _policy(self, name: str, seen: AgentPerception, persona: Persona | None) -> Policy:
         if name in self.own:
-            return as_policy(self.own[name])
+            return _unsharing(self.own[name])
         character = persona.prompt if persona else self.characters.get(seen.name, "")
         make = robotmind.chain if name == "chain" else robotmind.llm
         return make(self.prompts, character)
@@ -154,11 +165,40 @@ class Minds:
         asking = robotmind.reflecting(self.prompts, summary.to_dict(), tuple(TAGS))
         thought = await think(asking, self.models, self.route)
         if isinstance(thought.made, AgentReflection):
-            return thought.made, _minded("reflect/1", thought)
+            return _bounded(thought.made), _minded("reflect/1", thought)
         minded = _minded("reflect/1", thought)
         outcome = minded.outcome if minded.outcome != "planned" else "malformed"
         fallen = Minded("template/1", outcome, minded.exchange, "no usable reflection came")
         return build_agent_reflection(summary), fallen
+
+
+def _bounded(made: AgentReflection) -> AgentReflection:
+    """A model's reflection as a row can hold it: short texts, each tag once."""
+    return AgentReflection(
+        summary_of_day=short(made.summary_of_day),
+        self_assessment=short(made.self_assessment),
+        intended_changes=short(made.intended_changes),
+        tags=tuple(dict.fromkeys(made.tags)),
+    )
+
+
+def _unsharing(mind: PlainPolicy | Policy) -> Policy:
+    """A policy of one's own, shown a copy: what it writes into that is not what it was shown."""
+
+    def thinking(seen: AgentPerception) -> Thinking:
+        shown = replace(
+            seen,
+            emotions=dict(seen.emotions),
+            traits=dict(seen.traits),
+            context=dict(seen.context),
+            extra=deepcopy(seen.extra),
+        )
+        made: Any = yield from as_policy(mind)(shown)
+        if iscoroutine(made):
+            made.close()
+        return cast(AgentActionPlan, made)
+
+    return thinking
 
 
 class _NoModels:
@@ -184,8 +224,8 @@ def _plain(version: str) -> Minded:
 def _minded(version: str, thought: Thought) -> Minded:
     exchange = tuple(
         Exchanged(
-            purpose=ask.purpose,
-            prompt=tuple((message.role, message.text) for message in ask.messages),
+            purpose=short(ask.purpose),
+            prompt=tuple((short(each.role), str(mended(each.text))) for each in ask.messages),
             outcome=reply.outcome,
             raw=str(mended(reply.text)),
             model=reply.model,
@@ -197,8 +237,13 @@ def _minded(version: str, thought: Thought) -> Minded:
         for ask, reply in thought.asked
     )
     bad = next((each.outcome for each in exchange if each.outcome != "answered"), "")
-    plan = thought.made
-    if not bad and isinstance(plan, AgentActionPlan) and plan.meta.get("fallback"):
-        bad = str(plan.meta["fallback"])
+    if not bad:
+        bad = _fallen(thought.made)
     outcome = bad or ("failed" if thought.why else "planned")
-    return Minded(version, outcome, exchange, thought.why)
+    return Minded(version, outcome, exchange, short(thought.why))
+
+
+def _fallen(plan: object) -> str:
+    """What a plan says it fell back from, if it is one that says so."""
+    meta = plan.meta if isinstance(plan, AgentActionPlan) else None
+    return short(meta.get("fallback") or "") if type(meta) is dict else ""

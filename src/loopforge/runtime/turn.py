@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, assert_never
 
@@ -390,18 +391,34 @@ async def think(thinking: Asking[Any], models: Models, route: Route) -> Thought:
             reply.outcome, mended(reply.text), mended(reply.data), reply.model, reply.fallback
         )
 
+    why = f"it asked more than {MOST_ASKED} times"
     try:
         request = next(thinking)
-        while len(asked) < MOST_ASKED:
+        for _ in range(MOST_ASKED):
             parts = request.requests if isinstance(request, All) else (request,)
+            if len(asked) + len(parts) > MOST_ASKED:
+                break
             replies = tuple(await asyncio.gather(*map(one, parts)))
             request = thinking.send(replies if isinstance(request, All) else replies[0])
     except StopIteration as end:
         return Thought(end.value, tuple(asked))
-    except Exception as error:
-        return Thought(None, tuple(asked), f"the policy failed: {error!r}")
-    thinking.close()
-    return Thought(None, tuple(asked), f"it asked more than {MOST_ASKED} times")
+    except asyncio.CancelledError as error:
+        if (task := asyncio.current_task()) and task.cancelling():
+            raise
+        why = _failure(error)
+    except (Exception, SystemExit, GeneratorExit) as error:
+        why = _failure(error)
+    with suppress(Exception):  # a mind that will not be closed is left to the collector
+        thinking.close()
+    return Thought(None, tuple(asked), why)
+
+
+def _failure(error: BaseException) -> str:
+    """What a policy failed of; an error may fail in saying so."""
+    try:
+        return f"the policy failed: {error!r}"
+    except Exception:
+        return f"the policy failed: {type(error).__name__}"
 
 
 def _json(value: object) -> str:
