@@ -366,6 +366,7 @@ _KINDS: dict[str, type[errors.LoopforgeError]] = {
         errors.InputError,
         errors.BadMate,
         errors.BadLine,
+        errors.TooLarge,
         errors.BadSettings,
         errors.Unknown,
         errors.LedgerError,
