@@ -1,16 +1,14 @@
-"""What the world makes of a plan: the guard between plan and act, the act, and its consequences.
+"""What the world makes of a plan that the guard let through: the act, and its consequences.
 
-Whatever a policy returns, the world stays lawful: what is no plan becomes standing still, what
-cannot be done is left out, and both are said in the row. Whether the act was good is settled by
-the truth at the moment of deciding; how badly a bad one ends is up to the dice.
+Whether the act was good is settled by the truth at the moment of deciding; how badly a bad one
+ends is up to the dice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, cast
+from typing import cast
 
 from loopforge.core.factory import (
     INTENTS,
@@ -19,40 +17,34 @@ from loopforge.core.factory import (
     Incident,
     Outcome,
     Square,
-    Verdict,
 )
-from loopforge.core.plan import MODES, AgentActionPlan
 from loopforge.lab.dice import thousandth
+from loopforge.lab.guard import Guarded, guard
 from loopforge.lab.inner import Ledger
 from loopforge.lab.protocols import INDEX, VARS, Protocol, told
-from loopforge.lab.shaping import BAND_OF, MIDDLE, Glimpse
-from loopforge.lab.world import BIAS, CROWD, FAULT, HEAT, SLACK, WEAR, Factory, Robot, clamped
+from loopforge.lab.shaping import MIDDLE, Glimpse
+from loopforge.lab.world import (
+    BIAS,
+    CROWD,
+    FAULT,
+    HEAT,
+    SLACK,
+    WEAR,
+    Factory,
+    Memory,
+    Robot,
+    clamped,
+)
 
 COST = {"work": 26, "inspect": 22, "help": 26, "confront": 14, "report": 12, "avoid": 12, "idle": 8}
 """What an intent takes out of a battery."""
 RESTFUL = ("idle", "avoid")
 CHARGE = 420
-LONGEST_NARRATIVE = 300
-"""Characters of a narrative, a rule or a belief that a row keeps; a model may ramble."""
-
-
-@dataclass(slots=True)
-class Guarded:
-    """A plan after the guard: what will be done, and what was left out of it, in words."""
-
-    intent: str
-    mode: str
-    move_to: str
-    targets: tuple[str, ...]
-    belief: str
-    verdict: Verdict
-    notes: tuple[str, ...]
-    plan: dict[str, Any]
 
 
 @dataclass(slots=True)
 class Acted:
-    """What an act did: the outcome, the inner change it caused, and an incident if it came to one."""
+    """What an act did: the outcome, the inner change it caused, an incident if it came to one."""
 
     outcome: Outcome
     inner: tuple[Change, ...]
@@ -82,135 +74,6 @@ _OPTIONS = {
     for helps in (False, True)
     for confronts in (False, True)
 }
-
-
-def guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
-    """Let through what is lawful; contain the rest. Never raises, whatever the plan is."""
-    try:
-        return _guard(plan, robot, env, seen)
-    except Exception:  # a plan can hold anything, and reading it can fail in any way
-        kept = {"returned": _kind(plan)}
-        return _contained("what came back cannot be read; it stands still", kept)
-
-
-def _guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
-    if not isinstance(plan, AgentActionPlan) or short(plan.mode) not in MODES:
-        kept = {"returned": _kind(plan)}
-        return _contained("what came back is no plan; it stands still", kept)
-    meta: Mapping[str, Any] = plan.meta if isinstance(plan.meta, dict) else {}
-    notes: list[str] = []
-    if meta.get("fallback"):
-        why = short(meta["fallback"])
-        return _contained(f"no answer: {why}", _kept(plan, meta, (), "", notes))
-    intent = short(plan.intent)
-    if intent not in INTENTS:
-        notes.append(f"nobody here can {intent!r}; it stands still")
-        intent = "idle"
-    charging = intent == "recharge" and env.places[robot.at].kind == "bay"
-    if robot.battery <= 20 and not charging:
-        notes.append("it is flat; it stands still")
-        intent = "idle"
-    elif intent == "recharge" and not charging:
-        notes.append("there is nothing to charge at here; it waits")
-        intent = "idle"
-    if plan.acts:
-        notes.append("what it meant to say or use belongs to a room; it is left out")
-    move_to = _move(plan.move_to, robot, env, notes)
-    targets = _targets(plan.targets, robot, env, notes)
-    belief = meta.get("belief")
-    if type(belief) is not str or belief not in MIDDLE:
-        belief = BAND_OF[seen.sign]
-    kept = _kept(plan, meta, targets, move_to, notes)
-    verdict: Verdict = "amended" if notes else "allowed"
-    return Guarded(intent, kept["mode"], move_to, targets, belief, verdict, tuple(notes), kept)
-
-
-def _contained(note: str, plan: dict[str, Any]) -> Guarded:
-    return Guarded("idle", "none", "", (), "middling", "contained", (note,), plan)
-
-
-def _move(wanted: object, robot: Robot, env: Factory, notes: list[str]) -> str:
-    if wanted is None or wanted == "" or wanted == robot.at:
-        return ""
-    if type(wanted) is not str or wanted not in env.places[robot.at].near:
-        notes.append(f"{short(wanted)!r} is not next to {robot.at}; it stays")
-        return ""
-    if robot.battery <= 20:
-        return ""
-    return wanted
-
-
-def _targets(wanted: object, robot: Robot, env: Factory, notes: list[str]) -> tuple[str, ...]:
-    """Who is meant, each once: robots that stand here, and for the Supervisor all robots."""
-    if not isinstance(wanted, tuple | list):
-        notes.append("whom it meant is no list of names")
-        return ()
-    if not wanted:
-        return ()
-    far = robot.name == env.overseer
-    there = tuple(
-        name
-        for name in dict.fromkeys(each for each in wanted[:8] if type(each) is str)
-        if name != robot.name and (met := env.robots.get(name)) and (far or met.at == robot.at)
-    )
-    if len(there) < len(wanted):
-        notes.append("some it meant are not here")
-    return there
-
-
-def _kept(
-    plan: AgentActionPlan,
-    meta: Mapping[str, Any],
-    targets: tuple[str, ...],
-    move_to: str,
-    notes: list[str],
-) -> dict[str, Any]:
-    """The plan as the row keeps it."""
-    risk = plan.riskiness
-    if type(risk) not in (float, int, bool) or not 0 <= risk <= 1:
-        notes.append("its riskiness is no number from 0 to 1; it is taken for the middle")
-        risk = 0.5
-    return {
-        "intent": short(plan.intent),
-        "mode": short(plan.mode),
-        "rule": short(plan.rule),
-        "narrative": short(plan.narrative),
-        "move_to": move_to,
-        "targets": targets,
-        "riskiness": float(risk),
-        "meta": {short(k)[:40]: short(v) for k, v in islice(meta.items(), 8)},
-    }
-
-
-def short(value: object) -> str:
-    """Text a row can hold: bounded, and without half characters that cannot be written down.
-
-    Numbers are written out; of anything else that is no text only its type is said, for how it
-    shows itself may be without end, or other in each run.
-    """
-    text = value if type(value) is str else _text(value)
-    if len(text) > LONGEST_NARRATIVE:
-        text = text[: LONGEST_NARRATIVE - 1] + "…"
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return str.__str__(value)
-    if value is None or type(value) in (bool, float):
-        return repr(value)
-    if type(value) is int:
-        return repr(value) if abs(value) < 1 << 63 else "a huge number"
-    return f"a {_kind(value)}"
-
-
-def _kind(value: object) -> str:
-    """What type this is, whatever that type says of itself."""
-    name: str = _NAME(type(value))
-    return short(name)
-
-
-_NAME = type.__dict__["__name__"].__get__
 
 
 def apply_action_plan(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
@@ -257,7 +120,6 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
     inner.outcome(square, bit=incident is not None, overseer=env.overseer)
     _company(inner, robot, env, others, done.intent, good=good)
     seen_good = incident is None and (good or thousandth(fate, 32) < 700)
-    _recall(robot, kept=kept, seen_good=seen_good)
     outcome = Outcome(
         did=done.intent,
         kept=kept,
@@ -272,6 +134,7 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
         shown_error=abs(truth.case - _shown(seen)),
         seen_good=seen_good,
     )
+    _recall(robot, env.row, here, done.mode, seen, outcome)
     return Acted(outcome, tuple(inner.entries), incident, fate)
 
 
@@ -382,5 +245,20 @@ RECENT = {
 }
 
 
-def _recall(robot: Robot, *, kept: bool, seen_good: bool) -> None:
-    robot.recent = RECENT[kept, seen_good]
+def _recall(robot: Robot, row: int, here: str, mode: str, seen: Glimpse, outcome: Outcome) -> None:
+    """What stays with the robot until its day is over."""
+    robot.recent = RECENT[outcome.kept, outcome.seen_good]
+    robot.today.append(
+        Memory(
+            row=row,
+            rule=seen.rule.key,
+            kept=outcome.kept,
+            mode=mode,
+            good=outcome.good,
+            seen_good=outcome.seen_good,
+            belief=outcome.belief,
+            incident=outcome.incident,
+            heard=seen.voice.heard,
+            at=here,
+        )
+    )

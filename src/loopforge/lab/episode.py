@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from loopforge.core.factory import (
+    INTENTS,
     Began,
     DayEnded,
     Decided,
@@ -29,8 +30,9 @@ from loopforge.core.factory import (
 )
 from loopforge.core.reflection import AgentReflection
 from loopforge.errors import BadRun
-from loopforge.lab.acting import Acted, Guarded, act, guard, options
+from loopforge.lab.acting import Acted, act, options
 from loopforge.lab.change import change
+from loopforge.lab.guard import Guarded, guard
 from loopforge.lab.log import Chain, Sink
 from loopforge.lab.minds import Minds
 from loopforge.lab.reflection import (
@@ -38,9 +40,9 @@ from loopforge.lab.reflection import (
     summarize_agent_day,
 )
 from loopforge.lab.scenario import Scenario
-from loopforge.lab.shaping import Glimpse, glimpse
+from loopforge.lab.shaping import MIDDLE, Glimpse, glimpse
 from loopforge.lab.supervisor import speak
-from loopforge.lab.world import Factory, Memory, Robot
+from loopforge.lab.world import Factory, Robot
 
 FORMAT = 1
 
@@ -167,7 +169,7 @@ class Episode:
     ) -> list[tuple[Guarded, Minded]]:
         recorded = self.record.steps.pop(step, None)
         if recorded is not None:
-            return [_recorded(recorded, robot.name) for robot in robots]
+            return [_recorded(recorded, robot, self.env) for robot in robots]
         shown = [seen.shown for seen in glimpses]
         plans = await self.minds.decide(shown, self.env.overseer)
         return [
@@ -207,20 +209,6 @@ class Episode:
             inner=acted.inner,
             voice=seen.voice,
             dice=seen.dice,
-        )
-        robot.today.append(
-            Memory(
-                row=env.row,
-                rule=seen.rule.key,
-                kept=outcome.kept,
-                mode=guarded.mode,
-                good=outcome.good,
-                seen_good=outcome.seen_good,
-                belief=outcome.belief,
-                incident=outcome.incident,
-                heard=seen.voice.heard,
-                at=at,
-            )
         )
         self._squares[outcome.square] += 1
         if outcome.failing:
@@ -307,19 +295,29 @@ class Episode:
         self._lines.clear()
 
 
-def _recorded(rows: Mapping[str, Decided], who: str) -> tuple[Guarded, Minded]:
-    """A decision as its row tells it."""
-    row = rows.get(who)
+def _recorded(rows: Mapping[str, Decided], robot: Robot, env: Factory) -> tuple[Guarded, Minded]:
+    """A decision as its row tells it. Raises BadRun for what this world cannot have written."""
+    row = rows.get(robot.name)
     if row is None:
-        raise BadRun(f"The record lacks what {who} decided; it is not of this run.")
+        raise BadRun(f"The record lacks what {robot.name} decided; it is not of this run.")
     plan = dict(row.plan)
+    told = {} if row.verdict == "contained" else plan
+    move_to, targets = told.get("move_to", ""), tuple(told.get("targets", ()))
+    known = (
+        row.outcome.did in INTENTS
+        and row.outcome.belief in MIDDLE
+        and (not move_to or move_to in env.places[robot.at].near)
+        and all(name in env.robots for name in targets)
+    )
+    if not known:
+        raise BadRun(f"Row {row.n} is no decision that {robot.name} could have made here.")
     if "targets" in plan:
         plan["targets"] = tuple(plan["targets"])
     guarded = Guarded(
         intent=row.outcome.did,
         mode=row.outcome.square.partition("+")[0],
-        move_to=cast(str, plan.get("move_to", "")) if row.verdict != "contained" else "",
-        targets=plan.get("targets", ()) if row.verdict != "contained" else (),
+        move_to=move_to,
+        targets=targets,
         belief=row.outcome.belief,
         verdict=row.verdict,
         notes=row.notes,

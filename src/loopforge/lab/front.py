@@ -12,7 +12,8 @@ from typing import Any
 
 from loopforge.core.factory import Change, Decided, Minded
 from loopforge.core.reflection import AgentReflection
-from loopforge.lab.acting import Acted, act, guard, options
+from loopforge.lab.acting import Acted, act, options
+from loopforge.lab.guard import guard
 from loopforge.lab.log import JsonlActionLogger, log_action
 from loopforge.lab.minds import decide_robot_action_plan, decide_supervisor_action_plan
 from loopforge.lab.reflection import (

@@ -105,6 +105,20 @@ def closed(row: Row) -> bool:
     return isinstance(row, Began | Stepped | DayEnded | Ended)
 
 
+def write_all(file: BinaryIO, path: Path, lines: bytes) -> None:
+    """Write all of it: a raw file may take a part without a word. Raises BadRun."""
+    try:
+        while lines:
+            lines = lines[file.write(lines) :]
+    except OSError as error:
+        raise BadRun(f"{path} cannot be written: {said(error)}.") from error
+
+
+def said(error: OSError | ValueError) -> str:
+    """What an error of a file says, in its own words and no more."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
 class JsonlActionLogger:
     """Appends rows to a file of their own, beside the run's log. Raises BadRun if it cannot."""
 
@@ -113,19 +127,12 @@ class JsonlActionLogger:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = self.path.open("ab", buffering=0)
-        except OSError as error:
-            raise BadRun(
-                f"The action log {self.path} cannot be written: {error.strerror}."
-            ) from error
+        except (OSError, ValueError) as error:  # ValueError: no path at all
+            raise BadRun(f"The action log {path} cannot be written: {said(error)}.") from error
 
     def write(self, lines: bytes) -> None:
         """Append whole lines."""
-        try:
-            self._file.write(lines)
-        except OSError as error:
-            raise BadRun(
-                f"The action log {self.path} cannot be written: {error.strerror}."
-            ) from error
+        write_all(self._file, self.path, lines)
 
     def write_entry(self, entry: ActionLogEntry) -> None:
         """Append one row as a line, unchained."""

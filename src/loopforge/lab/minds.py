@@ -22,7 +22,7 @@ from loopforge.core.policy import PlainPolicy, Policy, Prompts, Thinking, as_pol
 from loopforge.core.reflection import AgentReflection
 from loopforge.core.words import mended
 from loopforge.errors import BadScenario, ModelError
-from loopforge.lab.acting import short
+from loopforge.lab.guard import short
 from loopforge.lab.reflection import TAGS, DaySummary, build_agent_reflection
 from loopforge.policies import overseer as overseers
 from loopforge.policies import robot as robots

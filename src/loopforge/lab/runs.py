@@ -7,6 +7,7 @@ is derived from that. A folder is written by one process at a time.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import fcntl
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -31,8 +32,10 @@ from loopforge.lab.log import (
     lines_of,
     row_of,
     rows_of,
+    said,
+    write_all,
 )
-from loopforge.lab.minds import Minds
+from loopforge.lab.minds import PLAIN, Minds
 from loopforge.lab.paths import action_log, free_folder
 from loopforge.lab.scenario import Scenario, open_scenario
 from loopforge.runtime.ports import Route
@@ -143,8 +146,8 @@ class _Log:
             ) from error
         except BlockingIOError as error:
             raise BadRun(f"{folder} is being written by another process just now.") from error
-        except OSError as error:
-            raise BadRun(f"{self.path} cannot be written: {error.strerror}.") from error
+        except (OSError, ValueError) as error:  # ValueError: no path at all
+            raise BadRun(f"{self.path} cannot be written: {said(error)}.") from error
         if known:
             self._file.truncate(len(self._known))
 
@@ -159,11 +162,7 @@ class _Log:
                 )
             self._at += len(lines)
             lines = lines[len(there) :]
-        if lines:
-            try:
-                self._file.write(lines)
-            except OSError as error:
-                raise BadRun(f"{self.path} cannot be written: {error.strerror}.") from error
+        write_all(self._file, self.path, lines)
 
     def close(self) -> None:
         """Give the folder free."""
@@ -240,18 +239,31 @@ async def simulate(
     return await play(first, minds, folder, beside=beside, progress=progress)
 
 
+class _Settings(msgspec.Struct):
+    """What a first row says of the minds."""
+
+    policy: str
+    supervisor: str
+    named: dict[str, str]
+    reflects: str
+    route: Route
+
+
 def minds_of(first: Began, given: Minds | None = None) -> Minds:
     """The minds that a run's first row names; models, prompts and mates are taken from `given`."""
     if first.format != FORMAT:
         raise BadRun(f"This run has format {first.format}; this program reads format {FORMAT}.")
     minds = given or Minds()
-    settings = first.settings
+    try:
+        settings = msgspec.convert(first.settings, _Settings)
+    except msgspec.ValidationError as error:
+        raise BadRun(f"The first row of this run is damaged: {error}.") from error
     return Minds(
-        policy=settings["policy"],
-        supervisor=settings["supervisor"],
-        named=dict(settings["named"]),
-        reflects=settings["reflects"],
-        route=msgspec.convert(settings["route"], Route),
+        policy=settings.policy,
+        supervisor=settings.supervisor,
+        named=settings.named,
+        reflects=settings.reflects,
+        route=settings.route,
         models=minds.models,
         prompts=minds.prompts,
         personas=minds.personas,
@@ -351,7 +363,7 @@ async def rerun(first: Began, given: Minds | None, record: Record | None) -> Asy
 def run_simulation(
     scenario: Scenario | str | Path,
     *,
-    policy: str | PlainPolicy | Policy = "stub",
+    policy: str | PlainPolicy | Policy | None = None,
     seed: int | None = None,
     days: int | None = None,
     steps_per_day: int | None = None,
@@ -363,19 +375,19 @@ def run_simulation(
 ) -> Run:
     """Run a scenario (a name, a path, or one that was read) and give its counts.
 
-    `policy` is a name or a function from perception to plan. The log goes into the run's folder
-    (`out`, or a new one under runs/) and, besides, to `action_log_path`, or ACTION_LOG_PATH, or
-    logs/loopforge_actions.jsonl. Raises BadScenario, BadRun.
+    `policy` is a name or a function from perception to plan; without one, `minds` say. The log
+    goes into the run's folder (`out`, or a new one under runs/) and, besides, to
+    `action_log_path`, or ACTION_LOG_PATH, or logs/loopforge_actions.jsonl. Raises BadScenario,
+    BadRun.
     """
     found = scenario if isinstance(scenario, Scenario) else open_scenario(str(scenario))
     choice = Choice(seed, days, steps_per_day, perception, supervisor)
     chosen = choice.apply(found)
-    minds = minds or Minds()
+    minds = dataclasses.replace(minds) if minds else Minds()
     if isinstance(policy, str):
         minds.policy = policy
-    else:
-        name = getattr(policy, "__name__", "own")
-        minds.policy, minds.own = name, {**minds.own, name: policy}
+    elif policy is not None:
+        minds.policy, minds.own = _named(policy, minds.own)
     return asyncio.run(
         simulate(
             chosen,
@@ -384,6 +396,21 @@ def run_simulation(
             beside=action_log(action_log_path),
         )
     )
+
+
+def _named(
+    policy: PlainPolicy | Policy, own: Mapping[str, PlainPolicy | Policy]
+) -> tuple[str, Mapping[str, PlainPolicy | Policy]]:
+    """The name of a policy given as a function, and the policies of one's own with it.
+
+    One that ships is known by its own name; a stranger that is called like one is not.
+    """
+    shipped = next((name for name, (_, plain) in PLAIN.items() if plain is policy), "")
+    if shipped:
+        return shipped, own
+    called = "".join(sign for sign in getattr(policy, "__name__", "own") if sign.isidentifier())
+    name = f"own-{called}" if called in PLAIN or called in ("llm", "chain") else called or "own"
+    return name, {**own, name: policy}
 
 
 def plain(run: Run) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, cast, get_args
 
 from loopforge.core.factory import Message
-from loopforge.lab.acting import short
+from loopforge.lab.guard import short
 from loopforge.lab.shaping import MIDDLE
 from loopforge.lab.world import Factory, Said
 
