@@ -280,14 +280,21 @@ def _values(kind: str, given: dict[str, int], luck: Luck, name: str) -> list[int
 
 
 def _routes(places: dict[str, Place]) -> dict[tuple[str, str], str]:
-    """The first hop of the shortest way between any two places; ties go to the first named."""
+    """The first hop of the shortest way between any two places; ties go to the first named.
+
+    A way may lead in one direction only: from a place to those that it names as near.
+    """
+    into: dict[str, list[str]] = {name: [] for name in places}
+    for name, place in places.items():
+        for near in place.near:
+            into[near].append(name)
     routes: dict[tuple[str, str], str] = {}
     for goal in places:
         seen = {goal}
         queue = deque([goal])
         while queue:
             here = queue.popleft()
-            for name in places[here].near:
+            for name in into[here]:
                 if name not in seen:
                     seen.add(name)
                     routes[name, goal] = here
