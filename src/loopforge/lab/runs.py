@@ -249,6 +249,14 @@ class _Settings(msgspec.Struct):
     route: Route
 
 
+class _Forked(msgspec.Struct):
+    """What a first row says of the run it was forked from."""
+
+    of: str
+    at: int
+    set: dict[str, str]
+
+
 def minds_of(first: Began, given: Minds | None = None) -> Minds:
     """The minds that a run's first row names; models, prompts and mates are taken from `given`."""
     if first.format != FORMAT:
@@ -256,6 +264,7 @@ def minds_of(first: Began, given: Minds | None = None) -> Minds:
     minds = given or Minds()
     try:
         settings = msgspec.convert(first.settings, _Settings)
+        msgspec.convert(first.forked, _Forked | None)
     except msgspec.ValidationError as error:
         raise BadRun(f"The first row of this run is damaged: {error}.") from error
     return Minds(
