@@ -16,6 +16,8 @@ AT = {name: nth for nth, name in enumerate(BANDS)}
 POWER = {name: nth for nth, name in enumerate(BATTERY)}
 PUSH = {"hurry": -2, "blame": 2, "deny": -1, "calm": 0, "praise": 0, "silence": 0}
 """How words bear on keeping to a rule, for each step of strength."""
+LEFT = {"work": "avoid", "recharge": "idle", "help": "idle"}
+"""What is done instead of an act that is better left, where no rule says; else the work goes on."""
 RISK = (1.0, 0.75, 0.5, 0.25, 0.0)
 
 
@@ -97,7 +99,7 @@ def _by_weighing(seen: AgentPerception) -> AgentActionPlan:
         why = "I looked, and what the rule fears is here. I do as it says, for its reason."
         return _plan(seen, "context", seen.context["keeps"], belief, why, RISK[4])
     why = "I looked, and it is better left. Nobody had to tell me."
-    return _plan(seen, "context", "avoid" if otherwise == "work" else "work", belief, why, RISK[4])
+    return _plan(seen, "context", LEFT.get(otherwise, "work"), belief, why, RISK[4])
 
 
 def _plan(
