@@ -34,8 +34,11 @@ from loopforge.settings import Settings, rows
 from loopforge.web.port import bind, is_loopback
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from loopforge.app import App
     from loopforge.chat.front import Front
+    from loopforge.lab.shifts import Shifts
     from loopforge.web.site import SettingRow, Site
 
 log = logging.getLogger(__name__)
@@ -113,7 +116,7 @@ class Pages:
     def __init__(self, app: App, address: str, found: socket.socket, later: float) -> None:
         self._app, self._address, self._found, self._later = app, address, found, later
         self._serving: Any = None
-        self._hub: Any = None
+        self._site: Any = None
         self._over = asyncio.Event()
 
     async def run(self) -> None:
@@ -126,7 +129,7 @@ class Pages:
             from loopforge.web.serve import Serving
 
             site = site_of(self._app, self._address)
-            self._hub = site.hub
+            self._site = site
             secret, hosts = _secret(self._app), hosts_of(self._app.settings, self._address)
             asgi = await asyncio.to_thread(make_app, site, secret, hosts)
             self._serving = Serving(guarded(asgi), self._found)
@@ -137,7 +140,8 @@ class Pages:
     async def close(self) -> None:
         """Let the open pages go, and serve no more."""
         if self._serving is not None:
-            await self._hub.close()
+            await self._site.hub.close()
+            await self._site.shifts.close()
             self._serving.stop()
             await self._over.wait()
 
@@ -203,6 +207,8 @@ def site_of(app: App, address: str) -> Site:
         clock=app.stamp.clock,
         zone=ZoneInfo(settings.timezone),
         hub=looks.hub(),
+        shifts=shifts_of(app),
+        scenarios=settings.home / "scenarios",
         policies=choices(),
         settings=partial(settings_of, settings),
         address=address,
@@ -216,6 +222,35 @@ def site_of(app: App, address: str) -> Site:
     app.accounts.on_end(site.hub.cut)
     app.keeper.on_erased(looks.forget_all)
     return site
+
+
+def shifts_of(app: App) -> Shifts:
+    """What plays the runs of the Factory that are started from pages, with the home's models."""
+    from loopforge.core.policy import Prompts
+    from loopforge.lab.anchors import Witness
+    from loopforge.lab.archive import Archive
+    from loopforge.lab.minds import Minds, Persona
+    from loopforge.lab.shifts import Shifts
+    from loopforge.mates.prompts import PromptBook
+    from loopforge.runtime.ports import Route
+
+    prompts: Prompts = PromptBook(app.settings.home / "prompts")
+
+    def minds() -> Minds:
+        personas = {
+            handle: Persona(
+                prompt=mate.prompt,
+                route=Route(tier=mate.tier, model=mate.model, temperature=mate.temperature),
+                digest=mate.hash,
+            )
+            for handle, mate in app.roster.mates().items()
+        }
+        return Minds(models=app.models, prompts=prompts, personas=personas)
+
+    def witness(folder: Path, resumed: bool) -> Witness:
+        return Witness(app.ledger, app.stamp, folder, resumed=resumed)
+
+    return Shifts(Archive(app.settings.data / "runs"), minds, witness)
 
 
 def settings_of(settings: Settings) -> Sequence[SettingRow]:

@@ -29,7 +29,7 @@ from litestar.stores.registry import StoreRegistry
 from litestar.template import TemplateConfig
 
 from loopforge.errors import InputError, LoopforgeError, TooLarge, Unknown
-from loopforge.web import door, house, mates, rooms, stream, tail, why
+from loopforge.web import door, house, lab, labrun, mates, rooms, stream, tail, why
 from loopforge.web.gate import COOKIE, DEPENDENCIES, Entrance, NotSignedIn, Tokens, visitor_of
 from loopforge.web.look import environment, look_css
 from loopforge.web.pace import Paces, TooFast
@@ -128,6 +128,8 @@ def _assembled(
             *stream.handlers,
             *why.handlers,
             *mates.handlers,
+            *lab.handlers,
+            *labrun.handlers,
             *house.handlers,
         ],
         dependencies=DEPENDENCIES,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Protocol
 from zoneinfo import ZoneInfo
 
@@ -19,6 +20,7 @@ from msgspec import Struct
 from loopforge.artifacts.store import Artifacts
 from loopforge.budgets.usage import Usage
 from loopforge.chat.front import Front
+from loopforge.lab.shifts import Shifts
 from loopforge.ledger.sql import SqlLedger
 from loopforge.mates.chronicle import Chronicle
 from loopforge.mates.roster import Roster
@@ -71,7 +73,10 @@ class ModelDesk(Protocol):
 
 @dataclass(frozen=True)
 class Site:
-    """Everything pages may use. `boot` names this run of the server; `address` has no slash."""
+    """Everything pages may use. `boot` names this run of the server; `address` has no slash.
+
+    `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them.
+    """
 
     front: Front
     accounts: Accounts
@@ -85,6 +90,8 @@ class Site:
     clock: Clock
     zone: ZoneInfo
     hub: Hub
+    shifts: Shifts
+    scenarios: Path
     policies: Sequence[str]
     settings: Callable[[], Sequence[SettingRow]] = field(default=tuple)
     address: str = "http://127.0.0.1"
