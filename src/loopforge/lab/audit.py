@@ -28,7 +28,8 @@ from msgspec import Struct
 
 from loopforge.core.factory import Decided
 from loopforge.core.perception import AgentPerception
-from loopforge.core.plan import AgentActionPlan
+from loopforge.core.plan import MODES, AgentActionPlan
+from loopforge.lab.guard import short
 from loopforge.lab.log import began_of, rows_of
 from loopforge.lab.minds import Minds
 from loopforge.lab.runs import head_of, minds_of
@@ -238,9 +239,18 @@ async def _intents(
     intents: list[str | None] = []
     for plan, minded in await minds.decide(seen, overseer):
         found.cost += sum(each.cost for each in minded.exchange)
-        fine = isinstance(plan, AgentActionPlan) and not plan.meta.get("fallback")
-        intents.append(str(plan.intent) if fine else None)  # type: ignore[attr-defined]
+        intents.append(_intent(plan))
     return intents
+
+
+def _intent(plan: object) -> str | None:
+    """What a plan means to do, as its row would keep it; None where none came."""
+    try:
+        if isinstance(plan, AgentActionPlan) and short(plan.mode) in MODES:
+            return None if plan.meta.get("fallback") else short(plan.intent)
+    except Exception:  # a plan can hold anything, and reading it can fail in any way
+        return None
+    return None
 
 
 # ---------------------------------------------------------------- counting
@@ -284,7 +294,7 @@ class _Found:
     def add(self, row: Decided, again: Again, scenario: Scenario) -> None:
         """Count a decision."""
         same, removed, reworded = again
-        did, mode = str(row.plan["intent"]), row.outcome.square.partition("+")[0]
+        did, mode = row.plan["intent"], row.outcome.square.partition("+")[0]
         groups = (
             self.whole,
             self.policies.setdefault(_policy(row), _Count()),
