@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from loopforge.core.factory import Believed, Decided, Exchanged, Incident, Reflected, Shaped
 from loopforge.core.words import encode_plain
-from loopforge.errors import Unknown
+from loopforge.errors import BadRun, Unknown
 from loopforge.lab.drift import (
     Drift,
     cause_of,
@@ -76,19 +76,27 @@ def gather(folder: Path, step: int, agent: str) -> Why:
     """Everything about what somebody did in a step. Raises Unknown, BadRun."""
     index = opened(folder)
     who = who_is(index, agent)
-    moment = index.moment(step)
-    number = next((deed.row for deed in moment.deeds if deed.who == who), None)
-    if number is None or index.scenario is None:
+    number = next((deed.row for deed in index.moment(step).deeds if deed.who == who), None)
+    if number is None:
         raise Unknown(f"{who} decided nothing in step {step}.")
+    return about(index, number)
+
+
+def about(index: RunIndex, number: int) -> Why:
+    """Everything about a decision by its row. Raises Unknown, BadRun."""
     row = index.decision(number)
-    incident = next((each for each in moment.incidents if each.id == row.outcome.incident), None)
-    later = index.reflection(row.day, who)
+    rules = index.scenario.rules if index.scenario else {}
+    if row.truth.rule not in rules:
+        raise BadRun(f"Row {number} is about a rule that this run's scenario does not have.")
+    incidents = index.moment(row.step).incidents if row.outcome.incident else ()
+    incident = next((each for each in incidents if each.id == row.outcome.incident), None)
+    later = index.reflection(row.day, row.who)
     linked = (each for each in later.of if each.row == row.n) if later else iter(())
     sign = next((edit.true for edit in row.edits if edit.what == "sign"), "")
     return Why(
         row=row,
         hash=index.line(number)[-67:-3].decode("ascii", "replace"),
-        rule=index.scenario.rules[row.truth.rule],
+        rule=rules[row.truth.rule],
         gauge=sign or row.shown.context.get("sign", ""),
         text=row.shown.recent_supervisor_text,
         incident=incident,
