@@ -160,3 +160,14 @@ def test_settings_at_their_defaults_import_no_validator(tmp_path: Path) -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout == "False\n"
+
+
+def test_a_setting_may_have_a_variable_of_its_own(tmp_path: Path) -> None:
+    """ACTION_LOG_PATH names the action log, under that name alone."""
+    there = load_settings(tmp_path, environ={"ACTION_LOG_PATH": "/log/a.jsonl"})
+    assert there.action_log_path == "/log/a.jsonl"
+    assert there.sources["action_log_path"] == "ACTION_LOG_PATH"
+    usual = {"LOOPFORGE_ACTION_LOG_PATH": "/log/b.jsonl", "LOOPFORGE_WEB_PORT": "1"}
+    there = load_settings(tmp_path, environ=usual)
+    assert there.action_log_path == ""
+    assert there.strays == ("LOOPFORGE_ACTION_LOG_PATH",)

@@ -36,9 +36,14 @@ def setting(
     most: float | None = None,
     shown: str = "",
     secret: bool = False,
+    variable: str = "",
 ) -> Any:
-    """One row of the table. `least` and `most` bound a number; `shown` describes the default."""
+    """One row of the table. `least` and `most` bound a number; `shown` describes the default.
+
+    `variable` is an environment variable of another name than PREFIX and the setting's own.
+    """
     about = {"help": help, "group": group, "least": least, "most": most, "shown": shown}
+    about |= {"named": variable}
     return field(default=default, metadata=about, repr=not secret)
 
 
@@ -212,6 +217,15 @@ class Settings:
         most=500_000_000,
     )
 
+    action_log_path: str = setting(
+        "",
+        "A file to which every run of the Factory appends its rows, besides the log in the run's "
+        "own folder. Its variable is ACTION_LOG_PATH.",
+        "The Factory",
+        shown="logs/loopforge_actions.jsonl",
+        variable="ACTION_LOG_PATH",
+    )
+
     home: Path = Path()
     models: Mapping[str, Any] = field(default_factory=dict)
     tiers: Mapping[str, Any] = field(default_factory=dict)
@@ -246,11 +260,12 @@ class Row:
     group: str
     least: float | None
     most: float | None
+    named: str
 
     @property
     def variable(self) -> str:
         """Its environment variable."""
-        return PREFIX + self.name.upper()
+        return self.named or PREFIX + self.name.upper()
 
     @property
     def allowed(self) -> str:
@@ -423,9 +438,13 @@ def _reader(environ: Mapping[str, str]) -> Any:
     from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
     from pydantic_settings.sources import InitSettingsSource
 
+    named = {row.variable: f"{PREFIX}{row.name}".upper() for row in rows() if row.named}
+
     class Environment(EnvSettingsSource):
         def _load_env_vars(self) -> Mapping[str, str | None]:
-            return {name.lower(): value for name, value in environ.items() if value}
+            given = {name: value for name, value in environ.items() if value}
+            known = {name: value for name, value in given.items() if name not in named.values()}
+            return {named.get(name, name).lower(): value for name, value in known.items()}
 
     class Reader(BaseSettings):
         model_config = {"env_prefix": PREFIX, "extra": "forbid"}
