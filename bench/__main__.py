@@ -14,7 +14,7 @@ import time
 
 from bench import figures
 
-ORDER = ("start", "ledger", "turns", "web", "cache")
+ORDER = ("start", "ledger", "lab", "turns", "web", "cache")
 """The quick ones first."""
 
 

@@ -1,0 +1,248 @@
+"""The Factory: complete chained rows in a second, flat in time and memory, sweeps, rivals."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from bench.figures import Figure, folder
+from loopforge.core.factory import Stepped
+from loopforge.lab.engine import Here, Processes
+from loopforge.lab.episode import Episode, began
+from loopforge.lab.experiment import Experiment
+from loopforge.lab.log import lines_of, row_of
+from loopforge.lab.minds import Minds
+from loopforge.lab.runs import Choice, play
+from loopforge.lab.scenario import Scenario, open_scenario
+from loopforge.lab.sweep import laid_out, sweep
+from loopforge.mates.prompts import PromptBook
+from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
+from loopforge.runtime.clock import SystemClock
+from loopforge.runtime.ports import Question
+
+DAYS = 200
+ROBOTS, STEPS, ANSWERS = 50, 10, 0.1
+CELLS: dict[str, tuple[str | int, ...]] = {"policy": ("stub", "context"), "pressure": (2, 8)}
+SEEDS = 24
+RIVALS = Path(__file__).with_name("rivals.py")
+PLAN = {
+    "narrative": "I look.",
+    "belief": "low",
+    "mode": "context",
+    "intent": "work",
+    "riskiness": 0.2,
+}
+
+
+def figures() -> Iterator[Figure]:
+    """The figures, one after another."""
+    with folder() as here:
+        yield from _rows(here)
+        yield from _flat()
+        yield from _asked(here)
+        yield from _swept(here)
+        yield from _rivals()
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _rows(here: Path) -> Iterator[Figure]:
+    """Complete rows on disk, beside the floor: the same rows encoded, hashed and written."""
+    scenario = Choice(days=DAYS).apply(open_scenario("first_shift"))
+    minds = Minds()
+    out = here / "rows"
+    wall, cpu = time.perf_counter(), time.process_time()
+    episode_rows = asyncio.run(_alone(scenario, minds, out))
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    size = out.stat().st_size
+    run = here / "run"
+    asyncio.run(play(began(replace(scenario, days=40), 7, minds), minds, run))
+    rows = [row_of(line) for line in lines_of(run)]
+    floor = _floor(rows, here / "floor")
+    against = "encoding, hashing and writing such rows alone"
+    yield Figure("complete chained rows", episode_rows / wall, "/s", against, floor, 10_000)
+    yield Figure("the same, of processor time", episode_rows / cpu, "/s", against, floor, 10_000)
+    lone = size / episode_rows / 1000
+    yield Figure("bytes a row, all kinds", lone, "kB", "the most it should be", 2.5)
+
+
+async def _alone(scenario: Scenario, minds: Minds, out: Path) -> int:
+    with out.open("wb", buffering=0) as file:
+        episode = Episode(began(scenario, 7, minds), minds, file)
+        async for _ in episode.run():
+            pass
+    return episode.env.row
+
+
+def _floor(rows: list[Any], out: Path) -> float:
+    """Rows in a second where they are only encoded, hashed over one another, and written."""
+    encode = msgspec.json.Encoder().encode
+    head = b"\0" * 32
+    began_at = time.perf_counter()
+    with out.open("wb", buffering=0) as file:
+        lines = []
+        for row in rows:
+            body = encode(row)
+            head = sha256(head + body).digest()
+            lines.append(b'%s,"hash":"%s"}\n' % (body[:-1], head.hex().encode()))
+            if isinstance(row, Stepped):
+                file.write(b"".join(lines))
+                lines.clear()
+    return len(rows) / (time.perf_counter() - began_at)
+
+
+# ---------------------------------------------------------------- flat
+
+
+def _flat() -> Iterator[Figure]:
+    """A step at the end of a long run beside one at its beginning, and the memory of both."""
+    scenario = Choice(days=DAYS).apply(open_scenario("quota_week"))
+    minds = Minds()
+    times: list[float] = []
+    memory: list[float] = []
+
+    class Nowhere:
+        def write(self, lines: bytes) -> None: ...
+
+    async def go() -> None:
+        episode = Episode(began(scenario, 7, minds), minds, Nowhere())
+        last = time.process_time()
+        async for row in episode.run():
+            if isinstance(row, Stepped):
+                now = time.process_time()
+                times.append(now - last)
+                last = now
+                memory.append(_resident())
+
+    asyncio.run(go())
+    tenth = len(times) // 10
+    first, final = sum(times[:tenth]), sum(times[-tenth:])
+    yield Figure(
+        f"a step, at the end of {len(times)}",
+        final / tenth * 1000,
+        "ms",
+        "at its beginning",
+        first / tenth * 1000,
+    )
+    yield Figure("memory at the end", memory[-1], "MB", "after a tenth", memory[tenth])
+
+
+def _resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+# ---------------------------------------------------------------- models
+
+
+def _asked(here: Path) -> Iterator[Figure]:
+    """Fifty robots and a model that takes a tenth of a second for each answer."""
+
+    def script(_: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(data=PLAN, wait=ANSWERS)
+
+    models = ScriptedModels(script, clock=SystemClock())
+    scenario = _crowd()
+    minds = Minds(policy="llm", models=models, prompts=PromptBook())
+    began_at = time.perf_counter()
+    asyncio.run(play(began(scenario, 1, minds), minds, here / "asked"))
+    took = time.perf_counter() - began_at
+    yield Figure(
+        f"{ROBOTS} robots, {STEPS} steps, answers in 100 ms",
+        took,
+        "s",
+        "one answer after another",
+        ROBOTS * STEPS * ANSWERS,
+        2.0,
+    )
+
+
+def _crowd() -> Scenario:
+    """The cast of a shift over and over, until there are enough."""
+    base = Choice(days=1, steps_per_day=STEPS).apply(open_scenario("quota_week"))
+    cast = [robot for robot in base.robots if robot.role != "supervisor"]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    robots = [
+        replace(cast[nth % len(cast)], name=f"{cast[nth % len(cast)].name} {letters[nth // 7]}")
+        for nth in range(ROBOTS)
+    ]
+    office = [robot for robot in base.robots if robot.role == "supervisor"]
+    return replace(base, robots=(*robots, *office))
+
+
+# ---------------------------------------------------------------- sweeps
+
+
+def _swept(here: Path) -> Iterator[Figure]:
+    """The same sweep by one worker process and by two."""
+    experiment = Experiment(
+        name="bench",
+        question="How much faster are two?",
+        scenarios=("first_shift",),
+        factors=CELLS,
+        seeds=SEEDS,
+    )
+    layout = laid_out(experiment)
+    took = []
+    for workers in (1, 2):
+        began_at = time.perf_counter()
+        engine = Here() if workers == 1 else Processes(workers)
+        sweep(layout, here / f"sweep-{workers}", workers=workers, engine=engine)
+        took.append(time.perf_counter() - began_at)
+    runs = len(layout.cells) * SEEDS
+    yield Figure(
+        f"a sweep of {runs} runs, two workers", runs / took[1], "runs/s", "one", runs / took[0]
+    )
+
+
+# ---------------------------------------------------------------- rivals
+
+
+def _rivals() -> Iterator[Figure]:
+    """Mesa (no rows) and Concordia (a fixed answer in place of a model), in their own venv."""
+    made = subprocess.run(["bash", str(RIVALS.with_suffix(".sh"))], check=False)
+    python = RIVALS.parent.parent / ".venv-bench" / "bin" / "python"
+    if made.returncode or not python.exists():
+        print("Mesa and Concordia could not be installed here; they are left out.")
+        return
+    ours = _steps_alone()
+    done = subprocess.run(
+        [str(python), str(RIVALS)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    if done.returncode:
+        print(f"The rivals did not run: {done.stderr.strip().splitlines()[-1:]}")
+        return
+    found = json.loads(done.stdout.strip().splitlines()[-1])
+    print(
+        "Not like for like: Mesa moves agents by three lines of rules and keeps three columns, no\n"
+        "rows; Concordia asks its model dozens of times a decision (answered at once here) and\n"
+        "logs all of it as text; the Factory's minds are the stub's rules, each with its whole row."
+    )
+    yield Figure("decisions, complete rows", ours, "/s", "Mesa's, no rows", found["mesa"])
+    yield Figure("decisions, complete rows", ours, "/s", "Concordia's", found["concordia"])
+
+
+def _steps_alone() -> float:
+    scenario = Choice(days=40).apply(open_scenario("first_shift"))
+    with folder() as here:
+        minds = Minds()
+        began_at = time.perf_counter()
+        asyncio.run(_alone(scenario, minds, here / "rows"))
+        steps = scenario.days * scenario.steps_per_day * len(scenario.robots)
+        return steps / (time.perf_counter() - began_at)
