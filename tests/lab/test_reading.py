@@ -166,12 +166,20 @@ def test_decisions_are_linked_to_what_was_thought_of_them_later(folder: Path) ->
     for row in rows_of(folder):
         if isinstance(row, Decided):
             assert index.decision(row.n) == row
+            assert index.step_at(row.n) == row.step
             evening = index.reflection(row.day, row.who)
             assert evening is not None
             assert row.n in [each.row for each in evening.of]
         elif isinstance(row, Stepped):
             for incident in row.incidents:
                 assert index.step_of(incident.id) == row.step
+        elif isinstance(row, Reflected | DayEnded):
+            assert index.step_at(row.n) == row.step
+    done = [row for row in rows_of(folder) if isinstance(row, Decided) and row.who == "Halide"]
+    lived = index.life("Halide").deeds
+    assert [(deed.step, deed.row, deed.square, deed.failing) for deed in lived] == [
+        (row.step, row.n, row.outcome.square, row.outcome.failing) for row in done
+    ]
     deeds = index.deeds("Halide", 3, 7)
     assert [index.decision(deed.row).step for deed in deeds] == [3, 4, 5, 6]
     assert index.reflection(2, "Halide") is None

@@ -29,6 +29,15 @@ class Turn(Struct, frozen=True, array_like=True):
     why: str
 
 
+class Mark(Struct, frozen=True, array_like=True):
+    """One decision: [step, row, square, failing]."""
+
+    step: int
+    row: int
+    square: str
+    failing: str
+
+
 @dataclass(frozen=True)
 class Life:
     """A robot's life so far. Values are thousandths; `battery` is that after each step."""
@@ -37,6 +46,7 @@ class Life:
     role: str
     first: Mapping[str, int]
     turns: tuple[Turn, ...]
+    deeds: tuple[Mark, ...]
     battery: tuple[int, ...]
 
     @property
@@ -96,6 +106,7 @@ class Biographer:
     spec: RobotSpec
     began: Began
     turns: list[Turn] = field(default_factory=list)
+    deeds: list[Mark] = field(default_factory=list)
     battery: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -127,7 +138,14 @@ class Biographer:
     def life(self) -> Life:
         """What was written."""
         spec = self.spec
-        return Life(spec.name, spec.role, self.first, tuple(self.turns), tuple(self.battery))
+        return Life(
+            who=spec.name,
+            role=spec.role,
+            first=self.first,
+            turns=tuple(self.turns),
+            deeds=tuple(self.deeds),
+            battery=tuple(self.battery),
+        )
 
 
 def forced(began: Began, who: str) -> list[tuple[int, str, int]]:

@@ -103,10 +103,12 @@ counted = msgspec.json.Decoder(Counted)
 
 
 class LivedAct(Struct, frozen=True, tag_field="kind", tag="act"):
-    """A decision, for what it changed in whom."""
+    """A decision, for where it fell, and what it changed in whom."""
 
     n: int
     step: int
+    who: str
+    outcome: Fell
     inner: tuple[Change, ...]
 
 

@@ -11,6 +11,7 @@ stands before it is still read; whether the chain of hashes holds is not looked 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ import msgspec
 from loopforge.core.factory import Began, Decided, Incident, Reflected, Row
 from loopforge.errors import BadRun, BadScenario, Unknown
 from loopforge.lab.episode import FORMAT
-from loopforge.lab.lives import Biographer, Life
+from loopforge.lab.lives import Biographer, Life, Mark
 from loopforge.lab.log import LOG, row_of
 from loopforge.lab.moments import (
     Brief,
@@ -50,6 +51,8 @@ from loopforge.lab.runs import Run
 from loopforge.lab.scenario import Scenario
 
 T = TypeVar("T")
+LIVES = 6
+"""Lives that are kept for as long as the run has not grown."""
 
 
 @dataclass(slots=True)
@@ -104,6 +107,7 @@ class RunIndex:
         self._nights: list[dict[str, int]] = []
         self._happened: dict[str, int] = {}
         self._stops = _Stops()
+        self._lives: dict[str, tuple[int, Life]] = {}
 
     # ------------------------------------------------------------ taking in
 
@@ -229,6 +233,12 @@ class RunIndex:
         """In which step this incident ("i3") happened."""
         return self._happened.get(incident)
 
+    def step_at(self, number: int) -> int:
+        """The step that a row belongs to; the rows of an evening belong to the day's last one."""
+        at = bisect_left(self._last, number)
+        within = at < self.steps and number >= self._first[at]
+        return max(0, at if within else at - 1)
+
     def moment(self, step: int) -> Moment:
         """One step. Raises Unknown, BadRun."""
         return self.moments(step, 1)[0]
@@ -303,13 +313,26 @@ class RunIndex:
         spec = next((each for each in robots if each.name == who), None)
         if spec is None or self.began is None:
             raise Unknown(f"Nobody in this run is called {who!r}.")
-        biographer = Biographer(spec, self.began)
         with self._lock:
-            for row in self._between(0, len(self._rows) - 1, lived):
-                if isinstance(row, LivedStep):
-                    biographer.battery.append(row.robots.get(who, ("", 0))[1])
-                elif isinstance(row, LivedAct | Night):
-                    biographer.came(row.step)
-                    for change in row.inner:
-                        biographer.change(row.step, row.n, change)
+            size, life = self._lives.pop(who, (-1, None))
+            if life is None or size != self.size:
+                life = self._lived(Biographer(spec, self.began))
+            self._lives[who] = (self.size, life)
+            if len(self._lives) > LIVES:
+                del self._lives[next(iter(self._lives))]
+        return life
+
+    def _lived(self, biographer: Biographer) -> Life:
+        who = biographer.spec.name
+        for row in self._between(0, len(self._rows) - 1, lived):
+            if isinstance(row, LivedStep):
+                biographer.battery.append(row.robots.get(who, ("", 0))[1])
+            elif isinstance(row, LivedAct | Night):
+                biographer.came(row.step)
+                for change in row.inner:
+                    biographer.change(row.step, row.n, change)
+            if isinstance(row, LivedAct) and row.who == who:
+                fell = row.outcome
+                mark = Mark(row.step, row.n, fell.square, fell.failing)
+                biographer.deeds.append(mark)
         return biographer.life()
