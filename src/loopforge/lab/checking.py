@@ -1,0 +1,132 @@
+"""The checker of stories: each claim is recomputed from the rows, and each sentence held to it.
+
+    problems = problems_of(story, rows)
+
+A sentence stands if what it claims is what the rows say (bearing.py), if it names exactly the rows
+that this rests on, and if its words are those of the claim: a template's sentence must be one of
+the phrases that the claim allows; one told by a model must pass `unfaithful`. A day's scenes must
+stand in their order, and the frame (title, tension, curves) must be the run's. What the checker
+cannot see: what a model's sentence adds in adjectives and tone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import asdict
+
+from loopforge.core.factory import Row
+from loopforge.lab.bearing import borne
+from loopforge.lab.claims import EVENING, AnyClaim, Did, Happened, when
+from loopforge.lab.faithful import Names, unfaithful
+from loopforge.lab.grounds import Grounds
+from loopforge.lab.phrases import phrases
+from loopforge.lab.story import Day, Scene, Sentence, Story
+from loopforge.lab.wording import cap
+
+
+def problems_of(story: Story, rows: Iterable[Row]) -> list[str]:
+    """All that is wrong in a story, a sentence for each problem; nothing where it is true."""
+    placed = list(story.placed())
+    claims = [sentence.claim for _, sentence in placed]
+    cited = [row for _, sentence in placed for row in sentence.rows]
+    linked = [
+        int(link.ref[1:])
+        for claim in claims
+        if isinstance(claim, Happened)
+        for link in claim.links
+        if link.ref[:1] == "r" and link.ref[1:].isdigit()
+    ]
+    grounds = Grounds(rows, claims, [*cited, *linked])
+    names = Names.of(grounds.scenario)
+    problems = list(_frame(story, grounds))
+    for place, sentence in placed:
+        wrong = _sentence(sentence, grounds, names)
+        problems += [f"{place}, “{sentence.text[:60]}”: {problem}." for problem in wrong]
+    for day in story.days:
+        problems += _order(day)
+    return problems
+
+
+def _sentence(sentence: Sentence, grounds: Grounds, names: Names) -> Iterator[str]:
+    """What is wrong with one sentence."""
+    if not sentence.rows:
+        yield "it rests on no row"
+    found = borne(sentence.claim, grounds)
+    if isinstance(found, str):
+        yield found
+    else:
+        claim, rows = found
+        if claim != sentence.claim:
+            yield _differs(sentence.claim, claim)
+        if sentence.rows and set(sentence.rows) != rows:
+            yield f"it rests on {_ids(rows)}, and names {_ids(sentence.rows)}"
+    if sentence.by == "template":
+        if sentence.text not in phrases(sentence.claim):
+            yield "its words are not those of its claim"
+    elif problem := unfaithful(sentence.text, sentence.claim, names):
+        yield f"its words do not fit its claim: {problem}"
+
+
+def _differs(said: AnyClaim, true: AnyClaim) -> str:
+    """Where a claim departs from what the rows say."""
+    one, other = asdict(said), asdict(true)
+    parts = [
+        f"{name} is {other[name]!r}, not {one[name]!r}" for name in one if one[name] != other[name]
+    ]
+    return "; ".join(parts) or "it is another claim than the rows bear out"
+
+
+def _ids(rows: Iterable[int]) -> str:
+    return " ".join(f"r{row}" for row in sorted(rows)) or "nothing"
+
+
+def _order(day: Day) -> Iterator[str]:
+    """Whether the scenes of a day, and the sentences of a scene, stand in their order."""
+    last = (0, 0)
+    for scene in day.scenes:
+        times = [time for time in _times(scene) if time]
+        if not times or times[0][1] == EVENING:
+            continue
+        if times[0] < last:
+            yield f"day {day.day + 1}, “{scene[0].text[:60]}”: it is told after what came later."
+        last = times[0]
+        if times != sorted(times):
+            yield f"day {day.day + 1}, “{scene[0].text[:60]}”: its sentences are out of order."
+
+
+def _times(scene: Scene) -> Iterator[tuple[int, int] | None]:
+    """When each sentence happens. The far end of a thread just told is told out of its time."""
+    before: AnyClaim | None = None
+    for sentence in scene:
+        claim = sentence.claim
+        far = isinstance(before, Happened) and isinstance(claim, Did) and claim.row in sentence.rows
+        if far and isinstance(before, Happened) and isinstance(claim, Did):
+            ends = {link.ref for link in before.links}
+            far = f"r{claim.row}" in ends or (claim.who, claim.day, claim.bell) in {
+                (link.who, link.day, link.bell) for link in before.links
+            }
+        yield None if far else when(claim)
+        before = claim
+
+
+def _frame(story: Story, grounds: Grounds) -> Iterator[str]:
+    """Title, question, tension and curves, and who the arcs are of."""
+    scenario = grounds.scenario
+    if story.title != cap(scenario.name.replace("_", " ")) or story.question != scenario.question:
+        yield "The title or the question is not that of this run."
+    numbers = [day.day for day in story.days]
+    if numbers != [number for number, found in grounds.days.items() if found.steps]:
+        yield "Its days are not those of this run."
+    if story.tension != tuple(day.tension for day in story.days):
+        yield "The tension of its days is not that which each day states."
+    for day in story.days:
+        found = grounds.days.get(day.day)
+        if found is None or day.tension != found.index:
+            yield f"day {day.day + 1}: its tension is not {day.tension}."
+        elif day.curve != tuple(level for _, level in found.steps):
+            yield f"day {day.day + 1}: its curve is not that of its steps."
+    known = {(each.name, each.role, each.backstory) for each in scenario.robots}
+    for arc in story.arcs:
+        if (arc.who, arc.role, arc.backstory) not in known:
+            yield f"arc of {arc.who}: nobody of that name, role and backstory was in this run."

@@ -1,0 +1,122 @@
+"""How a story says numbers, times and lists: the small words that phrases are filled with.
+
+Knows no claim and no row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+SMALL = (
+    "none",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+)
+TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+ENDED = {
+    "one": "first",
+    "two": "second",
+    "three": "third",
+    "five": "fifth",
+    "eight": "eighth",
+    "nine": "ninth",
+    "twelve": "twelfth",
+}
+
+
+LONGEST_QUOTE = 160
+
+
+def number(count: int) -> str:
+    """A count in words up to 999 ("none" for 0); beyond that, digits."""
+    if not 0 <= count < 1000:
+        return str(count)
+    if count < len(SMALL):
+        return SMALL[count]
+    if count >= 100:
+        hundreds, rest = divmod(count, 100)
+        return f"{SMALL[hundreds]} hundred" + (f" and {number(rest)}" if rest else "")
+    ten, one = divmod(count, 10)
+    return TENS[ten] + (f"-{SMALL[one]}" if one else "")
+
+
+def ordinal(count: int) -> str:
+    """Which one, in words up to the ninety-ninth."""
+    if not 1 <= count < 100:
+        return f"{count}th"
+    head, dash, last = number(count).rpartition("-")
+    if last in ENDED:
+        return head + dash + ENDED[last]
+    return head + dash + (last[:-1] + "ieth" if last.endswith("y") else last + "th")
+
+
+def times(count: int) -> str:
+    """How often."""
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{number(count)} times")
+
+
+def plural(count: int, one: str) -> str:
+    """So many of something."""
+    return f"{number(count) if count else 'no'} {one if count == 1 else one + 's'}"
+
+
+def cap(text: str) -> str:
+    """With its first letter large."""
+    return text[:1].upper() + text[1:]
+
+
+def an(kind: str) -> str:
+    """A kind of thing with its article."""
+    return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Parts in a row: one, two and three."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def signed(delta: int) -> str:
+    """A change, as it is read aloud."""
+    return f"{'plus' if delta >= 0 else 'minus'} {abs(delta)}"
+
+
+def lowered(text: str, names: Sequence[str]) -> str:
+    """A sentence as it stands in the middle of another: its first letter small, names left."""
+    if text.startswith(("I ", "I'")) or any(text.startswith(name) for name in names if name):
+        return text
+    return text[:1].lower() + text[1:]
+
+
+def quote(text: object) -> str:
+    """Somebody's words as a story quotes them: one line, not too long, quotes in it made plain."""
+    if not isinstance(text, str):
+        return ""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    line = re.sub("[“”]", '"', line)
+    return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1].rstrip() + "…"
+
+
+def direction(voice: str) -> str:
+    """A robot's voice as a stage direction: one phrase, with small letters after its stops."""
+    parts = [part.strip() for part in re.split(r"[.!?]\s+", voice.strip().rstrip(".!?"))]
+    return "; ".join(
+        each if each.startswith("I ") else each[:1].lower() + each[1:] for each in parts
+    )
