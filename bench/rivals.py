@@ -1,8 +1,8 @@
 """Mesa and Concordia, each at the nearest thing it has to a robot's decision; in .venv-bench.
 
 Prints one line of JSON: decisions in a second for each. Mesa: agents that change by a rule, with
-its DataCollector over three columns. Concordia: minimal entities under its generic game master in its
-sequential engine, and a model that answers everything at once with the same words.
+its DataCollector over three columns. Concordia: minimal entities under its generic game master in
+its sequential engine, and a model that answers everything at once with the same words.
 """
 
 from __future__ import annotations
@@ -68,15 +68,22 @@ def concordia_rate() -> float:
     class Fixed(language_model.LanguageModel):  # type: ignore[misc]
         """Answers at once, always the same, in the form that is asked for."""
 
+        acts = 0
+
         def sample_text(self, prompt: str, **_: Any) -> str:
-            """A sentence, or the next action's spec where that is wanted."""
-            if "type: free" in prompt[-3000:] or "action spec" in prompt[-3000:].lower():
+            """A sentence, or the next action's form where that is wanted."""
+            if "Respond in  one of the provided formats" in prompt[-200:]:
                 return "prompt: What do you do?;;type: free"
+            if "Exercise: What do you do?" in prompt[-200:]:
+                Fixed.acts += 1
             return "I keep to the rule."
 
-        def sample_choice(self, prompt: str, responses: Any, **_: Any) -> Any:  # noqa: ARG002
-            """The first; but the story is not over."""
-            at = next((n for n, said in enumerate(responses) if said.lower() == "no"), 0)
+        def sample_choice(self, prompt: str, responses: Any, **_: Any) -> Any:
+            """Yes, where yes and no stand to choose; but the story is not finished yet."""
+            asked = prompt[-300:]
+            wanted = ") No" if "finished?" in asked else ") Yes"
+            letter = asked[asked.rfind(wanted) - 1] if wanted in asked else responses[0]
+            at = responses.index(letter) if letter in responses else 0
             return at, responses[at], {}
 
     names = [f"Robot {letter}" for letter in "ABCDEFGH"[:ACTORS]]
@@ -95,9 +102,8 @@ def concordia_rate() -> float:
     )
     city = simulation.Simulation(config=config, model=Fixed(), embedder=lambda _: np.ones(8))
     began = time.perf_counter()
-    turns: list[Any] = []
-    city.play(max_steps=TURNS, step_callback=turns.append)
-    return len(turns) / (time.perf_counter() - began)
+    city.play(max_steps=TURNS)
+    return Fixed.acts / (time.perf_counter() - began)
 
 
 def main() -> None:
