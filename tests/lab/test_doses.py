@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from loopforge.errors import InputError
 from loopforge.lab.doses import Response, dose_response
-from loopforge.lab.statistics import Count, wilson
+from loopforge.lab.statistics import Count, resampled, wilson
 
+Numbers = NDArray[np.float64]
 Counts = dict[float, dict[int, Count]]
 LEVELS = range(11)
 
@@ -77,24 +78,63 @@ def test_counts_that_lie_on_a_curve_give_that_curve() -> None:
     assert rising(found.tipping.estimate) == pytest.approx(middle, rel=1e-3)
 
 
-def test_the_fit_is_the_likeliest() -> None:
-    """No other search, without gradients and from elsewhere, finds a likelier curve."""
-    given = drawn(rising)
-    successes = np.array([sum(s for s, _ in given[d].values()) for d in given])
-    doses = np.array(list(given))
+def unlikely(fit: Numbers, successes: Numbers, trials: Numbers) -> float:
+    """Minus the log likelihood of a curve at doses 0 to 10, written out once more."""
+    start, end, slope, middle = fit
+    rate = start + (end - start) / (1 + np.exp(-slope * (np.arange(11) - middle)))
+    rate = np.clip(rate, 1e-9, 1 - 1e-9)
+    return -float((successes * np.log(rate) + (trials - successes) * np.log1p(-rate)).sum())
 
-    def unlikely(fit: NDArray[np.float64], /) -> float:
-        start, end, slope, middle = fit
-        rate = np.clip(start + (end - start) / (1 + np.exp(-slope * (doses - middle))), 1e-9, 1)
-        lost = successes * np.log(rate) + (300 - successes) * np.log(np.maximum(1 - rate, 1e-9))
-        return -float(lost.sum())
 
-    other = minimize(
-        unlikely, (0.1, 0.5, 1.0, 4.0), method="Nelder-Mead", options={"maxiter": 4000}
-    )
-    found = dose_response(given)
-    assert unlikely(np.array(curve(found))) <= other.fun + 1e-6
-    assert curve(found) == pytest.approx(tuple(other.x), rel=1e-2)
+def likeliest(successes: Numbers, trials: Numbers, start: Sequence[float]) -> Numbers:
+    """The fit that scipy's simplex comes to from `start`, within the same bounds."""
+    least, most = np.array([0, 0, 0.1, 0]), np.array([1, 1, 10, 10])
+
+    def cost(fit: Numbers, /) -> float:
+        return unlikely(fit, successes, trials)
+
+    found: Numbers = minimize(
+        cost,
+        np.clip(np.array(start), least, most),
+        method="Nelder-Mead",
+        bounds=Bounds(least, most),
+        options={"maxiter": 4000, "xatol": 1e-8, "fatol": 1e-10},
+    ).x
+    return found
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [rising, lambda d: 0.1 + 0.5 * math.exp(-((d - 5) ** 2) / 4), lambda _: 0.3, lambda d: d > 3],
+    ids=["rising", "humped", "flat", "step"],
+)
+def test_the_fit_is_the_likeliest(rate: Callable[[float], float]) -> None:
+    """scipy's simplex, from twelve sides, finds no likelier curve, even where there are two peaks."""
+    given = drawn(rate)
+    successes = np.array([sum(s for s, _ in given[d].values()) for d in given], dtype=np.float64)
+    trials = np.full(11, 300.0)
+    sides = [(a, 0.7 - a, k, m) for a in (0.1, 0.5) for k in (1, 5) for m in (2, 5.5, 8)]
+    others = [unlikely(likeliest(successes, trials, at), successes, trials) for at in sides]
+    found = np.array(curve(dose_response(given)))
+    assert unlikely(found, successes, trials) <= min(others) + 1e-4
+
+
+@pytest.mark.parametrize("rate", [rising, lambda d: 1 - 0.05 * d], ids=["rising", "falling"])
+def test_the_interval_is_of_the_likeliest_refits(rate: Callable[[float], float]) -> None:
+    """Resample by resample, scipy's simplex comes to the same tipping points."""
+    given = drawn(rate)
+    found = dose_response(given, seed=4, resamples=100)
+    counts = np.array([[given[d][i] for d in given] for i in range(30)], dtype=np.float64)
+    tips = []
+    for weights in resampled(30, 4, 100):
+        refit = likeliest(weights @ counts[:, :, 0], weights @ counts[:, :, 1], curve(found))
+        start, end, slope, middle = refit
+        ends = [start + (end - start) / (1 + math.exp(-slope * (d - middle))) for d in (0, 10)]
+        half = (sum(ends) / 2 - start) / (end - start)
+        tips.append(middle + math.log(half / (1 - half)) / slope)
+    assert found.tipping is not None
+    limits = (found.tipping.low, found.tipping.high)
+    assert limits == pytest.approx(tuple(np.quantile(tips, (0.025, 0.975))), abs=0.03)
 
 
 def test_a_falling_curve_tips_at_the_same_dose() -> None:
@@ -154,14 +194,43 @@ def test_flat_responses_seldom_look_as_if_they_tipped() -> None:
     assert tipped <= 5
 
 
-def test_doses_may_lie_far_apart() -> None:
+@pytest.mark.parametrize("way", [1, -1])
+def test_doses_may_lie_far_apart(way: int) -> None:
     """1, 2, 5, 10 and 10,000: the step between the first two is found, however thin that gap is."""
     step = {i: (10 - i % 2, 10) for i in range(10)}
-    given: Counts = {1.0: dict.fromkeys(range(10), (0, 10)), 2.0: step, 5.0: step, 10.0: step}
-    found = dose_response({**given, 10_000.0: step})
+    given: Counts = {way * dose: step for dose in (2.0, 5.0, 10.0, 10_000.0)}
+    found = dose_response({**given, way * 1.0: dict.fromkeys(range(10), (0, 10))})
     assert found.curve is not None
-    assert found.curve.at(1) == pytest.approx(0, abs=0.01)
-    assert found.curve.at(5) == pytest.approx(0.95, abs=0.01)
+    assert found.curve.at(way * 1) == pytest.approx(0, abs=0.01)
+    assert found.curve.at(way * 5) == pytest.approx(0.95, abs=0.01)
+
+
+def test_a_step_in_a_thin_gap() -> None:
+    """Of 0, 1000, 1001 and 2000 it tips between the middle two, and that is how much is known."""
+    found = dose_response(
+        {d: dict.fromkeys(range(9), (10 * (d > 1000), 10)) for d in (0.0, 1000.0, 1001.0, 2000.0)}
+    )
+    assert found.tipping is not None
+    assert (found.tipping.low, found.tipping.high) == (1000, 1001)
+
+
+def test_more_trials_are_no_trend() -> None:
+    """Runs that differ, and ever more trials with the dose, at a rate that stays: no trend."""
+    found = dose_response(
+        {float(d): {i: ((1 + i) * d, 10 * d) for i in range(8)} for d in range(1, 9)}
+    )
+    assert found.p == 1
+
+
+def test_runs_that_disagree_have_no_tipping_point() -> None:
+    """One run rises, another falls by less: a trend in these two, and none to count on."""
+    up = [0, 5, 5, 300, 600, 900, 950, 980]
+    down = [400, 400, 390, 300, 250, 210, 205, 200]
+    given: Counts = {float(dose): {1: (up[dose], 1000), 2: (down[dose], 1000)} for dose in range(8)}
+    found = dose_response(given)
+    assert found.p < 0.05
+    assert found.tipping is None
+    assert "agree" in found.why
 
 
 def test_seeds_without_trials_are_left_out_of_resamples() -> None:
