@@ -111,7 +111,7 @@ def _number(key: str, value: str, least: int, most: int) -> int:
     try:
         number = int(value)
     except ValueError:
-        raise BadScenario(f"{key} needs a whole number, not {value!r}.") from None
+        raise BadScenario(f"{key[:80]} needs a whole number, not {value[:40]!r}.") from None
     if not least <= number <= most:
         raise BadScenario(f"{key} lies between {least} and {most}, not {number}.")
     return number

@@ -302,12 +302,13 @@ def _recorded(rows: Mapping[str, Decided], robot: Robot, env: Factory) -> tuple[
         raise BadRun(f"The record lacks what {robot.name} decided; it is not of this run.")
     plan = dict(row.plan)
     told = {} if row.verdict == "contained" else plan
-    move_to, targets = told.get("move_to", ""), tuple(told.get("targets", ()))
+    move_to, targets = told.get("move_to", ""), told.get("targets", ())
     known = (
         row.outcome.did in INTENTS
         and row.outcome.belief in MIDDLE
-        and (not move_to or move_to in env.places[robot.at].near)
-        and all(name in env.robots for name in targets)
+        and (move_to == "" or move_to in env.places[robot.at].near)
+        and isinstance(targets, list | tuple)
+        and all(name in tuple(env.robots) for name in targets)
     )
     if not known:
         raise BadRun(f"Row {row.n} is no decision that {robot.name} could have made here.")
@@ -317,7 +318,7 @@ def _recorded(rows: Mapping[str, Decided], robot: Robot, env: Factory) -> tuple[
         intent=row.outcome.did,
         mode=row.outcome.square.partition("+")[0],
         move_to=move_to,
-        targets=targets,
+        targets=tuple(targets),
         belief=row.outcome.belief,
         verdict=row.verdict,
         notes=row.notes,
