@@ -44,7 +44,7 @@ check: dev ## Format, lint, types, import direction, generated docs, forbidden w
 	$(PY) .ci/words.py
 	echo "make check: all is well"
 
-bench: dev ## Measure: turns, prompt cache, starting, the ledger. Prints ratios, asserts nothing.
+bench: dev ## Measure: turns, prompt cache, starting, ledger, web, the Factory. Prints ratios, asserts nothing.
 	@$(PY) -m bench $(ONLY)
 
 docs: dev ## Write the generated parts of docs/ anew.
@@ -52,14 +52,14 @@ docs: dev ## Write the generated parts of docs/ anew.
 
 lock: $(VENV)/.build ## Resolve requirements/*.in anew, no younger than a week, with hashes.
 	@week=$$(date -u -d '7 days ago' +%Y-%m-%dT00:00:00Z)
-	for each in run dev build model; do
+	declare -A how=([model]=--no-deps [concordia]="--no-deps --python-version 3.12")
+	for each in run dev build model bench concordia; do
 	  $(VENV)/bin/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-header \
-	    --exclude-newer "$$week" $$([ $$each = model ] && echo --no-deps) \
-	    requirements/$$each.in -o requirements/$$each.txt
+	    --exclude-newer "$$week" $${how[$$each]:-} requirements/$$each.in -o requirements/$$each.txt
 	done
 
 clean: ## Remove what was installed and built; homes stay.
-	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .venv-bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 dev: $(VENV)/.dev
 
