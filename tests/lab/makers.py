@@ -1,0 +1,93 @@
+"""Minds for sweeps in tests, made where they are used: by name, as a sweep's workers make them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from loopforge.core.perception import AgentPerception
+from loopforge.core.plan import AgentActionPlan
+from loopforge.errors import ModelError
+from loopforge.lab.minds import Minds
+from loopforge.mates.prompts import PromptBook
+from loopforge.models.scripted import ScriptedModels
+from loopforge.runtime.ports import ModelFacts, ModelReply, Question, Route
+
+PRICE = "0.001"
+"""US dollars for each answer of a `Priced` model."""
+
+
+def answers(question: Question) -> Mapping[str, Any]:
+    """Keeps to the rule where the prompt is of even length."""
+    even = sum(len(text) for _, text in question.messages) % 2 == 0
+    return {
+        "narrative": "So be it.",
+        "belief": "high" if even else "low",
+        "mode": "guardrail" if even else "context",
+        "intent": "idle" if even else "work",
+        "riskiness": 0.5,
+    }
+
+
+class Priced:
+    """A scripted model that costs something, and notes in a file that it was asked."""
+
+    def __init__(self, price: str, asked: Path) -> None:
+        self._price, self._asked = price, asked
+        self._script = ScriptedModels(answers)
+
+    async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
+        """Answer."""
+        with self._asked.open("a") as file:
+            file.write(".")
+        reply = await self._script.ask(question, hear)
+        return replace(reply, usage=replace(reply.usage, cost=self._price))
+
+    async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
+        """As scripted."""
+        return await self._script.count(route, texts)
+
+    def facts(self, route: Route) -> ModelFacts:
+        """As scripted."""
+        return self._script.facts(route)
+
+
+class Broken(Priced):
+    """A model that cannot be reached."""
+
+    async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
+        """Fail."""
+        with self._asked.open("a") as file:
+            file.write(".")
+        raise ModelError("nobody there")
+
+
+def priced(asked: str, price: str = PRICE) -> Minds:
+    """Minds over a model at this price."""
+    return Minds(models=Priced(price, Path(asked)), prompts=PromptBook())
+
+
+def broken(asked: str) -> Minds:
+    """Minds over a model that fails."""
+    return Minds(models=Broken(PRICE, Path(asked)), prompts=PromptBook())
+
+
+def dies(seen: AgentPerception) -> AgentActionPlan:
+    """Takes its whole process with it at the third step."""
+    if seen.step == 2:
+        os._exit(3)
+    return AgentActionPlan(intent="work", mode="context")
+
+
+def deadly() -> Minds:
+    """Minds that can die."""
+    return Minds(own={"dies": dies})
+
+
+def nothing() -> str:
+    """No minds."""
+    return "nothing"
