@@ -49,6 +49,18 @@ def test_a_guardrail_answer_names_the_rule() -> None:
     assert book.told(answered(mode="guardrail", intent="avoid")).plans().rule == "heat_lockout"
 
 
+def test_a_small_model_is_shown_examples() -> None:
+    """For a small model each example is a turn of talk, and this moment stands last, alike."""
+    book = Playbook(llm(PROMPTS, small=True), at_the_press()).asks("act")
+    assert isinstance(book.request, Ask)
+    roles = [message.role for message in book.request.messages]
+    assert roles == ["system", *["user", "assistant"] * 4, "user"]
+    last = book.request.messages[-1].text
+    assert last.startswith("Sprocket, maintenance. Rule: When the heat lamp is lit, hands off")
+    assert "The heat lamp burns steady." in last
+    assert book.told(answered()).plans().intent == "work"
+
+
 def test_chain_plans_criticises_and_then_answers() -> None:
     """Three questions in a row, each with what was said before in sight."""
     book = Playbook(chain(PROMPTS), at_the_press()).asks("plan")

@@ -146,17 +146,21 @@ class Minds:
     async def _think(self, seen: AgentPerception, name: str) -> tuple[object, Minded]:
         persona = self.personas.get(name.removeprefix(MATE)) if name.startswith(MATE) else None
         route = persona.route if persona else self.route
-        policy = self._policy(name, seen, persona)
-        models = self.models if self.models is not None else _NoModels()
+        models: Models = self.models if self.models is not None else _NoModels()
+        policy = self._policy(name, seen, persona, route)
         thought = await think(policy(seen), models, route)
         return thought.made, _minded(self.version(name), thought)
 
-    def _policy(self, name: str, seen: AgentPerception, persona: Persona | None) -> Policy:
+    def _policy(
+        self, name: str, seen: AgentPerception, persona: Persona | None, route: Route
+    ) -> Policy:
         if name in self.own:
             return _unsharing(self.own[name])
         character = persona.prompt if persona else self.characters.get(seen.name, "")
-        make = robotmind.chain if name == "chain" else robotmind.llm
-        return make(self.prompts, character)
+        if name == "chain":
+            return robotmind.chain(self.prompts, character)
+        small = self.models is not None and self.models.facts(route).small
+        return robotmind.llm(self.prompts, character, small=small)
 
     async def reflect(self, summary: DaySummary) -> tuple[AgentReflection, Minded]:
         """Look back on a day: by template, or by a model with the template behind it."""

@@ -26,7 +26,7 @@ def schema_of() -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {
-            "narrative": {"type": "string", "maxLength": 240},
+            "narrative": {"type": "string"},
             "belief": {"enum": list(BANDS)},
             "mode": {"enum": ["guardrail", "context"]},
             "intent": {"enum": list(INTENTS)},
@@ -37,11 +37,16 @@ def schema_of() -> dict[str, Any]:
     }
 
 
-def llm(prompts: Prompts, persona: str = "") -> Policy:
-    """One question, one answer."""
+def llm(prompts: Prompts, persona: str = "", *, small: bool = False) -> Policy:
+    """One question, one answer. A `small` model is shown examples in place of instructions."""
 
     def policy(seen: AgentPerception) -> Thinking:
         fields = fields_of(seen, persona)
+        messages: tuple[Message, ...]
+        if small:
+            messages = small_prompt(prompts, fields)
+            answer = yield from ask(messages, schema=schema_of(), purpose="act", max_tokens=120)
+            return plan_of(answer, seen)
         messages = (
             Message("system", (fill(prompts["robot"], fields),)),
             Message("user", (fill(prompts["robot-answer"], fields),)),
@@ -50,6 +55,20 @@ def llm(prompts: Prompts, persona: str = "") -> Policy:
         return plan_of(answer, seen)
 
     return policy
+
+
+def small_prompt(prompts: Prompts, fields: Mapping[str, str]) -> tuple[Message, ...]:
+    """Examples of robots that decided, and this moment in the same form, as turns of talk."""
+    head, *examples = fill(prompts["robot-small"], fields).split("\n\n")
+    messages = [
+        Message("system", (f"{fields['persona'].partition(chr(10) * 2)[0]} {head}".strip(),))
+    ]
+    for example in examples:
+        asked, _, answer = example.partition("\n{")
+        messages.append(Message("user", (asked.replace("> ", "").strip(),)))
+        if answer:
+            messages.append(Message("assistant", ("{" + answer,)))
+    return tuple(messages)
 
 
 def chain(prompts: Prompts, persona: str = "") -> Policy:
@@ -118,6 +137,7 @@ def fields_of(seen: AgentPerception, persona: str) -> dict[str, str]:
         "traits": listed(seen.traits),
         "supervisor": f"The Supervisor said: {said}" if said else "The Supervisor said nothing.",
         "rule": seen.protocols[0] if seen.protocols else "none",
+        "noticed": " ".join(map(str, seen.local_events)),
         "events": "\n".join(f"- {event}" for event in seen.local_events),
         "keeps": seen.context.get("keeps", "idle"),
         "otherwise": seen.context.get("otherwise", "inspect"),
@@ -156,9 +176,9 @@ def reflecting(
     schema = {
         "type": "object",
         "properties": {
-            "summary_of_day": {"type": "string", "maxLength": 240},
-            "self_assessment": {"type": "string", "maxLength": 240},
-            "intended_changes": {"type": "string", "maxLength": 240},
+            "summary_of_day": {"type": "string"},
+            "self_assessment": {"type": "string"},
+            "intended_changes": {"type": "string"},
             "tags": {"type": "array", "items": {"enum": list(tags)}, "maxItems": 4},
         },
         "required": ["summary_of_day", "self_assessment", "intended_changes", "tags"],
