@@ -191,6 +191,18 @@ def test_decisions_are_linked_to_what_was_thought_of_them_later(folder: Path) ->
         index.life("Nobody")
 
 
+def test_the_weather_of_a_place_is_that_of_its_steps(folder: Path) -> None:
+    """A place's quantities and incidents, step after step, are those of the steps' own rows."""
+    index = read(folder)
+    weather = index.weather("press hall")
+    stepped = [row for row in rows_of(folder) if isinstance(row, Stepped)]
+    assert [vals for vals, _ in weather] == [row.places["press hall"] for row in stepped]
+    happened = [each.id for _, incidents in weather for each in incidents]
+    assert happened == [i.id for row in stepped for i in row.incidents if i.at == "press hall"]
+    with pytest.raises(Unknown):
+        index.weather("nowhere")
+
+
 def damaged(folder: Path, tmp_path: Path, how: str) -> RunIndex:
     """The run with something wrong in it."""
     lines = list(lines_of(folder))

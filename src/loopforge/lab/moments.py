@@ -123,6 +123,27 @@ class LivedStep(Struct, frozen=True, tag_field="kind", tag="step"):
 Lived = LivedAct | LivedStep | Night | ClosedDay | Head | Foot
 lived = msgspec.json.Decoder(Lived)
 
+# ---------------------------------------------------------------- weathered
+
+
+class WornAct(Struct, frozen=True, tag_field="kind", tag="act"):
+    """A decision; of no use here."""
+
+
+class WornNight(Struct, frozen=True, tag_field="kind", tag="reflection"):
+    """A robot's evening; of no use here."""
+
+
+class WornStep(Struct, frozen=True, tag_field="kind", tag="step"):
+    """A step, for how each place stood."""
+
+    places: dict[str, tuple[int, ...]]
+    incidents: tuple[Incident, ...]
+
+
+Worn = WornAct | WornStep | WornNight | ClosedDay | Head | Foot
+worn = msgspec.json.Decoder(Worn)
+
 # ---------------------------------------------------------------- shown on a page
 
 

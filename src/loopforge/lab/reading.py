@@ -40,12 +40,14 @@ from loopforge.lab.moments import (
     Night,
     SeenAct,
     SeenStep,
+    WornStep,
     counted,
     deed_of,
     lived,
     moment_of,
     seen,
     shortly,
+    worn,
 )
 from loopforge.lab.runs import Run
 from loopforge.lab.scenario import Scenario
@@ -306,6 +308,18 @@ class RunIndex:
         with self._lock:
             rows = self._between(self._first[first], self._last[last], seen)
             return [deed_of(row) for row in rows if isinstance(row, SeenAct) and row.who == who]
+
+    def weather(self, place: str) -> list[tuple[tuple[int, ...], tuple[Incident, ...]]]:
+        """How a place stood after each step, and what happened there. Raises Unknown, BadRun."""
+        places = self.scenario.places if self.scenario else ()
+        if place not in [each.name for each in places]:
+            raise Unknown(f"There is no place {place!r} in this run.")
+        with self._lock:
+            return [
+                (row.places[place], tuple(each for each in row.incidents if each.at == place))
+                for row in self._between(0, len(self._rows) - 1, worn)
+                if isinstance(row, WornStep)
+            ]
 
     def life(self, who: str) -> Life:
         """A robot's inner life so far. Raises Unknown, BadRun."""

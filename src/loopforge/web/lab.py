@@ -183,6 +183,8 @@ async def lab(site: Site, visitor: Visitor, older: Older = 0, told: Word = "") -
     """The runs, and the questions that one may ask next."""
     lines, more = await asyncio.to_thread(listed, site.shifts, older)
     asked = await asyncio.to_thread(questions, site.scenarios)
+    casts = {each.key: cast_of(each.scenario) for each in asked if each.scenario}
+    names = [figure.name for cast in casts.values() for figure in cast]
     return page(
         "lab.html",
         visitor,
@@ -192,7 +194,8 @@ async def lab(site: Site, visitor: Visitor, older: Older = 0, told: Word = "") -
         older=older,
         sweeps=await asyncio.to_thread(site.shifts.archive.sweeps),
         questions=asked,
-        casts={each.key: cast_of(each.scenario) for each in asked if each.scenario},
+        casts=casts,
+        figures={name: nth for nth, name in enumerate(dict.fromkeys(names))},
         policies=policies(site),
         modes=PERCEPTION_MODES,
         styles=STYLES,

@@ -28,7 +28,7 @@ MOODS = {
 CALM = "calm"
 AT: dict[str, int] = {name: nth for nth, name in enumerate(BANDS)}
 HIGH = AT["high"]
-SLOT, ROW = 46, 50
+SLOT, ROW = 50, 56
 """Map units between robots that stand side by side, and between rows of them."""
 ABREAST = 4
 
@@ -74,7 +74,7 @@ def slots(count: int) -> list[tuple[int, int]]:
         row = nth // ABREAST
         abreast = min(ABREAST, count - row * ABREAST)
         across = round((nth % ABREAST - (abreast - 1) / 2) * SLOT)
-        found.append((across, 40 + row * ROW))
+        found.append((across, 44 + row * ROW))
     return found
 
 

@@ -25,13 +25,13 @@ Point = tuple[float, float]
 Near = tuple[tuple[str, tuple[str, ...]], ...]
 ROUNDS = 300
 """Rounds of majorization; a city of a hundred places has settled long before."""
-CELL = (196.0, 162.0)
+CELL = (200.0, 178.0)
 """The room that a place takes with its name and two or three robots before it, in map units."""
-WIDE, TALL = (1000.0, 640.0), (460.0, 1120.0)
-STEP, BAR = 11, 7
+WIDE, TALL = (1000.0, 660.0), (470.0, 1140.0)
+STEP, BAR = 12, 8
 """From one column of light to the next, and how broad each is."""
-HIGH = {"office": 58, "console": 46, "line": 44, "room": 40, "gate": 44, "street": 40}
-LOW = 30
+HIGH = {"office": 64, "console": 52, "line": 50, "room": 46, "gate": 50, "street": 46}
+LOW = 36
 
 
 class Bar(Struct, frozen=True):

@@ -261,6 +261,7 @@ def _news(shifts: Shifts, run: str, after: int) -> dict[str, Any]:
     return {
         "first": after,
         "closed": index.steps,
+        "planned": index.planned,
         "briefs": index.briefs(after),
         "rates": [
             f"{line.over_compliance * 100:.0f}%",

@@ -48,7 +48,7 @@ class City {
       root.setAttribute("transform", `translate(${x} ${y}) scale(${this.scale})`);
     }
     this.svg.querySelectorAll("[data-ground]").forEach((each) => {
-      each.setAttribute("transform", `translate(${this.at(Number(each.dataset.ground)).join(" ")})`);
+      each.setAttribute("transform", `translate(${this.at(Number(each.dataset.ground)).join(" ")}) scale(${this.scale})`);
     });
     for (const [key, way] of this.ways) {
       const [[ax, ay], [bx, by]] = numbers(key).map((nth) => this.at(nth));
@@ -253,7 +253,7 @@ class Player {
     if (turn !== this.turn) return;
     for (const stage of this.stages) await stage.show(Math.min(n, (stage.steps ?? this.steps) - 1));
     for (const stage of this.stages) if (n + 8 < this.steps) stage.ahead(n + 8);
-    document.dispatchEvent(new CustomEvent("lab:step", { detail: { step: n } }));
+    document.dispatchEvent(new CustomEvent("lab:step", { detail: { step: n, playing: this.playing, total: this.steps } }));
     if (!first && !this.playing) history.replaceState(history.state, "", `?step=${n}`);
   }
 
@@ -261,7 +261,7 @@ class Player {
     this.scrub.max = Math.max(0, this.total() - 1);
     this.scrub.value = this.at;
     this.scrub.disabled = !this.steps;
-    const words = this.steps ? `day ${Math.floor(this.at / this.perDay) + 1}, step ${(this.at % this.perDay) + 1}` : "not begun";
+    const words = this.steps ? `day ${Math.floor(this.at / this.perDay) + 1}, step ${this.at}` : "not begun";
     this.clock.textContent = words;
     this.scrub.setAttribute("aria-valuetext", words);
     const jump = this.main.querySelector("#jump");
@@ -386,6 +386,130 @@ class Player {
   }
 }
 
+/* ---------------------------------------------------------------- what stands beside the map */
+
+class Panes {
+  constructor(root, player) {
+    this.root = root;
+    this.player = player;
+    this.at = player.at;
+    const $ = (selector) => root.querySelector(selector);
+    this.views = { floor: $("[data-floor]"), story: $("[data-story]"), detail: $("[data-detail]") };
+    this.tabs = Object.fromEntries([...root.querySelectorAll("[data-tab]")].map((tab) => [tab.dataset.tab, tab]));
+    player.main.addEventListener("click", (event) => this.click(event));
+    document.addEventListener("lab:step", ({ detail }) => this.stepped(detail));
+    addEventListener("popstate", ({ state }) => (state?.pane ? this.open(state.pane, { kept: true }) : this.show("floor")));
+  }
+
+  click(event) {
+    const link = event.target.closest("[data-pane], [data-step], [data-tab]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    if (link.dataset.step) { this.player.pause(); this.player.go(Number(link.dataset.step)); }
+    else if (link.dataset.tab) this.show(link.dataset.tab);
+    else this.open(link.getAttribute("href"), { stay: "keep" in link.dataset });
+  }
+
+  show(name) {
+    if (name === "story") this.tell();
+    this.shown = name;
+    for (const [key, view] of Object.entries(this.views)) view.hidden = key !== name;
+    for (const [key, tab] of Object.entries(this.tabs)) {
+      if (key === name) tab.setAttribute("aria-current", "true");
+      else tab.removeAttribute("aria-current");
+    }
+    this.root.scrollTop = 0;
+    this.choose(name === "detail" ? this.path : "");
+    if (name === "story") this.mark(this.at);
+  }
+
+  async load(path) {
+    const answer = await fetch(path, { headers: { "hx-request": "true", accept: "text/html" } }).catch(() => null);
+    return answer ? answer.text() : "<p class='hint'>The home does not answer.</p>";
+  }
+
+  /* Something of the run, beside the map; with `stay` it is the same thing, seen otherwise. */
+  async open(path, { stay = false, kept = false, quiet = false } = {}) {
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    const html = await this.load(path);
+    if (turn !== this.turn) return;
+    const view = this.views.detail, top = this.root.scrollTop, held = view.contains(document.activeElement);
+    const focus = held && document.activeElement.getAttribute("href");
+    view.innerHTML = html; // safe: a template of the server's
+    this.path = path;
+    this.tabs.detail.textContent = view.querySelector("[data-title]")?.dataset.title ?? "";
+    this.tabs.detail.hidden = false;
+    if (!quiet) this.show("detail");
+    this.run(this.at, this.total);
+    if (stay || quiet) {
+      this.root.scrollTop = top;
+      if (focus) view.querySelector(`[href="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
+      return;
+    }
+    if (!kept) history.pushState({ pane: path }, "", location.search || "?");
+    (view.querySelector("h2") ?? view).focus({ preventScroll: true });
+    if (this.root.getBoundingClientRect().top > innerHeight * 0.6) this.root.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
+  }
+
+  async tell() {
+    const known = this.views.story.dataset.steps;
+    if (known === String(this.player.steps)) return;
+    this.views.story.dataset.steps = this.player.steps;
+    if (!known) this.views.story.innerHTML = "<p class='hint floor'>It is being told…</p>";
+    this.views.story.innerHTML = await this.load(`${this.player.stages[0].path}/story`); // safe, as above
+    this.mark(this.at);
+  }
+
+  stepped({ step, playing, total }) {
+    this.at = step;
+    this.total = total;
+    this.tabs.floor.href = `?step=${step}`;
+    this.run(step, total);
+    if (this.shown === "story") this.mark(step);
+    clearTimeout(this.soon);
+    if (this.shown === "detail" && !playing && /\/(robots|places)\//.test(this.path)) {
+      this.soon = setTimeout(() => {
+        const path = new URL(this.path, location.href);
+        path.searchParams.set("step", step);
+        this.open(path.pathname + path.search, { quiet: true });
+      }, 250);
+    }
+    if (this.shown === "detail") this.choose(this.path);
+  }
+
+  /* The mark of this step in every chart. */
+  run(step) {
+    for (const mark of this.views.detail.querySelectorAll(".playhead")) {
+      const last = Number(mark.dataset.last), wide = mark.ownerSVGElement.viewBox.baseVal.width;
+      const x = Math.min(wide, ((step + 1) * wide) / (last + 1));
+      mark.setAttribute("transform", `translate(${x} 0)`);
+    }
+  }
+
+  /* The sentences that rest on this step. */
+  mark(step) {
+    let first = null;
+    for (const each of this.views.story.querySelectorAll("[data-steps]")) {
+      const on = each.dataset.steps.split(" ").includes(String(step));
+      each.classList.toggle("now", on);
+      if (on && (!first || each.dataset.step === String(step))) first ??= each;
+    }
+    if (!first || this.shown !== "story") return;
+    const box = first.getBoundingClientRect(), here = this.root.getBoundingClientRect();
+    if (this.root.scrollHeight > this.root.clientHeight && (box.top < here.top + 50 || box.bottom > here.bottom)) {
+      this.root.scrollTo({ top: this.root.scrollTop + box.top - here.top - here.height / 3, behavior: calm.matches ? "auto" : "smooth" });
+    }
+  }
+
+  /* Whoever is looked at is marked on the map and the floor. */
+  choose(path) {
+    const found = decodeURIComponent(path.match(/\/(?:robots|places)\/([^?]+)/)?.[1] ?? "");
+    for (const each of this.player.main.querySelectorAll("[data-bot], [data-place]")) {
+      each.classList.toggle("chosen", Boolean(found) && each.dataset.name === found);
+    }
+  }
+}
+
 /* ---------------------------------------------------------------- pages */
 
 /* A run that has no step yet: load the page when it has. */
@@ -402,5 +526,7 @@ const main = document.querySelector("main");
 if (main.dataset.wait) wait(main.dataset.wait);
 else if ("watch" in main.dataset) {
   const stages = [...main.querySelectorAll("[data-stage]")].map((root) => new Stage(root, main.querySelector("[data-floor]")));
-  new Player(main, stages);
+  const player = new Player(main, stages);
+  const panes = main.querySelector("[data-panes]");
+  if (panes) new Panes(panes, player);
 }
