@@ -285,8 +285,15 @@ def _opened(
     strange = next((each.name for each in out.iterdir() if each.name != EXPERIMENT), "")
     if strange:
         raise BadRun(f"{out} holds something else ({strange}). Name another --out.")
+    begun = {
+        "done": 0,
+        "missing": layout.runs,
+        "missing_seeds": manifest["seeds"],
+        "cost": 0.0,
+        "stopped": "It is under way, or was cut off. Start the same sweep to go on.",
+    }
     put(out / EXPERIMENT, layout.to_dict())
-    put(out / MANIFEST, manifest)
+    put(out / MANIFEST, {**manifest, "state": begun})
     return manifest
 
 
