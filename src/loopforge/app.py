@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -31,9 +32,10 @@ from loopforge.chat.rules import SCREEN, Rules
 from loopforge.chat.server import Rooms
 from loopforge.chat.triggers import Thresholds
 from loopforge.core.events import Event
-from loopforge.core.mate import Mate
+from loopforge.core.mate import Mate, parse
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
+from loopforge.home import shipped_mates
 from loopforge.mates.chronicle import Chronicle
 from loopforge.mates.prompts import PromptBook
 from loopforge.mates.roster import Roster
@@ -52,10 +54,12 @@ from loopforge.runtime.ports import Clock, Dice, Models, Route, Surface
 from loopforge.runtime.record import Recorder
 from loopforge.runtime.tasks import Tasks
 from loopforge.runtime.turn import Ports
-from loopforge.settings import Settings
+from loopforge.settings import Settings, load_settings
 from loopforge.tools.registry import Toolbox
 
 if TYPE_CHECKING:
+    from loopforge.lab.anchors import Witness
+    from loopforge.lab.minds import Minds as LabMinds
     from loopforge.ledger.sql import SqlLedger
     from loopforge.ledger.views import View
 
@@ -358,6 +362,77 @@ def notice_of(models: Models) -> str:
         "Answers come from a small embedded model, for trying out. For a better one, set "
         "OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY (docs/adding-models.md)."
     )
+
+
+# ---------------------------------------------------------------- the Factory
+
+
+def lab_minds(settings: Settings, models: Models, model: str = "") -> LabMinds:
+    """Minds for robots: these models (`model` by its name, else tier 1), prompts, and the mates.
+
+    The mates are the home's; where there is no home, those that come along.
+    """
+    from loopforge.lab.minds import Minds, Persona
+
+    if settings.file.exists():
+        mates = Roster(settings.home / "mates").mates()
+    else:
+        shipped = [parse(text, name) for name, text in shipped_mates().items()]
+        mates = {mate.handle: mate for mate in shipped}
+    return Minds(
+        models=models,
+        route=Route(model=model),
+        prompts=PromptBook(settings.home / "prompts"),
+        personas={
+            handle: Persona(
+                mate.prompt,
+                Route(tier=mate.tier, model=mate.model, temperature=mate.temperature),
+                mate.hash,
+            )
+            for handle, mate in mates.items()
+        },
+    )
+
+
+@asynccontextmanager
+async def open_minds(settings: Settings, model: str = "") -> AsyncIterator[LabMinds]:
+    """Minds for a run of the Factory, with this home's models until the block ends."""
+    models = open_models(settings, SystemClock(), SystemDice())
+    try:
+        yield lab_minds(settings, models, model)
+    finally:
+        await models.close()
+
+
+@asynccontextmanager
+async def open_run(
+    settings: Settings, folder: Path, *, asks: bool, model: str = "", resumed: bool = False
+) -> AsyncIterator[tuple[LabMinds, Witness | None]]:
+    """What a run in this folder needs: minds, which ask models or do not, and the ledger's witness.
+
+    Where there is no home, nobody takes note of the run but its own folder.
+    """
+    from loopforge.lab.anchors import Witness
+    from loopforge.lab.minds import Minds
+
+    async with AsyncExitStack() as stack:
+        minds = Minds()
+        if asks:
+            minds = await stack.enter_async_context(open_minds(settings, model))
+        witness = None
+        if settings.file.exists():
+            settings.data.mkdir(0o700, exist_ok=True)
+            ledger = await stack.enter_async_context(open_ledger_of(settings))
+            stamp = Stamp(SystemClock(), SystemDice())
+            witness = Witness(ledger, stamp, folder, resumed=resumed)
+            stack.callback(witness.close)
+        yield minds, witness
+
+
+def worker_minds(home: str, model: str = "") -> LabMinds:
+    """The same for a worker of a sweep, which opens them by itself and ends with its process."""
+    settings = load_settings(Path(home))
+    return lab_minds(settings, open_models(settings, SystemClock(), SystemDice()), model)
 
 
 # ---------------------------------------------------------------- single commands

@@ -42,11 +42,6 @@ def acts(folder: Path) -> dict[tuple[int, str], Decided]:
     return {(row.step, row.who): row for row in rows_of(folder) if isinstance(row, Decided)}
 
 
-def chosen(row: Decided) -> tuple[str, str]:
-    """What was done, in which mode."""
-    return row.outcome.did, row.outcome.square.partition("+")[0]
-
-
 def test_they_part_where_the_rows_do(pair: tuple[Path, Path]) -> None:
     """The first row that says something else is found, with the step, whose it is, and in what."""
     first, second = pair
@@ -74,7 +69,7 @@ def test_each_robot_s_first_otherwise_is_told(pair: tuple[Path, Path]) -> None:
     """Who decided otherwise, when first and how often, is what the rows say of both."""
     first, second = pair
     mine, theirs = acts(first), acts(second)
-    other = [key for key in mine if chosen(mine[key]) != chosen(theirs[key])]
+    other = [key for key in mine if mine[key].outcome.did != theirs[key].outcome.did]
     found = diff(first, second)
     assert other
     assert sum(found.changed.values()) == len(other)

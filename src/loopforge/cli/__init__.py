@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("loopforge.cli.chat", "Talk in a room, in the terminal or through a pipe."),
     "mate": ("loopforge.cli.mate", "Make, list, show and check mates."),
     "room": ("loopforge.cli.room", "See and set up rooms."),
+    "lab": ("loopforge.cli.lab", "Run the Factory, and look at what came of it."),
     "turn": ("loopforge.cli.turn", "Look into one turn of a mate, and replay it."),
     "web": ("loopforge.cli.web", "The way into the web room."),
     "why": ("loopforge.cli.why", "Why a line was said: its whole flight record."),

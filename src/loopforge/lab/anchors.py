@@ -114,7 +114,7 @@ class Witness:
         assert isinstance(began, Began)
         if self._resumed:
             for before in await anchored(self._ledger, self._folder):
-                if before.first == first and not before.ended:
+                if before.first == first:
                     self._cause, self._known = before.cause, before.heads
         if not self._cause:
             await self._note(

@@ -65,7 +65,7 @@ class Deed(Struct, frozen=True):
 
 
 class Otherwise(Struct, frozen=True):
-    """The first step in which somebody does otherwise in the second run than in the first."""
+    """The first step in which somebody does another thing in the second run than in the first."""
 
     who: str
     step: int
@@ -97,7 +97,8 @@ class Diff(Struct, frozen=True, kw_only=True):
     """Two runs side by side. `because` is what differs in how they began; `parting` None: nothing.
 
     `numbers` are of the whole runs, `robots` of each robot; rates are shares, errors thousandths.
-    `changed` counts the decisions that came out otherwise, by robot; `beside` those compared.
+    `changed` counts the decisions in which another thing was done, by robot; `beside` all that
+    were compared.
     `titles` are those of the rules, by key.
     """
 
@@ -281,7 +282,7 @@ class Sides:
             if not isinstance(row, Decided) or other is None:
                 continue
             self.beside += 1
-            if _deed(row)[1:3] != _deed(other)[1:3]:
+            if row.outcome.did != other.outcome.did:
                 self.changed[row.who] += 1
                 if row.who not in self.otherwise:
                     found = Otherwise(

@@ -27,7 +27,7 @@ from loopforge.policies.robot import stub
 
 def stand_ins(first: Began) -> Minds:
     """Minds of the names that this run knows, who need decide nothing: its record did."""
-    names = _names(first)
+    names = policies_of(first)
     own = {name for name in names if name not in PLAIN and name not in ("llm", "chain")}
     mates = {name for name in own if name.startswith(MATE)}
     given = Minds(
@@ -40,11 +40,11 @@ def stand_ins(first: Began) -> Minds:
 def askable(first: Began) -> bool:
     """Whether all minds of this run can be asked again now, and must say the same."""
     now = {version for version, _ in PLAIN.values()}
-    plain = _names(first) <= set(PLAIN) and set(first.policies.values()) <= now
+    plain = policies_of(first) <= set(PLAIN) and set(first.policies.values()) <= now
     return plain and first.settings["reflects"] == "template"
 
 
-def _names(first: Began) -> set[str]:
+def policies_of(first: Began) -> set[str]:
     """The policies that this run names, those that a fork set among them."""
     settings = first.settings
     names = {settings["policy"], settings["supervisor"], *settings["named"].values()}

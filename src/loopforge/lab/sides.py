@@ -90,7 +90,7 @@ def _said(deed: Deed) -> str:
 def _after(found: Diff) -> Iterator[str]:
     count = sum(found.changed.values())
     if not count:
-        yield "Nobody decided otherwise for it."
+        yield "Nobody did another thing for it."
     else:
         most = max(sorted(found.changed), key=lambda who: found.changed[who])
         yield (

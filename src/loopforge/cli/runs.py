@@ -1,0 +1,417 @@
+"""loopforge lab run, fork, scenarios: the commands that make runs.
+
+Runs go into the home's data/runs where there is a home, else into runs/ here; a run is named by its
+folder, or by its name there. The commands that read runs are in cli/instruments.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loopforge.cli import settings
+from loopforge.errors import BadRun, BadScenario, InputError
+
+if TYPE_CHECKING:
+    from loopforge.core.factory import DayEnded, Ended, Stepped
+    from loopforge.lab.anchors import Witness
+    from loopforge.lab.minds import Minds
+    from loopforge.lab.runs import Progress, Run
+    from loopforge.lab.scenario import Scenario
+    from loopforge.settings import Settings
+
+Play = Callable[["Minds", "Progress"], Awaitable["Run"]]
+
+Source = Annotated[Path, typer.Argument(metavar="DIR", help="A run: its folder, or its name.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Model = Annotated[
+    str, typer.Option("--model", help="The model to ask, by its name; else that of tier 1.")
+]
+
+
+# ---------------------------------------------------------------- where things are
+
+
+def runs_of(there: Settings) -> Path:
+    """The folder of runs: the home's, or one here."""
+    return there.data / "runs" if there.file.exists() else Path("runs")
+
+
+def scenarios_of(there: Settings) -> Path | None:
+    """The home's own scenarios."""
+    return there.home / "scenarios" if there.file.exists() else None
+
+
+def found(there: Settings, given: Path) -> Path:
+    """A run's folder: as given, or one of that name among the runs."""
+    from loopforge.lab.log import LOG
+
+    named = runs_of(there) / given
+    return named if not (given / LOG).exists() and (named / LOG).exists() else given
+
+
+def called(there: Settings, folder: Path) -> str:
+    """What to call a run in another command: its name among the runs, else its folder."""
+    return shlex.quote(folder.name if folder.parent == runs_of(there) else str(folder))
+
+
+def pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    """KEY=VALUE options as a table. Raises InputError."""
+    table = {}
+    for each in given or []:
+        key, sign, value = each.partition("=")
+        if not sign or not key.strip() or not value.strip():
+            raise InputError(f"{option} takes KEY=VALUE, not {each!r}.")
+        table[key.strip()] = value.strip()
+    return table
+
+
+# ---------------------------------------------------------------- playing
+
+
+class Ticker:
+    """A line that says how far a run has come, on a terminal alone."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps, self._incidents = steps, 0
+        self._shown = sys.stderr.isatty()
+        self.last = -1
+
+    def tick(self, row: Stepped | DayEnded | Ended) -> None:
+        """A row was closed."""
+        from loopforge.core.factory import Stepped
+
+        if not isinstance(row, Stepped):
+            return
+        self.last = row.step
+        self._incidents += len(row.incidents)
+        if self._shown:
+            told = f"day {row.day + 1}, {row.step + 1} of {self._steps} steps"
+            sys.stderr.write(f"\r\x1b[K{told}, {self._incidents} incidents")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def played(
+    there: Settings,
+    folder: Path,
+    steps: int,
+    work: Play,
+    *,
+    asks: bool,
+    model: str = "",
+    resumed: bool = False,
+) -> Run:
+    """Play a run with what this home has. Interrupted, it says how to go on."""
+    ticker = Ticker(steps)
+
+    async def play() -> Run:
+        async with _opened(there, folder, asks=asks, model=model, resumed=resumed) as opened:
+            minds, witness = opened
+
+            async def progress(row: Stepped | DayEnded | Ended) -> None:
+                ticker.tick(row)
+                if witness is not None:
+                    await witness(row)
+                await asyncio.sleep(0)  # so that an interrupt is heard between two steps
+
+            return await work(minds, progress)
+
+    try:
+        return asyncio.run(play())
+    except KeyboardInterrupt:
+        ticker.clear()
+        if ticker.last >= 0:
+            again = f"loopforge lab run --resume --out {called(there, folder)}"
+            typer.echo(f"Stopped after step {ticker.last}. `{again}` goes on.", err=True)
+        raise
+    finally:
+        ticker.clear()
+
+
+@asynccontextmanager
+async def _opened(
+    there: Settings, folder: Path, *, asks: bool, model: str, resumed: bool
+) -> AsyncIterator[tuple[Minds, Witness | None]]:
+    """Minds, and the ledger's witness; opening a home costs a second, so only where it is used."""
+    if asks or there.file.exists():
+        from loopforge.app import open_run
+
+        async with open_run(there, folder, asks=asks, model=model, resumed=resumed) as opened:
+            yield opened
+    else:
+        from loopforge.lab.minds import Minds
+
+        yield Minds(), None
+
+
+def concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> None:
+    """Say what came of a run: where it lies, both error rates, and what to do next."""
+    from loopforge.lab.runs import plain
+
+    if as_json:
+        about = {"scenario": scenario.name, "question": scenario.question, "seed": scenario.seed}
+        typer.echo(json.dumps({**plain(run), **about, "next": then}, indent=2))
+        return
+    over, reach = run.failings["over_compliance"], run.failings["over_reach"]
+    typer.echo(f"“{scenario.question}”")
+    typer.echo(
+        f"{scenario.name}, seed {scenario.seed}: {run.decisions} decisions in {_days(scenario)}, "
+        f"in {run.folder}."
+    )
+    typer.echo(
+        f"  over-compliance {run.over_compliance:6.1%}   kept to a rule {over} of the {run.wrong} "
+        "times it was wrong"
+    )
+    typer.echo(
+        f"  over-reach      {run.over_reach:6.1%}   broke a rule {reach} of the {run.right} times "
+        "it was right"
+    )
+    typer.echo(
+        f"  {run.incidents} incidents; beliefs were off by {run.mean_belief_error:.0f} of 1000 on "
+        "average"
+    )
+    typer.echo(f"Next: {then}")
+
+
+def _days(scenario: Scenario) -> str:
+    return "a day" if scenario.days == 1 else f"{scenario.days} days"
+
+
+def run(
+    context: typer.Context,
+    scenario: Annotated[
+        str, typer.Argument(help="A scenario by name, or a .toml file; see `lab scenarios`.")
+    ] = "",
+    policy: Annotated[
+        str,
+        typer.Option("--policy", help="stub, guardrail, context, llm, chain or mate:NAME."),
+    ] = "stub",
+    days: Annotated[int | None, typer.Option("--days", help="How many days.")] = None,
+    steps_per_day: Annotated[
+        int | None, typer.Option("--steps-per-day", help="Steps in each day.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="The dice. Same seed, same run.")
+    ] = None,
+    perception: Annotated[
+        str | None, typer.Option("--perception", help="accurate, partial or spin.")
+    ] = None,
+    supervisor: Annotated[
+        str | None,
+        typer.Option(
+            "--supervisor", help="supportive, punitive, apathetic, gaslighting or incentive."
+        ),
+    ] = None,
+    pressure: Annotated[
+        int | None, typer.Option("--pressure", help="Quota pressure, a dose from 0 to 10.")
+    ] = None,
+    set_trait: Annotated[
+        list[str] | None,
+        typer.Option("--set-trait", help="TRAIT=0..1000 for all robots; may be repeated."),
+    ] = None,
+    ablate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ablate",
+            help="emotions, traits, scars, bonds, reflection, voice or cue; may be repeated.",
+        ),
+    ] = None,
+    supervisor_policy: Annotated[
+        str, typer.Option("--supervisor-policy", help="The Supervisor's own mind.")
+    ] = "overseer",
+    reflect: Annotated[
+        str, typer.Option("--reflect", help="How days are looked back on: template or llm.")
+    ] = "template",
+    model: Model = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The run's folder; else a new one.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in --out, where it was cut off.")
+    ] = False,
+    action_log: Annotated[
+        Path | None,
+        typer.Option("--action-log", help="A file to append all rows to, besides the run's own."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scenario.
+
+    Everything that happens is written to the run's folder, row by row; killed at any moment, it can
+    be taken up with --resume and ends with the same bytes.
+    """
+    from loopforge.lab.runs import Choice
+
+    there = settings(context)
+    if resume and (out or scenario):
+        folder = found(there, out or Path(scenario))
+        if _begun(folder):
+            _go_on(there, folder, model, as_json=as_json)
+            return
+        if not (out and scenario):
+            raise BadRun(f"Nothing was written in {folder} yet; name the scenario to begin it.")
+        out = folder
+    if not scenario:
+        raise InputError("Name a scenario, such as first_shift; `loopforge lab scenarios` lists.")
+    traits = _whole(pairs(set_trait, "--set-trait"))
+    choice = Choice(
+        seed, days, steps_per_day, perception, supervisor, pressure, traits, tuple(ablate or ())
+    )
+    mind = {"policy": policy, "supervisor": supervisor_policy, "reflects": reflect}
+    _begin(there, scenario, choice, mind, out, action_log, model, as_json=as_json)
+
+
+def _whole(table: dict[str, str]) -> dict[str, int]:
+    try:
+        return {key: int(value) for key, value in table.items()}
+    except ValueError as error:
+        raise InputError(f"--set-trait takes a whole number from 0 to 1000: {error}.") from error
+
+
+def _begun(folder: Path) -> bool:
+    """Whether a run's first row is there; a log that holds none is taken away."""
+    from loopforge.lab.log import LOG, lines_of
+
+    log = folder / LOG
+    if not log.exists():
+        return False
+    if next(lines_of(folder), None) is not None:
+        return True
+    log.unlink()
+    return False
+
+
+def _begin(
+    there: Settings,
+    name: str,
+    choice: Any,
+    mind: dict[str, str],
+    out: Path | None,
+    action_log: Path | None,
+    model: str,
+    *,
+    as_json: bool,
+) -> None:
+    from loopforge.lab import paths
+    from loopforge.lab.minds import PLAIN
+    from loopforge.lab.runs import simulate
+    from loopforge.lab.scenario import open_scenario
+
+    chosen: Scenario = choice.apply(open_scenario(name, scenarios_of(there)))
+    named = f"{chosen.name}-{mind['policy'].replace(':', '-')}-{chosen.seed}"
+    folder = out or paths.free_folder(named, runs_of(there))
+    beside = paths.action_log(action_log or there.action_log_path)
+
+    async def work(minds: Minds, progress: Progress) -> Run:
+        minds.policy, minds.supervisor = mind["policy"], mind["supervisor"]
+        minds.reflects = mind["reflects"]
+        return await simulate(chosen, minds, out=folder, beside=beside, progress=progress)
+
+    asks = {mind["policy"], mind["supervisor"]} - set(PLAIN) or mind["reflects"] != "template"
+    steps = chosen.days * chosen.steps_per_day
+    run = played(there, folder, steps, work, asks=bool(asks), model=model)
+    concluded(run, chosen, f"loopforge lab story {called(there, folder)}", as_json=as_json)
+
+
+def _go_on(there: Settings, folder: Path, model: str, *, as_json: bool) -> None:
+    from loopforge.lab.fold import policies_of
+    from loopforge.lab.log import began_of
+    from loopforge.lab.minds import PLAIN
+    from loopforge.lab.runs import resume
+    from loopforge.lab.scenario import Scenario
+
+    first = began_of(folder)
+    scenario = Scenario.from_dict(first.scenario)
+
+    async def work(minds: Minds, progress: Progress) -> Run:
+        return await resume(folder, minds, progress=progress)
+
+    asks = policies_of(first) - set(PLAIN) or first.settings["reflects"] != "template"
+    steps = scenario.days * scenario.steps_per_day
+    run = played(there, folder, steps, work, asks=bool(asks), model=model, resumed=True)
+    concluded(run, scenario, f"loopforge lab story {called(there, folder)}", as_json=as_json)
+
+
+def fork(
+    context: typer.Context,
+    source: Source,
+    at: Annotated[int, typer.Option("--at", help="The step from which on it is another run.")],
+    changes: Annotated[
+        list[str],
+        typer.Option(
+            "--set",
+            help="KEY=VALUE; may be repeated: pressure=9, supervisor=punitive, perception=spin, "
+            "policy=context, policy.NAME=guardrail, robot.NAME.traits.TRAIT=900, "
+            "robot.NAME.battery=40, place.NAME.heat=950, luck.NAME=5, ablate=emotions.",
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The new run's folder; else a new one.")
+    ] = None,
+    model: Model = "",
+    as_json: AsJson = False,
+) -> None:
+    """Take a run up to a step, change one thing there, and see what becomes of it."""
+    from loopforge.lab import paths, runs
+    from loopforge.lab.fold import policies_of
+    from loopforge.lab.log import began_of
+    from loopforge.lab.minds import PLAIN
+    from loopforge.lab.scenario import Scenario
+
+    there = settings(context)
+    origin = found(there, source)
+    what = pairs(changes, "--set")
+    first = began_of(origin)
+    scenario = Scenario.from_dict(first.scenario)
+    folder = out or paths.free_folder(f"{origin.name}-at-{at}", runs_of(there))
+
+    async def work(minds: Minds, progress: Progress) -> Run:
+        return await runs.fork(origin, folder, at, what, minds, progress=progress)
+
+    chosen = {value for key, value in what.items() if key.partition(".")[0] == "policy"}
+    names = policies_of(first) | chosen
+    asks = names - set(PLAIN) or first.settings["reflects"] != "template"
+    steps = scenario.days * scenario.steps_per_day
+    run = played(there, folder, steps, work, asks=bool(asks), model=model)
+    then = f"loopforge lab diff {called(there, origin)} {called(there, folder)}"
+    concluded(run, scenario, then, as_json=as_json)
+
+
+def scenarios(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the scenarios, each with the question it asks."""
+    from loopforge.lab.scenario import shipped_scenarios
+
+    folder = scenarios_of(settings(context))
+    own = sorted(path.stem for path in folder.glob("*.toml")) if folder else []
+    names = list(dict.fromkeys([*own, *shipped_scenarios()]))
+    rows = [{"name": name, "own": name in own, **_about(name, folder)} for name in names]
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    width = max(len(name) for name in names)
+    for row in rows:
+        typer.echo(f"{row['name']:{width}}  {row.get('question') or row['problem']}")
+
+
+def _about(name: str, folder: Path | None) -> dict[str, str]:
+    from loopforge.lab.scenario import open_scenario
+
+    try:
+        scenario = open_scenario(name, folder)
+    except BadScenario as error:
+        return {"problem": f"(cannot be used) {error}"}
+    return {"question": scenario.question, "about": scenario.about}
