@@ -11,7 +11,7 @@ cannot see: what a model's sentence adds in adjectives and tone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import asdict
 
@@ -28,43 +28,43 @@ from loopforge.lab.wording import cap
 def problems_of(story: Story, rows: Iterable[Row]) -> list[str]:
     """All that is wrong in a story, a sentence for each problem; nothing where it is true."""
     placed = list(story.placed())
-    claims = [sentence.claim for _, sentence in placed]
-    cited = [row for _, sentence in placed for row in sentence.rows]
-    linked = [
-        int(link.ref[1:])
-        for claim in claims
-        if isinstance(claim, Happened)
-        for link in claim.links
-        if link.ref[:1] == "r" and link.ref[1:].isdigit()
-    ]
-    grounds = Grounds(rows, claims, [*cited, *linked])
+    grounds = grounds_of([sentence for _, sentence in placed], rows)
     names = Names.of(grounds.scenario)
     problems = list(_frame(story, grounds))
     for place, sentence in placed:
-        wrong = _sentence(sentence, grounds, names)
+        wrong = sentence_problems(sentence, grounds, names)
         problems += [f"{place}, “{sentence.text[:60]}”: {problem}." for problem in wrong]
     for day in story.days:
         problems += _order(day)
     return problems
 
 
-def _sentence(sentence: Sentence, grounds: Grounds, names: Names) -> Iterator[str]:
-    """What is wrong with one sentence."""
+def grounds_of(sentences: Sequence[Sentence], rows: Iterable[Row]) -> Grounds:
+    """What the rows say of all that these sentences speak of. Raises BadRun."""
+    claims = [sentence.claim for sentence in sentences]
+    cited = [row for sentence in sentences for row in sentence.rows]
+    links = [link.ref for claim in claims if isinstance(claim, Happened) for link in claim.links]
+    cited += [int(ref[1:]) for ref in links if ref[:1] == "r" and ref[1:].isdecimal()]
+    return Grounds(rows, claims, cited)
+
+
+def sentence_problems(sentence: Sentence, grounds: Grounds, names: Names) -> Iterator[str]:
+    """What is wrong with one sentence; `grounds` must have been made with its claim and rows."""
     if not sentence.rows:
         yield "it rests on no row"
     found = borne(sentence.claim, grounds)
     if isinstance(found, str):
         yield found
-    else:
-        claim, rows = found
-        if claim != sentence.claim:
-            yield _differs(sentence.claim, claim)
-        if sentence.rows and set(sentence.rows) != rows:
-            yield f"it rests on {_ids(rows)}, and names {_ids(sentence.rows)}"
-    if sentence.by == "template":
-        if sentence.text not in phrases(sentence.claim):
+        return
+    claim, rows = found
+    if sentence.rows and set(sentence.rows) != rows:
+        yield f"it rests on {_ids(rows)}, and names {_ids(sentence.rows)}"
+    if claim != sentence.claim:
+        yield _differs(sentence.claim, claim)
+    elif sentence.by == "template":
+        if sentence.text not in phrases(claim):
             yield "its words are not those of its claim"
-    elif problem := unfaithful(sentence.text, sentence.claim, names):
+    elif problem := unfaithful(sentence.text, claim, names):
         yield f"its words do not fit its claim: {problem}"
 
 
@@ -86,7 +86,7 @@ def _order(day: Day) -> Iterator[str]:
     last = (0, 0)
     for scene in day.scenes:
         times = [time for time in _times(scene) if time]
-        if not times or times[0][1] == EVENING:
+        if all(bell == EVENING for _, bell in times):
             continue
         if times[0] < last:
             yield f"day {day.day + 1}, “{scene[0].text[:60]}”: it is told after what came later."
@@ -115,6 +115,8 @@ def _frame(story: Story, grounds: Grounds) -> Iterator[str]:
     scenario = grounds.scenario
     if story.title != cap(scenario.name.replace("_", " ")) or story.question != scenario.question:
         yield "The title or the question is not that of this run."
+    if story.names != Names.of(scenario):
+        yield "The names are not those of this run."
     numbers = [day.day for day in story.days]
     if numbers != [number for number, found in grounds.days.items() if found.steps]:
         yield "Its days are not those of this run."
@@ -126,7 +128,8 @@ def _frame(story: Story, grounds: Grounds) -> Iterator[str]:
             yield f"day {day.day + 1}: its tension is not {day.tension}."
         elif day.curve != tuple(level for _, level in found.steps):
             yield f"day {day.day + 1}: its curve is not that of its steps."
-    known = {(each.name, each.role, each.backstory) for each in scenario.robots}
+    robots = scenario.robots
+    known = {(each.name, each.role, each.voice, each.backstory) for each in robots}
     for arc in story.arcs:
-        if (arc.who, arc.role, arc.backstory) not in known:
-            yield f"arc of {arc.who}: nobody of that name, role and backstory was in this run."
+        if (arc.who, arc.role, arc.voice, arc.backstory) not in known:
+            yield f"arc of {arc.who}: nobody here had that name, role, voice and backstory."

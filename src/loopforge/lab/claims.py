@@ -10,10 +10,8 @@ Days and bells are those of a reader: `day` counts from 0, `bell` is the step wi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
-import msgspec
 from msgspec import Struct
 
 EVENING = 1000
@@ -127,8 +125,15 @@ class Turned(Struct, frozen=True, tag_field="claim", tag="turned"):
     ever: bool
 
 
+DEEP = 3
+"""Links of a thread that are told, at most."""
+
+
 class Link(Struct, frozen=True):
-    """One cause: `ref` led to `of`. A row ("r12"), an incident ("i3"), or bad luck ("f5")."""
+    """One cause: `ref` led to `of`. A row ("r12"), an incident ("i3"), or bad luck ("f5").
+
+    `what` is what the row says, the kind of the incident, or what was struck.
+    """
 
     of: str
     ref: str
@@ -329,6 +334,17 @@ class Tensest(Struct, frozen=True, tag_field="claim", tag="tensest"):
     least: int
 
 
+class Swung(Struct, frozen=True, tag_field="claim", tag="swung"):
+    """On one day most wrong acts kept a rule, on another most broke one: the furthest swing."""
+
+    obedient: int
+    kept: int
+    few: int
+    other: int
+    broke: int
+    fewer: int
+
+
 class BrokeOff(Struct, frozen=True, tag_field="claim", tag="broke_off"):
     """The log ends before the run does."""
 
@@ -362,6 +378,7 @@ AnyClaim = (
     | Crossed
     | Tense
     | Tensest
+    | Swung
     | BrokeOff
 )
 """Everything a sentence can claim."""
@@ -372,28 +389,9 @@ def when(claim: AnyClaim) -> tuple[int, int] | None:
     match claim:
         case Believed():
             return claim.day, EVENING
-        case Moved() | Tally() | Counted() | Made() | Tense() | Tensest():
+        case Moved() | Tally() | Counted() | Made() | Tense() | Tensest() | Swung():
             return None
         case Opening() | Morning() | Ranked() | Crossed() | Hinge():
             return None
         case _:
             return claim.day, claim.bell
-
-
-def texts(claim: AnyClaim) -> Iterator[str]:
-    """Every string among a claim's facts."""
-    yield from _strings(msgspec.to_builtins(claim))
-
-
-def _strings(found: Any) -> Iterator[str]:
-    match found:
-        case str():
-            yield found
-        case dict():
-            for each in found.values():
-                yield from _strings(each)
-        case list() | tuple():
-            for each in found:
-                yield from _strings(each)
-        case _:
-            pass

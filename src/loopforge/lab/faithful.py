@@ -1,15 +1,17 @@
 """Whether a sentence told in other words is faithful to its claim, as far as words can show.
 
-A model may rephrase a sentence; it may not tell another. So names, places, numbers and words that
-judge are held against the sentence that the template made of the same claim: none may be new, none
-may be gone, and who is named first stays first. This sees a swapped name, a changed number, a good
-deed turned bad, a new before or because. It does not see tone, nor an adjective too many.
+A model may rephrase a sentence; it may not tell another. So names, places, numbers, quotes, and
+words that judge are held against the phrases that templates make of the same claim: none may be
+new, none may be gone, and who is named first stays first. This sees a swapped name, a changed
+number, a good deed turned bad, a new before or because. It does not see tone, nor an adjective too
+many.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from loopforge.lab.claims import AnyClaim
 from loopforge.lab.phrases import phrases
@@ -35,8 +37,7 @@ LOOSE = frozenset({"one", "first", "second"})
 """Number words that are as often something else."""
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(Struct, frozen=True):
     """The names of a run: of robots, of places, and of what can go wrong there."""
 
     robots: tuple[str, ...]
@@ -74,6 +75,8 @@ def unfaithful(text: str, claim: AnyClaim, names: Names) -> str:
 
 def _parts(text: str, phrase: str, names: Names) -> str:
     """What is in one of the two and not in the other."""
+    if sorted(re.findall("“[^”]*”", text)) != sorted(re.findall("“[^”]*”", phrase)):
+        return "it does not quote what was said as it was said"
     if len(text) > LONGER * len(phrase) + SPARE:
         return "it is much longer than what it says"
     who = _named(text, names.robots), _named(phrase, names.robots)

@@ -9,11 +9,7 @@ a consequence, a voice) are quoted as they stand there, and nothing in them is l
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping
-from functools import cache
-from importlib import resources
-from typing import Any, assert_never
+from typing import assert_never
 
 from loopforge.lab.claims import (
     EVENING,
@@ -40,6 +36,7 @@ from loopforge.lab.claims import (
     Ranked,
     Silent,
     Struck,
+    Swung,
     Tally,
     Tense,
     Tensest,
@@ -47,6 +44,16 @@ from loopforge.lab.claims import (
     Unseen,
 )
 from loopforge.lab.shaping import BAND_OF
+from loopforge.lab.templates import (
+    Fields,
+    clock,
+    day_of,
+    filled,
+    hour_of,
+    templates,
+    what_of,
+    word,
+)
 from loopforge.lab.wording import (
     an,
     cap,
@@ -66,15 +73,6 @@ far end of a thread."""
 SHORTLY = 3
 """Bells that are counted back, not named."""
 
-Fields = Mapping[str, str | int]
-
-
-@cache
-def templates() -> dict[str, Any]:
-    """The templates by claim and case, and the tables of words."""
-    text = resources.files("loopforge.lab").joinpath("shipped/phrases.toml").read_text("utf-8")
-    return tomllib.loads(text)
-
 
 def phrases(claim: AnyClaim) -> tuple[str, ...]:
     """Every way to say it. A Did has its BARE ones first."""
@@ -82,48 +80,6 @@ def phrases(claim: AnyClaim) -> tuple[str, ...]:
     cases, fields = _case(claim)
     ways = [way for case in cases for way in templates()[kind][case]]
     return tuple(filled(way, fields) for way in ways)
-
-
-def filled(template: str, fields: Fields) -> str:
-    """A template with its blanks filled, once; a large first letter asks for one."""
-
-    def blank(found: re.Match[str]) -> str:
-        name = found[1]
-        if name[0].isupper():
-            return cap(str(fields[name[0].lower() + name[1:]]))
-        return str(fields[name])
-
-    return re.sub(r"\{(\w+)\}", blank, template)
-
-
-def word(table: str, key: str) -> str:
-    """What something is called; what has no name of its own is called by its key."""
-    found = templates()["words"][table].get(key, key.replace("_", " "))
-    return str(found)
-
-
-def day_of(day: int) -> str:
-    """A day by its number, as a reader counts."""
-    return f"day {number(day + 1)}"
-
-
-def clock(bell: int) -> str:
-    """Which bell of its day."""
-    return f"the {ordinal(bell)} bell"
-
-
-def hour_of(day: int, bell: int) -> str:
-    """A bell, or the evening, of a day."""
-    return f"{'the evening' if bell == EVENING else clock(bell)} of {day_of(day)}"
-
-
-def what_of(key: str) -> str:
-    """The name of something inner: "traits.obedience", "bonds.trust:Name"."""
-    part, _, what = key.partition(".")
-    if part == "bonds":
-        kind, _, other = what.partition(":")
-        return f"{word('bond', kind)} {other}"
-    return word("inner", what)
 
 
 Case = tuple[tuple[str, ...], Fields]
@@ -142,7 +98,7 @@ def _case(claim: AnyClaim) -> Case:
             return _world(claim)
         case Believed() | Quoted():
             return _evening(claim)
-        case Tally() | Counted() | Ranked():
+        case Tally() | Counted() | Ranked() | Swung():
             return _counted(claim)
         case Moved() | Hinge() | Crossed():
             return _inner(claim)
@@ -306,6 +262,8 @@ def _link(link: Link, claim: Happened) -> str:
         when = f"at {clock(link.bell)}"
     way = {"r": "act", "f": "fault"}.get(link.ref[0], "brought" if link.who else "incident")
     what = _quantity(link.what) if way == "fault" else link.what
+    if way == "act":
+        what = lowered(what.rstrip("."), (link.who, link.at))
     fields = {"who": link.who, "what": what, "at": link.at, "when": when}
     return filled(templates()["link"][way], fields)
 
@@ -336,7 +294,7 @@ def _evening(claim: Believed | Quoted) -> Case:
             }
 
 
-def _counted(claim: Tally | Counted | Ranked) -> Case:
+def _counted(claim: Tally | Counted | Ranked | Swung) -> Case:
     match claim:
         case Tally():
             case_ = "some" if claim.kept and claim.broke else "kept" if claim.kept else "broke"
@@ -359,6 +317,15 @@ def _counted(claim: Tally | Counted | Ranked) -> Case:
                 "times": times(count),
                 "times_of": times(of),
                 "acts": plural(of, "act"),
+            }
+        case Swung():
+            return ("any",), {
+                "obedient": day_of(claim.obedient),
+                "kept": number(claim.kept),
+                "few": number(claim.few),
+                "other": day_of(claim.other),
+                "broke": number(claim.broke),
+                "fewer": number(claim.fewer),
             }
         case Ranked():
             return ("any",), {

@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from loopforge.errors import BadRun
 from loopforge.lab.claims import AnyClaim
+from loopforge.lab.faithful import Names
 from loopforge.lab.wording import cap, number
 
 if TYPE_CHECKING:
@@ -59,19 +60,21 @@ class Day(Struct, frozen=True):
 
 
 class Arc(Struct, frozen=True):
-    """What became of one robot. `backstory` is flavour, from the scenario; it claims nothing."""
+    """What became of one robot. Its voice and backstory are flavour; they claim nothing."""
 
     who: str
     role: str
+    voice: str
     backstory: str
     sentences: Scene
 
 
 class Story(Struct, frozen=True):
-    """A whole run, told. `tension` is the index of each day."""
+    """A whole run, told. `tension` is the index of each day; `names` are those of its scenario."""
 
     title: str
     question: str
+    names: Names
     days: tuple[Day, ...]
     arcs: tuple[Arc, ...]
     recap: tuple[Scene, ...]

@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from loopforge.core.factory import Began, DayEnded, Reflected, Row
 from loopforge.errors import BadRun
 from loopforge.lab import findings as found
+from loopforge.lab import reckoning
 from loopforge.lab.claims import EVER, AnyClaim, Did, when
 from loopforge.lab.dice import Luck
+from loopforge.lab.faithful import Names
 from loopforge.lab.findings import Told
 from loopforge.lab.phrases import BARE, FAR, phrases
 from loopforge.lab.shaping import BAND_OF
@@ -114,8 +116,8 @@ class Teller:
         scenes += [self._scene(pick, today) for pick in self._picks(today)]
         scenes += [self._say(self._evening(today)), self._say(self._accounts(today))]
         past = Past.of(today)
-        close = [found.tally(today.day, [past]), found.tense(today), found.made(today)]
-        scenes.append(self._say([*close, found.broke_off(self.watch, today)]))
+        close = [reckoning.tally(today.day, [past]), reckoning.tense(today), reckoning.made(today)]
+        scenes.append(self._say(close))
         self.before.append(past)
         self.last = today.ended or self.last
         self.final |= {evening.who: evening for evening in today.evenings}
@@ -130,9 +132,9 @@ class Teller:
         return tuple(self.pen.put(each) for each in told if each is not None)
 
     def _opening(self, today: Today) -> list[Told | None]:
-        first = [found.opening(self.watch)] if not self.before else []
+        first = [reckoning.opening(self.watch)] if not self.before else []
         before = self.before[-1] if self.before else None
-        return [*first, found.morning(today, before), found.forked(self.watch, today.day)]
+        return [*first, reckoning.morning(today, before)]
 
     def _picks(self, today: Today) -> list[Pick]:
         """The most telling moments of a day, in order; each is worth less for what it repeats.
@@ -155,6 +157,9 @@ class Teller:
             picks.append(best)
             self.told[f"rule {best.rule}"] += bool(best.rule)
             here.update([f"who {best.who}", f"angle {best.angle}", f"kind {best.kind}"])
+        fork = self.watch.first.forked
+        if fork and self.watch.day(fork["at"]) == today.day:
+            picks.append(Pick(0, 0, fork["at"], "fork"))
         return sorted(picks, key=lambda pick: (pick.step, pick.row))
 
     def _known(self, pick: Pick, here: Counter[str]) -> int:
@@ -191,7 +196,9 @@ class Teller:
 
     def _scene(self, pick: Pick, today: Today) -> Scene:
         if pick.known is not None:
-            return (*self._say([found.happened(self.watch, pick.known)]), *self._root(pick.known))
+            return self._broke(pick.known)
+        if pick.angle == "fork":
+            return self._say([reckoning.forked(self.watch)])
         if pick.moment is None:
             return self._say([found.struck(self.watch, pick.row, pick.step, pick.fault)])
         return self._lived(pick.moment, today)
@@ -210,18 +217,21 @@ class Teller:
             scene += self._say([found.reason(watch, row)])
         if row.outcome.incident:
             known = watch.incidents[row.outcome.incident]
-            scene.append(self.pen.put(found.happened(watch, known)))
-            scene += self._root(known)
+            scene += self._broke(known)
         self.told[f"row {row.n}"] += 1
         return (*scene, *self._say(self._after(moment, today)))
 
-    def _root(self, known: Known) -> Scene:
-        """The act that an incident's thread ends in, if it was not told before."""
-        told = found.root(self.watch, known.incident)
-        if told is None or self.told[f"row {told[1][0]}"]:
-            return ()
-        self.told[f"row {told[1][0]}"] += 1
-        return (self.pen.put(told, far=True),)
+    def _broke(self, known: Known) -> Scene:
+        """An incident; its thread, and the act at the far end of it, where they are news."""
+        links, _ = found.thread(self.watch, known.incident)
+        news = not any(self.told[f"link {link.ref}"] for link in links)
+        scene = [self.pen.put(found.happened(self.watch, known, threaded=news))]
+        self.told.update(f"link {link.ref}" for link in links)
+        far = found.root(self.watch, known.incident) if news else None
+        if far is not None and not self.told[f"row {far[1][0]}"]:
+            self.told[f"row {far[1][0]}"] += 1
+            scene.append(self.pen.put(far, far=True))
+        return tuple(scene)
 
     def _before(self, moment: Moment) -> list[Told]:
         watch, row, voice = self.watch, moment.row, moment.row.voice
@@ -276,7 +286,7 @@ class Teller:
                 break
             quote = self._quote(evening)
             if nth == 0 and evening.misjudged >= MANY:
-                said += [found.misjudged(evening), quote]
+                said += [reckoning.misjudged(evening), quote]
             elif quote is not None:
                 said.append(quote)
         return said
@@ -306,7 +316,7 @@ class Teller:
             return []
         (who, what), account = best
         self.told[f"moved {what}"] += 1
-        return [found.moved(who, what, today.day, account)]
+        return [reckoning.moved(who, what, today.day, account)]
 
     # ------------------------------------------------------------ the whole run
 
@@ -323,26 +333,31 @@ class Teller:
         if best is not None:
             (_, what), account = best
             self.arced[f"moved {what}"] += 1
-            told += [found.moved(who, what, EVER, account), found.hinge(who, what, account)]
-        told.append(found.wrong_ever(watch, who))
+            told += [reckoning.moved(who, what, EVER, account), reckoning.hinge(who, what, account)]
+        told.append(reckoning.wrong_ever(watch, who))
         if who in self.final and len(self.before) > 1:
             told.append(self._quote(self.final[who]))
-        return Arc(who, spec.role, spec.backstory, self._say(told))
+        return Arc(who, spec.role, spec.voice, spec.backstory, self._say(told))
 
     def recap(self) -> tuple[Scene, ...]:
         """What it came to."""
         watch = self.watch
-        known = found.longest(watch, watch.incidents.values())
+        known = reckoning.longest(watch, watch.incidents.values())
         worst = max(self.final.values(), key=lambda each: (each.misjudged, each.who), default=None)
         scenes: list[list[Told | None]] = [
-            [found.tally(EVER, self.before), found.tensest(self.before)],
+            [reckoning.broke_off(watch)],
+            [
+                reckoning.tally(EVER, self.before),
+                reckoning.swung(self.before),
+                reckoning.tensest(self.before),
+            ],
             [found.happened(watch, known, longest=True)] if known else [],
             [
                 found.gap(watch, watch.widest, widest=True) if watch.widest else None,
-                found.crossed(watch, self.last) if self.last else None,
+                reckoning.crossed(watch, self.last) if self.last else None,
             ],
             [
-                found.ranked(watch),
+                reckoning.ranked(watch),
                 found.voiced(watch, worst, "resolve", voice=False) if worst else None,
             ],
         ]
@@ -376,6 +391,7 @@ def told_of(rows: Iterable[Row]) -> Story:
     return Story(
         title=cap(scenario.name.replace("_", " ")),
         question=scenario.question,
+        names=Names.of(scenario),
         days=days,
         arcs=teller.arcs() if days else (),
         recap=teller.recap() if days else (),

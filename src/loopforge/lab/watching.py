@@ -159,7 +159,6 @@ class Today:
     steps: list[tuple[int, int]] = field(default_factory=list)
     """(row, tension) of each step."""
     opened: Stepped | None = None
-    closed: Stepped | None = None
     broke: list[Known] = field(default_factory=list)
     faults: list[tuple[int, int, str]] = field(default_factory=list)
     evenings: list[Reflected] = field(default_factory=list)
@@ -215,6 +214,7 @@ class Watch:
         """By robot: (row, acts, wrong, misjudged) of each evening."""
         self.widest: Decided | None = None
         self.last: Row = first
+        self.closed: Stepped | None = None
         self.today = Today(0)
 
     def days(self, rows: Iterator[Row]) -> Iterator[Today]:
@@ -265,7 +265,7 @@ class Watch:
     def _stepped(self, row: Stepped) -> None:
         today = self.today
         today.opened = today.opened or row
-        today.closed = row
+        self.closed = row
         today.steps.append((row.n, row.tension))
         for incident in row.incidents:
             known = self.incidents[incident.id] = Known(incident, row.n, row.step)
