@@ -141,6 +141,8 @@ class _Log:
             self._file: BinaryIO = self.path.open("ab" if known else "xb", buffering=0)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except FileExistsError as error:
+            if not folder.is_dir():
+                raise BadRun(f"{folder} is no folder; a run needs one of its own.") from error
             raise BadRun(
                 f"{folder} holds a run already. Name another --out, or take it up with --resume."
             ) from error
