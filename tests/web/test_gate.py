@@ -53,7 +53,7 @@ def filled(path: str, room: str, event: str) -> str:
     """The path with real values in place of names."""
     values = {"room": room, "event": event, "nth": "0", "handle": "maya", "token": "nothing"}
     values |= {"session": "none", "person": "none", "invite": "none", "hash": "0" * 16}
-    values |= {"file_path": "style.css", "file": "maya.md", "name": "embedded"}
+    values |= {"file_path": "style.css", "file": "maya.md", "name": "embedded", "number": "1"}
     path = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], "none"), path)
     return f"{path}?seq=9" if path.endswith("/before") else path
 

@@ -53,7 +53,7 @@ class Shifts:
         self.archive = archive
         self.running = ""
         self.closed = False
-        self._minds, self._witness = minds, witness
+        self.minds, self._witness = minds, witness
         self._waiting: dict[str, AnyJob] = {}
         self._failed: dict[str, str] = {}
         self._tasks = Tasks()
@@ -65,7 +65,7 @@ class Shifts:
     def begin(self, scenario: Scenario, policy: str) -> str:
         """Put a new run into the queue; its name. Raises BadScenario, BadRun."""
         self._room()
-        minds = self._minds()
+        minds = self.minds()
         minds.policy = policy
         minds.check()
         words = f"{scenario.name} {policy.replace(':', ' ')} {scenario.seed}"
@@ -173,7 +173,7 @@ class Shifts:
 
     def _minds_of(self, job: AnyJob) -> Minds | None:
         """The minds of a job that asks models; None where it can be sent away."""
-        minds = self._minds()
+        minds = self.minds()
         match job:
             case Begin():
                 return minds if asks(job.policy) else None

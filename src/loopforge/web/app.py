@@ -29,7 +29,19 @@ from litestar.stores.registry import StoreRegistry
 from litestar.template import TemplateConfig
 
 from loopforge.errors import InputError, LoopforgeError, TooLarge, Unknown
-from loopforge.web import door, house, lab, labpane, labrun, mates, rooms, stream, tail, why
+from loopforge.web import (
+    door,
+    house,
+    lab,
+    labfork,
+    labpane,
+    labrun,
+    mates,
+    rooms,
+    stream,
+    tail,
+    why,
+)
 from loopforge.web.gate import COOKIE, DEPENDENCIES, Entrance, NotSignedIn, Tokens, visitor_of
 from loopforge.web.look import environment, look_css
 from loopforge.web.pace import Paces, TooFast
@@ -131,6 +143,7 @@ def _assembled(
             *lab.handlers,
             *labrun.handlers,
             *labpane.handlers,
+            *labfork.handlers,
             *house.handlers,
         ],
         dependencies=DEPENDENCIES,

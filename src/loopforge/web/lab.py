@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from litestar import get, post
+from litestar import Response, get, post
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 from msgspec import Struct
@@ -195,7 +195,7 @@ async def lab(site: Site, visitor: Visitor, older: Older = 0, told: Word = "") -
         sweeps=await asyncio.to_thread(site.shifts.archive.sweeps),
         questions=asked,
         casts=casts,
-        figures={name: nth for nth, name in enumerate(dict.fromkeys(names))},
+        figures=names,
         policies=policies(site),
         modes=PERCEPTION_MODES,
         styles=STYLES,
@@ -275,6 +275,23 @@ async def stop(site: Site, owner: Visitor, run: Word, paces: Paces) -> Redirect:
     return Redirect("/lab?told=stopped", status_code=303)
 
 
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
+)
+"""A report has styles and pictures in itself, and nothing else: no script, nothing from elsewhere,
+and no part in this site, whatever somebody may have written into it."""
+
+
+@get("/lab/{run:str}/reports/{file:str}")
+async def report(site: Site, visitor: Visitor, run: Word, file: Word) -> Response[bytes]:  # noqa: ARG001
+    """A report from the folder of a run or a sweep, shut in."""
+    data = await asyncio.to_thread(site.shifts.archive.report, run, file)
+    headers = {"Content-Security-Policy": REPORT_POLICY}
+    return Response(data, media_type="text/html; charset=utf-8", headers=headers)
+
+
 def others(lines: Iterable[Line], than: Line) -> list[Line]:
     """The runs that a run may be compared with: its fork's kin first, then the same scenario."""
 
@@ -285,4 +302,4 @@ def others(lines: Iterable[Line], than: Line) -> list[Line]:
     return sorted((line for line in lines if line.name != than.name and line.planned), key=kin)
 
 
-handlers: list[Any] = [lab, begin, take_up, stop]
+handlers: list[Any] = [lab, begin, take_up, stop, report]

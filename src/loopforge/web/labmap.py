@@ -27,7 +27,7 @@ ROUNDS = 300
 """Rounds of majorization; a city of a hundred places has settled long before."""
 CELL = (200.0, 178.0)
 """The room that a place takes with its name and two or three robots before it, in map units."""
-WIDE, TALL = (1000.0, 660.0), (470.0, 1140.0)
+WIDE, TALL = (1000.0, 660.0), (470.0, 1010.0)
 STEP, BAR = 12, 8
 """From one column of light to the next, and how broad each is."""
 HIGH = {"office": 64, "console": 52, "line": 50, "room": 46, "gate": 50, "street": 46}

@@ -103,6 +103,7 @@ def _watch(shifts: Shifts, visitor: Visitor, run: str, step: int | None) -> Temp
         return page("lab-wait.html", visitor, here="lab", line=waiting, path_of=path_of)
     assert index.scenario is not None
     at = index.steps - 1 if step is None and line.state == "running" else step or 0
+    lines = listed(shifts, 0)[0]
     return page(
         "lab-run.html",
         visitor,
@@ -113,7 +114,8 @@ def _watch(shifts: Shifts, visitor: Visitor, run: str, step: int | None) -> Temp
         at=max(0, min(at, index.steps - 1)),
         steps=index.steps,
         size=page_size(index.scenario),
-        others=others(listed(shifts, 0)[0], line)[:30],
+        others=others(lines, line)[:30],
+        source=next((one for one in lines if line.of and one.head == line.of), None),
         reports=shifts.archive.reports(run),
         path_of=path_of,
         **scene_of(index, at),

@@ -111,6 +111,8 @@ class Stage {
     this.floor = floor;
     this.path = root.dataset.path;
     this.size = Number(root.dataset.size);
+    this.steps = Number(root.dataset.steps ?? root.closest("main").dataset.steps);
+    this.state = root.dataset.state ?? root.closest("main").dataset.state;
     this.city = new City(root.querySelector("[data-city]"));
     this.pages = new Map();
     this.shown = -2;
@@ -132,6 +134,9 @@ class Stage {
 
   ahead(n) { this.step(n).catch(() => {}); }
 
+  /* Where a run is shorter than the one beside it, its last step stays. */
+  within(n) { return Math.max(0, Math.min(n, this.steps - 1)); }
+
   async show(n) {
     const step = await this.step(n);
     if (!step) return;
@@ -148,10 +153,10 @@ class Stage {
 /* ---------------------------------------------------------------- the line through time */
 
 class Course {
-  constructor(root, perDay) {
+  constructor(root, perDay, parted) {
     this.svg = root.querySelector("svg");
-    this.perDay = perDay;
-    this.briefs = [];
+    Object.assign(this, { perDay, parted, briefs: [] });
+    this.glow = `tension-${(Course.count = (Course.count ?? 0) + 1)}`;
   }
 
   draw(total) {
@@ -172,14 +177,15 @@ class Course {
     const edge = line ? `M0${line.slice(line.indexOf(" "))}` : "";
     const parts = [
       make("path", { class: "day", d: days || "M0 0" }),
-      make("path", { class: "tension", d: edge ? `${edge}L${end} 82H0z` : "M0 0" }),
+      make("path", { class: "tension", d: edge ? `${edge}L${end} 82H0z` : "M0 0", fill: `url(#${this.glow})` }),
       make("path", { class: "edge", d: edge || "M0 0" }),
       make("path", { class: "kept", d: kept || "M0 0" }),
       make("path", { class: "broke", d: broke || "M0 0" }),
       make("path", { class: "hit", d: hits || "M0 0" }),
     ];
+    if (this.parted >= 0) parts.push(make("path", { class: "parted", d: `M${(this.parted * w).toFixed(1)} 0V100` }));
     if (this.briefs.length < n) parts.push(make("rect", { class: "yet", x: end, width: 1000 - end, height: 100 }));
-    const defs = make("defs"), glow = make("linearGradient", { id: "tension", x2: 0, y2: 1 });
+    const defs = make("defs"), glow = make("linearGradient", { id: this.glow, x2: 0, y2: 1 });
     glow.append(make("stop", { offset: 0, "stop-color": "#ff8d55", "stop-opacity": 0.75 }), make("stop", { offset: 1, "stop-color": "#ff8d55", "stop-opacity": 0.04 }));
     defs.append(glow);
     this.svg.replaceChildren(defs, ...parts);
@@ -198,19 +204,18 @@ class Player {
   constructor(main, stages) {
     this.main = main;
     this.stages = stages;
-    this.root = stages[0].root;
     const $ = (selector) => main.querySelector(selector);
     this.steps = Number(main.dataset.steps);
     this.planned = Number(main.dataset.planned);
     this.perDay = Number(main.dataset.perDay);
     this.at = Number(main.dataset.at);
-    this.state = main.dataset.state;
     this.speed = 1;
     this.scrub = $("#scrub");
     this.clock = $("#clock");
     this.speeds = $("[data-speed]");
     this.liveKey = $("[data-act=live]");
-    this.course = new Course($("[data-course]"), this.perDay);
+    const parted = Number(main.dataset.parted ?? -1);
+    this.courses = [...main.querySelectorAll("[data-course]")].map((root) => new Course(root, this.perDay, parted));
     this.scrub.classList.add("scrub");
     main.querySelectorAll(".keys [hidden]").forEach((each) => { if (each !== this.liveKey) each.hidden = false; });
     main.addEventListener("click", (event) => this.click(event));
@@ -222,18 +227,18 @@ class Player {
       this.go(Number($("#jump").value));
     });
     document.addEventListener("keydown", (event) => this.key(event));
-    this.learn();
+    stages.forEach((stage, nth) => this.learn(stage, this.courses[nth]));
     this.tell();
     if (this.steps) this.go(this.at, true);
-    if (this.state === "running" || this.state === "waiting") this.follow();
+    stages.forEach((stage, nth) => { if (/running|waiting/.test(stage.state)) this.follow(stage, this.courses[nth]); });
   }
 
-  async learn() {
-    const answer = await fetch(`${this.stages[0].path}/course`, { headers: { accept: "application/json" } }).catch(() => null);
+  async learn(stage, course) {
+    const answer = await fetch(`${stage.path}/course`, { headers: { accept: "application/json" } }).catch(() => null);
     if (!answer?.ok) return;
     const { briefs } = await answer.json();
-    if (briefs.length > this.course.briefs.length) this.course.briefs = briefs;
-    this.course.draw(this.total());
+    if (briefs.length > course.briefs.length) course.briefs = briefs;
+    course.draw(this.total());
   }
 
   /* While it grows the line has room for all that is planned. */
@@ -245,14 +250,15 @@ class Player {
     this.tell();
     const turn = (this.turn = (this.turn ?? 0) + 1);
     try {
-      await Promise.all(this.stages.map((stage) => stage.step(Math.min(n, (stage.steps ?? this.steps) - 1))));
+      await Promise.all(this.stages.map((stage) => stage.step(stage.within(n))));
     } catch {
       this.sign("The home does not answer. Trying again when you go on.");
       return;
     }
     if (turn !== this.turn) return;
-    for (const stage of this.stages) await stage.show(Math.min(n, (stage.steps ?? this.steps) - 1));
-    for (const stage of this.stages) if (n + 8 < this.steps) stage.ahead(n + 8);
+    for (const stage of this.stages) await stage.show(stage.within(n));
+    for (const stage of this.stages) if (n + 8 < stage.steps) stage.ahead(n + 8);
+    for (const link of this.main.querySelectorAll("[data-here]")) link.href = `${link.pathname}?step=${n}`;
     document.dispatchEvent(new CustomEvent("lab:step", { detail: { step: n, playing: this.playing, total: this.steps } }));
     if (!first && !this.playing) history.replaceState(history.state, "", `?step=${n}`);
   }
@@ -306,8 +312,8 @@ class Player {
       case "last": this.pause(); this.hold(this.live); return this.go(this.steps - 1);
       case "day-back": this.pause(); return this.go(Math.ceil(this.at / day - 1) * day);
       case "day-on": this.pause(); return this.go(Math.floor(this.at / day + 1) * day);
-      case "next": this.pause(); return this.go(this.course.incident(this.at, 1));
-      case "before": this.pause(); return this.go(this.course.incident(this.at, -1));
+      case "next": this.pause(); return this.go(this.incident(1));
+      case "before": this.pause(); return this.go(this.incident(-1));
       case "live": this.pause(); this.hold(true); return this.go(this.steps - 1);
       case "faster": case "slower": {
         const to = this.speeds.selectedIndex + (name === "faster" ? 1 : -1);
@@ -318,7 +324,20 @@ class Player {
     return undefined;
   }
 
+  /* The next step, in this direction, in which something broke in any of the runs. */
+  incident(way) {
+    const found = this.courses.map((course) => course.incident(this.at, way)).filter((at) => at !== this.at);
+    return found.length ? found.reduce((one, other) => ((one - other) * way < 0 ? one : other)) : this.at;
+  }
+
   click(event) {
+    const link = event.target.closest("a[data-step]");
+    if (link && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      this.pause();
+      this.go(Number(link.dataset.step));
+      return;
+    }
     const key = event.target.closest("[data-act]");
     if (!key || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
@@ -341,38 +360,39 @@ class Player {
     this.liveKey.setAttribute("aria-pressed", String(this.following));
   }
 
-  follow() {
-    this.live = true;
+  follow(stage, course) {
+    this.live = (this.live ?? 0) + 1;
     this.liveKey.hidden = false;
     this.hold(!this.steps || this.at >= this.steps - 1);
-    const source = new EventSource(`${this.stages[0].path}/stream?after=${this.steps}`);
+    const source = new EventSource(`${stage.path}/stream?after=${stage.steps}`);
     const on = (kind, hear) => source.addEventListener(kind, (event) => hear(JSON.parse(event.data)));
     on("steps", ({ first, closed, briefs, rates }) => {
-      this.course.briefs.splice(first, briefs.length, ...briefs);
-      this.steps = Math.max(this.steps, closed);
+      course.briefs.splice(first, briefs.length, ...briefs);
+      stage.steps = Math.max(stage.steps, closed);
+      this.steps = Math.max(this.steps, stage.steps);
       this.main.querySelectorAll("[data-rate]").forEach((each) => { each.textContent = rates[each.dataset.rate]; });
-      this.course.draw(this.total());
+      course.draw(this.total());
       this.tell();
       if (this.following) this.go(this.steps - 1);
     });
     on("state", ({ state, told }) => { this.stands(state); this.sign(told); });
-    on("over", ({ state }) => { source.close(); this.over(state); });
+    on("over", ({ state }) => { source.close(); this.over(stage, course, state); });
     on("gone", () => { source.close(); location.reload(); });
     addEventListener("pagehide", () => source.close());
   }
 
-  over(state) {
-    this.live = false;
+  over(stage, course, state) {
+    this.live -= 1;
+    if (this.stages.length > 1) return void location.reload(); // what became of it is told anew
     this.liveKey.hidden = true;
     this.hold(false);
     this.stands(state);
     if (state === "finished") this.sign("The run has come to its end.");
-    this.learn();
+    this.learn(stage, course);
     this.tell();
   }
 
   stands(state) {
-    this.state = state;
     const shown = this.main.querySelector(".run-state");
     if (!shown) return;
     shown.textContent = state;
@@ -402,11 +422,10 @@ class Panes {
   }
 
   click(event) {
-    const link = event.target.closest("[data-pane], [data-step], [data-tab]");
+    const link = event.target.closest("[data-pane], [data-tab]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
-    if (link.dataset.step) { this.player.pause(); this.player.go(Number(link.dataset.step)); }
-    else if (link.dataset.tab) this.show(link.dataset.tab);
+    if (link.dataset.tab) this.show(link.dataset.tab);
     else this.open(link.getAttribute("href"), { stay: "keep" in link.dataset });
   }
 
@@ -525,7 +544,8 @@ function wait(path) {
 const main = document.querySelector("main");
 if (main.dataset.wait) wait(main.dataset.wait);
 else if ("watch" in main.dataset) {
-  const stages = [...main.querySelectorAll("[data-stage]")].map((root) => new Stage(root, main.querySelector("[data-floor]")));
+  const stages = [...main.querySelectorAll("[data-stage]")].map((root, nth) =>
+    new Stage(root, main.querySelector(`[data-floor-of="${nth}"]`) ?? main.querySelector("[data-floor]")));
   const player = new Player(main, stages);
   const panes = main.querySelector("[data-panes]");
   if (panes) new Panes(panes, player);
