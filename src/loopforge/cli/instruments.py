@@ -1,21 +1,41 @@
-"""loopforge lab verify, why, diff and the like: the commands that look at runs."""
+"""loopforge lab verify, why, diff, story and the like: the commands that look at runs."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import shlex
+from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loopforge.cli import settings
-from loopforge.cli.runs import AsJson, Source, found
+from loopforge.cli.runs import (
+    AsJson,
+    Model,
+    Source,
+    called,
+    found,
+    scenarios_of,
+    sweeps_of,
+)
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
     from loopforge.lab.anchors import Anchored
+    from loopforge.lab.story import Story
+    from loopforge.lab.worker import Maker
     from loopforge.settings import Settings
+
+
+class Teller(StrEnum):
+    """Who tells a story."""
+
+    template = "template"
+    llm = "llm"
 
 
 def verify(context: typer.Context, folder: Source) -> None:
@@ -99,3 +119,200 @@ def diff(
     apart = compare(found(there, first), found(there, second))
     plain = json.dumps(apart.to_dict(), ensure_ascii=False, indent=2) if as_json else apart.text
     typer.echo(plain)
+
+
+# ---------------------------------------------------------------- told, and asked again
+
+
+def story(
+    context: typer.Context,
+    folder: Source,
+    day: Annotated[int | None, typer.Option("--day", help="Only this day, from 1.")] = None,
+    tell: Annotated[
+        Teller, typer.Option("--tell", help="By template, or in a model's words.")
+    ] = Teller.template,
+    ids: Annotated[
+        bool, typer.Option("--ids/--no-ids", help="With the ids of the rows it rests on.")
+    ] = True,
+    check: Annotated[
+        bool, typer.Option("--check", help="Recompute every claim; exits with 1 for a false one.")
+    ] = False,
+    model: Model = "",
+    as_json: AsJson = False,
+) -> None:
+    """Tell a run as a story: its days, what became of everybody, and what it came to.
+
+    Every sentence rests on rows of the run.
+    """
+    from loopforge.lab import story as stories
+
+    there = settings(context)
+    place = found(there, folder)
+    told = stories.tell(place)
+    if tell is Teller.llm:
+        told = _retold(there, told, model)
+    if check:
+        problems = stories.check(told, place)
+        for problem in problems:
+            typer.echo(problem)
+        if problems:
+            raise typer.Exit(1)
+        typer.echo(f"All {len(told.sentences)} sentences hold.")
+        return
+    text = told.text(ids=ids, day=day)
+    plain = json.dumps(told.to_dict(), ensure_ascii=False, indent=2) if as_json else text.rstrip()
+    typer.echo(plain)
+
+
+def _retold(there: Settings, told: Story, model: str) -> Story:
+    """The story in the words of this home's model; how far, goes to standard error."""
+
+    async def ask() -> Story:
+        from loopforge.app import open_minds
+        from loopforge.lab.retelling import tell_by_model
+
+        async with open_minds(there, model) as minds:
+            retold = await tell_by_model(told, minds)
+        typer.echo(retold.account(), err=True)
+        return retold.story
+
+    return asyncio.run(ask())
+
+
+def audit(
+    context: typer.Context,
+    folder: Source,
+    most: Annotated[
+        int | None, typer.Option("--most", help="At most so many decisions, evenly.", min=1)
+    ] = None,
+    model: Model = "",
+    as_json: AsJson = False,
+) -> None:
+    """Was it the rule? Each decision once more, without its rule's card, and with it reworded.
+
+    How often a declared guardrail act was driven by the rule, and a declared context act was not.
+    """
+    from loopforge.lab.audit import AuditReport, audited
+    from loopforge.lab.fold import policies_of
+    from loopforge.lab.log import began_of
+    from loopforge.lab.minds import PLAIN
+
+    there = settings(context)
+    place = found(there, folder)
+    asks = bool(policies_of(began_of(place)) - set(PLAIN))
+
+    async def ask() -> AuditReport:
+        if not asks:
+            return await audited(place, most=most)
+        from loopforge.app import open_minds
+
+        async with open_minds(there, model) as minds:
+            return await audited(place, minds, most=most)
+
+    report = asyncio.run(ask())
+    plain = json.dumps(report.to_dict(), ensure_ascii=False, indent=2) if as_json else report.text()
+    typer.echo(plain)
+
+
+# ---------------------------------------------------------------- many runs
+
+
+def sweep(
+    context: typer.Context,
+    experiment: Annotated[
+        str, typer.Argument(help="An experiment by name (pressure, perception), or a .toml file.")
+    ],
+    workers: Annotated[int, typer.Option("--workers", help="Processes to run it.", min=1)] = 1,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Its folder; one that has results goes on.")
+    ] = None,
+    cost_cap: Annotated[
+        float | None, typer.Option("--cost-cap", help="Most US dollars to spend on models.")
+    ] = None,
+    keep_logs: Annotated[
+        bool | None, typer.Option("--keep-logs/--no-logs", help="Keep every run's whole log.")
+    ] = None,
+    rescore: Annotated[
+        bool, typer.Option("--rescore", help="Score all of it again from its tapes; asks nobody.")
+    ] = False,
+    model: Model = "",
+    as_json: AsJson = False,
+) -> None:
+    """Run all cells of an experiment, seed by seed. Stopped at any moment, it goes on from there.
+
+    Exits with 1 where runs are missing in the end, such as at a cost cap.
+    """
+    from loopforge.lab import sweep as sweeps
+    from loopforge.lab.design import policies_of
+    from loopforge.lab.minds import PLAIN
+    from loopforge.lab.progress import bar
+
+    there = settings(context)
+    home = there.home if there.file.exists() else None
+    layout = sweeps.laid_out(
+        experiment,
+        experiments=home / "experiments" if home else None,
+        scenarios=scenarios_of(there),
+    )
+    name = layout.experiment.name
+    folder = out or sweeps_of(there) / name
+    asks = bool(set(policies_of(layout)) - set(PLAIN))
+    with bar(name) as watcher:
+        swept = sweeps.sweep(
+            layout,
+            folder,
+            workers=workers,
+            maker=_maker(there, model) if asks else None,
+            cost_cap=cost_cap,
+            keep_logs=keep_logs,
+            rescore=rescore,
+            watcher=watcher,
+        )
+    then = f"loopforge lab report {called(there, folder)} -o {shlex.quote(name)}.html"
+    if as_json:
+        told = {**asdict(swept), "folder": str(folder), "missing": swept.missing, "next": then}
+        typer.echo(json.dumps(told, indent=2))
+    else:
+        cost = f", for ${swept.cost:.4f}" if swept.cost else ""
+        typer.echo(f"{name}: {swept.done} of {swept.runs} runs, in {folder}{cost}.")
+        typer.echo(swept.stopped or f"Next: {then}")
+    if swept.missing:
+        raise typer.Exit(1)
+
+
+def _maker(there: Settings, model: str) -> Maker:
+    """How a worker makes this home's minds."""
+    from loopforge.lab.worker import Maker
+
+    return Maker("loopforge.app:worker_minds", {"home": str(there.home), "model": model})
+
+
+def report(
+    context: typer.Context,
+    folder: Source,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The file; else report.html beside it.")
+    ] = None,
+) -> None:
+    """Write the report of a run or a sweep: one HTML file that needs nothing but itself."""
+    from loopforge.lab.report import report as write
+
+    there = settings(context)
+    place = found(there, folder)
+    page = write(place, output or place / "report.html", maker=_maker(there, ""))
+    typer.echo(f"Wrote {page}.")
+
+
+def export(
+    context: typer.Context,
+    folder: Source,
+    format: Annotated[str, typer.Option("--format", help="jsonl, parquet or inspect.")] = "jsonl",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The file; else one in the folder.")
+    ] = None,
+) -> None:
+    """Write a run, or a sweep's results, in a form that other programs read."""
+    from loopforge.lab.export import export as write
+
+    made = write(found(settings(context), folder), format, output)
+    typer.echo(f"Wrote {made.rows} rows to {made.path}.")

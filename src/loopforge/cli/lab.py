@@ -18,8 +18,13 @@ for command in (
     runs.run,
     runs.scenarios,
     instruments.verify,
+    instruments.story,
     instruments.why,
     runs.fork,
     instruments.diff,
+    instruments.audit,
+    instruments.sweep,
+    instruments.report,
+    instruments.export,
 ):
     app.command()(command)

@@ -50,17 +50,26 @@ def scenarios_of(there: Settings) -> Path | None:
     return there.home / "scenarios" if there.file.exists() else None
 
 
-def found(there: Settings, given: Path) -> Path:
-    """A run's folder: as given, or one of that name among the runs."""
-    from loopforge.lab.log import LOG
+def sweeps_of(there: Settings) -> Path:
+    """The folder of sweeps: the home's, or one here."""
+    return (there.data if there.file.exists() else Path()) / "sweeps"
 
-    named = runs_of(there) / given
-    return named if not (given / LOG).exists() and (named / LOG).exists() else given
+
+def found(there: Settings, given: Path) -> Path:
+    """The folder of a run or a sweep: as given, or one of that name among those made here."""
+    from loopforge.lab.log import LOG
+    from loopforge.lab.results import RESULTS
+
+    for folder in (given, runs_of(there) / given, sweeps_of(there) / given):
+        if (folder / LOG).exists() or (folder / RESULTS).exists():
+            return folder
+    return given
 
 
 def called(there: Settings, folder: Path) -> str:
-    """What to call a run in another command: its name among the runs, else its folder."""
-    return shlex.quote(folder.name if folder.parent == runs_of(there) else str(folder))
+    """What to call a run or a sweep in another command: its name, where that is enough."""
+    known = folder.parent in (runs_of(there), sweeps_of(there))
+    return shlex.quote(folder.name if known else str(folder))
 
 
 def pairs(given: list[str] | None, option: str) -> dict[str, str]:
@@ -181,10 +190,13 @@ def concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> None
         "it was right"
     )
     typer.echo(
-        f"  {run.incidents} incidents; beliefs were off by {run.mean_belief_error:.0f} of 1000 on "
-        "average"
+        f"  {_incidents(run)}; beliefs were off by {run.mean_belief_error:.0f} of 1000 on average"
     )
     typer.echo(f"Next: {then}")
+
+
+def _incidents(run: Run) -> str:
+    return "an incident" if run.incidents == 1 else f"{run.incidents or 'no'} incidents"
 
 
 def _days(scenario: Scenario) -> str:
