@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -66,6 +67,17 @@ class Broken(Priced):
         raise ModelError("nobody there")
 
 
+class Stuck(Priced):
+    """A model that never comes back."""
+
+    async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
+        """Wait."""
+        with self._asked.open("a") as file:
+            file.write(".")
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
 def priced(asked: str, price: str = PRICE) -> Minds:
     """Minds over a model at this price."""
     return Minds(models=Priced(price, Path(asked)), prompts=PromptBook())
@@ -74,6 +86,11 @@ def priced(asked: str, price: str = PRICE) -> Minds:
 def broken(asked: str) -> Minds:
     """Minds over a model that fails."""
     return Minds(models=Broken(PRICE, Path(asked)), prompts=PromptBook())
+
+
+def stuck(asked: str) -> Minds:
+    """Minds over a model that never comes back."""
+    return Minds(models=Stuck(PRICE, Path(asked)), prompts=PromptBook())
 
 
 def dies(seen: AgentPerception) -> AgentActionPlan:

@@ -572,6 +572,34 @@ def test_a_killed_sweep_goes_on_and_its_workers_die_with_it(tmp_path: Path, work
     assert 0 <= torn <= workers * robots  # asked, and killed before the tape had it
 
 
+@pytest.mark.crash
+def test_a_worker_that_waits_for_a_model_dies_with_its_parent(tmp_path: Path) -> None:
+    """A question that is never answered keeps no worker alive whose parent was killed."""
+    os.mkfifo(tmp_path / "asked")
+    door = os.open(tmp_path / "asked", os.O_RDONLY | os.O_NONBLOCK)
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    args = (str(tmp_path / "sweep"), maker(tmp_path, "stuck"), 2, theirs)
+    process = context.Process(target=swept_elsewhere, args=args)
+    process.start()
+    theirs.close()
+    assert process.pid is not None
+    heard = select.poll()
+    heard.register(door, select.POLLIN)
+    assert heard.poll(60_000)
+    hands = [os.pidfd_open(pid) for pid in children(process.pid)]
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert len(hands) >= 2
+    for hand in hands:
+        gone = select.poll()
+        gone.register(hand, select.POLLIN)
+        assert gone.poll(60_000)
+        os.close(hand)
+    os.close(door)
+    ours.close()
+
+
 # ---------------------------------------------------------------- the bar
 
 
