@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopforge.cli import settings
-from loopforge.cli.runs import (
+from loopforge.cli.playing import (
     AsJson,
     Model,
     Source,
