@@ -310,6 +310,26 @@ def test_the_action_log_goes_where_it_is_told(
     assert Path("given.jsonl").read_bytes() == both
 
 
+def test_the_action_log_goes_on_where_a_run_is_taken_up(whole: Path, tmp_path: Path) -> None:
+    """A run that is taken up appends to the action log what it had not written, and no more."""
+    log = (whole / LOG).read_bytes()
+    lines = log.splitlines(keepends=True)
+    half = put(tmp_path / "half", b"".join(lines[: len(lines) // 2]))
+    beside = tmp_path / "beside.jsonl"
+    asyncio.run(resume(half, beside=beside))
+    written = beside.read_bytes()
+    assert log.endswith(written)
+    held = [row_of(line) for line in lines[: len(lines) - written.count(b"\n")]]
+    assert isinstance(held[-1], Stepped | DayEnded | Began)
+
+
+def test_a_fork_s_rows_stand_in_the_action_log(whole: Path, tmp_path: Path) -> None:
+    """A fork is a run of its own, and its whole log goes there."""
+    beside = tmp_path / "beside.jsonl"
+    asyncio.run(fork(whole, tmp_path / "fork", 3, {"pressure": "9"}, beside=beside))
+    assert beside.read_bytes() == (tmp_path / "fork" / LOG).read_bytes()
+
+
 def test_choices_change_a_scenario_and_are_checked() -> None:
     """What is chosen is in the scenario and in its digest; nonsense is refused."""
     plain_, chosen = (

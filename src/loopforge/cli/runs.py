@@ -99,7 +99,7 @@ def run(
     if resume and (out or scenario):
         folder = found(there, out or Path(scenario))
         if _begun(folder):
-            _go_on(there, folder, model, as_json=as_json)
+            _go_on(there, folder, action_log, model, as_json=as_json)
             return
         if not (out and scenario):
             raise BadRun(f"Nothing was written in {folder} yet; name the scenario to begin it.")
@@ -166,7 +166,10 @@ def _begin(
     concluded(run, chosen, f"loopforge lab story {called(there, folder)}", as_json=as_json)
 
 
-def _go_on(there: Settings, folder: Path, model: str, *, as_json: bool) -> None:
+def _go_on(
+    there: Settings, folder: Path, action_log: Path | None, model: str, *, as_json: bool
+) -> None:
+    from loopforge.lab import paths
     from loopforge.lab.fold import policies_of
     from loopforge.lab.log import began_of
     from loopforge.lab.minds import PLAIN
@@ -175,9 +178,10 @@ def _go_on(there: Settings, folder: Path, model: str, *, as_json: bool) -> None:
 
     first = began_of(folder)
     scenario = Scenario.from_dict(first.scenario)
+    beside = paths.action_log(action_log or there.action_log_path)
 
     async def work(minds: Minds, progress: Progress) -> Run:
-        return await resume(folder, minds, progress=progress)
+        return await resume(folder, minds, beside=beside, progress=progress)
 
     asks = policies_of(first) - set(PLAIN) or first.settings["reflects"] != "template"
     steps = scenario.days * scenario.steps_per_day
@@ -217,9 +221,10 @@ def fork(
     first = began_of(origin)
     scenario = Scenario.from_dict(first.scenario)
     folder = out or paths.free_folder(f"{origin.name}-at-{at}", runs_of(there))
+    beside = paths.action_log(there.action_log_path)
 
     async def work(minds: Minds, progress: Progress) -> Run:
-        return await runs.fork(origin, folder, at, what, minds, progress=progress)
+        return await runs.fork(origin, folder, at, what, minds, beside=beside, progress=progress)
 
     chosen = {value for key, value in what.items() if key.partition(".")[0] == "policy"}
     names = policies_of(first) | chosen

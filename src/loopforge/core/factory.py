@@ -211,7 +211,11 @@ class Began(Struct, frozen=True, tag_field="kind", tag="run"):
 
 
 class Stepped(Struct, frozen=True, tag_field="kind", tag="step"):
-    """A step closed: the whole world as it stands, what the Supervisor said, and incidents."""
+    """A step closed: the whole world as it stands now, and the incidents of this step.
+
+    `said`, `message` and `strength` are what hung in the air of the Supervisor's words while
+    everybody decided; what it said in this step stands in its own row, and is heard in the next.
+    """
 
     n: int
     day: int

@@ -171,6 +171,20 @@ class _Log:
         self._file.close()
 
 
+class _New:
+    """Passes on what comes after the first so many bytes: what a log does not hold already."""
+
+    def __init__(self, sink: Sink, known: int) -> None:
+        self._sink, self._left = sink, known
+
+    def write(self, lines: bytes) -> None:
+        """Pass on what is new."""
+        skipped = min(self._left, len(lines))
+        self._left -= skipped
+        if skipped < len(lines):
+            self._sink.write(lines[skipped:])
+
+
 class _All:
     """Several sinks as one."""
 
@@ -206,7 +220,7 @@ async def play(
         if beside is not None:
             logger = JsonlActionLogger(beside)
             stack.callback(logger.close)
-            sink = _All(log, logger)
+            sink = _All(log, _New(logger, sum(map(len, known or ()))))
         episode = Episode(first, minds, sink, record)
         async for row in episode.run():
             if progress is not None and (more := progress(row)) is not None:
@@ -286,6 +300,7 @@ async def resume(
     folder: Path,
     given: Minds | None = None,
     *,
+    beside: Path | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Take a run up where it was cut off, and end it with the bytes it would have had anyway.
@@ -305,7 +320,9 @@ async def resume(
             if isinstance(row, Ended):
                 return summary_of(folder)
     record = Record.of(row_of(line) for line in whole)
-    return await play(first, minds, folder, record=record, known=whole, progress=progress)
+    return await play(
+        first, minds, folder, record=record, known=whole, beside=beside, progress=progress
+    )
 
 
 async def fork(
@@ -315,6 +332,7 @@ async def fork(
     changes: Mapping[str, str],
     given: Minds | None = None,
     *,
+    beside: Path | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """The same world up to step `at`, one thing changed there, and on from there live.
@@ -341,7 +359,7 @@ async def fork(
         raise BadRun(f"{source} was cut off before step {at}; take it up with --resume first.")
     forked = {"of": head_of(source), "at": at, "set": dict(changes)}
     forked_first = msgspec.structs.replace(first, forked=forked)
-    return await play(forked_first, minds, out, record=record, progress=progress)
+    return await play(forked_first, minds, out, record=record, beside=beside, progress=progress)
 
 
 def head_of(folder: Path) -> str:

@@ -30,7 +30,7 @@ def schema_of() -> dict[str, Any]:
             "belief": {"enum": list(BANDS)},
             "mode": {"enum": ["guardrail", "context"]},
             "intent": {"enum": list(INTENTS)},
-            "riskiness": {"type": "number", "minimum": 0, "maximum": 1},
+            "riskiness": {"enum": [0, 0.25, 0.5, 0.75, 1]},
         },
         "required": ["narrative", "belief", "mode", "intent", "riskiness"],
         "additionalProperties": False,
