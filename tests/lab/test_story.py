@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from loopforge.core.factory import Decided, Reflected
 from loopforge.errors import BadRun, BadScenario
@@ -296,8 +297,6 @@ def test_the_daily_log_is_complete(chosen: dict[str, Any]) -> None:
 
 def test_a_false_line_of_the_log_is_found() -> None:
     """A changed verdict, a missing act, a missing line and another run's log are each caught."""
-    from msgspec.structs import replace
-
     folder = run(**SPUN)
     lines = list(chronicle(rows_of(folder)))
     deed = lines[3].deeds[0]
@@ -342,6 +341,17 @@ def test_a_model_may_say_it_in_other_words() -> None:
     assert "in the model's words" in retold.account()
 
 
+def test_a_model_may_tell_one_day() -> None:
+    """Where one day is wanted, that day alone is asked for, and the rest stays."""
+    told = story(**SPUN)
+    minds = retell(told, lambda text: f"Mark this. {text}")
+    retold = asyncio.run(tell_by_model(told, minds, day=2))
+    assert {s.by for s in retold.story.days[1].sentences} == {"model"}
+    assert replace(retold.story, days=told.days) == told
+    assert retold.story.days[::2] == told.days[::2]
+    assert retold.told == len(told.days[1].sentences)
+
+
 def test_what_a_model_makes_up_stays_out() -> None:
     """A story in which every robot became another, or every number grew, stays the template's."""
     told = story(**SPUN)
@@ -372,7 +382,7 @@ def test_a_model_that_will_not_changes_nothing() -> None:
         retold = asyncio.run(tell_by_model(told, minds))
         assert retold.story == told
         assert retold.told == 0
-        assert set(retold.stayed) == {f"the model's answer was {why}"}
+        assert set(retold.stayed) == {f"an answer that was {why}"}
     with pytest.raises(BadScenario, match="needs a model"):
         asyncio.run(tell_by_model(told, Minds(prompts=prompts())))
     with pytest.raises(BadScenario, match="robot-story"):

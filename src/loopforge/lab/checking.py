@@ -11,7 +11,7 @@ cannot see: what a model's sentence adds in adjectives and tone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import asdict
 
@@ -28,7 +28,7 @@ from loopforge.lab.wording import cap
 def problems_of(story: Story, rows: Iterable[Row]) -> list[str]:
     """All that is wrong in a story, a sentence for each problem; nothing where it is true."""
     placed = list(story.placed())
-    grounds = grounds_of([sentence for _, sentence in placed], rows)
+    grounds = grounds_of((sentence for _, sentence in placed), rows)
     names = Names.of(grounds.scenario)
     problems = list(_frame(story, grounds))
     for place, sentence in placed:
@@ -39,17 +39,13 @@ def problems_of(story: Story, rows: Iterable[Row]) -> list[str]:
     return problems
 
 
-def grounds_of(sentences: Sequence[Sentence], rows: Iterable[Row]) -> Grounds:
+def grounds_of(sentences: Iterable[Sentence], rows: Iterable[Row]) -> Grounds:
     """What the rows say of all that these sentences speak of. Raises BadRun."""
-    claims = [sentence.claim for sentence in sentences]
-    cited = [row for sentence in sentences for row in sentence.rows]
-    links = [link.ref for claim in claims if isinstance(claim, Happened) for link in claim.links]
-    cited += [int(ref[1:]) for ref in links if ref[:1] == "r" and ref[1:].isdecimal()]
-    return Grounds(rows, claims, cited)
+    return Grounds(rows, [sentence.claim for sentence in sentences])
 
 
 def sentence_problems(sentence: Sentence, grounds: Grounds, names: Names) -> Iterator[str]:
-    """What is wrong with one sentence; `grounds` must have been made with its claim and rows."""
+    """What is wrong with one sentence; `grounds` must have been made with its claim."""
     if not sentence.rows:
         yield "it rests on no row"
     found = borne(sentence.claim, grounds)

@@ -21,16 +21,19 @@ from loopforge.lab.wording import number, ordinal
 LONGER = 1.6
 """How much longer than the template's a sentence may be, with some letters to spare."""
 SPARE = 40
-WORDS_OF = {
-    "denial": """no not never none nobody nothing nowhere neither nor without cannot unseen
-        unnoticed missed failed""",
-    "good": """right rightly well good fine safe safely saved sound luckily wisely true correctly
+NO = "no not never none nobody nothing nowhere neither nor without cannot missed failed"
+DENIAL = frozenset({*NO.split(), "unseen", "unnoticed"})
+JUDGING = tuple(
+    frozenset(words.split())
+    for words in (
+        """right rightly well good fine safe safely saved sound luckily wisely true correctly
         properly""",
-    "bad": """wrong wrongly badly bad worse hurt harm lost failed foolishly false mistaken broke
+        """wrong wrongly badly bad worse hurt harm lost failed foolishly false mistaken broke
         broken poorly""",
-    "order": "before after afterwards because therefore until since then later earlier despite",
-}
-JUDGING = {kind: frozenset(words.split()) for kind, words in WORDS_OF.items()}
+        """before after afterwards because therefore until since then later earlier despite""",
+    )
+)
+"""Words that say good, bad, and what came of what."""
 NUMBERS = {number(n): n for n in range(1, 1000)} | {ordinal(n): n for n in range(1, 100)}
 NUMBERS |= {"once": 1, "twice": 2, "zero": 0}
 LOOSE = frozenset({"one", "first", "second"})
@@ -56,45 +59,45 @@ class Names(Struct, frozen=True):
 
 
 def unfaithful(text: str, claim: AnyClaim, names: Names) -> str:
-    """What is wrong with these words for this claim, or "": held against each of its phrases.
+    """What is wrong with these words for this claim, as "kind: what", or "".
 
-    It is enough that one phrase of the claim says the same.
+    They are held against each phrase of the claim; it is enough that one says the same.
     """
-    if text != " ".join(text.split()) or not text.isprintable():
-        return "it is not one line of plain text"
-    if re.search(r"[\[\]{}<>*_`#|\\]", text):
-        return "it holds signs that are no prose"
+    if text != " ".join(text.split()) or not text.isprintable() or not text:
+        return "not one line of text"
+    if re.search(r"[\[\]{}<>*_`#|\\]", re.sub("“[^”]*”", "", text)):
+        return "signs that are no prose"
     first = ""
     for phrase in phrases(claim):
-        problem = _parts(text, phrase, names)
+        problem = _differs(text, phrase, names)
         if not problem:
             return ""
         first = first or problem
     return first
 
 
-def _parts(text: str, phrase: str, names: Names) -> str:
-    """What is in one of the two and not in the other."""
+def _differs(text: str, phrase: str, names: Names) -> str:
+    """Where two sentences say different things, or ""."""
     if sorted(re.findall("“[^”]*”", text)) != sorted(re.findall("“[^”]*”", phrase)):
-        return "it does not quote what was said as it was said"
-    if len(text) > LONGER * len(phrase) + SPARE:
-        return "it is much longer than what it says"
-    who = _named(text, names.robots), _named(phrase, names.robots)
-    if who[0] != who[1]:
-        return f"it names {_and(who[0])}, where {_and(who[1])} belongs"
-    for kind, listed in (("place", names.places), ("incident", names.kinds)):
-        said, meant = set(_named(text, listed)), set(_named(phrase, listed))
+        return "other quotes: what was said is not there as it was said"
+    said, meant = _named(text, names.robots), _named(phrase, names.robots)
+    if said != meant:
+        return f"other names: {_and(said)}, where {_and(meant)} belongs"
+    for kind, listed in (("another place", names.places), ("another incident", names.kinds)):
+        said, meant = sorted(_named(text, listed)), sorted(_named(phrase, listed))
         if said != meant:
-            return f"the {kind} is {_and(sorted(meant))}, not {_and(sorted(said))}"
-    numbers = _numbers(text), _numbers(phrase)
-    if numbers[0] != numbers[1]:
-        return f"its numbers are {sorted(numbers[1])}, not {sorted(numbers[0])}"
-    for kind, words in JUDGING.items():
-        said, meant = _words(text) & words, _words(phrase) & words
-        if kind == "denial" and bool(said) != bool(meant):
-            return "it denies what is so, or the other way round"
-        if kind != "denial" and said - meant:
-            return f"it brings in {_and(sorted(said - meant))}"
+            return f"{kind}: {_and(said)}, where {_and(meant)} belongs"
+    counts = _numbers(text), _numbers(phrase)
+    if counts[0] != counts[1]:
+        return f"other numbers: {_listed(counts[0])}, where {_listed(counts[1])} belongs"
+    if bool(_words(text) & DENIAL) != bool(_words(phrase) & DENIAL):
+        return "a denial: what is so is denied, or the other way round"
+    for words in JUDGING:
+        new = _words(text) & words - _words(phrase)
+        if new:
+            return f"words that judge or order: {_and(sorted(new))}"
+    if len(text) > LONGER * len(phrase) + SPARE:
+        return "much longer than what it says"
     return ""
 
 
@@ -123,6 +126,10 @@ def _numbers(text: str) -> set[int]:
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"[a-z]+", text.casefold().replace("n't", " not")))
+
+
+def _listed(numbers: set[int]) -> str:
+    return _and([str(each) for each in sorted(numbers)])
 
 
 def _and(parts: list[str]) -> str:

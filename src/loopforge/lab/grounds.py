@@ -3,15 +3,17 @@
 One pass over the rows, made for the checker alone: it counts everything anew, from what rows say of
 truth, not from any closing row's word, and it shares nothing with the teller but the shapes of the
 rows. Kept are the rows that a story names, counts of days, and each entry in the ledger of what is
-claimed to have moved.
+claimed to have moved; so it holds little, however long the run.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from loopforge.core.factory import (
     Began,
@@ -25,7 +27,7 @@ from loopforge.core.factory import (
     Stepped,
 )
 from loopforge.errors import BadRun
-from loopforge.lab.claims import EVENING, AnyClaim, Hinge, Moved
+from loopforge.lab.claims import EVENING, AnyClaim, Believed, Happened, Hinge, Moved
 from loopforge.lab.protocols import Protocol
 from loopforge.lab.scenario import Scenario
 
@@ -69,9 +71,7 @@ class Entry:
 class Grounds:
     """What a run's rows say. Raises BadRun where they do not begin with a run's first row."""
 
-    def __init__(
-        self, rows: Iterable[Row], claims: Iterable[AnyClaim], cited: Iterable[int]
-    ) -> None:
+    def __init__(self, rows: Iterable[Row], claims: Sequence[AnyClaim]) -> None:
         stream = iter(rows)
         first = next(stream, None)
         if not isinstance(first, Began):
@@ -80,8 +80,8 @@ class Grounds:
         self.scenario = Scenario.from_dict(first.scenario)
         self.rules: dict[str, Protocol] = self.scenario.rules
         self.bells = self.scenario.steps_per_day
-        claims = list(claims)
-        self._cited = set(cited) | {getattr(claim, "row", 0) for claim in claims}
+        self._wanted = set(_wanted(claims))
+        self._evenings = {(c.day, c.who) for c in claims if isinstance(c, Believed)}
         self.rows: dict[int, Row] = {0: first}
         self.days: dict[int, DayGround] = {}
         self.incidents: dict[str, tuple[Incident, int, int]] = {}
@@ -95,6 +95,8 @@ class Grounds:
         }
         self.widest: tuple[int, int] = (-1, -1)
         """(error, row), the first of the greatest."""
+        self.slept: dict[str, dict[str, int]] = {}
+        """The inner state of every robot at the end of the last day."""
         self.ended = False
         self._truly: dict[int, bool] = {}
         for row in stream:
@@ -113,7 +115,7 @@ class Grounds:
         return self.kept(row) == row.truth.right
 
     def _see(self, row: Row) -> None:
-        if row.n in self._cited:
+        if row.n in self._wanted:
             self.rows[row.n] = row
         day = self.days.setdefault(row.day, DayGround()) if not isinstance(row, Began) else None
         match row:
@@ -123,11 +125,14 @@ class Grounds:
                 self._stepped(row, day)
             case Reflected() if day is not None:
                 day.evenings[row.who] = row.n
+                if (row.day, row.who) in self._evenings:
+                    self.rows[row.n] = row
                 wrong = [each for each in row.of if each.good != self._truly.get(each.row)]
                 day.misjudged[row.who] = len(wrong)
                 self._entries(row, EVENING, str(row.reflection.get("summary_of_day", "")))
             case DayEnded() if day is not None:
-                day.ended = row
+                day.ended = replace(row, robots={})
+                self.slept = row.robots
                 self._truly.clear()
             case Ended():
                 self.ended = True
@@ -165,3 +170,12 @@ class Grounds:
             entries = self.ledger.get((change.who, change.what))
             if entries is not None:
                 entries.append(Entry(row.n, row.day, bell, change, says))
+
+
+def _wanted(claims: Iterable[AnyClaim]) -> Iterator[int]:
+    """The rows that claims are about, and those that their threads lead back to."""
+    for claim in claims:
+        yield getattr(claim, "row", 0)
+        if isinstance(claim, Happened):
+            refs = (link.ref for link in claim.links)
+            yield from (int(ref[1:]) for ref in refs if ref[:1] == "r" and ref[1:].isdecimal())

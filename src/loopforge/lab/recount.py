@@ -209,7 +209,7 @@ def _crossed(claim: Crossed, grounds: Grounds) -> Borne:
     if not ends or part not in ("traits", "scars") or not {claim.one, claim.other} <= set(specs):
         return "there is nothing of the kind"
     was = [getattr(specs[who], part).get(name, 0) for who in (claim.one, claim.other)]
-    now = [ends[-1].robots[who].get(claim.what, 0) for who in (claim.one, claim.other)]
+    now = [grounds.slept[who].get(claim.what, 0) for who in (claim.one, claim.other)]
     if not (was[0] > was[1] and now[0] < now[1]):
         return "they did not change places"
     return Crossed(claim.what, claim.one, claim.other, *was, *now), {0, ends[-1].n}

@@ -22,7 +22,7 @@ from loopforge.errors import BadScenario
 from loopforge.lab.faithful import unfaithful
 from loopforge.lab.minds import Minds
 from loopforge.lab.story import Scene, Sentence, Story
-from loopforge.lab.wording import number, plural
+from loopforge.lab.wording import cap, number, plural, times
 from loopforge.policies.prompting import fill
 from loopforge.runtime.turn import think
 
@@ -43,25 +43,34 @@ class Retold:
         """How much of it is the model's, in a sentence or two."""
         stay = self.stayed.total()
         said = f"{plural(self.told, 'sentence')} in the model's words, {number(stay)} as they were"
-        why = "; ".join(f"{count}: {reason}" for reason, count in self.stayed.most_common())
-        return f"{said} ({why})." if why else f"{said}."
+        why = ", ".join(f"{reason} {times(count)}" for reason, count in self.stayed.most_common())
+        return f"{cap(said)} ({why})." if why else f"{cap(said)}."
 
 
-async def tell_by_model(story: Story, minds: Minds) -> Retold:
-    """The story in a model's words, wherever they hold. Raises BadScenario where no model is set.
+async def tell_by_model(story: Story, minds: Minds, day: int | None = None) -> Retold:
+    """The story in a model's words, wherever they hold; of one `day` alone, from 1, if given.
 
-    The scenes of a chapter are asked for at once, the chapters one after another.
+    The scenes of a chapter are asked for at once, the chapters one after another. Raises
+    BadScenario where no model is set.
     """
     if minds.models is None:
         raise BadScenario("A story told by a model needs a model, and none is set.")
     if "robot-story" not in minds.prompts:
         raise BadScenario("The prompt robot-story.md is missing; put it into prompts/ again.")
     teller = _Teller(story, minds)
-    days = [replace(day, scenes=await teller.scenes(day.scenes)) for day in story.days]
+    whole = story
+    if day is not None:
+        story = replace(story, arcs=(), recap=())
+    days = [
+        replace(each, scenes=await teller.scenes(each.scenes))
+        if day in (None, each.day + 1)
+        else each
+        for each in story.days
+    ]
     told = await teller.scenes(tuple(arc.sentences for arc in story.arcs))
     arcs = tuple(replace(arc, sentences=scene) for arc, scene in zip(story.arcs, told, strict=True))
     recap = await teller.scenes(story.recap)
-    new = replace(story, days=tuple(days), arcs=arcs, recap=recap)
+    new = replace(whole, days=tuple(days), arcs=arcs or whole.arcs, recap=recap or whole.recap)
     return Retold(new, teller.told, teller.stayed, teller.cost)
 
 
@@ -86,17 +95,17 @@ class _Teller:
         if not isinstance(thought.made, list):
             outcome = thought.asked[-1][1].outcome if thought.asked else "failed"
             why = "malformed" if outcome == "answered" else outcome
-            self.stayed[f"the model's answer was {why}"] += len(scene)
+            self.stayed[f"an answer that was {why.replace('_', ' ')}"] += len(scene)
             return scene
         return tuple(self._held(*each) for each in zip(scene, thought.made, strict=True))
 
     def _held(self, sentence: Sentence, text: str) -> Sentence:
         """The model's sentence, if it says what the claim says."""
         if text == sentence.text:
-            self.stayed["it was not told anew"] += 1
+            self.stayed["the same words"] += 1
             return sentence
         if problem := unfaithful(text, sentence.claim, self.names):
-            self.stayed[problem.partition(",")[0]] += 1
+            self.stayed[problem.partition(":")[0]] += 1
             return sentence
         self.told += 1
         return replace(sentence, text=text, by="model")

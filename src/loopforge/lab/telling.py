@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from loopforge.core.factory import Began, DayEnded, Reflected, Row
+from loopforge.core.factory import Began, DayEnded, Decided, Reflected, Row
 from loopforge.errors import BadRun
 from loopforge.lab import findings as found
 from loopforge.lab import reckoning
@@ -214,12 +214,19 @@ class Teller:
         scene.append(self.pen.put(found.did(watch, row), bare=timed or moment.angle == "silent"))
         scene += self._say([found.met(watch, row)])
         if row.minded.exchange and moment.angle != "silent":
-            scene += self._say([found.reason(watch, row)])
+            scene += self._reason(row)
         if row.outcome.incident:
             known = watch.incidents[row.outcome.incident]
             scene += self._broke(known)
         self.told[f"row {row.n}"] += 1
         return (*scene, *self._say(self._after(moment, today)))
+
+    def _reason(self, row: Decided) -> Scene:
+        """Why, in its own words, where a model gave words that were not quoted before."""
+        told = found.reason(self.watch, row)
+        text = getattr(told[0], "text", "") if told is not None else ""
+        self.quoted[text] += 1
+        return self._say([told]) if self.quoted[text] == 1 else ()
 
     def _broke(self, known: Known) -> Scene:
         """An incident; its thread, and the act at the far end of it, where they are news."""

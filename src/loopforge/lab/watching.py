@@ -301,12 +301,12 @@ class Watch:
         outcome, found = row.outcome, list[Moment]()
         margin = abs(row.truth.case - 500)
         streak = self._turned(row)
+        if row.minded.outcome != "planned":
+            return Moment(420, "silent", row)
         if streak:
             habit = 12 * min(streak.length, 25) + (80 if streak.pure else 0)
             found.append(Moment(300 + habit, "turn", row, streak=streak))
-        if row.minded.outcome != "planned":
-            found.append(Moment(420, "silent", row))
-        elif not outcome.good:
+        if not outcome.good:
             if edit := misleading(row):
                 lie = edit.kind != "withheld" and edit.by in ("supervisor", "fear")
                 angle: Angle = "lie" if lie else "missed"
