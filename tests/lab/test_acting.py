@@ -252,7 +252,7 @@ def test_help_and_confronting_reach_those_who_stand_here_each_once() -> None:
     once = done(env, ada, "help", targets=("Bo",))
     rise = bo.bond("trust", "Ada") - before
     assert rise > 0
-    many = done(env, ada, "help", targets=("Bo",) * 9 + ("Cy",))
+    many = done(env, ada, "help", targets=("Cy", *["Bo"] * 9))
     assert bo.bond("trust", "Ada") - before == 2 * rise
     assert not cy.bonds
     assert {entry.who for entry in (*once.inner, *many.inner)} == {"Ada", "Bo"}

@@ -191,16 +191,24 @@ from loopforge.errors import BadRun
 from loopforge.lab.runs import simulate
 from loopforge.lab.scenario import read_scenario
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (30_001, 30_001))
+out = Path(sys.argv[1])
+hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+resource.setrlimit(resource.RLIMIT_FSIZE, (30_001, hard))
+def freed(row):
+    if (out / "actions.jsonl").stat().st_size > 30_000:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
 try:
-    asyncio.run(simulate(read_scenario(sys.stdin.read(), "small"), out=Path(sys.argv[1])))
+    asyncio.run(simulate(read_scenario(sys.stdin.read(), "small"), out=out, progress=freed))
 except BadRun as error:
     sys.exit(str(error))
 """
 
 
 def test_a_disk_that_takes_half_a_step_stops_the_run_and_loses_nothing_else(tmp_path: Path) -> None:
-    """A write that was cut short is an error; taken up again, the run ends with the same bytes."""
+    """A write that was cut short is an error at once, even if there is room for the next one.
+
+    Taken up again, the run ends with the same bytes.
+    """
     whole = run(tmp_path / "whole")
     cut = tmp_path / "cut"
     child = subprocess.run(
@@ -282,6 +290,24 @@ def test_a_forged_log_is_not_taken_up(forgery: str, tmp_path: Path) -> None:
         asyncio.run(resume(folder))
     assert len(str(caught.value)) < 800
     assert made.startswith((folder / LOG).read_bytes())
+
+
+IMPOSSIBLE = sorted(
+    name
+    for name, (_, kind) in FORGED.items()
+    if kind is Decided and name not in ("another act", "another outcome")
+)
+
+
+@pytest.mark.parametrize("forgery", IMPOSSIBLE)
+def test_no_fork_is_made_of_what_nobody_could_have_decided(forgery: str, tmp_path: Path) -> None:
+    """A record that is of no robot here is refused in words before the step that it is of."""
+    change, kind = FORGED[forgery]
+    folder = run(tmp_path / "run")
+    _forge(folder, change, kind)
+    with pytest.raises(BadRun):
+        asyncio.run(fork(folder, tmp_path / "fork", 5, {"pressure": "1"}))
+    assert not any(isinstance(row, Decided) for row in rows_of(tmp_path / "fork"))
 
 
 BAD_CHANGES = (

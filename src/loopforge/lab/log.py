@@ -109,7 +109,10 @@ def write_all(file: BinaryIO, path: Path, lines: bytes) -> None:
     """Write all of it: a raw file may take a part without a word. Raises BadRun."""
     try:
         while lines:
-            lines = lines[file.write(lines) :]
+            taken = file.write(lines)
+            if not taken:
+                raise BadRun(f"{path} cannot be written: it takes nothing more.")
+            lines = lines[taken:]
     except OSError as error:
         raise BadRun(f"{path} cannot be written: {said(error)}.") from error
 
