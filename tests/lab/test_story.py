@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from loopforge.core.factory import Decided, Reflected
+from loopforge.core.factory import INTENTS, Decided, Reflected
+from loopforge.core.perception import AgentPerception
+from loopforge.core.plan import AgentActionPlan
 from loopforge.errors import BadRun, BadScenario
+from loopforge.lab import run_simulation
 from loopforge.lab.chronicle import chronicle, chronicle_problems
 from loopforge.lab.claims import (
     EVER,
@@ -33,11 +36,13 @@ from loopforge.lab.claims import (
     Unseen,
     when,
 )
+from loopforge.lab.dice import Luck
 from loopforge.lab.log import rows_of
 from loopforge.lab.minds import Minds
 from loopforge.lab.phrases import phrases
 from loopforge.lab.retelling import tell_by_model
 from loopforge.lab.runs import fork
+from loopforge.lab.scenario import Scenario, open_scenario
 from loopforge.lab.story import Sentence, Story, check, mark, plain, tell
 from loopforge.lab.templates import templates
 from loopforge.lab.wording import direction, number, ordinal, quote
@@ -185,6 +190,60 @@ def test_a_run_without_its_head_is_refused() -> None:
         check(story(**SPUN), tail)
     with pytest.raises(BadRun):
         list(chronicle(tail))
+
+
+def wild(seen: AgentPerception) -> AgentActionPlan:
+    """Whatever comes to mind: no plan at all, acts that nobody can do, people who are not there."""
+    throw = Luck(3).throw(seen.step, seen.name, "wild")
+    if throw % 9 == 0:
+        return None  # type: ignore[return-value]
+    return AgentActionPlan(
+        intent=(*INTENTS, "dance")[throw % 9],
+        mode="guardrail" if throw % 2 else "context",
+        rule="a rule" if throw % 2 else "",
+        narrative="“a” [r1] {who} *x*\n<b>" * (throw % 3),
+        targets=(seen.context.get("whom", "nobody"), "a ghost")[: throw % 3],
+    )
+
+
+@pytest.mark.parametrize("name", ["first_shift", "quota_week"])
+def test_whatever_minds_return_the_story_is_true(name: str, tmp_path: Path) -> None:
+    """A city of minds that return anything at all has a story and a log, and both hold."""
+    run_simulation(name, policy=wild, out=tmp_path / "run", action_log_path=tmp_path / "log.jsonl")
+    told = tell(tmp_path / "run")
+    assert check(told, tmp_path / "run") == []
+    lines = chronicle(rows_of(tmp_path / "run"))
+    assert list(chronicle_problems(lines, rows_of(tmp_path / "run"))) == []
+
+
+def test_the_smallest_city_has_a_story(tmp_path: Path) -> None:
+    """One robot, one step, nobody in charge."""
+    base = open_scenario("first_shift")
+    alone = replace(base, robots=base.robots[:1], days=1, steps_per_day=1)
+    run_simulation(
+        Scenario.from_dict(alone.to_dict()), out=tmp_path / "run", action_log_path=tmp_path / "log"
+    )
+    told = tell(tmp_path / "run")
+    assert check(told, tmp_path / "run") == []
+    assert "obody" in told.sentences[0].text
+
+
+def test_a_cursed_scenario_forges_nothing(tmp_path: Path) -> None:
+    """Rules and voices full of marks, braces and quotes are told as they stand, as text."""
+    fields = open_scenario("first_shift").to_dict()
+    for rule in fields["protocols"]:
+        for end in ("kept_good", "kept_bad", "broke_good", "broke_bad"):
+            rule[end] = r"The “{place}” [r5] {who} {place} {bell} {told} *and* \1 <b>"
+        rule |= {"text": "Never “ever” {who} [i1]", "title": "{title}", "miss": "one hundred"}
+        rule |= {"sign": ["{place} a", "{who}b", "c"], "cue": ["“", "”", "[r1 r2]"]}
+    for robot in fields["robots"]:
+        robot |= {"voice": "I am. You are! {who} [rx]", "backstory": "[rx](y) “"}
+    cursed = Scenario.from_dict({**fields, "perception": "spin", "supervisor": "gaslighting"})
+    run_simulation(cursed, out=tmp_path / "run", action_log_path=tmp_path / "log")
+    told = tell(tmp_path / "run")
+    assert check(told, tmp_path / "run") == []
+    assert len(re.findall(r"(?<!\\)\[r", told.text())) == len(told.sentences)
+    assert not re.search(r"(?<!\\)\[r", told.text(ids=False))
 
 
 # ---------------------------------------------------------------- how it reads

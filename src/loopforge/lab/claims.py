@@ -234,8 +234,8 @@ class Silent(Struct, frozen=True, tag_field="claim", tag="silent"):
 class Tally(Struct, frozen=True, tag_field="claim", tag="tally"):
     """The acts of a day, or (EVER) of the run: how many went wrong, and in which way.
 
-    `kept`: a rule where it was wrong. `broke`: one where it was right. `misjudged` were taken in
-    the evening for other than they were.
+    `kept`: a rule where it was wrong. `broke`: one where it was right. `passed`: how many of the
+    wrong ones who did them took for good ones in the evening.
     """
 
     day: int
@@ -243,7 +243,7 @@ class Tally(Struct, frozen=True, tag_field="claim", tag="tally"):
     wrong: int
     kept: int
     broke: int
-    misjudged: int
+    passed: int
     incidents: int
 
 

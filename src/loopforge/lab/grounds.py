@@ -48,6 +48,7 @@ class DayGround:
     incidents: int = 0
     evenings: dict[str, int] = field(default_factory=dict)
     misjudged: Counter[str] = field(default_factory=Counter[str])
+    passed: int = 0
     last: tuple[int, int] = (-1, -1)
     """(row, step) of the last closed step."""
 
@@ -129,6 +130,7 @@ class Grounds:
                     self.rows[row.n] = row
                 wrong = [each for each in row.of if each.good != self._truly.get(each.row)]
                 day.misjudged[row.who] = len(wrong)
+                day.passed += sum(each.good for each in wrong)
                 self._entries(row, EVENING, str(row.reflection.get("summary_of_day", "")))
             case DayEnded() if day is not None:
                 day.ended = replace(row, robots={})

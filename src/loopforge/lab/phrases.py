@@ -18,6 +18,7 @@ from loopforge.lab.claims import (
     Believed,
     Bent,
     BrokeOff,
+    Cause,
     Counted,
     Crossed,
     Did,
@@ -305,7 +306,7 @@ def _counted(claim: Tally | Counted | Ranked | Swung) -> Case:
                 "broke": number(claim.broke),
                 "times_kept": times(claim.kept),
                 "times_broke": times(claim.broke),
-                "misjudged": number(claim.misjudged),
+                "passed": number(claim.passed),
                 "incidents": plural(claim.incidents, "incident"),
                 "evening": "evenings" if claim.day == EVER else "evening",
             }
@@ -356,13 +357,18 @@ def _inner(claim: Moved | Hinge | Crossed) -> Case:
             }
 
 
+def _cause(cause: Cause) -> str:
+    """What moved something, and how often where it was more than once."""
+    often = f" ({times(cause.times)})" if cause.times > 1 else ""
+    evening = templates()["words"]["evening"].get(cause.rule, "")
+    if evening:
+        return f"{'evenings' if often else 'an evening'} {evening}{often}"
+    return word("cause", cause.rule) + often
+
+
 def _moved(claim: Moved) -> Case:
     low, high = BAND_OF[claim.before], BAND_OF[claim.after]
-    account = [
-        f"{signed(each.delta)} for {word('cause', each.rule)}"
-        + (f" ({times(each.times)})" if each.times > 1 else "")
-        for each in claim.causes
-    ]
+    account = [f"{signed(each.delta)} for {_cause(each)}" for each in claim.causes]
     return ("any",), {
         "who": claim.who,
         "name": what_of(claim.what),

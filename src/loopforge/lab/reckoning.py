@@ -117,7 +117,7 @@ def tally(day: int, days: Sequence[Past]) -> Told | None:
         wrong=sum(n for square, n in squares if square.endswith("+bad")),
         kept=sum(end.failings.get("over_compliance", 0) for end in ends),
         broke=sum(end.failings.get("over_reach", 0) for end in ends),
-        misjudged=sum(past.misjudged for past in days),
+        passed=sum(past.passed for past in days),
         incidents=sum(end.incidents for end in ends),
     )
     return claim, ids(*(end.n for end in ends), *(row for past in days for row in past.evenings))

@@ -95,7 +95,7 @@ def counts_borne(claim: Tally | Counted | Ranked | Tensest | Swung, grounds: Gro
                 sum(day.wrong.total() for day in days),
                 sum(day.kept for day in days),
                 sum(day.broke for day in days),
-                sum(day.misjudged.total() for day in days),
+                sum(day.passed for day in days),
                 sum(day.incidents for day in days),
             ), rows
         case Counted(what, day, who):

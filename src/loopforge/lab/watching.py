@@ -181,7 +181,8 @@ class Past:
     steps: array[int]
     ended: DayEnded | None
     evenings: tuple[int, ...]
-    misjudged: int
+    passed: int
+    """Wrong acts that who did them took for good ones."""
 
     @classmethod
     def of(cls, today: Today) -> Past:
@@ -194,7 +195,9 @@ class Past:
             steps=array("q", [row for row, _ in today.steps]),
             ended=replace(ended, robots={}) if ended else None,
             evenings=tuple(evening.n for evening in today.evenings),
-            misjudged=sum(evening.misjudged for evening in today.evenings),
+            passed=sum(
+                each.good and not each.truly for evening in today.evenings for each in evening.of
+            ),
         )
 
 
