@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 from functools import cache
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
@@ -17,6 +19,7 @@ from loopforge.models.scripted import Script, ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 
 ROOT = Path(mkdtemp(prefix="stories-"))
+atexit.register(rmtree, ROOT, ignore_errors=True)
 PROMPTS = Path(__file__).parents[2] / "src/loopforge/policies/prompts"
 
 
