@@ -37,8 +37,8 @@ def answers(question: Question) -> Mapping[str, Any]:
 class Priced:
     """A scripted model that costs something, and notes in a file that it was asked."""
 
-    def __init__(self, price: str, asked: Path) -> None:
-        self._price, self._asked = price, asked
+    def __init__(self, price: str, asked: Path, *, small: bool = False) -> None:
+        self._price, self._asked, self._small = price, asked, small
         self._script = ScriptedModels(answers)
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
@@ -53,8 +53,8 @@ class Priced:
         return await self._script.count(route, texts)
 
     def facts(self, route: Route) -> ModelFacts:
-        """As scripted."""
-        return self._script.facts(route)
+        """As scripted, but for its size."""
+        return replace(self._script.facts(route), small=self._small)
 
 
 class Broken(Priced):
@@ -78,9 +78,9 @@ class Stuck(Priced):
         raise AssertionError
 
 
-def priced(asked: str, price: str = PRICE) -> Minds:
+def priced(asked: str, price: str = PRICE, *, small: bool = False) -> Minds:
     """Minds over a model at this price."""
-    return Minds(models=Priced(price, Path(asked)), prompts=PromptBook())
+    return Minds(models=Priced(price, Path(asked), small=small), prompts=PromptBook())
 
 
 def broken(asked: str) -> Minds:

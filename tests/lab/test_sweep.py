@@ -365,7 +365,8 @@ def costs(folder: Path) -> float:
     lines = [
         line for tape in (folder / "tapes").iterdir() for line in tape.read_text().splitlines()
     ]
-    return sum(float(json.loads(line)["reply"]["usage"]["cost"]) for line in lines)
+    used = [json.loads(line)["reply"]["usage"] for line in lines]
+    return sum(float(each.get("cost", 0)) for each in used)
 
 
 def test_a_sweep_that_asks_models_counts_what_they_cost(tmp_path: Path) -> None:
@@ -437,6 +438,17 @@ def test_a_sweep_is_scored_again_without_asking(tmp_path: Path) -> None:
     swept = sweep(layout, out, maker=maker(tmp_path, "broken"), rescore=True, workers=2)
     assert swept.missing == 0
     assert asked(tmp_path) == count
+    assert written(out) == before
+
+
+def test_what_was_known_of_a_model_is_on_the_tape(tmp_path: Path) -> None:
+    """A small model is asked otherwise; scored again where nobody knows it the bytes are the same."""
+    layout, out = asking(seeds=1), tmp_path / "sweep"
+    sweep(layout, out, maker=maker(tmp_path, small=True))
+    before = written(out)
+    sweep(layout, tmp_path / "large", maker=maker(tmp_path))
+    assert written(tmp_path / "large") != before
+    sweep(layout, out, maker=maker(tmp_path), rescore=True)
     assert written(out) == before
 
 

@@ -24,6 +24,8 @@ from loopforge.models.tape import Entry, key_of
 from loopforge.models.tokens import estimate
 from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Route
 
+FACTS = "facts of "
+"""How the key of an entry begins that holds what is known of a model, and no answer."""
 _encoder = msgspec.json.Encoder(enc_hook=encode_plain)
 _decoder = msgspec.json.Decoder(Entry, dec_hook=decode_plain)
 
@@ -88,10 +90,23 @@ class Taped:
         return [estimate(text) for text in texts]
 
     def facts(self, route: Route) -> ModelFacts:
-        """As the live model says; a tape alone has no tools."""
-        if self._live is not None:
-            return self._live.facts(route)
-        return ModelFacts(name="tape", window=8192, counting="estimated")
+        """As the tape says, or the live model, and then the tape says so too.
+
+        Minds may ask otherwise of a small model, so what was known of it belongs to its answers.
+        """
+        key = f"{FACTS}{msgspec.json.encode(route, order='sorted').decode()}"
+        known = self._known.get((key, 0))
+        if known is not None:
+            return msgspec.json.decode(known.text, type=ModelFacts)
+        if self._live is None:
+            return ModelFacts(name="tape", window=8192, counting="estimated")
+        facts = self._live.facts(route)
+        reply = ModelReply(outcome="answered", text=msgspec.json.encode(facts).decode())
+        self._known[key, 0] = reply
+        self._write(
+            Entry(key=key, nth=0, about="what is known of the model", pieces=(), reply=reply)
+        )
+        return facts
 
 
 def read_tape(path: Path, *, mend: bool) -> list[Entry]:
