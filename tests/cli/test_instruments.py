@@ -86,6 +86,20 @@ def test_a_story_is_told_and_checked(lab: Lab) -> None:
     assert lab("story", "first_shift-stub-7", "--day", "9")[0] == 2
 
 
+def test_the_daily_log_leaves_nothing_out(lab: Lab) -> None:
+    """One line for each step, of one day where that is asked for, and every line holds."""
+    lab("run", *SMALL)
+    code, out, _ = lab("story", "first_shift-stub-7", "--log")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].startswith("day 1, bell 1 [r")
+    code, one, _ = lab("story", "first_shift-stub-7", "--log", "--day", "2", "--no-ids")
+    assert one.splitlines()[0].startswith("day 2, bell 1: tension")
+    assert len(one.splitlines()) < len(lines)
+    code, out, _ = lab("story", "first_shift-stub-7", "--log", "--check")
+    assert (code, out.strip()) == (0, "Every line holds.")
+
+
 def test_a_story_can_be_told_by_the_home_s_model(lab: Lab, home: Path) -> None:
     """With --tell llm the model of the home is asked; how much of it was kept is said beside."""
     lab("run", *SMALL)

@@ -137,6 +137,9 @@ def story(
     check: Annotated[
         bool, typer.Option("--check", help="Recompute every claim; exits with 1 for a false one.")
     ] = False,
+    log: Annotated[
+        bool, typer.Option("--log", help="The daily log instead: a line for each step, complete.")
+    ] = False,
     model: Model = "",
     as_json: AsJson = False,
 ) -> None:
@@ -148,9 +151,12 @@ def story(
 
     there = settings(context)
     place = found(there, folder)
+    if log:
+        _logged(place, day, ids=ids, check=check, as_json=as_json)
+        return
     told = stories.tell(place)
     if tell is Teller.llm:
-        told = _retold(there, told, model)
+        told = _retold(there, told, model, day)
     if check:
         problems = stories.check(told, place)
         for problem in problems:
@@ -164,7 +170,25 @@ def story(
     typer.echo(plain)
 
 
-def _retold(there: Settings, told: Story, model: str) -> Story:
+def _logged(place: Path, day: int | None, *, ids: bool, check: bool, as_json: bool) -> None:
+    """The daily log of a run, a line a step; or whether all of it holds."""
+    import msgspec
+
+    from loopforge.lab.chronicle import chronicle, chronicle_problems
+    from loopforge.lab.log import rows_of
+
+    if check:
+        problems = list(chronicle_problems(chronicle(rows_of(place)), rows_of(place)))
+        typer.echo("\n".join(problems) or "Every line holds.")
+        if problems:
+            raise typer.Exit(1)
+        return
+    for line in chronicle(rows_of(place)):
+        if day is None or line.day == day - 1:
+            typer.echo(msgspec.json.encode(line).decode() if as_json else line.text(ids=ids))
+
+
+def _retold(there: Settings, told: Story, model: str, day: int | None) -> Story:
     """The story in the words of this home's model; how far, goes to standard error."""
 
     async def ask() -> Story:
@@ -172,7 +196,7 @@ def _retold(there: Settings, told: Story, model: str) -> Story:
         from loopforge.lab.retelling import tell_by_model
 
         async with open_minds(there, model) as minds:
-            retold = await tell_by_model(told, minds)
+            retold = await tell_by_model(told, minds, day)
         typer.echo(retold.account(), err=True)
         return retold.story
 
