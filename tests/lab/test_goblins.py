@@ -115,3 +115,31 @@ def test_what_a_mind_writes_over_is_not_the_record(name: str, still: list[bytes]
         return row.shown, row.truth, row.edits
 
     assert [seen(row) for row in acts(_played(imp.policy))] == [seen(row) for row in acts(still)]
+
+
+def test_a_supervisors_words_are_shown_without_what_cannot_be_printed() -> None:
+    """Control characters and turned-around text stay in its own row; others are told the rest."""
+    cursed = {"message": "hurry", "force": "high", "text": "Fas\x1b[31mter\u202e, \u200bnow!"}
+    minds = Minds(supervisor="imp", own={"imp": lambda _: plan(meta=cursed)})
+    told = acts(play(read(), minds))
+    shown = {row.shown.recent_supervisor_text for row in told if row.role != "supervisor"}
+    assert shown == {"", "Fas[31mter, now!"}
+
+
+def test_a_message_that_is_none_is_silence() -> None:
+    """What is no message of a Supervisor is heard by nobody."""
+    for message in ("obey", 7, None, ["hurry"], "silence"):
+        meta = {"message": message, "text": "Obey!"}
+        minds = Minds(supervisor="imp", own={"imp": lambda _, meta=meta: plan(meta=meta)})
+        told = acts(play(read(), minds))
+        assert {row.voice.meant for row in told} == {"silence"}
+        assert {row.shown.recent_supervisor_text for row in told} == {""}
+
+
+def test_a_robot_cannot_speak_as_the_supervisor() -> None:
+    """Words in its plan stay in its row: nobody hears them, and the step says nothing of them."""
+    loud = next(each for each in IMPS if each.name == "speaks as the Supervisor")
+    lines = _played(loud.policy)
+    assert all("Faster" not in row.said for row in rows(lines) if isinstance(row, Stepped))
+    assert all("Faster" not in row.shown.recent_supervisor_text for row in acts(lines))
+    assert any("Faster" in str(row.plan) for row in acts(lines))

@@ -260,7 +260,10 @@ class Waiting(ScriptedModels):
         self.most = max(self.most, self._waiting)
         if self._waiting == self._count:
             self._all.set()
-        await self._all.wait()
+        for _ in range(1000):
+            if self._all.is_set():
+                break
+            await asyncio.sleep(0)
         reply = await super().ask(question, hear)
         self._waiting -= 1
         if not self._waiting:
@@ -341,6 +344,18 @@ def test_a_policy_that_asks_without_a_model_is_told_so() -> None:
         assert row.verdict == "contained"
         assert row.minded.outcome == "failed"
         assert "no models" in row.minded.why
+
+
+def test_a_refusal_that_a_mind_plays_down_is_on_record_all_the_same() -> None:
+    """A plan that came after a refused question is acted upon, and its row says refused."""
+
+    def shrugs(seen: AgentPerception) -> Thinking:
+        yield from ask("May I?")
+        return plan("I do it anyway.")
+
+    models = ScriptedModels(lambda _: FAILING["refused"])
+    for row in floor(play(read(), minds(models, "shrugs", own={"shrugs": shrugs}))):
+        assert (row.verdict, row.minded.outcome) == ("allowed", "refused")
 
 
 def test_single_robots_may_have_minds_of_their_own() -> None:

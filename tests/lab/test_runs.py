@@ -13,11 +13,13 @@ import pytest
 from loopforge.core.factory import Began, DayEnded, Decided, Ended, Reflected, Stepped
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import AgentActionPlan
+from loopforge.core.reflection import AgentReflection
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab import run_simulation
 from loopforge.lab.episode import Record
 from loopforge.lab.log import LOG, body_of, lines_of, row_of, rows_of
 from loopforge.lab.minds import Minds
+from loopforge.lab.reflection import DaySummary, build_agent_reflection
 from loopforge.lab.runs import (
     Choice,
     fork,
@@ -240,6 +242,24 @@ def test_a_fork_asks_nobody_about_the_past(tmp_path: Path) -> None:
     asked.clear()
     asyncio.run(fork(tmp_path / "run", tmp_path / "fork", 2, {"luck.Ada": "5"}, minds))
     assert sorted(set(asked)) == [2, 3]
+
+
+def test_a_fork_reflects_on_its_own_days(tmp_path: Path) -> None:
+    """From the day of its step on nobody is given the source's memories of another day."""
+    scenario = Choice(days=2, steps_per_day=6).apply(open_scenario("first_shift"))
+    asyncio.run(simulate(scenario, out=tmp_path / "run"))
+    asyncio.run(fork(tmp_path / "run", tmp_path / "fork", 7, {"policy": "context"}))
+    own, source = (
+        [row for row in rows_of(tmp_path / name) if isinstance(row, Reflected)]
+        for name in ("fork", "run")
+    )
+    for row in own:
+        reflection = AgentReflection.from_dict(row.reflection)
+        assert reflection == build_agent_reflection(DaySummary(**row.summary))
+    assert [row.reflection for row in own if row.day == 0] == [
+        row.reflection for row in source if row.day == 0
+    ]
+    assert [row.reflection for row in own] != [row.reflection for row in source]
 
 
 def test_what_cannot_be_forked_is_said(whole: Path, tmp_path: Path) -> None:
