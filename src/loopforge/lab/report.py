@@ -1,0 +1,70 @@
+"""The report of a run or a sweep: one HTML file that needs nothing but itself.
+
+    report(Path("pressure"), Path("pressure.html"))
+
+The question and its answer come first, what it cannot show and how to have it again come last. What
+has no data says in a line what would give it some. The same folder gives the same bytes; nothing is
+run, but for single runs of a sweep whose logs were not kept, and nobody is asked.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopforge.errors import BadRun
+from loopforge.lab.answers import ablations, contrasted, differences, headline
+from loopforge.lab.careers import beliefs, careers
+from loopforge.lab.colophon import limits, manifest
+from loopforge.lab.episodes import episodes
+from loopforge.lab.preface import design, question
+from loopforge.lab.rates import rates
+from loopforge.lab.sheet import Sheet, html
+from loopforge.lab.study import Study, study_of
+from loopforge.lab.tipping import doses, phases, trades
+from loopforge.lab.waits import waits
+from loopforge.lab.worker import Maker
+
+
+def report(folder: Path, out: Path, *, maker: Maker | None = None) -> Path:
+    """Write the report of the run or the sweep in this folder, and give its path.
+
+    `maker` makes the minds of a sweep that asked models, so that episodes can be played again from
+    its tapes. Raises BadRun, BadScenario, InputError.
+    """
+    page = html(sheet(study_of(Path(folder)), maker)).encode()
+    out = Path(out)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_bytes(page)
+    except OSError as error:
+        raise BadRun(f"{out} cannot be written: {error.strerror}.") from error
+    return out
+
+
+def sheet(study: Study, maker: Maker | None = None) -> Sheet:
+    """The report as data: its sections in their order."""
+    hypotheses = study.layout.experiment.hypotheses if study.layout else ()
+    declared = contrasted(study, hypotheses)
+    kind = "a run" if study.watched is not None else "a sweep"
+    return Sheet(
+        kind=f"Loopforge Factory, report of {kind}",
+        title=study.title,
+        sections=(
+            question(study),
+            headline(study, declared),
+            design(study),
+            rates(study),
+            differences(study, declared),
+            waits(study),
+            doses(study),
+            phases(study),
+            trades(study),
+            careers(study),
+            beliefs(study),
+            ablations(study),
+            episodes(study, maker),
+            limits(study),
+            manifest(study),
+        ),
+        foot=f"{study.folder.name}. This page runs nothing and asks for nothing.",
+    )
