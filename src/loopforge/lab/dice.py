@@ -11,7 +11,6 @@ import struct
 from collections.abc import Mapping
 from hashlib import blake2b
 
-
 _SIXTEEN = struct.Struct(">16H").unpack
 
 

@@ -44,15 +44,16 @@ def guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
 
 
 def _guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
-    if not isinstance(plan, AgentActionPlan) or short(plan.mode) not in MODES:
-        kept = {"returned": _kind(plan)}
-        return _contained("what came back is no plan; it stands still", kept)
+    if not isinstance(plan, AgentActionPlan) or (mode := short(plan.mode)) not in MODES:
+        returned = {"returned": _kind(plan)}
+        return _contained("what came back is no plan; it stands still", returned)
     meta: Mapping[str, Any] = plan.meta if isinstance(plan.meta, dict) else {}
     notes: list[str] = []
     if meta.get("fallback"):
         why = short(meta["fallback"])
-        return _contained(f"no answer: {why}", _kept(plan, meta, (), "", notes))
-    intent = short(plan.intent)
+        kept = _kept(plan, meta, short(plan.intent), mode, notes)
+        return _contained(f"no answer: {why}", kept)
+    intent = wanted = short(plan.intent)
     if intent not in INTENTS:
         notes.append(f"nobody here can {intent!r}; it stands still")
         intent = "idle"
@@ -70,9 +71,10 @@ def _guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
     belief = meta.get("belief")
     if type(belief) is not str or belief not in MIDDLE:
         belief = BAND_OF[seen.sign]
-    kept = _kept(plan, meta, targets, move_to, notes)
+    kept = _kept(plan, meta, wanted, mode, notes)
+    kept["move_to"], kept["targets"] = move_to, targets
     verdict: Verdict = "amended" if notes else "allowed"
-    return Guarded(intent, kept["mode"], move_to, targets, belief, verdict, tuple(notes), kept)
+    return Guarded(intent, mode, move_to, targets, belief, verdict, tuple(notes), kept)
 
 
 def _contained(note: str, plan: dict[str, Any]) -> Guarded:
@@ -111,22 +113,22 @@ def _targets(wanted: object, robot: Robot, env: Factory, notes: list[str]) -> tu
 def _kept(
     plan: AgentActionPlan,
     meta: Mapping[str, Any],
-    targets: tuple[str, ...],
-    move_to: str,
+    intent: str,
+    mode: str,
     notes: list[str],
 ) -> dict[str, Any]:
-    """The plan as the row keeps it."""
+    """The plan as the row keeps it; where to and whom are filled in by what was let through."""
     risk = plan.riskiness
     if type(risk) not in (float, int, bool) or not 0 <= risk <= 1:
         notes.append("its riskiness is no number from 0 to 1; it is taken for the middle")
         risk = 0.5
     return {
-        "intent": short(plan.intent),
-        "mode": short(plan.mode),
+        "intent": intent,
+        "mode": mode,
         "rule": short(plan.rule),
         "narrative": short(plan.narrative),
-        "move_to": move_to,
-        "targets": targets,
+        "move_to": "",
+        "targets": (),
         "riskiness": float(risk),
         "meta": {short(k)[:40]: short(v) for k, v in islice(meta.items(), 8)},
     }
@@ -138,6 +140,8 @@ def short(value: object) -> str:
     Numbers are written out; of anything else that is no text only its type is said, for how it
     shows itself may be without end, or other in each run.
     """
+    if type(value) is str and len(value) < LONGEST_NARRATIVE and value.isascii():
+        return value
     text = value if type(value) is str else _text(value)
     if len(text) > LONGEST_NARRATIVE:
         text = text[: LONGEST_NARRATIVE - 1] + "…"
