@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from loopforge.lab.amounts import amount, counted, shared, signed, spanned, three
-from loopforge.lab.charts import Dot, Lane, Line, curves, lanes, percent, plain, sums
+from loopforge.lab.charts import Dot, Lane, lanes, percent, plain, sums
+from loopforge.lab.curves import Line, curves
 from loopforge.lab.drift import cause_of, what_of
 from loopforge.lab.lives import Life
 from loopforge.lab.score import Result

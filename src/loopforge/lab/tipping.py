@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from statistics import pstdev
 
 from loopforge.lab.amounts import amount, chance, share, shared, spanned, three
-from loopforge.lab.charts import Line, Spot, Trail, chart_map, curves, percent, trade
+from loopforge.lab.charts import percent
+from loopforge.lab.curves import Line, curves
 from loopforge.lab.doses import Response, dose_response
 from loopforge.lab.experiment import TRAIT
+from loopforge.lab.planes import Spot, Trail, chart_map, trade
 from loopforge.lab.rates import ROLES
 from loopforge.lab.score import Result
 from loopforge.lab.sheet import Block, Figure, Figures, Items, Missing, Section, Table, Words, says

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from loopforge.lab.amounts import counted, p_is, share
-from loopforge.lab.charts import Line, curves, percent
+from loopforge.lab.charts import percent
+from loopforge.lab.curves import Line, curves
 from loopforge.lab.score import Result
 from loopforge.lab.sheet import Block, Figure, Figures, Missing, Section, Table, Words, says
 from loopforge.lab.statistics import holm
