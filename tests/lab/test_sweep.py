@@ -8,96 +8,32 @@ import multiprocessing
 import os
 import select
 import signal
-from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 from rich.console import Console
 
-from loopforge.core.factory import Change, DayEnded, Decided, Reflected, Stepped
 from loopforge.errors import BadRun, BadScenario
-from loopforge.lab.design import Layout, lay_out
-from loopforge.lab.engine import Give, Here, Processes, Take
-from loopforge.lab.experiment import Experiment, scenarios_of
-from loopforge.lab.log import rows_of
+from loopforge.lab.engine import Processes
 from loopforge.lab.progress import bar
 from loopforge.lab.results import held, layout_of, manifest_of, results_of
 from loopforge.lab.runs import run_simulation, summary_of
-from loopforge.lab.score import Result
 from loopforge.lab.sweep import Swept, again, sweep
-from loopforge.lab.worker import Job, Maker, Work
-
-STEPS = 6
-
-
-def laid(**fields: Any) -> Layout:
-    """A small experiment, laid out: two policies by two perceptions, two seeds."""
-    factors = {
-        "policy": ["stub", "context"],
-        "perception": ["accurate", "spin"],
-        "days": [2],
-        "steps_per_day": [STEPS],
-        **fields.pop("factors", {}),
-    }
-    least = {"name": "small", "question": "Does it?", "scenarios": ["first_shift"], "seeds": 2}
-    experiment = Experiment.from_dict({**least, "factors": factors, **fields})
-    return lay_out(experiment, scenarios_of(experiment))
-
-
-def asking(**fields: Any) -> Layout:
-    """A small experiment that asks a model."""
-    factors = {"policy": ["llm"], "days": [1], "steps_per_day": [4], "perception": ["accurate"]}
-    return laid(seeds=fields.pop("seeds", 4), factors=factors, **fields)
-
-
-def maker(tmp_path: Path, name: str = "priced", **arguments: Any) -> Maker:
-    """Minds of tests/lab/makers.py; `asked` counts how often the model was."""
-    return Maker(f"tests.lab.makers:{name}", {"asked": str(tmp_path / "asked"), **arguments})
-
-
-def asked(tmp_path: Path) -> int:
-    """How often the model was asked."""
-    path = tmp_path / "asked"
-    return len(path.read_text()) if path.exists() else 0
-
-
-def written(folder: Path) -> bytes:
-    """The results' bytes."""
-    return (folder / "results.jsonl").read_bytes()
-
-
-class Seen:
-    """An engine of one worker that notes which jobs it is given."""
-
-    def __init__(self) -> None:
-        self.jobs: list[Job] = []
-
-    def run(self, work: Work, give: Give, take: Take) -> None:
-        """Note and run."""
-
-        def noted() -> Sequence[Job]:
-            jobs = give()
-            self.jobs += jobs
-            return jobs
-
-        Here().run(work, noted, take)
-
-
-class Backwards(Seen):
-    """An engine that does what it is given last first."""
-
-    def run(self, work: Work, give: Give, take: Take) -> None:
-        """Take all there is, and turn it round."""
-        jobs: list[Job] = []
-        while some := give():
-            jobs += some
-        jobs.reverse()
-        waiting = [jobs]
-        Here().run(work, lambda: waiting.pop() if waiting else [], take)
-
+from loopforge.lab.worker import Maker
+from tests.lab.sweeps import (
+    STEPS,
+    Backwards,
+    Seen,
+    asked,
+    asking,
+    costs,
+    kept,
+    laid,
+    maker,
+    written,
+)
 
 # ---------------------------------------------------------------- the same bytes
 
@@ -149,92 +85,11 @@ def test_cells_share_their_seeds(tmp_path: Path) -> None:
     assert len({each.head for each in results}) == 8
 
 
-def kept(tmp_path: Path, **factors: Any) -> tuple[Result, Path]:
-    """One result with its run's folder."""
-    levels = {"policy": ["stub"], "perception": ["spin"], **factors}
-    layout = laid(seeds=1, factors=levels, keep_logs=True)
-    sweep(layout, tmp_path / "sweep")
-    (result,) = results_of(tmp_path / "sweep")
-    return result, tmp_path / "sweep/runs/c0000-s1"
-
-
 def test_kept_logs_are_whole_runs(tmp_path: Path) -> None:
     """With keep_logs each run has its folder, whose log ends in the head of the result."""
     result, folder = kept(tmp_path)
     run = summary_of(folder)
     assert (run.head, run.rows, run.decisions) == (result.head, result.rows, result.decisions)
-
-
-def test_first_times_are_those_of_the_log(tmp_path: Path) -> None:
-    """First times count steps from 1; what never came is censored at the last step."""
-    result, folder = kept(tmp_path)
-    first: dict[str, int] = {}
-    lives: dict[str, dict[str, int]] = {}
-    modes: dict[str, str] = {}
-    for row in rows_of(folder):
-        if isinstance(row, Stepped) and row.incidents:
-            first.setdefault("incident", row.step + 1)
-        if not isinstance(row, Decided) or row.role == "supervisor":
-            continue
-        mode, happened = row.plan["mode"], []
-        if modes.setdefault(row.who, mode) != mode:
-            happened.append("switch")
-        modes[row.who] = mode
-        if row.outcome.failing == "over_reach":
-            happened.append("violation")
-        elif row.outcome.failing:
-            happened.append("over_compliance")
-        for event in happened:
-            first.setdefault(event, row.step + 1)
-            lives.setdefault(row.who, {}).setdefault(event, row.step + 1)
-    assert result.times["refusal"] == (2 * STEPS, False)
-    for event in ("incident", "switch", "violation", "over_compliance"):
-        assert result.times[event] == (first.get(event, 2 * STEPS), event in first)
-    assert set(result.lives) == set(modes)
-    for who, times in result.lives.items():
-        for event, (time, observed) in times.items():
-            known = lives.get(who, {})
-            assert (time, observed) == (known.get(event, 2 * STEPS), event in known)
-    assert any(observed for _, observed in result.times.values())
-
-
-def test_drift_adds_up_to_what_became_of_each_trait(tmp_path: Path) -> None:
-    """Over all causes a trait's changes are what the floor ended with, less what it began with."""
-    result, folder = kept(tmp_path)
-    rows = list(rows_of(folder))
-    scenario = layout_of(tmp_path / "sweep").scenario(result.levels, 1)
-    floor = {each.name: each for each in scenario.robots if each.role != "supervisor"}
-    last = [row for row in rows if isinstance(row, DayEnded)][-1]
-    for name in ("traits.guardrail_reliance", "scars.confidence", "scars.cynicism"):
-        part, _, what = name.partition(".")
-        ended = sum(last.robots[who][name] for who in floor)
-        began = sum(getattr(each, part)[what] for each in floor.values())
-        assert sum(result.drift.get(name, {}).values()) == ended - began
-        assert result.days[-1].robots[name] == pytest.approx(ended / len(floor), abs=0.05)
-    changes: list[Change] = [
-        each for row in rows if isinstance(row, Decided | Reflected) for each in row.inner
-    ]
-    assert set(result.drift) == {
-        each.what
-        for each in changes
-        if each.who in floor and each.what.startswith(("traits.", "scars."))
-    }
-
-
-def test_days_and_telling_rows_are_of_the_log(tmp_path: Path) -> None:
-    """Each day's counts add up to the run's; telling rows are failings of the floor in the log."""
-    result, folder = kept(tmp_path)
-    assert [day.day for day in result.days] == [0, 1]
-    for name in ("right", "wrong", "over_reach", "over_compliance", "output"):
-        assert sum(getattr(day, name) for day in result.days) == result.counts[name]
-    by_row = {row.n: row for row in rows_of(folder) if isinstance(row, Decided)}
-    failed = [row for row in by_row.values() if row.outcome.failing and row.role != "supervisor"]
-    assert len(result.telling) == min(3, len(failed)) > 0
-    for each in result.telling:
-        row = by_row[each.row]
-        assert (row.who, row.step, row.outcome.failing) == (each.who, each.step, each.failing)
-    weights = [each.weight for each in result.telling]
-    assert weights == sorted(weights, reverse=True)
 
 
 def test_a_run_is_made_again_with_its_whole_log(tmp_path: Path) -> None:
@@ -358,15 +213,6 @@ def test_minds_that_cannot_be_made_are_refused_first(
 
 
 # ---------------------------------------------------------------- money and tapes
-
-
-def costs(folder: Path) -> float:
-    """What the tapes of a sweep have cost."""
-    lines = [
-        line for tape in (folder / "tapes").iterdir() for line in tape.read_text().splitlines()
-    ]
-    used = [json.loads(line)["reply"]["usage"] for line in lines]
-    return sum(float(each.get("cost", 0)) for each in used)
 
 
 def test_a_sweep_that_asks_models_counts_what_they_cost(tmp_path: Path) -> None:

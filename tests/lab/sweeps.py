@@ -1,0 +1,102 @@
+"""Small sweeps for tests: experiments, minds, engines that note what they do, and what is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from loopforge.lab.design import Layout, lay_out
+from loopforge.lab.engine import Give, Here, Take
+from loopforge.lab.experiment import Experiment, scenarios_of
+from loopforge.lab.results import results_of
+from loopforge.lab.score import Result
+from loopforge.lab.sweep import sweep
+from loopforge.lab.worker import Job, Maker, Work
+
+STEPS = 6
+
+
+def laid(**fields: Any) -> Layout:
+    """A small experiment, laid out: two policies by two perceptions, two seeds."""
+    factors = {
+        "policy": ["stub", "context"],
+        "perception": ["accurate", "spin"],
+        "days": [2],
+        "steps_per_day": [STEPS],
+        **fields.pop("factors", {}),
+    }
+    least = {"name": "small", "question": "Does it?", "scenarios": ["first_shift"], "seeds": 2}
+    experiment = Experiment.from_dict({**least, "factors": factors, **fields})
+    return lay_out(experiment, scenarios_of(experiment))
+
+
+def asking(**fields: Any) -> Layout:
+    """A small experiment that asks a model."""
+    factors = {"policy": ["llm"], "days": [1], "steps_per_day": [4], "perception": ["accurate"]}
+    return laid(seeds=fields.pop("seeds", 4), factors=factors, **fields)
+
+
+def maker(tmp_path: Path, name: str = "priced", **arguments: Any) -> Maker:
+    """Minds of tests/lab/makers.py; `asked` counts how often the model was."""
+    return Maker(f"tests.lab.makers:{name}", {"asked": str(tmp_path / "asked"), **arguments})
+
+
+def asked(tmp_path: Path) -> int:
+    """How often the model was asked."""
+    path = tmp_path / "asked"
+    return len(path.read_text()) if path.exists() else 0
+
+
+def written(folder: Path) -> bytes:
+    """The results' bytes."""
+    return (folder / "results.jsonl").read_bytes()
+
+
+class Seen:
+    """An engine of one worker that notes which jobs it is given."""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def run(self, work: Work, give: Give, take: Take) -> None:
+        """Note and run."""
+
+        def noted() -> Sequence[Job]:
+            jobs = give()
+            self.jobs += jobs
+            return jobs
+
+        Here().run(work, noted, take)
+
+
+class Backwards(Seen):
+    """An engine that does what it is given last first."""
+
+    def run(self, work: Work, give: Give, take: Take) -> None:
+        """Take all there is, and turn it round."""
+        jobs: list[Job] = []
+        while some := give():
+            jobs += some
+        jobs.reverse()
+        waiting = [jobs]
+        Here().run(work, lambda: waiting.pop() if waiting else [], take)
+
+
+def kept(tmp_path: Path, **factors: Any) -> tuple[Result, Path]:
+    """One result with its run's folder."""
+    levels = {"policy": ["stub"], "perception": ["spin"], **factors}
+    layout = laid(seeds=1, factors=levels, keep_logs=True)
+    sweep(layout, tmp_path / "sweep")
+    (result,) = results_of(tmp_path / "sweep")
+    return result, tmp_path / "sweep/runs/c0000-s1"
+
+
+def costs(folder: Path) -> float:
+    """What the tapes of a sweep have cost."""
+    lines = [
+        line for tape in (folder / "tapes").iterdir() for line in tape.read_text().splitlines()
+    ]
+    used = [json.loads(line)["reply"]["usage"] for line in lines]
+    return sum(float(each.get("cost", 0)) for each in used)
