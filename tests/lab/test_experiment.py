@@ -194,7 +194,7 @@ def test_sizes_are_bounded() -> None:
     with pytest.raises(BadScenario, match="kB"):
         read_experiment("#" * 100_000, "long.toml")
     with pytest.raises(BadScenario, match="no TOML"):
-        read_experiment("about = " + "[" * 5000, "deep.toml")
+        read_experiment("about = " + "[\n" * 5000, "deep.toml")
 
 
 def test_a_policy_need_not_be_known_before_it_is_asked_for() -> None:

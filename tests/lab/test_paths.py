@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import BadScenario
+from loopforge.lab.experiment import open_experiment, read_experiment
 from loopforge.lab.minds import Minds
 from loopforge.lab.runs import simulate
 from loopforge.lab.scenario import open_scenario
@@ -78,6 +79,45 @@ def test_a_path_that_is_no_scenario_is_refused(path: str, tmp_path: Path) -> Non
         open_scenario(make(folder), folder)
     assert str(caught.value).isprintable()
     assert "root:" not in str(caught.value)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_path_that_is_no_experiment_is_refused(path: str, tmp_path: Path) -> None:
+    """Files of experiments are read by the same rules."""
+    folder = tmp_path / "experiments"
+    folder.mkdir()
+    make, says = PATHS[path]
+    with pytest.raises(BadScenario, match=says.replace("scenario", "experiment")) as caught:
+        open_experiment(make(folder), folder)
+    assert str(caught.value).isprintable()
+
+
+BOMBS: Mapping[str, str] = {
+    "a dotted key": ".".join("a" * 30_000) + " = 1",
+    "deep lists": "a = " + "[\n" * 20_000,
+    "a hexadecimal bomb": "seeds = 0x" + "f" * 1900,
+    "a half character": "name = \ud800",
+    "nan": 'name = "x"\nquestion = "?"\nseeds = nan',
+    "an unknown key full of signs": '"\\u001b\\u202e" = 1',
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_cursed_experiment_is_refused_with_one_clear_line(bomb: str) -> None:
+    """Short, printable, and it names the file."""
+    with pytest.raises(BadScenario, match=r"^cursed\.toml") as caught:
+        read_experiment(BOMBS[bomb], "cursed.toml")
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 500
+
+
+def test_a_home_may_call_its_scenario_as_it_likes(tmp_path: Path) -> None:
+    """Any plain file name will do, with spaces and dots, and a link that stays in the folder."""
+    (tmp_path / "my first. one.toml").write_text(toml(city()))
+    (tmp_path / "other.toml").symlink_to("my first. one.toml")
+    for name in ("my first. one", "other"):
+        assert open_scenario(name, tmp_path) == read()
+    assert open_scenario(str(tmp_path / "other.toml")) == read()
 
 
 def test_a_run_stays_in_the_folder_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

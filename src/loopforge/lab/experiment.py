@@ -13,7 +13,6 @@ Knows nothing of workers or files of results; which cells are run is laid out in
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
@@ -24,7 +23,7 @@ from msgspec import Struct, field
 
 from loopforge.core.factory import PERCEPTION_MODES, STYLES, TRAITS
 from loopforge.errors import BadScenario
-from loopforge.lab.protocols import sentence_problem
+from loopforge.lab.protocols import quoted, sentence_problem
 from loopforge.lab.runs import Choice
 from loopforge.lab.scenario import (
     ABLATIONS,
@@ -34,6 +33,7 @@ from loopforge.lab.scenario import (
     open_scenario,
 )
 from loopforge.lab.score import MEANS, RATES
+from loopforge.lab.tables import held, tables, text_of
 
 Level: TypeAlias = str | int
 Levels: TypeAlias = dict[str, Level]
@@ -103,22 +103,17 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         try:
             made = msgspec.convert(dict(fields), cls)
         except (msgspec.ValidationError, RecursionError) as error:
-            raise BadScenario(f"This is no experiment: {error}.") from error
+            raise BadScenario(quoted(f"This is no experiment: {error}.")) from error
         checks = (_texts, _sizes, _levels, _hypotheses)
         problem = next((found for check in checks if (found := check(made))), "")
         if problem:
-            raise BadScenario(f"Experiment {made.name[:60]!r}: {problem}")
+            raise BadScenario(quoted(f"Experiment {made.name[:60]!r}: {problem}"))
         return made
 
 
 def read_experiment(text: str, source: str) -> Experiment:
     """Read an experiment from TOML. Raises BadScenario, naming the source and what to do."""
-    if len(text.encode()) > BIGGEST:
-        raise BadScenario(f"{source} has more than {BIGGEST // 1024} kB; an experiment is a page.")
-    try:
-        fields = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadScenario(f"{source} is no TOML: {error}.") from error
+    fields = tables(text, source, BIGGEST)
     try:
         if "hypotheses" in fields:
             raise BadScenario("write each hypothesis under a line of its own: [[hypothesis]].")
@@ -290,16 +285,15 @@ def open_experiment(name: str, folder: Path | None = None) -> Experiment:
 
     Raises BadScenario: no such experiment, or what is wrong in it.
     """
-    for path in (Path(name), *([folder / f"{name}.toml"] if folder else [])):
-        if path.suffix == ".toml" and path.is_file():
-            if path.stat().st_size > BIGGEST:
-                raise BadScenario(f"{path.name} is larger than {BIGGEST // 1024} kB.")
-            try:
-                return read_experiment(path.read_text("utf-8"), path.name)
-            except (OSError, UnicodeDecodeError) as error:
-                raise BadScenario(f"{path.name} cannot be read: {error}.") from error
+    if name.endswith(".toml"):
+        path = Path(name)
+        return read_experiment(text_of(path, BIGGEST), path.name)
+    if own := held(name, folder):
+        return read_experiment(text_of(own, BIGGEST), own.name)
     if name in shipped_experiments():
         found = resources.files("loopforge.lab").joinpath(f"shipped/experiments/{name}.toml")
         return read_experiment(found.read_text("utf-8"), name)
     known = ", ".join(shipped_experiments())
-    raise BadScenario(f"There is no experiment {name!r}. Shipped are {known}; or name a .toml.")
+    raise BadScenario(
+        f"There is no experiment {quoted(name[:80])!r}. Shipped are {known}; or name a .toml file."
+    )

@@ -24,13 +24,12 @@ from loopforge.errors import BadScenario
 from loopforge.lab.checks import ABLATIONS as ABLATIONS
 from loopforge.lab.checks import MOST_DAYS as MOST_DAYS
 from loopforge.lab.checks import MOST_STEPS as MOST_STEPS
-from loopforge.lab.checks import plain_name, problem_of
+from loopforge.lab.checks import problem_of
 from loopforge.lab.protocols import Protocol, protocol, quoted, shipped
+from loopforge.lab.tables import held, tables, text_of
 
 BIGGEST = 256 * 1024
 """Bytes of a scenario file."""
-LONGEST_LINE, MOST_DOTS = 2000, 20_000
-"""Characters of a line, and dots in all: reading a dotted key takes the square of its parts."""
 AT_FIRST = {
     "emotions": {"fear": 250, "stress": 300, "guilt": 150},
     "traits": {},
@@ -144,17 +143,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
 
 def read_scenario(text: str, source: str) -> Scenario:
     """Read a scenario from TOML. Raises BadScenario, naming the source, the key and what to do."""
-    if len(text.encode("utf-8", "replace")) > BIGGEST:
-        raise BadScenario(f"{source} has more than {BIGGEST // 1024} kB; a scenario is a page.")
-    if any(len(line) > LONGEST_LINE for line in text.split("\n")) or text.count(".") > MOST_DOTS:
-        raise BadScenario(
-            f"{source} has a line of more than {LONGEST_LINE} characters, or too many dots; "
-            "write long lists on several lines."
-        )
-    try:
-        fields = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: a number of thousands of digits
-        raise BadScenario(quoted(f"{source} is no TOML: {error}.")) from error
+    fields = tables(text, source, BIGGEST)
     try:
         return scenario_of(fields)
     except BadScenario as error:
@@ -244,12 +233,9 @@ def open_scenario(name: str, folder: Path | None = None) -> Scenario:
     """
     if name.endswith(".toml"):
         path = Path(name)
-        return read_scenario(_text(path), path.name)
-    if folder is not None and plain_name(name) and (folder / f"{name}.toml").exists():
-        path = (folder / f"{name}.toml").resolve()
-        if not path.is_relative_to(folder.resolve()):
-            raise BadScenario(f"{name}.toml leads out of {folder}; put the file itself there.")
-        return read_scenario(_text(path), path.name)
+        return read_scenario(text_of(path, BIGGEST), path.name)
+    if own := held(name, folder):
+        return read_scenario(text_of(own, BIGGEST), own.name)
     if name in shipped_scenarios():
         found = resources.files("loopforge.lab").joinpath(f"shipped/scenarios/{name}.toml")
         return read_scenario(found.read_text("utf-8"), name)
@@ -257,20 +243,3 @@ def open_scenario(name: str, folder: Path | None = None) -> Scenario:
     raise BadScenario(
         f"There is no scenario {quoted(name[:80])!r}. Shipped are {known}; or name a .toml file."
     )
-
-
-def _text(path: Path) -> str:
-    """What a file says, if it is one that could be a scenario."""
-    shown = quoted(path.name[-80:])
-    try:
-        if not path.is_file():
-            raise BadScenario(f"{shown} is no file; a scenario is a text file that ends in .toml.")
-        with path.open("rb") as file:
-            found = file.read(BIGGEST + 1)
-        if len(found) > BIGGEST:
-            raise BadScenario(f"{shown} is larger than {BIGGEST // 1024} kB; a scenario is a page.")
-        return found.decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise BadScenario(f"{shown} is no text in UTF-8: {error.reason}.") from error
-    except OSError as error:
-        raise BadScenario(f"{shown} cannot be read: {error.strerror}.") from error
