@@ -143,3 +143,11 @@ def test_a_robot_cannot_speak_as_the_supervisor() -> None:
     assert all("Faster" not in row.said for row in rows(lines) if isinstance(row, Stepped))
     assert all("Faster" not in row.shown.recent_supervisor_text for row in acts(lines))
     assert any("Faster" in str(row.plan) for row in acts(lines))
+
+
+def test_a_robot_with_the_supervisors_policy_is_a_robot() -> None:
+    """What it would say to the floor is heard by nobody; the Supervisor alone is the Supervisor."""
+    lines = play(read(days=2, supervisor="punitive"), Minds("overseer", supervisor="context"))
+    assert laws(lines) == []
+    assert {row.voice.meant for row in acts(lines)} == {"silence"}
+    assert any(row.plan["meta"].get("message") for row in acts(lines))
