@@ -227,7 +227,7 @@ def damaged(folder: Path, tmp_path: Path, how: str) -> RunIndex:
 def test_what_stands_before_the_damage_is_read(folder: Path, tmp_path: Path, how: str) -> None:
     """A damaged log says near which line, and the steps before it are shown as ever."""
     index = damaged(folder, tmp_path, how)
-    assert "damaged near line 3" in index.damage
+    assert "damaged at line 31" in index.damage
     assert 0 < index.steps < 6
     assert index.moments(0, 20) == read(folder).moments(0, index.steps)
     assert index.life("Sprocket").turns

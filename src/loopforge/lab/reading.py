@@ -134,18 +134,17 @@ class RunIndex:
     def _read(self, file: BinaryIO) -> bool:
         at = before = self.size
         pending = _Open()
-        for line in file:
+        for number, line in enumerate(file, len(self._rows) + 1):
             if not line.endswith(b"\n"):
                 break
             try:
                 row = shortly(line, counted)
-                if row.n != len(self._rows) + len(pending.rows):
+                if row.n != number - 1:
                     raise BadRun(f"row {row.n} does not follow on the one before it")
                 pending.rows.append(at)
                 closes = self._take(row, line, pending)
             except (BadRun, BadScenario) as error:
-                number = len(self._rows) + len(pending.rows)
-                self.damage = f"The log of this run is damaged near line {number}: {error}"
+                self.damage = f"The log of this run is damaged at line {number}: {error}"
                 break
             at += len(line)
             if closes:

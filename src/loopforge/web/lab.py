@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from litestar import Response, get, post
+from litestar.enums import MediaType
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 from msgspec import Struct
@@ -289,7 +290,7 @@ async def report(site: Site, visitor: Visitor, run: Word, file: Word) -> Respons
     """A report from the folder of a run or a sweep, shut in."""
     data = await asyncio.to_thread(site.shifts.archive.report, run, file)
     headers = {"Content-Security-Policy": REPORT_POLICY}
-    return Response(data, media_type="text/html; charset=utf-8", headers=headers)
+    return Response(data, media_type=MediaType.HTML, headers=headers)
 
 
 def others(lines: Iterable[Line], than: Line) -> list[Line]:

@@ -87,27 +87,29 @@ async def make_fork(site: Site, owner: Visitor, run: Name, data: Fields, paces: 
     if not text.isdecimal() or not text.isascii() or len(text) > 6:
         raise InputError("Say from which step on, by its number.")
     await asyncio.to_thread(_checked, site.shifts, run, int(text), changes)
-    fork = await asyncio.to_thread(site.shifts.branch, run, int(text), changes)
+    fork = site.shifts.branch(run, int(text), changes)
     return Redirect(path_of(fork), status_code=303)
 
 
 def changed(data: Mapping[str, str]) -> dict[str, str]:
     """What the form says shall be otherwise, as `lab fork --set` takes it. Raises InputError."""
-    given = {name: data.get(name, "").strip() for name in data}
-    who = given.get("who", "")
-    match given.get("what", ""):
+
+    def given(name: str) -> str:
+        return data.get(name, "").strip()
+
+    match given("what"):
         case "policy":
-            return {f"policy.{who}" if who else "policy": given.get("policy", "")}
+            return {f"policy.{given('who')}".rstrip("."): given("policy")}
         case "supervisor" | "pressure" | "perception" as key:
-            return {key: given.get(key, "")}
+            return {key: given(key)}
         case "inner":
-            return {f"robot.{given.get('whose', '')}.{given.get('inner', '')}": given.get("value", "")}
+            return {f"robot.{given('whose')}.{given('inner')}": given("value")}
         case "place":
-            return {f"place.{given.get('place', '')}.{given.get('of', '')}": given.get("amount", "")}
+            return {f"place.{given('place')}.{given('of')}": given("amount")}
         case "luck":
-            return {f"luck.{given.get('lucky', '')}": given.get("seed", "")}
+            return {f"luck.{given('lucky')}": given("seed")}
         case "lines":
-            return _lines(given.get("lines", ""))
+            return _lines(given("lines"))
         case _:
             raise InputError("Choose what shall be different.")
 

@@ -302,7 +302,7 @@ def _place(shifts: Shifts, run: str, name: str, step: int | None) -> dict[str, A
         "at": at,
         "last": last,
         "happened": [each for each in happened if each[0] <= at][-8:],
-        "here": [who for who, (where, _) in index.moment(at).robots.items() if where == name],
+        "present": [who for who, (where, _) in index.moment(at).robots.items() if where == name],
         "guarded": guarded(index.scenario, spot),
         "wide": WIDE,
         "tall": TALL,

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
+import msgspec
 from jinja2 import Template as Fragment
 from litestar import Response, get
 from litestar.enums import MediaType
@@ -264,7 +265,7 @@ def _news(shifts: Shifts, run: str, after: int) -> dict[str, Any]:
         "first": after,
         "closed": index.steps,
         "planned": index.planned,
-        "briefs": index.briefs(after),
+        "briefs": msgspec.to_builtins(index.briefs(after)),
         "rates": [
             f"{line.over_compliance * 100:.0f}%",
             f"{line.over_reach * 100:.0f}%",

@@ -1,0 +1,127 @@
+"""What tests of the lab's pages share: runs in a home, waiting for them, and reading a stream."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from loopforge.core.factory import Began
+from loopforge.lab.log import LOG, began_of, lines_of
+from loopforge.lab.minds import Minds
+from loopforge.lab.runs import Choice, fork, simulate
+from loopforge.lab.scenario import open_scenario
+from tests.web.conftest import Guest, Town
+
+JSON = {"accept": "application/json"}
+
+
+def runs_of(site: Town) -> Path:
+    """The folder of a home's runs."""
+    return site.path / "data" / "runs"
+
+
+async def played(site: Town, name: str = "spun", policy: str = "stub", **choice: Any) -> Path:
+    """A short run with everything in it, played before anybody looks."""
+    given: dict[str, Any] = {"days": 2, "steps_per_day": 6, "perception": "spin"} | choice
+    scenario = Choice(supervisor="punitive", **given).apply(open_scenario("first_shift"))
+    folder = runs_of(site) / name
+    await simulate(scenario, Minds(policy=policy), out=folder)
+    return folder
+
+
+async def forked(source: Path, name: str, at: int, **changes: str) -> Path:
+    """A fork of a run, beside it."""
+    folder = source.parent / name
+    await fork(source, folder, at, changes)
+    return folder
+
+
+def cut(folder: Path, lines: int) -> None:
+    """Leave so many lines of a run, as a kill would."""
+    kept = list(lines_of(folder))[:lines]
+    (folder / LOG).write_bytes(b"".join(kept))
+
+
+async def until(guest: Guest, run: str, *states: str) -> str:
+    """Wait until a run stands so; in which state it is then."""
+    async with asyncio.timeout(120):
+        while True:
+            answer = await guest.get(f"/lab/{run}/course", headers=JSON)
+            if answer.status_code == 200 and (state := answer.json()["state"]) in states:
+                return str(state)
+            await asyncio.sleep(0.02)
+
+
+def first_row(site: Town, run: str) -> Began:
+    """How a run began."""
+    return began_of(runs_of(site) / run)
+
+
+class Followed:
+    """What one page that follows a run was told."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[str, str, dict[str, Any]]] = []
+        self.ended = False
+
+    async def read(self, lines: AsyncIterator[str]) -> None:
+        """Take in events until the stream ends."""
+        name, id, data = "", "", ""
+        async for line in lines:
+            if not line and name:
+                self.given.append((name, id, json.loads(data)))
+                name, id, data = "", "", ""
+            key, _, value = line.partition(": ")
+            if key == "event":
+                name = value
+            elif key == "id":
+                id = value
+            elif key == "data":
+                data = value
+        self.ended = True
+
+    def named(self, name: str) -> list[dict[str, Any]]:
+        """What came by this name."""
+        return [data for event, _, data in self.given if event == name]
+
+    def briefs(self) -> list[tuple[int, list[int]]]:
+        """(step, its four numbers) of every step that was told, in order."""
+        return [
+            (told["first"] + nth, brief)
+            for told in self.named("steps")
+            for nth, brief in enumerate(told["briefs"])
+        ]
+
+    @property
+    def last(self) -> str:
+        """The last id that came."""
+        return next((id for _, id, _ in reversed(self.given) if id), "")
+
+    async def until(self, name: str, count: int = 1) -> None:
+        """Wait for so many events of a name."""
+        async with asyncio.timeout(60):
+            while len(self.named(name)) < count:
+                await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def following(
+    guest: Guest, run: str, *, after: int = 0, last: str = ""
+) -> AsyncIterator[Followed]:
+    """A page that follows a run until the block ends; with `last`, one whose stream broke there."""
+    page = Followed()
+    headers = {"last-event-id": last} if last else {}
+    path = f"/lab/{run}/stream?after={after}"
+    async with guest.http.stream("GET", path, headers=headers, timeout=None) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream"), answer
+        reading = asyncio.ensure_future(page.read(answer.aiter_lines()))  # noqa: TID251
+        try:
+            await page.until("hello")
+            yield page
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)

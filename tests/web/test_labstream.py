@@ -1,0 +1,96 @@
+"""The stream of a run: every step once, in order, whatever breaks, until it is over."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from tests.web.conftest import Guest, Town, town
+from tests.web.labs import JSON, following, played, until
+
+
+def slow(question: Question) -> ScriptedAnswer:
+    """A mind that takes its time, so that a run can be followed while it is going."""
+    return ScriptedAnswer(data={"mode": "context", "intent": "inspect"}, wait=0.03)
+
+
+async def course(guest: Guest, run: str) -> list[list[int]]:
+    """All steps of a run in four numbers each."""
+    briefs: list[list[int]] = (await guest.get(f"/lab/{run}/course", headers=JSON)).json()["briefs"]
+    return briefs
+
+
+async def test_a_run_that_is_over_is_told_and_done(site: Town) -> None:
+    """Of a finished run the stream tells every step that a page lacks, then that it is over."""
+    owner = await site.owner()
+    await played(site)
+    all_of_it = list(enumerate(await course(owner, "spun")))
+    for after, last in ((0, ""), (5, ""), (0, "9"), (12, "")):
+        async with following(owner, "spun", after=after, last=last) as page:
+            await page.until("over")
+        lacking = int(last) if last else after
+        assert page.briefs() == all_of_it[lacking:]
+        assert page.last == ("12" if lacking < 12 else "")
+        assert page.named("over") == [{"state": "finished", "closed": 12}]
+
+
+async def test_a_broken_stream_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Pages that come again while a run is going are given each step once, in order, to its end."""
+    async with town(tmp_path, slow) as site:
+        owner = await site.owner()
+        form = {"scenario": "first_shift", "policy": "llm", "days": "1", "steps": "60", "seed": "3"}
+        await owner.post("/lab", form)
+        seen, last = [], ""
+        for _ in range(3):
+            async with following(owner, "first-shift-llm-3", last=last) as page:
+                await page.until("steps")
+                seen += page.briefs()
+                last = page.last
+        async with following(owner, "first-shift-llm-3", last=last) as page:
+            await page.until("over")
+            seen += page.briefs()
+        assert page.named("state")[-1]["state"] == "finished"
+        assert seen == list(enumerate(await course(owner, "first-shift-llm-3")))
+        assert len(seen) == 60
+
+
+async def test_the_stream_of_a_run_that_waits_begins_with_it(tmp_path: Path) -> None:
+    """A page of a run that is not begun is told that it waits, then its first step."""
+    async with town(tmp_path, slow) as site:
+        owner = await site.owner()
+        form = {"scenario": "first_shift", "policy": "llm", "days": "1", "steps": "6"}
+        await owner.post("/lab", form | {"seed": "1"})
+        await owner.post("/lab", form | {"seed": "2"})
+        async with following(owner, "first-shift-llm-2") as page:
+            await page.until("over")
+        states = [told["state"] for told in page.named("state")]
+        assert states[0] == "waiting"
+        assert states[-2:] == ["running", "finished"]
+        assert [step for step, _ in page.briefs()] == list(range(6))
+
+
+async def test_pages_are_let_go_when_the_home_or_the_session_ends(tmp_path: Path) -> None:
+    """A run's open streams end with the session, and with the home; the run can be taken up."""
+    async with town(tmp_path, slow) as site:
+        owner = await site.owner()
+        ben = await site.guest("ben", by=owner)
+        form = {"scenario": "first_shift", "policy": "llm", "days": "3", "seed": "1"}
+        await owner.post("/lab", form)
+        await until(owner, "first-shift-llm-1", "running")
+        async with following(ben, "first-shift-llm-1") as page:
+            visitor = await site.app.accounts.visitor(ben.http.cookies["loopforge"])
+            assert visitor is not None
+            await site.app.accounts.end(visitor.session, ben.person)
+            await page.until("gone")
+            async with asyncio.timeout(60):
+                while not page.ended:
+                    await asyncio.sleep(0.01)
+        cookies = dict(owner.http.cookies)
+    async with town(tmp_path, slow) as site:
+        again = await site.stranger("olu")
+        again.http.cookies.update(cookies)
+        assert await until(again, "first-shift-llm-1", "cut off")
+        await again.post("/lab/first-shift-llm-1/resume")
+        assert await until(again, "first-shift-llm-1", "running")
