@@ -30,7 +30,7 @@ from loopforge.lab.sheet import (
     says,
 )
 from loopforge.lab.statistics import Interval, attribution, wilson
-from loopforge.lab.study import Group, Study, averaged, named, values
+from loopforge.lab.study import MOST_LANES, Group, Study, Tally, averaged, named, values
 
 RELIANCE = "traits.guardrail_reliance"
 FOLLOWED = (
@@ -216,7 +216,7 @@ def _lived(study: Study) -> Section:
     watched = study.watched
     assert watched is not None
     per_day = watched.scenario.steps_per_day
-    days = len(watched.nights)
+    days = watched.nights
     charts = []
     for what in FOLLOWED:
         lines = [
@@ -342,22 +342,27 @@ def _run_beliefs(study: Study) -> Section:
     watched = study.watched
     assert watched is not None
     rows, table = [], []
-    for name, tally in sorted(watched.robots.items()):
+    for name, tally in sorted(watched.robots.items(), key=_misled):
         shown = wilson(tally.shown_off, tally.acts)
         believed = wilson(tally.belief_off, tally.acts)
         rows.append(Lane(name, (Dot("quiet", "D", three(shown)), Dot("ink", "o", three(believed)))))
         means = (tally.shown_error / tally.acts, tally.belief_error / tally.acts)
         table.append((name, *map(amount, means), shared(shown), shared(believed)))
     title = "Acts in which what was shown, or believed, was off by a whole band"
-    told = "; ".join(f"{row.label}: {row.dots[1].at[1]:.0%} believed" for row in rows)
-    note = "◆ shown, ● believed; Wilson’s 95% intervals. A band is 200 of 1000."
+    told = "; ".join(f"{row.label}: {row.dots[1].at[1]:.0%} believed" for row in rows[:MOST_LANES])
+    note = "◆ shown, ● believed; Wilson’s 95% intervals. A band is 200 of 1000. Furthest off first."
     head = ("robot", "shown, mean", "believed, mean", "shown off by a band", "believed off by one")
     edits = ", ".join(f"{kind} {n}" for kind, n in sorted(watched.edits.items())) or "none"
     mode = watched.scenario.perception
     blocks: tuple[Block, ...] = (
         says(f"Perceptions were {mode} throughout. Edits between truth and perception: {edits}."),
-        Figures((Figure(lanes("beliefs", title, told, rows, percent), title, note),)),
+        Figures((Figure(lanes("beliefs", title, told, rows[:MOST_LANES], percent), title, note),)),
         Table("Belief error by robot: means in thousandths, shares with 95%", head, tuple(table)),
         Missing("One run is shaped in one way; a sweep over perception compares all three."),
     )
     return Section("beliefs", "Truth, shown, believed", blocks)
+
+
+def _misled(each: tuple[str, Tally]) -> tuple[float, str]:
+    name, tally = each
+    return -tally.belief_off / tally.acts, name

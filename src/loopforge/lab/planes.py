@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 CLEAR = 24
 """Units around a point that are its own."""
+MOST_NAMES = 12
+"""Points that are named, the worst; a table has them all."""
 AT_MOST = 13
 """Levels along a map's side of which each is named."""
 
@@ -154,10 +156,11 @@ def _spot(axes: Axes, spot: Spot) -> None:
 
 
 def _named(axes: Axes, spots: Sequence[Spot]) -> None:
-    """Each point's name beside it, on the side with room, none over another."""
+    """The points' names beside them, on the side with room, none over another."""
     place = axes.transData
     taken: list[tuple[float, float, float]] = []
-    for spot in sorted(spots, key=lambda spot: (-spot.y[1], spot.x[1])):
+    worst = sorted(spots, key=lambda spot: -spot.x[1] - spot.y[1])[:MOST_NAMES]
+    for spot in sorted(worst, key=lambda spot: (-spot.y[1], spot.x[1])):
         x, y = place.transform((spot.x[1], spot.y[1]))
         label = short(spot.label, 22)
         wide = 5.8 * len(label)

@@ -80,7 +80,7 @@ def _hypotheses(study: Study) -> Table:
         for each in study.layout.experiment.hypotheses
     )
     head = ("hypothesis", "in words", "what is compared")
-    return Table("Declared before the sweep", head, rows, words=(0, 1, 2), folded=False)
+    return Table("The hypotheses, as declared", head, rows, words=(0, 1, 2), folded=False)
 
 
 def _way(direction: str) -> str:

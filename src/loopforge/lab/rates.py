@@ -16,6 +16,7 @@ from loopforge.lab.statistics import Count, cluster_rate, rule_of_three, wilson
 from loopforge.lab.study import (
     CALLED,
     ERRORS,
+    MOST_LANES,
     Study,
     Tally,
     by_seed,
@@ -144,14 +145,15 @@ def _run_rates(study: Study) -> tuple[Block, ...]:
     watched = study.watched
     assert watched is not None
     rules = watched.scenario.rules
-    by_rule = {(rules[key].title if key in rules else key): t for key, t in watched.rules.items()}
+    by_rule = [(rules[key].title if key in rules else key, t) for key, t in watched.rules.items()]
     charts, tables = [], []
-    for of, tallies in (("robot", watched.robots), ("rule", by_rule)):
+    for of, tallies in (("robot", list(watched.robots.items())), ("rule", by_rule)):
         title = f"Both errors by {of}"
-        ranked = sorted(tallies.items(), key=lambda each: (-_wrong(each[1]), each[0]))
-        rows = [Lane(name, _tally_dots(tally)) for name, tally in ranked]
+        ranked = sorted(tallies, key=lambda each: (-_wrong(each[1]), each[0]))
+        drawn = ranked[:MOST_LANES]
+        rows = [Lane(name, _tally_dots(tally)) for name, tally in drawn]
         note = "■ over-compliance, ● over-reach; Wilson’s 95% intervals. The worst first."
-        told = "; ".join(f"{name}: {_wrong(tally):.0%} of acts wrong" for name, tally in ranked)
+        told = "; ".join(f"{name}: {_wrong(tally):.0%} of acts wrong" for name, tally in drawn)
         charts.append(Figure(lanes(f"rates-{of}", title, told, rows, percent), title, note))
         tables.append(_tally_table(title, of, ranked))
     return Figures(tuple(charts)), *tables

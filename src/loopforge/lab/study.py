@@ -40,6 +40,8 @@ from loopforge.lab.statistics import RESAMPLES, Count, Interval, percentiles, re
 
 MOST_GROUPS, DOSES = 6, 3
 """Levels that can be told apart in one chart, and how many of a dose are enough."""
+MOST_LANES = 40
+"""Robots or rules that are drawn below each other; a table has them all."""
 BAND = 200
 """Thousandths of a band: who is off by as much takes one thing for another."""
 ERRORS = ("over_compliance", "over_reach")
@@ -119,7 +121,7 @@ class Watched:
     robots: dict[str, Tally] = field(default_factory=dict)
     rules: dict[str, Tally] = field(default_factory=dict)
     edits: Counter[str] = field(default_factory=Counter)
-    nights: list[DayEnded] = field(default_factory=list)
+    nights: int = 0
     lives: tuple[Life, ...] = ()
     models: Counter[str] = field(default_factory=Counter)
     cost: float = 0.0
@@ -309,7 +311,7 @@ def _run(folder: Path) -> Study:
         )
     if not isinstance(last, Ended):
         watched.cut = (
-            f"It was cut off: told is what happened up to the night of day {len(watched.nights)}."
+            f"It was cut off: told is what happened up to the night of day {watched.nights}."
         )
     watched.lives = tuple(each.life() for each in written.values())
     result = scoring.result(0, began.seed, {}, cost=watched.cost)
@@ -340,7 +342,7 @@ def _watch(watched: Watched, row: Row, written: dict[str, Biographer]) -> None:
             if row.who in written:
                 watched.add(row)
         case DayEnded():
-            watched.nights.append(row)
+            watched.nights += 1
         case _:
             pass
     if isinstance(row, Decided | Reflected):
