@@ -226,31 +226,16 @@ def site_of(app: App, address: str) -> Site:
 
 def shifts_of(app: App) -> Shifts:
     """What plays the runs of the Factory that are started from pages, with the home's models."""
-    from loopforge.core.policy import Prompts
+    from loopforge.app import lab_minds
     from loopforge.lab.anchors import Witness
     from loopforge.lab.archive import Archive
-    from loopforge.lab.minds import Minds, Persona
     from loopforge.lab.shifts import Shifts
-    from loopforge.mates.prompts import PromptBook
-    from loopforge.runtime.ports import Route
-
-    prompts: Prompts = PromptBook(app.settings.home / "prompts")
-
-    def minds() -> Minds:
-        personas = {
-            handle: Persona(
-                prompt=mate.prompt,
-                route=Route(tier=mate.tier, model=mate.model, temperature=mate.temperature),
-                digest=mate.hash,
-            )
-            for handle, mate in app.roster.mates().items()
-        }
-        return Minds(models=app.models, prompts=prompts, personas=personas)
 
     def witness(folder: Path, resumed: bool) -> Witness:
         return Witness(app.ledger, app.stamp, folder, resumed=resumed)
 
-    return Shifts(Archive(app.settings.data / "runs"), minds, witness)
+    archive = Archive(app.settings.data / "runs")
+    return Shifts(archive, partial(lab_minds, app.settings, app.models), witness)
 
 
 def settings_of(settings: Settings) -> Sequence[SettingRow]:
