@@ -24,6 +24,7 @@ from loopforge.lab.scenario import open_scenario
 from loopforge.lab.sheet import Missing
 from loopforge.lab.study import study_of
 from loopforge.lab.sweep import sweep
+from tests.lab import makers
 from tests.lab.leaves import WIDE, Report, played, reported
 from tests.lab.sweeps import asked, asking, laid, maker
 
@@ -186,6 +187,18 @@ def test_the_manifest_names_what_it_was(wide: Report, run: Report) -> None:
     last = list(lines_of(run.folder))[-1]
     assert json.loads(last)["hash"] in run.leaf.sections["manifest"]
     assert "Loopforge" in run.page
+
+
+def test_a_run_that_asked_a_model_says_what_it_cost(tmp_path: Path) -> None:
+    """Answers are counted and priced, and are named as what is not deterministic."""
+    minds = makers.priced(str(tmp_path / "asked"))
+    folder = played(tmp_path / "asking", policy="llm", minds=minds, days=1, steps_per_day=4)
+    text = reported(folder).leaf.sections["manifest"]
+    answers = asked(tmp_path)
+    assert answers == 20
+    assert f"${answers * 0.001:.4f} for {answers} answers of models" in text
+    assert "asked anew it would not be" in text
+    assert "Models change without a word" in reported(folder).leaf.sections["limits"]
 
 
 def test_a_shipped_scenario_is_run_again_by_its_name(run: Report, tmp_path: Path) -> None:

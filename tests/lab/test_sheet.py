@@ -40,8 +40,8 @@ from tests.browser.conftest import ARGUMENTS, CHROMIUM
 from tests.lab.leaves import WIDE, Leaf, Report, played, reported
 from tests.lab.sweeps import laid
 
-HIDDEN = """() => [...document.querySelectorAll("details table")]
-  .filter(table => table.getBoundingClientRect().height < 20).map(table => table.innerText)"""
+HIDDEN = """() => [...document.querySelectorAll("table")]
+  .filter(table => !table.checkVisibility()).map(table => table.caption.innerText)"""
 """Tables that are folded away and stay so on paper."""
 CURSED = [
     "<script>alert(1)</script>",
@@ -221,6 +221,9 @@ def test_a_report_is_read_on_a_phone_on_paper_and_in_the_dark(tmp_path: Path) ->
                 wrong += [f"{scheme}: {each['id']}" for each in found.response["violations"]]
             page.evaluate("document.querySelectorAll('details').forEach(d => d.open = false)")
             page.emulate_media(media="print")
+            page.set_viewport_size({"width": 680, "height": 1000})
+            assert page.evaluate("document.documentElement.scrollWidth") == 680
+            page.set_viewport_size({"width": 320, "height": 800})
             hidden = page.evaluate(HIDDEN)
             wrong += [f"on paper: {each}" for each in hidden]
         browser.close()

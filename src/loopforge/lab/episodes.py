@@ -43,9 +43,9 @@ AGAIN = (
 )
 """Plays one run of a sweep once more: its folder, the cell, the seed, the folder to be."""
 WHY = {
-    "tension": "the tightest step in which somebody got it wrong, tension {} of 1000",
-    "gap": "a mind {} of 1000 from the truth",
-    "chain": "the end of a chain of {} incidents",
+    "tension": "it went wrong at a tension of {} of 1000",
+    "gap": "it went wrong in a mind {} of 1000 from the truth",
+    "chain": "it ended a chain of {} incidents",
     "told": "the worst row of its run",
 }
 

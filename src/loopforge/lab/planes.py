@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CLEAR = 24
 """Units around a point that are its own."""
 MOST_NAMES = 12
-"""Points that are named, the worst; a table has them all."""
+"""Points that have a name and intervals, the worst of them; a table has all."""
 AT_MOST = 13
 """Levels along a map's side of which each is named."""
 
@@ -97,8 +97,9 @@ def trade(
         axes = canvas.axes(46, 12, 16, 40)
         for trail in trails:
             _trail(axes, trail)
+        worst = sorted(spots, key=lambda spot: -spot.x[1] - spot.y[1])[:MOST_NAMES]
         for spot in spots:
-            _spot(axes, spot)
+            _spot(axes, spot, whole=spot in worst)
         every = [(x, y) for trail in trails for x, y in trail.points]
         high_x = max([spot.x[2] for spot in spots] + [x for x, _ in every])
         high_y = max([spot.y[2] for spot in spots] + [y for _, y in every])
@@ -110,7 +111,7 @@ def trade(
         axes.set_ylabel("over-compliance")
         for trail in trails:
             _ends_of(axes, trail, spots)
-        _named(axes, spots)
+        _named(axes, worst)
         return canvas.svg(key, title, says)
 
 
@@ -148,19 +149,21 @@ def _ends_of(axes: Axes, trail: Trail, spots: Sequence[Spot]) -> None:
             )
 
 
-def _spot(axes: Axes, spot: Spot) -> None:
-    tone = TONE[spot.role]
+def _spot(axes: Axes, spot: Spot, *, whole: bool) -> None:
+    tone, mark = TONE[spot.role], MARKS[spot.nth % len(MARKS)]
+    if not whole:
+        axes.plot(spot.x[1], spot.y[1], mark, color=tone, markersize=4, alpha=0.7)
+        return
     axes.plot([spot.x[0], spot.x[2]], [spot.y[1]] * 2, color=tone, linewidth=1.6)
     axes.plot([spot.x[1]] * 2, [spot.y[0], spot.y[2]], color=tone, linewidth=1.6)
-    axes.plot(spot.x[1], spot.y[1], MARKS[spot.nth % len(MARKS)], color=tone, markersize=8)
+    axes.plot(spot.x[1], spot.y[1], mark, color=tone, markersize=8)
 
 
 def _named(axes: Axes, spots: Sequence[Spot]) -> None:
     """The points' names beside them, on the side with room, none over another."""
     place = axes.transData
     taken: list[tuple[float, float, float]] = []
-    worst = sorted(spots, key=lambda spot: -spot.x[1] - spot.y[1])[:MOST_NAMES]
-    for spot in sorted(worst, key=lambda spot: (-spot.y[1], spot.x[1])):
+    for spot in sorted(spots, key=lambda spot: (-spot.y[1], spot.x[1])):
         x, y = place.transform((spot.x[1], spot.y[1]))
         label = short(spot.label, 22)
         wide = 5.8 * len(label)

@@ -258,13 +258,17 @@ def averaged(found: Mapping[int, float]) -> Interval:
 def study_of(folder: Path) -> Study:
     """The study of a sweep's folder, or of a run's. Raises BadRun, BadScenario."""
     if (folder / EXPERIMENT).exists():
-        return _sweep(folder)
-    if (folder / LOG).exists():
-        return _run(folder)
-    raise BadRun(
-        f"{folder} holds neither {LOG} nor {RESULTS}: it is no run and no sweep. "
-        "`loopforge lab run --out` and `loopforge lab sweep --out` make them."
-    )
+        found = _sweep(folder)
+    elif (folder / LOG).exists():
+        found = _run(folder)
+    else:
+        raise BadRun(
+            f"{folder} holds neither {LOG} nor {RESULTS}: it is no run and no sweep. "
+            "`loopforge lab run --out` and `loopforge lab sweep --out` make them."
+        )
+    if not any(total(found.results, rate)[1] for rate in ERRORS):
+        raise BadRun(f"Nobody on the floor of {folder} had anything to decide; add robots to it.")
+    return found
 
 
 def _sweep(folder: Path) -> Study:

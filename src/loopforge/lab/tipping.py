@@ -15,7 +15,7 @@ from loopforge.lab.charts import percent
 from loopforge.lab.curves import Line, curves
 from loopforge.lab.doses import Response, dose_response
 from loopforge.lab.experiment import TRAIT
-from loopforge.lab.planes import Spot, Trail, chart_map, trade
+from loopforge.lab.planes import MOST_NAMES, Spot, Trail, chart_map, trade
 from loopforge.lab.rates import ROLES
 from loopforge.lab.score import Result
 from loopforge.lab.sheet import Block, Figure, Figures, Items, Missing, Section, Table, Words, says
@@ -369,6 +369,9 @@ def _run_trade(study: Study) -> Section:
         return Section("trade", "The trade-off", (Missing(told),))
     title = "Over-compliance against over-reach by robot"
     told = "; ".join(f"{s.label}: {share(s.y[1])} against {share(s.x[1])}" for s in spots)
-    chart = Figure(trade("trade", title, told, spots), title, "With Wilson’s 95% intervals.")
+    note = "With Wilson’s 95% intervals."
+    if len(spots) > MOST_NAMES:
+        note = f"The {MOST_NAMES} that err most have names and Wilson’s 95% intervals."
+    chart = Figure(trade("trade", title, told, spots), title, note)
     table = Table(f"{title}, 95%", ("robot", "over-compliance", "over-reach", "acts"), tuple(rows))
     return Section("trade", "The trade-off", (_corner(), Figures((chart,)), table))

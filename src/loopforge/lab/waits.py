@@ -139,6 +139,7 @@ def _row(event: str, label: str, times: list[float], seen: list[bool]) -> tuple[
     steps = kaplan_meier(times, seen)
     half: Median = median(steps)
     low, high = _step(half.low), _step(half.high)
+    limits = f"{low} to {high}" if (low, high) != ("beyond", "beyond") else "beyond"
     last = steps[-1]
     left = f"{share(last.survival)} ({last.low * 100:.1f} to {last.high * 100:.1f})"
     return (
@@ -147,7 +148,7 @@ def _row(event: str, label: str, times: list[float], seen: list[bool]) -> tuple[
         str(len(times)),
         str(sum(seen)),
         _step(half.time),
-        f"{low} to {high}",
+        limits,
         left,
     )
 
@@ -174,8 +175,9 @@ def _ranks(groups: Sequence[Group], events: Sequence[str], lead: str) -> Table:
         )
     return Table(
         f"Log-rank tests between {counted(len(groups), 'group')} by {named(lead)}: is it one "
-        "curve? Over robots a p-value is too small, since robots of one run hang together; over "
-        "runs, by whoever was first, it is not. Corrected by Holm’s method.",
+        "curve? Over robots a p-value is much too small, since robots of one run hang together; "
+        "over runs, by whoever was first, still a little, where a seed runs in several cells. "
+        "Corrected by Holm’s method.",
         ("event", "over robots", "over runs"),
         tuple(rows),
         words=(0, 1, 2),
