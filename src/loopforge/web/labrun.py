@@ -34,8 +34,8 @@ from loopforge.web.stream import KEPT, PATIENCE, RETRY
 
 Name = Annotated[str, Parameter(max_length=200)]
 Step = Annotated[int, Parameter(ge=0, le=10**6)]
-DEEDS = 200
-"""Deeds that a page of steps holds, about: many robots, fewer steps."""
+DEEDS = 40
+"""Deeds that a page of steps holds, about: many robots, fewer steps. Each is about 1 kB."""
 SOON = 0.2
 """Seconds between two looks at a log that grows."""
 STREAMS = 30
@@ -44,7 +44,7 @@ STREAMS = 30
 
 def page_size(scenario: Scenario) -> int:
     """How many steps go onto a page of them."""
-    return min(32, max(2, DEEDS // len(scenario.robots)))
+    return min(16, max(2, DEEDS // len(scenario.robots)))
 
 
 def opened(shifts: Shifts, run: str) -> tuple[RunIndex, Line]:
@@ -81,6 +81,7 @@ def floor_of(index: RunIndex, moment: Moment, cast: tuple[Figure, ...]) -> dict[
         "rules": index.scenario.rules,
         "run": index.folder.name,
         "per_day": index.scenario.steps_per_day,
+        "step_of": index.step_of,
     }
 
 

@@ -31,8 +31,10 @@ class City {
       mood: root.querySelector("[data-mood]"),
       charge: root.querySelector(".charge"),
       mark: root.querySelector(".mark"),
+      ear: root.querySelector(".ear"),
       place: -1,
     }));
+    this.waves = svg.querySelector(".waves");
     this.ways = new Map([...svg.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
     this.turn();
     narrow.addEventListener("change", () => { this.turn(); if (this.shown) this.show(this.shown, false); });
@@ -75,7 +77,16 @@ class City {
       spot.what.textContent = hurt.get(nth) ?? (still.has(nth) ? "stands still" : "");
     });
     for (const way of this.ways.values()) way.classList.remove("walked");
-    step.bots.forEach((told, nth) => this.stand(this.bots[nth], told));
+    step.bots.forEach((told, nth) => this.stand(this.bots[nth], told, step.message));
+    this.speak(step.message);
+  }
+
+  /* The Supervisor's voice goes out over the city in its colour. */
+  speak(message) {
+    this.waves?.setAttribute("class", `waves say-${message}`);
+    if (!this.waves || message === "silence") return;
+    void this.waves.getBBox();
+    this.waves.classList.add("speaking");
   }
 
   light(bar, value) {
@@ -84,7 +95,7 @@ class City {
     bar.setAttribute("class", `lit l${Math.min(4, Math.floor(of / 200))}`);
   }
 
-  stand(bot, [place, x, y, battery, mood, mode, came, heard]) {
+  stand(bot, [place, x, y, battery, mood, mode, came, heard], meant) {
     const k = this.scale, [px, py] = this.at(place);
     bot.root.style.transform = `translate(${px + x * k}px, ${py + y * k}px) scale(${k})`;
     bot.root.setAttribute("class", bot.root.getAttribute("class").replace(/mood-\w+/, `mood-${mood}`));
@@ -92,7 +103,7 @@ class City {
     bot.charge.style.transform = `translate(-13px, 0) scaleX(${battery / 1000}) translate(13px, 0)`;
     bot.charge.classList.toggle("low", battery < 250);
     bot.mark.setAttribute("class", `mark ${mode} ${came}`);
-    bot.root.dataset.heard = heard;
+    bot.ear?.setAttribute("class", `ear say-${heard}${heard === meant ? "" : " misheard"}`);
     const { name, role } = bot.root.dataset;
     bot.root.setAttribute("aria-label", `${name}, ${role}: ${mood}, at ${this.spots[place].root.dataset.name}`);
     if (bot.place >= 0 && bot.place !== place) {
@@ -160,20 +171,21 @@ class Course {
   }
 
   draw(total) {
-    const n = Math.max(total, this.briefs.length, 1), w = 1000 / n;
+    const n = Math.max(total, this.briefs.length, 2), w = 1000 / (n - 1); // as the range input has it
     const wide = Math.max(1, Math.ceil(this.briefs.length / 500)); // steps that share a point
     let line = "", hits = "", days = "", kept = "", broke = "";
     for (let at = 0; at < this.briefs.length; at += wide) {
       const some = this.briefs.slice(at, at + wide), x = (at * w).toFixed(1), width = (w * wide * 0.8).toFixed(1);
+      const left = (at * w - w * wide * 0.4).toFixed(1);
       const most = (k) => Math.max(...some.map((each) => each[k]));
       line += `L${x} ${(82 - most(0) * 0.075).toFixed(1)}`;
-      if (most(1)) hits += `M${x} 2V${4 + 6 * Math.min(4, most(1))}`;
+      if (most(1)) hits += `M${x} 2V${4 + (n > 300 ? 3 : 6) * Math.min(4, most(1))}`;
       const tall = (k) => Math.min(8, 2.5 * most(k));
-      if (most(2)) kept += `M${x} ${91 - tall(2)}h${width}V91h-${width}z`;
-      if (most(3)) broke += `M${x} ${100 - tall(3)}h${width}V100h-${width}z`;
+      if (most(2)) kept += `M${left} ${91 - tall(2)}h${width}V91h-${width}z`;
+      if (most(3)) broke += `M${left} ${100 - tall(3)}h${width}V100h-${width}z`;
     }
     for (let at = this.perDay; at < n; at += this.perDay * Math.max(1, Math.ceil(n / this.perDay / 60))) days += `M${(at * w).toFixed(1)} 0V100`;
-    const end = (this.briefs.length * w).toFixed(1);
+    const end = Math.min(1000, (this.briefs.length - 1) * w).toFixed(1);
     const edge = line ? `M0${line.slice(line.indexOf(" "))}` : "";
     const parts = [
       make("path", { class: "day", d: days || "M0 0" }),
@@ -181,7 +193,7 @@ class Course {
       make("path", { class: "edge", d: edge || "M0 0" }),
       make("path", { class: "kept", d: kept || "M0 0" }),
       make("path", { class: "broke", d: broke || "M0 0" }),
-      make("path", { class: "hit", d: hits || "M0 0" }),
+      make("path", { class: n > 300 ? "hit dense" : "hit", d: hits || "M0 0" }),
     ];
     if (this.parted >= 0) parts.push(make("path", { class: "parted", d: `M${(this.parted * w).toFixed(1)} 0V100` }));
     if (this.briefs.length < n) parts.push(make("rect", { class: "yet", x: end, width: 1000 - end, height: 100 }));
@@ -257,7 +269,7 @@ class Player {
     }
     if (turn !== this.turn) return;
     for (const stage of this.stages) await stage.show(stage.within(n));
-    for (const stage of this.stages) if (n + 8 < stage.steps) stage.ahead(n + 8);
+    if (this.playing) for (const stage of this.stages) if (n + stage.size < stage.steps) stage.ahead(n + stage.size);
     for (const link of this.main.querySelectorAll("[data-here]")) link.href = `${link.pathname}?step=${n}`;
     document.dispatchEvent(new CustomEvent("lab:step", { detail: { step: n, playing: this.playing, total: this.steps } }));
     if (!first && !this.playing) history.replaceState(history.state, "", `?step=${n}`);

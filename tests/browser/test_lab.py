@@ -1,0 +1,392 @@
+"""The lab, used by hand: runs are started, played, asked why, forked, compared, and read."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Locator, expect
+
+from loopforge.core.factory import Decided, Stepped
+from loopforge.lab.log import rows_of
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from tests.browser.people import Crowd, Person, owner_of
+from tests.browser.test_shape import HEAVY, RULES, found, looked_at
+from tests.web.conftest import Town, town
+from tests.web.labs import forked, played, runs_of
+
+pytestmark = pytest.mark.browser
+CLOCK = "#clock"
+
+
+def steps_of(folder: Path) -> list[Stepped]:
+    """The closed steps of a run."""
+    return [row for row in rows_of(folder) if isinstance(row, Stepped)]
+
+
+async def watches(person: Person, run: str, step: int = 0) -> None:
+    """Open a run's page at a step, and wait until its script has the step."""
+    await person.opens(f"/lab/{run}?step={step}")
+    await stands_at(person, step)
+
+
+async def stands_at(person: Person, step: int) -> None:
+    """Wait until the page shows this step: on its clock and on its floor."""
+    await expect(person.page.locator(CLOCK)).to_have_text(re.compile(rf"step {step}$"))
+    await expect(person.page.locator(".floor-when").first).to_contain_text(f"step {step}")
+
+
+async def everybody_is_where(person: Person, row: Stepped, map: Locator | None = None) -> None:
+    """The robots on the map are said to be where the log says that they are."""
+    map = map or person.page.locator("[data-city]")
+    for robot, (at, _) in row.robots.items():
+        label = re.compile(rf"^{robot}, .*at {at}$")
+        await expect(map.locator(f'[data-bot][data-name="{robot}"]')).to_have_attribute(
+            "aria-label", label
+        )
+
+
+async def test_a_run_is_started_and_watched_to_its_end(site: Town, crowd: Crowd) -> None:
+    """From the empty lab's one button to a city that plays by itself and comes to its last step."""
+    ana = await owner_of(site, crowd)
+    page = ana.page
+    await page.get_by_role("link", name="Lab").click()
+    await ana.clicks("Run the first shift")
+    await expect(page.locator("h1")).to_contain_text("When a lamp lies")
+    await expect(page.locator(".run-state")).to_have_text("finished")
+    await watches(ana, "first-shift-stub-7", 44)
+    await page.locator("[data-speed]").select_option("8")
+    await ana.clicks("Play")
+    await stands_at(ana, 47)
+    await expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    await everybody_is_where(ana, steps_of(runs_of(site) / "first-shift-stub-7")[47])
+
+
+async def test_playing_by_mouse_and_by_keys(site: Town, crowd: Crowd) -> None:
+    """Play, pause, step, jump, days, incidents, first and last: the map is always at that step."""
+    ana = await owner_of(site, crowd)
+    folder = await played(site, days=3, steps_per_day=8)
+    rows = steps_of(folder)
+    page, keys = ana.page, ana.page.keyboard
+    await watches(ana, "spun", 2)
+    await everybody_is_where(ana, rows[2])
+    await page.get_by_role("link", name="One step on").click()
+    await stands_at(ana, 3)
+    await everybody_is_where(ana, rows[3])
+    await page.get_by_role("link", name="One step back").click()
+    await stands_at(ana, 2)
+    await page.get_by_label("to step").fill("20")
+    await ana.clicks("go")
+    await stands_at(ana, 20)
+    await expect(page).to_have_url(re.compile(r"\?step=20$"))
+    await page.locator("h1").click()
+    for key, step in (("ArrowLeft", 19), ("[", 16), ("[", 8), ("]", 16), ("Home", 0), ("End", 23)):
+        await keys.press(key)
+        await stands_at(ana, step)
+    await everybody_is_where(ana, rows[23])
+    await keys.press("Home")
+    await stands_at(ana, 0)
+    hurt = [row.step for row in rows if row.incidents and row.step > 0]
+    for step in hurt[:3]:
+        await keys.press("i")
+        await stands_at(ana, step)
+        spots = await page.locator(".spot.hurt").evaluate_all("all => all.map(s => s.dataset.name)")
+        assert set(spots) == {each.at for each in rows[step].incidents}
+    await keys.press("I")
+    await stands_at(ana, hurt[1])
+    await page.locator("#scrub").focus()
+    await keys.press("ArrowRight")
+    await stands_at(ana, hurt[1] + 1)
+    assert f"step {hurt[1] + 1}" in str(
+        await page.locator("#scrub").get_attribute("aria-valuetext")
+    )
+    await page.locator("h1").click()
+    await keys.press("Home")
+    await keys.press("+")
+    await keys.press("+")
+    await expect(page.locator("[data-speed]")).to_have_value("4")
+    await keys.press(" ")
+    await expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    await expect(page.locator(CLOCK)).to_have_text(re.compile("step [1-9]"))
+    await keys.press(" ")
+    await expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    step = int(str(await page.locator(CLOCK).text_content()).rpartition(" ")[2])
+    await stands_at(ana, step)
+    await everybody_is_where(ana, rows[step])
+    await page.reload()
+    await stands_at(ana, step)
+
+
+async def test_why_is_answered_beside_the_map(site: Town, crowd: Crowd) -> None:
+    """A decision opens beside the city: truth, shown with its edits, belief; back leads back."""
+    ana = await owner_of(site, crowd)
+    folder = await played(site)
+    decided = [row for row in rows_of(folder) if isinstance(row, Decided)]
+    row = next(row for row in decided if row.edits and row.outcome.incident and row.step)
+    page = ana.page
+    await watches(ana, "spun", row.step)
+    deed = page.locator(".deed").filter(has_text=row.outcome.consequence)
+    await deed.get_by_role("link", name="Why?").click()
+    pane = page.locator("[data-detail]")
+    await expect(pane.locator("h2")).to_have_text(row.outcome.consequence)
+    await expect(pane.locator("h2")).to_be_focused()
+    await expect(pane.locator(".triple")).to_contain_text(f"{row.truth.of} {row.truth.value}")
+    await expect(pane.locator(".triple del")).to_have_count(len(row.edits))
+    await expect(pane.locator(".triple ins").first).to_have_text(row.edits[0].shown or "nothing")
+    await expect(pane.locator(".alarms")).to_contain_text("because")
+    await expect(page.locator("[data-city]")).to_be_visible()
+    await pane.get_by_role("link", name=f"The inner life of {row.who}").click()
+    await expect(pane.locator("h2")).to_have_text(row.who)
+    await page.go_back()
+    await expect(pane.locator("h2")).to_have_text(row.outcome.consequence)
+    await page.go_back()
+    await expect(page.locator("[data-floor]")).to_be_visible()
+    await expect(pane).to_be_hidden()
+    await page.get_by_role("link", name=f"Why: {row.who}").click()
+    await expect(pane.locator("h2")).to_have_text(row.outcome.consequence)
+    await pane.locator("summary", has_text="The record").click()
+    ana.expects("status of 404")  # the browser asks for an icon, which JSON has not
+    await pane.get_by_role("link", name="as JSON").click()
+    told = json.loads(await page.locator("body").inner_text())
+    assert told["row"]["n"] == row.n
+
+
+async def test_an_inner_life_is_looked_into(site: Town, crowd: Crowd) -> None:
+    """A robot on the map opens its inner life; a quantity gives its causes; it follows the step."""
+    ana = await owner_of(site, crowd)
+    await played(site)
+    page = ana.page
+    await watches(ana, "spun", 5)
+    await page.locator('[data-bot][data-name="Halide"]').click()
+    pane = page.locator("[data-detail]")
+    await expect(pane.locator("h2")).to_have_text("Halide")
+    await expect(page.locator('[data-bot][data-name="Halide"]')).to_have_class(re.compile("chosen"))
+    await expect(pane.locator(".charts .plot")).to_have_count(
+        await pane.locator(".charts li").count()
+    )
+    await pane.get_by_role("link", name=re.compile("^fear")).first.click()
+    await expect(pane.locator(".drift h3")).to_contain_text("Why fear is")
+    await expect(pane.locator(".drift .sum")).to_contain_text("in all")
+    head = pane.locator(".drift .playhead")
+    before = await head.get_attribute("transform")
+    await page.locator("[data-act=on]").click()
+    await stands_at_pane(ana, 6)
+    await expect(pane.locator(".drift figcaption")).to_contain_text("after step 6")
+    assert await head.get_attribute("transform") != before
+    link = pane.locator(".changes a[data-step]").first
+    step = int(str(await link.get_attribute("data-step")))
+    await link.click()
+    await stands_at_pane(ana, step)
+    await page.locator('[data-place][data-name="press hall"]').click()
+    await expect(pane.locator("h2")).to_have_text("Press hall")
+    await expect(pane.locator(".charts")).to_contain_text("heat")
+
+
+async def stands_at_pane(person: Person, step: int) -> None:
+    """Wait until the page is at this step, whatever stands beside the map."""
+    await expect(person.page.locator(CLOCK)).to_have_text(re.compile(rf"step {step}$"))
+
+
+async def test_the_story_and_the_steps_lead_to_each_other(site: Town, crowd: Crowd) -> None:
+    """A sentence takes the map to its step, and at a step its sentences are marked."""
+    ana = await owner_of(site, crowd)
+    await played(site)
+    page = ana.page
+    await watches(ana, "spun", 0)
+    await page.get_by_role("link", name="Story").click()
+    line = page.locator(".told-line[data-step]").nth(6)
+    step = int(str(await line.get_attribute("data-step")))
+    await line.click()
+    await stands_at_pane(ana, step)
+    await expect(line).to_have_class(re.compile("now"))
+    marked = await page.locator(".told-line.now").evaluate_all(
+        "all => all.map(l => l.dataset.steps)"
+    )
+    assert marked
+    assert all(str(step) in each.split(" ") for each in marked)
+    other = page.locator(f'.told-line[data-steps]:not([data-steps~="{step}"])').last
+    steps = str(await other.get_attribute("data-steps")).split(" ")
+    await page.get_by_label("to step").fill(steps[0])
+    await ana.clicks("go")
+    await expect(other).to_have_class(re.compile("now"))
+    await expect(page.locator(".told-line.now").first).to_be_in_viewport()
+
+
+def slow(question: Question) -> ScriptedAnswer:
+    """A mind that takes its time, so that a run can be watched while it is going."""
+    return ScriptedAnswer(data={"mode": "context", "intent": "inspect"}, wait=0.05)
+
+
+async def test_a_run_is_followed_while_it_goes(tmp_path: Path, crowd: Crowd) -> None:
+    """The page of a growing run moves on with it, holds still where one looks, and is told the end."""
+    async with town(tmp_path, slow) as site, crowd:
+        ana = await owner_of(site, crowd)
+        page = ana.page
+        await ana.opens("/lab")
+        await page.get_by_role("combobox", name="Minds").select_option("llm")
+        await page.get_by_role("spinbutton", name="Days").fill("2")
+        await page.get_by_role("spinbutton", name="Steps a day").fill("40")
+        await ana.clicks("Start the run")
+        live = page.get_by_role("button", name="live")
+        await expect(live).to_be_visible()
+        await expect(live).to_have_attribute("aria-pressed", "true")
+        await expect(page.locator(CLOCK)).to_have_text(re.compile("step ([5-9]|[1-9][0-9])$"))
+        await page.locator("h1").click()
+        await page.keyboard.press("Home")
+        await stands_at(ana, 0)
+        await expect(live).to_have_attribute("aria-pressed", "false")
+        here = await page.locator("#scrub").get_attribute("max")
+        assert here == "79"
+        await live.click()
+        await expect(page.locator(CLOCK)).to_have_text(re.compile("step [1-9]"))
+        await expect(page.locator("#lab-sign")).to_have_text("The run has come to its end.")
+        await expect(page.locator(".run-state")).to_have_text("finished")
+        await stands_at(ana, 79)
+        await everybody_is_where(ana, steps_of(next(runs_of(site).iterdir()))[79])
+        why = page.locator(".deed-why").first
+        await why.click()
+        await page.locator("[data-detail] .exchange summary").first.click()
+        await expect(page.locator("[data-detail] .exchange pre").last).to_contain_text("inspect")
+
+
+async def test_a_fork_is_made_and_set_beside_its_source(site: Town, crowd: Crowd) -> None:
+    """From a step on one thing is changed; both cities then stand side by side, at one step."""
+    ana = await owner_of(site, crowd)
+    folder = await played(site, "source", days=3, steps_per_day=10, perception="accurate")
+    page = ana.page
+    await watches(ana, "source", 4)
+    await page.get_by_role("link", name="Fork from this step").click()
+    await expect(page.get_by_label("From step")).to_have_value("4")
+    await page.get_by_label("Who decides").check()
+    await page.get_by_label("Policy").select_option("context")
+    await ana.clicks("Fork it")
+    await expect(page.locator(".run-state")).to_have_text("finished")
+    await page.get_by_role("link", name="Compare it with source").click()
+    await expect(page.locator("h1")).to_contain_text("Two runs that part at step 4")
+    maps = page.locator("[data-city]")
+    await expect(maps).to_have_count(2)
+    fork = runs_of(site) / "source-at-4"
+    await page.get_by_label("to step").fill("9")
+    await ana.clicks("go")
+    for nth, run in enumerate((fork, folder)):
+        await everybody_is_where(ana, steps_of(run)[9], maps.nth(nth))
+        await expect(page.locator(".floor-when").nth(nth)).to_contain_text("step 9")
+    await expect(page.locator(".course .parted")).to_have_count(2)
+    link = page.locator(".partings a[data-step]").first
+    step = int(str(await link.get_attribute("data-step")))
+    await link.click()
+    await stands_at_pane(ana, step)
+    await expect(page.get_by_role("row", name=re.compile("over-reach"))).to_be_visible()
+
+
+REPORT = (
+    "<!doctype html><title>Report</title><style>p{color:rgb(1, 2, 3)}</style>"
+    '<p style="margin:7px">All of it</p><svg width="9" height="9"><rect width="9" height="9"/></svg>'
+    '<a href="/lab/spun?step=3">to the step</a>'
+)
+
+
+async def test_a_report_is_opened_and_leads_back(site: Town, crowd: Crowd) -> None:
+    """A report has its own looks, no script runs in it, and its links lead to the steps."""
+    ana = await owner_of(site, crowd)
+    folder = await played(site)
+    (folder / "report.html").write_text(REPORT + "<script>document.title = 'taken'</script>")
+    page = ana.page
+    await watches(ana, "spun", 1)
+    ana.expects("sandboxed")
+    ana.expects("Content Security Policy")
+    await page.get_by_role("link", name="report.html").click()
+    told = page.get_by_text("All of it")
+    await expect(told).to_have_css("color", "rgb(1, 2, 3)")
+    await expect(told).to_have_css("margin", "7px")
+    assert await page.title() == "Report"
+    await page.get_by_role("link", name="to the step").click()
+    await stands_at(ana, 3)
+
+
+async def test_the_lab_fits_every_window_and_every_reader(site: Town, crowd: Crowd) -> None:
+    """No page of the lab reaches out of 320 pixels or has a serious finding of axe, light or dark."""
+    ana = await owner_of(site, crowd)
+    folder = await played(site)
+    await forked(folder, "other", 5, policy="context")
+    row = next(
+        row.n for row in rows_of(folder) if isinstance(row, Decided) and row.outcome.incident
+    )
+    hurt = next(row.step for row in steps_of(folder) if row.incidents)
+    paths = ["/lab", f"/lab/spun?step={hurt}", f"/lab/spun/why/{row}", "/lab/spun/story"]
+    paths += ["/lab/spun/robots/Sprocket", "/lab/spun/places/press%20hall", "/lab/spun/fork"]
+    paths += ["/lab/spun/against/other?step=7"]
+    wrong = [each for path in paths for each in [one async for one in looked_at(ana, path)]]
+    await ana.turns_desk()
+    await watches(ana, "spun", hurt)
+    for open in (".deed-why", ".deed-face", "[data-tab=story]"):
+        await ana.page.locator("[data-tab=floor]").click()
+        await ana.page.locator(open).first.click()
+        await expect(ana.page.locator(".pane-part:visible")).to_have_count(1)
+        wrong += await found(ana, RULES)
+    assert not wrong, "\n".join(wrong)
+
+
+async def test_a_phone_has_all_of_a_run(site: Town, crowd: Crowd) -> None:
+    """On 320 pixels the keys of playing stay in sight, the map stands upright, and why opens."""
+    ana = await owner_of(site, crowd, viewport={"width": 320, "height": 640}, has_touch=True)
+    await played(site)
+    page = ana.page
+    await watches(ana, "spun", 3)
+    play = page.get_by_role("button", name="Play", exact=True)
+    await expect(play).to_be_in_viewport(ratio=1)
+    box = await page.locator("[data-city]").bounding_box()
+    assert box is not None
+    assert box["height"] > box["width"] * 1.5
+    await page.get_by_role("link", name="One step on").tap()
+    await stands_at(ana, 4)
+    await page.locator(".deed-why").first.tap()
+    await expect(page.locator("[data-detail] h2")).to_be_in_viewport()
+    await expect(page.locator(".triple")).to_be_visible()
+    assert not await ana.sideways()
+
+
+async def test_a_run_is_light_in_weight(site: Town, crowd: Crowd) -> None:
+    """The page of a run of a hundred days, with all that it loads at first, is below 200 kB."""
+    ana = await owner_of(site, crowd)
+    await played(site, days=100, steps_per_day=16)
+    await watches(ana, "spun", 800)
+    loaded = await ana.page.evaluate(
+        "performance.getEntriesByType('resource').map((each) => each.name)"
+    )
+    weights = {
+        path: await ana.page.evaluate(
+            "path => fetch(path, {cache: 'reload'}).then((a) => a.arrayBuffer()).then((b) => b.byteLength)",
+            path,
+        )
+        for path in {*loaded, ana.page.url}
+        if "/stream" not in path
+    }
+    assert any("/steps" in path for path in weights)
+    assert any("/course" in path for path in weights)
+    assert sum(weights.values()) < HEAVY, weights
+
+
+async def test_a_run_without_a_mouse(site: Town, crowd: Crowd) -> None:
+    """By keys alone one comes to a robot on the map, opens it, and goes on to one of its decisions."""
+    ana = await owner_of(site, crowd)
+    await played(site)
+    await watches(ana, "spun", 2)
+    keys = ana.page.keyboard
+    for _ in range(80):
+        await keys.press("Tab")
+        if await ana.page.evaluate("document.activeElement.matches('[data-bot]')"):
+            break
+    name = await ana.page.evaluate("document.activeElement.dataset.name")
+    await keys.press("Enter")
+    await expect(ana.page.locator("[data-detail] h2")).to_have_text(name)
+    await expect(ana.page.locator("[data-detail] h2")).to_be_focused()
+    for _ in range(80):
+        await keys.press("Tab")
+        if await ana.page.evaluate("document.activeElement.matches('.near .deed-why')"):
+            break
+    await keys.press("Enter")
+    await expect(ana.page.locator("[data-detail] .triple")).to_be_visible()
