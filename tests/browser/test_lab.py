@@ -57,12 +57,12 @@ async def test_a_run_is_started_and_watched_to_its_end(site: Town, crowd: Crowd)
     await ana.clicks("Run the first shift")
     await expect(page.locator("h1")).to_contain_text("When a lamp lies")
     await expect(page.locator(".run-state")).to_have_text("finished")
-    await watches(ana, "first-shift-stub-7", 44)
+    await watches(ana, "first_shift-stub-7", 44)
     await page.locator("[data-speed]").select_option("8")
     await ana.clicks("Play")
     await stands_at(ana, 47)
     await expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
-    await everybody_is_where(ana, steps_of(runs_of(site) / "first-shift-stub-7")[47])
+    await everybody_is_where(ana, steps_of(runs_of(site) / "first_shift-stub-7")[47])
 
 
 async def test_playing_by_mouse_and_by_keys(site: Town, crowd: Crowd) -> None:

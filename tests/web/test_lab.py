@@ -34,15 +34,15 @@ async def test_a_run_is_played_as_the_form_says(site: Town) -> None:
     form = {"scenario": "first_shift", "policy": "guardrail", "days": "2", "steps": "5"}
     form |= {"seed": "99", "pressure": "9", "perception": "partial", "supervisor": "punitive"}
     answer = await owner.post("/lab", form)
-    assert str(answer.url).endswith("/lab/first-shift-guardrail-99")
-    assert await until(owner, "first-shift-guardrail-99", "finished")
-    first = first_row(site, "first-shift-guardrail-99")
+    assert str(answer.url).endswith("/lab/first_shift-guardrail-99")
+    assert await until(owner, "first_shift-guardrail-99", "finished")
+    first = first_row(site, "first_shift-guardrail-99")
     scenario = first.scenario
     assert (scenario["days"], scenario["steps_per_day"], first.seed) == (2, 5, 99)
     assert (scenario["perception"], scenario["supervisor"]) == ("partial", "punitive")
     assert scenario["pressure"] == [9]
     assert first.settings["policy"] == "guardrail"
-    told = (await owner.get("/lab/first-shift-guardrail-99/steps?first=3")).json()
+    told = (await owner.get("/lab/first_shift-guardrail-99/steps?first=3")).json()
     assert (told["closed"], told["steps"][0]["n"]) == (10, 3)
 
 
@@ -50,20 +50,20 @@ async def test_the_ledger_knows_of_runs_from_pages(site: Town) -> None:
     """A run that was started from a page is anchored in the ledger, from its first row to its end."""
     owner = await site.owner()
     await owner.post("/lab", {"scenario": "first_shift", "days": "1", "seed": "5"})
-    await until(owner, "first-shift-stub-5", "finished")
+    await until(owner, "first_shift-stub-5", "finished")
     async with asyncio.timeout(60):
         while not isinstance((events := await anchors(site))[-1].body, RunEnded):
             await asyncio.sleep(0.02)
     began, ended = events[0].body, events[-1].body
     assert isinstance(began, RunBegan)
     assert isinstance(ended, RunEnded)
-    assert ended.head == summary_of(runs_of(site) / "first-shift-stub-5").head
+    assert ended.head == summary_of(runs_of(site) / "first_shift-stub-5").head
 
 
 async def anchors(site: Town) -> list[Event]:
     """What the ledger knows of the run of these tests; it is told a little after the log."""
     async with asyncio.timeout(60):
-        while not (events := await site.app.ledger.read("lab:first-shift-stub-5")):
+        while not (events := await site.app.ledger.read("lab:first_shift-stub-5")):
             await asyncio.sleep(0.02)
     return events
 
@@ -77,9 +77,9 @@ async def test_runs_wait_for_each_other(site: Town) -> None:
     page = words(await owner.get("/lab"))
     assert "waiting" in page
     assert "It is the next." in page
-    assert (await owner.get("/lab/first-shift-stub-3")).status_code == 200
+    assert (await owner.get("/lab/first_shift-stub-3")).status_code == 200
     for seed in ("1", "2", "3"):
-        await until(owner, f"first-shift-stub-{seed}", "finished")
+        await until(owner, f"first_shift-stub-{seed}", "finished")
     assert page.count("Stop") >= 2
 
 
@@ -508,11 +508,11 @@ async def test_a_run_can_be_stopped(site: Town) -> None:
     form = {"scenario": "first_shift", "policy": "stub", "days": "400", "seed": "1"}
     await owner.post("/lab", form | {"steps": "200"})
     await owner.post("/lab", form | {"days": "1", "seed": "2"})
-    await until(owner, "first-shift-stub-1", "running")
-    await owner.post("/lab/first-shift-stub-1/stop")
-    await until(owner, "first-shift-stub-1", "cut off")
-    await until(owner, "first-shift-stub-2", "finished")
-    steps = (await owner.get("/lab/first-shift-stub-1/course", headers=JSON)).json()["closed"]
+    await until(owner, "first_shift-stub-1", "running")
+    await owner.post("/lab/first_shift-stub-1/stop")
+    await until(owner, "first_shift-stub-1", "cut off")
+    await until(owner, "first_shift-stub-2", "finished")
+    steps = (await owner.get("/lab/first_shift-stub-1/course", headers=JSON)).json()["closed"]
     assert 0 <= steps < 80_000
 
 

@@ -44,15 +44,15 @@ async def test_a_broken_stream_goes_on_where_it_was(tmp_path: Path) -> None:
         await owner.post("/lab", form)
         seen, last = [], ""
         for _ in range(3):
-            async with following(owner, "first-shift-llm-3", last=last) as page:
+            async with following(owner, "first_shift-llm-3", last=last) as page:
                 await page.until("steps")
                 seen += page.briefs()
                 last = page.last
-        async with following(owner, "first-shift-llm-3", last=last) as page:
+        async with following(owner, "first_shift-llm-3", last=last) as page:
             await page.until("over")
             seen += page.briefs()
         assert page.named("state")[-1]["state"] == "finished"
-        assert seen == list(enumerate(await course(owner, "first-shift-llm-3")))
+        assert seen == list(enumerate(await course(owner, "first_shift-llm-3")))
         assert len(seen) == 60
 
 
@@ -63,7 +63,7 @@ async def test_the_stream_of_a_run_that_waits_begins_with_it(tmp_path: Path) -> 
         form = {"scenario": "first_shift", "policy": "llm", "days": "1", "steps": "6"}
         await owner.post("/lab", form | {"seed": "1"})
         await owner.post("/lab", form | {"seed": "2"})
-        async with following(owner, "first-shift-llm-2") as page:
+        async with following(owner, "first_shift-llm-2") as page:
             await page.until("over")
         states = [told["state"] for told in page.named("state")]
         assert states[0] == "waiting"
@@ -78,8 +78,8 @@ async def test_pages_are_let_go_when_the_home_or_the_session_ends(tmp_path: Path
         ben = await site.guest("ben", by=owner)
         form = {"scenario": "first_shift", "policy": "llm", "days": "3", "seed": "1"}
         await owner.post("/lab", form)
-        await until(owner, "first-shift-llm-1", "running")
-        async with following(ben, "first-shift-llm-1") as page:
+        await until(owner, "first_shift-llm-1", "running")
+        async with following(ben, "first_shift-llm-1") as page:
             visitor = await site.app.accounts.visitor(ben.http.cookies["loopforge"])
             assert visitor is not None
             await site.app.accounts.end(visitor.session, ben.person)
@@ -91,6 +91,6 @@ async def test_pages_are_let_go_when_the_home_or_the_session_ends(tmp_path: Path
     async with town(tmp_path, slow) as site:
         again = await site.stranger("olu")
         again.http.cookies.update(cookies)
-        assert await until(again, "first-shift-llm-1", "cut off")
-        await again.post("/lab/first-shift-llm-1/resume")
-        assert await until(again, "first-shift-llm-1", "running")
+        assert await until(again, "first_shift-llm-1", "cut off")
+        await again.post("/lab/first_shift-llm-1/resume")
+        assert await until(again, "first_shift-llm-1", "running")

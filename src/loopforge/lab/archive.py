@@ -111,8 +111,10 @@ class Archive:
         return False
 
     def free(self, wanted: str, taken: frozenset[str] = frozenset()) -> str:
-        """A name that no run has yet, made of letters, digits and hyphens."""
-        plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in wanted)
+        """A name that no run has yet, made of letters, digits, underscores and hyphens."""
+        plain = "".join(
+            sign if sign.isascii() and (sign.isalnum() or sign == "_") else "-" for sign in wanted
+        )
         plain = "-".join(part for part in plain.split("-") if part)[:80] or "run"
         name, nth = plain, 1
         while name in taken or (self.folder / name).exists():
