@@ -16,14 +16,20 @@ COLOURS = 256
 Pixel = tuple[int, ...]
 
 
-def small(png: bytes) -> bytes:
-    """The same picture, smaller. Wants 8 bits in each of three or four channels, not interlaced."""
+def small(png: bytes, grain: int = 1) -> bytes:
+    """The same picture, smaller. Wants 8 bits in each of three or four channels, not interlaced.
+
+    With a `grain` channels are first rounded to its multiples: a soft ground, which browsers strew
+    with noise, becomes a few plain bands.
+    """
     parts = list(_parts(png))
     width, height, depth, kind, _, _, laced = struct.unpack(">IIBBBBB", parts[0][1])
     assert (depth, laced) == (8, 0), "a PNG as browsers write it"
     channels = {2: 3, 6: 4}[kind]
     raw = zlib.decompress(b"".join(data for name, data in parts if name == b"IDAT"))
     rows = list(_rows(raw, width * channels, channels))
+    rounded = bytes(min(255, (value + grain // 2) // grain * grain) for value in range(256))
+    rows = [row.translate(rounded) for row in rows]
     pixels = [row[at : at + 3] for row in rows for at in range(0, len(row), channels)]
     counts = Counter(pixels)
     chosen = [tuple(one) for one, _ in counts.most_common(COLOURS)]

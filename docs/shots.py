@@ -1,7 +1,8 @@
 """Take the pictures in docs/images anew: `.venv/bin/python docs/shots.py`.
 
 A home in a temporary folder, two people in real browsers, three mates whose lines are written here,
-said by the scripted model through everything that a real one goes through. Needs Chromium.
+said by the scripted model through everything that a real one goes through; and a week of the
+Factory, which needs no model. Needs Chromium.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ sys.path[:0] = [str(ROOT)]
 
 from docs.palette import small  # noqa: E402
 
+from loopforge.core.factory import Decided  # noqa: E402
 from loopforge.home import make_home  # noqa: E402
+from loopforge.lab.log import rows_of  # noqa: E402
+from loopforge.lab.runs import simulate  # noqa: E402
+from loopforge.lab.scenario import open_scenario  # noqa: E402
 from loopforge.models.scripted import ScriptedAnswer  # noqa: E402
 from loopforge.runtime.ports import Question  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
@@ -89,13 +94,34 @@ async def play(ana: Person, ben: Person) -> None:
         await each.rests()
 
 
-async def shoot(ana: Person, name: str) -> None:
+async def shoot(ana: Person, name: str, grain: int = 1) -> None:
     """One picture, small enough for a README."""
     await ana.page.mouse.move(2, 2)
     await ana.page.evaluate("document.fonts.ready")
     path = IMAGES / f"{name}.png"
-    path.write_bytes(small(await ana.page.screenshot(animations="disabled", caret="hide")))
+    path.write_bytes(small(await ana.page.screenshot(animations="disabled", caret="hide"), grain))
     print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1000:.0f} kB")
+
+
+async def city(ana: Person, home: Path) -> None:
+    """The Factory at a moment in which somebody misheard, was shown what was not so, and fell."""
+    folder = home / "data" / "runs" / "quota_week"
+    await simulate(open_scenario("quota_week"), out=folder)
+    row = next(
+        row
+        for row in rows_of(folder)
+        if isinstance(row, Decided)
+        and row.outcome.incident
+        and len(row.edits) > 1
+        and row.voice.heard != row.voice.meant
+    )
+    await ana.page.emulate_media(color_scheme="dark")
+    await ana.turns_desk()
+    await ana.opens(f"/lab/quota_week?step={row.step}")
+    deed = ana.page.locator(".deed").filter(has_text=row.outcome.consequence).first
+    await deed.get_by_role("link", name="Why?").click()
+    await expect(ana.page.locator("[data-detail] .triple")).to_be_visible()
+    await shoot(ana, "lab", grain=4)
 
 
 async def scene(crowd: Crowd, home: Path) -> None:
@@ -134,6 +160,7 @@ async def scene(crowd: Crowd, home: Path) -> None:
         await ana.turns_desk()
         await ana.opens("/mates")
         await shoot(ana, "mates")
+        await city(ana, home)
 
 
 async def main() -> None:

@@ -42,6 +42,19 @@ def test_a_picture_of_few_colours_loses_nothing() -> None:
         assert b"".join(palette[at * 3 : at * 3 + 3] for at in numbers) == row
 
 
+def test_a_soft_ground_becomes_plain_bands() -> None:
+    """With a grain each channel is rounded to its multiples, and never by more than half of it."""
+    row = bytes(range(60, 72))
+    head = struct.pack(">IIBBBBB", 4, 1, 8, 2, 0, 0, 0)
+    png = HEAD + part(b"IHDR", head) + part(b"IDAT", zlib.compress(b"\0" + row))
+    packed = small(png, 4)
+    palette = between(packed, b"PLTE")
+    numbers = zlib.decompress(between(packed, b"IDAT"))[1:]
+    drawn = b"".join(palette[at * 3 : at * 3 + 3] for at in numbers)
+    assert all(value % 4 == 0 for value in drawn)
+    assert max(abs(one - other) for one, other in zip(drawn, row, strict=True)) <= 2
+
+
 def filtered(kind: int, rows: list[bytes], n: int) -> bytes:
     """A row as PNG writes it with this filter."""
     row, above = rows[n], rows[n - 1] if n else bytes(12)

@@ -24,7 +24,7 @@ class City {
       wide: numbers(root.dataset.at),
       tall: numbers(root.dataset.tall),
       bars: [...root.querySelectorAll("[data-bar]")],
-      what: root.querySelector(".what"),
+      cry: svg.querySelector(`[data-what="${root.dataset.place}"]`),
     }));
     this.bots = [...svg.querySelectorAll("[data-bot]")].map((root) => ({
       root,
@@ -45,9 +45,9 @@ class City {
     this.layout = narrow.matches ? "tall" : "wide";
     const [w, h] = numbers(this.svg.dataset[this.layout]);
     this.svg.setAttribute("viewBox", `0 0 ${w} ${h}`);
-    for (const { root, ...at } of this.spots) {
+    for (const { root, cry, ...at } of this.spots) {
       const [x, y] = at[this.layout];
-      root.setAttribute("transform", `translate(${x} ${y}) scale(${this.scale})`);
+      for (const each of [root, cry]) each.setAttribute("transform", `translate(${x} ${y}) scale(${this.scale})`);
     }
     this.svg.querySelectorAll("[data-ground]").forEach((each) => {
       each.setAttribute("transform", `translate(${this.at(Number(each.dataset.ground)).join(" ")}) scale(${this.scale})`);
@@ -74,7 +74,8 @@ class City {
         void spot.root.getBBox(); // so that the same place can flash twice
         spot.root.classList.add("hurt");
       }
-      spot.what.textContent = hurt.get(nth) ?? (still.has(nth) ? "stands still" : "");
+      spot.cry.firstElementChild.textContent = hurt.get(nth) ?? (still.has(nth) ? "stands still" : "");
+      spot.cry.firstElementChild.classList.toggle("alarm", hurt.has(nth));
     });
     for (const way of this.ways.values()) way.classList.remove("walked");
     step.bots.forEach((told, nth) => this.stand(this.bots[nth], told, step.message));
