@@ -42,13 +42,19 @@ from loopforge.core.events import (
 from loopforge.core.factory import RunBegan, RunDayEnded, RunEnded
 from loopforge.core.people import (
     AccountClosed,
+    AccountLinked,
     AccountOpened,
+    AccountUnlinked,
+    Admitted,
     Invited,
     InviteTaken,
     InviteWithdrawn,
+    Knocked,
     MateGone,
     MateWritten,
     PersonMet,
+    PersonRenamed,
+    Refused,
     RenewalOffered,
     SignedIn,
     SignedOut,
@@ -249,6 +255,10 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 pass
             case PersonMet() | AccountOpened() | AccountClosed() | Invited() | InviteTaken():
                 pass  # facts of other streams
+            case PersonRenamed() | AccountLinked() | AccountUnlinked():
+                pass
+            case Knocked() | Admitted() | Refused():
+                pass
             case (
                 InviteWithdrawn()
                 | RenewalOffered()

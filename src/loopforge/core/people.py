@@ -14,13 +14,75 @@ from msgspec import Struct
 from loopforge.core.words import Words
 
 
-class PersonMet(Struct, frozen=True, tag="people.met", kw_only=True):
-    """A person became known, by an account on a surface (for a terminal, the name given)."""
+class PersonMet(Struct, frozen=True, tag="people.met", kw_only=True, omit_defaults=True):
+    """A person became known, by an account on a surface (for a terminal, the name given).
+
+    The account on a platform is the user's id there. `bot`: it is somebody else's program.
+    """
 
     person: str
     name: Words
     surface: str
     account: Words
+    bot: bool = False
+
+
+class PersonRenamed(Struct, frozen=True, tag="people.renamed", kw_only=True):
+    """A person of a platform shows another name there, and is called so from now on."""
+
+    person: str
+    surface: str
+    name: Words
+
+
+class AccountLinked(Struct, frozen=True, tag="people.linked", kw_only=True, omit_defaults=True):
+    """By a one-time code it was shown that this account is one more self of a person.
+
+    `was` is the person whom the account meant before, "" if nobody. What was said under that id
+    stays as it stands.
+    """
+
+    person: str
+    surface: str
+    account: Words
+    was: str = ""
+
+
+class AccountUnlinked(Struct, frozen=True, tag="people.unlinked", kw_only=True):
+    """An account is no self of this person any more; it means whom it meant at first."""
+
+    person: str
+    surface: str
+    account: Words
+
+
+class Knocked(Struct, frozen=True, tag="people.knocked", kw_only=True):
+    """A stranger wrote to a mate in private, and was told a pairing code, or that it is closed.
+
+    `knock` names this one knock; its code stands nowhere here.
+    """
+
+    knock: str
+    surface: str
+    account: Words
+    name: Words
+    told: Literal["code", "closed"]
+
+
+class Admitted(Struct, frozen=True, tag="people.admitted", kw_only=True):
+    """An account may talk to mates in private from now on; `by` is who decided that."""
+
+    surface: str
+    account: Words
+    by: str
+
+
+class Refused(Struct, frozen=True, tag="people.refused", kw_only=True):
+    """An account may not talk to mates in private, and is not answered; `by` decided that."""
+
+    surface: str
+    account: Words
+    by: str
 
 
 class AccountOpened(Struct, frozen=True, tag="people.account_opened", kw_only=True):
@@ -106,6 +168,12 @@ class MateGone(Struct, frozen=True, tag="mates.gone", kw_only=True):
 
 PeopleEvent = (
     PersonMet
+    | PersonRenamed
+    | AccountLinked
+    | AccountUnlinked
+    | Knocked
+    | Admitted
+    | Refused
     | AccountOpened
     | AccountClosed
     | Invited
