@@ -1,0 +1,292 @@
+"""The city as a test sees it: people who do things, faults on order, and records.
+
+Every method is one command to a twin, in this process or in another: only `perform` differs.
+What the commands do stands in town.py and people.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from tests.telegram.records import (
+    Body,
+    Bot,
+    Call,
+    Chat,
+    Deviation,
+    Draft,
+    FaultKind,
+    Line,
+    Person,
+    doubled,
+)
+
+T = TypeVar("T")
+Perform = Callable[[str, Body], Awaitable[Any]]
+Place = Chat | Bot
+"""Where something is said; a bot stands for the private chat with it."""
+PATIENCE = 10.0
+"""Seconds that `until` waits before it says that nothing came."""
+
+
+class City:
+    """Commands and questions. See twin.py for an example.
+
+    A command that cannot be done (a person who is not in the chat, say) raises ValueError.
+    """
+
+    def __init__(self, perform: Perform) -> None:
+        self._perform = perform
+
+    async def _do(self, kind: type[T], name: str, /, **arguments: Any) -> T:
+        result = await self._perform(name, msgspec.to_builtins(arguments))
+        return msgspec.convert(result, kind, strict=False)
+
+    # who and where
+
+    async def bot(
+        self, name: str, username: str = "", *, reads_all: bool = False, hears_bots: bool = False
+    ) -> Bot:
+        """A new bot. `reads_all`: privacy mode is off; `hears_bots`: bot-to-bot mode is on."""
+        more = {"reads_all": reads_all, "hears_bots": hears_bots}
+        return await self._do(Bot, "bot", name=name, username=username, **more)
+
+    async def person(self, name: str, username: str = "") -> Person:
+        """A new person."""
+        return await self._do(Person, "person", name=name, username=username)
+
+    async def private(self, person: Person, bot: Bot) -> Chat:
+        """The private chat of the two. It is opened if it was not: the bot may write first."""
+        return await self._do(Chat, "private", person=person.id, bot=bot.id)
+
+    async def group(
+        self, title: str, members: Sequence[Person | Bot], admins: Sequence[Person | Bot] = ()
+    ) -> Chat:
+        """A basic group; the first person owns it. Bots that come in are told (my_chat_member)."""
+        return await self._group("group", title, members, admins)
+
+    async def supergroup(
+        self,
+        title: str,
+        members: Sequence[Person | Bot],
+        admins: Sequence[Person | Bot] = (),
+        *,
+        forum: bool = False,
+    ) -> Chat:
+        """A supergroup; `forum`: it has topics."""
+        return await self._group("supergroup", title, members, admins, forum=forum)
+
+    async def _group(
+        self, kind: str, title: str, members: Sequence[Any], admins: Sequence[Any], **more: Any
+    ) -> Chat:
+        ids = {"members": [m.id for m in members], "admins": [a.id for a in admins]}
+        return await self._do(Chat, "group", kind=kind, title=title, **ids, **more)
+
+    async def topic(self, person: Person, chat: Chat, name: str) -> int:
+        """Open a topic; its message_thread_id."""
+        return await self._do(int, "topic", person=person.id, chat=chat, name=name)
+
+    async def rename_topic(self, person: Person, chat: Chat, topic: int, name: str) -> None:
+        """Give a topic another name."""
+        await self._do(
+            type(None), "rename_topic", person=person.id, chat=chat, topic=topic, name=name
+        )
+
+    # what people do
+
+    async def say(
+        self,
+        person: Person,
+        place: Place,
+        text: str = "",
+        *,
+        reply_to: Line | None = None,
+        topic: int | None = None,
+        entities: Sequence[Body] | None = None,
+        document: tuple[str, bytes] | None = None,
+        photo: bytes | None = None,
+    ) -> Line:
+        """Say something; with a file the text is its caption.
+
+        Commands, mentions and links in it become entities as Telegram's apps make them, unless
+        `entities` are given. `document` is (name, bytes).
+        """
+        chat = await self._place(person, place)
+        return await self._do(
+            Line,
+            "say",
+            person=person.id,
+            chat=chat,
+            text=text,
+            reply=reply_to.key if reply_to else None,
+            topic=topic,
+            entities=None if entities is None else list(entities),
+            name=document[0] if document else "",
+            document=b64encode(document[1]).decode() if document else None,
+            photo=b64encode(photo).decode() if photo is not None else None,
+        )
+
+    async def _place(self, person: Person, place: Place) -> Chat:
+        return await self.private(person, place) if isinstance(place, Bot) else place
+
+    async def command(
+        self, person: Person, place: Place, name: str, arguments: str = "", *, of: Bot | None = None
+    ) -> Line:
+        """Press "/name"; `of`: that bot's, from the menu of a group ("/name@bot")."""
+        word = f"/{name}@{of.username}" if of else f"/{name}"
+        return await self.say(person, place, f"{word} {arguments}".strip())
+
+    async def edit(self, person: Person, line: Line, text: str) -> Line:
+        """Change one's own message."""
+        return await self._do(Line, "edit", person=person.id, key=line.key, text=text)
+
+    async def delete(self, person: Person, line: Line) -> None:
+        """Delete a message. Telegram tells no bot of it."""
+        await self._do(type(None), "delete", person=person.id, key=line.key)
+
+    async def react(self, person: Person, line: Line, *emoji: str) -> None:
+        """Set the person's reactions to a message; none takes them back."""
+        await self._do(type(None), "react", person=person.id, key=line.key, emoji=list(emoji))
+
+    async def press(self, person: Person, line: Line, data: str) -> str:
+        """Press the button with this data under a bot's message; the callback query's id."""
+        return await self._do(str, "press", person=person.id, key=line.key, data=data)
+
+    async def join(self, person: Person, chat: Chat) -> None:
+        """Come into a group."""
+        await self._do(type(None), "join", person=person.id, chat=chat)
+
+    async def leave(self, person: Person, chat: Chat) -> None:
+        """Go out of a group."""
+        await self._do(type(None), "leave", person=person.id, chat=chat)
+
+    async def add(self, person: Person, bot: Bot, chat: Chat) -> None:
+        """Take a bot into a group."""
+        await self._do(type(None), "add", person=person.id, bot=bot.id, chat=chat)
+
+    async def kick(self, person: Person, bot: Bot, chat: Chat) -> None:
+        """Throw a bot out of a group."""
+        await self._do(type(None), "kick", person=person.id, bot=bot.id, chat=chat)
+
+    async def promote(self, person: Person, bot: Bot, chat: Chat, *, admin: bool = True) -> None:
+        """Make a bot an administrator, or no longer."""
+        await self._do(type(None), "promote", person=person.id, bot=bot.id, chat=chat, admin=admin)
+
+    async def block(self, person: Person, bot: Bot) -> None:
+        """Stop a bot: what it writes to the person is refused with 403."""
+        await self._do(type(None), "block", person=person.id, bot=bot.id, stop=True)
+
+    async def unblock(self, person: Person, bot: Bot) -> None:
+        """Start a bot again."""
+        await self._do(type(None), "block", person=person.id, bot=bot.id, stop=False)
+
+    async def upgrade(self, chat: Chat) -> Chat:
+        """Make a supergroup of a group; the old id then answers with migrate_to_chat_id."""
+        return await self._do(Chat, "upgrade", chat=chat)
+
+    # trouble
+
+    async def fault(
+        self,
+        method: str,
+        kind: FaultKind,
+        *,
+        times: int = 1,
+        skip: int = 0,
+        bot: Bot | None = None,
+        chat: Chat | None = None,
+        retry_after: int = 1,
+        code: int = 403,
+        description: str = "",
+    ) -> None:
+        """Order trouble for the next calls of a method ("*": any but getUpdates).
+
+        After `skip` calls it strikes `times` calls (of that bot, to that chat).
+
+        - flood: 429 with retry_after, nothing done
+        - before: 502, nothing done
+        - after: 502, but it is done and the client does not know
+        - cut: done, and the connection breaks in the middle of the answer
+        - drop: the connection breaks without an answer, nothing done
+        - hold: done; the answer comes only after `release()`
+        - refuse: `code` and `description`, nothing done
+        - again: for getUpdates alone: what it acknowledges is delivered once more
+        """
+        await self._do(
+            type(None),
+            "fault",
+            method=method,
+            kind=kind,
+            times=times,
+            skip=skip,
+            bot=bot.id if bot else 0,
+            chat=chat.id if chat else 0,
+            retry_after=retry_after,
+            code=code,
+            description=description,
+        )
+
+    async def release(self) -> None:
+        """Let all held answers go, and those that are to be held."""
+        await self._do(type(None), "release")
+
+    # records
+
+    async def lines(self, place: Chat | None = None, by: Person | Bot | None = None) -> list[Line]:
+        """Every message (of a chat, of an author) in order, service messages too."""
+        return await self._do(list[Line], "lines", chat=place, author=by.id if by else 0)
+
+    async def calls(self, method: str = "", bot: Bot | None = None) -> list[Call]:
+        """Every request (of a method, of a bot) in order."""
+        return await self._do(list[Call], "calls", method=method, bot=bot.id if bot else 0)
+
+    async def drafts(self) -> list[Draft]:
+        """Every state of a draft that somebody saw, in order."""
+        return await self._do(list[Draft], "drafts")
+
+    async def waiting(self, bot: Bot) -> int:
+        """How many updates the bot has not acknowledged."""
+        return await self._do(int, "waiting", bot=bot.id)
+
+    async def account(self, bot: Bot) -> Body:
+        """What the bot set of its own: commands, name, description, photo (sha256)."""
+        return await self._do(Body, "account", bot=bot.id)
+
+    async def deviations(self) -> list[Deviation]:
+        """Whatever was not as the official documents say, on either side."""
+        return await self._do(list[Deviation], "deviations")
+
+    async def doubled(self, place: Chat | None = None) -> list[list[Line]]:
+        """Groups of lines that say the same twice."""
+        return doubled(await self.lines(place))
+
+    async def until(self, check: Callable[[], Awaitable[T]], patience: float = PATIENCE) -> T:
+        """Ask again whenever something happened in the city, until the answer is true.
+
+        Raises TimeoutError with the last answer.
+        """
+        last: T | None = None
+        try:
+            async with asyncio.timeout(patience):
+                while True:
+                    version = await self._do(int, "version")
+                    last = await check()
+                    if last:
+                        return last
+                    await self._perform("changed", {"version": version, "seconds": patience})
+        except TimeoutError:
+            raise TimeoutError(f"after {patience} s it was still {last!r}") from None
+
+    async def heard(self, place: Chat, by: Bot, count: int = 1) -> list[Line]:
+        """Wait until a bot has said so many lines in a chat; what it said there."""
+
+        async def enough() -> list[Line]:
+            said = await self.lines(place, by)
+            return said if len(said) >= count else []
+
+        return await self.until(enough)
