@@ -94,7 +94,6 @@ def main(text: bytes, tell: Callable[[Told], None]) -> int:
 
     try:
         job = msgspec.json.decode(text, type=AnyJob)
-        os.nice(KINDNESS)
         asyncio.run(played(job, Minds(), progress))
     except msgspec.MsgspecError as error:
         tell(Told(error=f"This is no job for a run: {error}."))
@@ -114,4 +113,5 @@ def _tell(told: Told) -> None:
 
 
 if __name__ == "__main__":
+    os.nice(KINDNESS)
     sys.exit(main(sys.stdin.buffer.read(), _tell))
