@@ -26,8 +26,10 @@ from loopforge.chat.commands import Commands
 from loopforge.chat.conduct import Conduct
 from loopforge.chat.front import Front
 from loopforge.chat.house import House
+from loopforge.chat.lost import Lost
 from loopforge.chat.members import Members
 from loopforge.chat.perceive import Viewer
+from loopforge.chat.places import Places
 from loopforge.chat.rules import SCREEN, Rules
 from loopforge.chat.server import Rooms
 from loopforge.chat.triggers import Thresholds
@@ -175,7 +177,7 @@ class App:
 
 def views() -> tuple[View, ...]:
     """The views of a home's ledger, besides its own."""
-    return (Members(), Kept(), Tally())
+    return (Members(), Kept(), Tally(), Places())
 
 
 @asynccontextmanager
@@ -312,7 +314,7 @@ def _wired(
     lanes = LocalLanes(conduct.conduct, clock)
     people = Registry(ledger, stamp)
     rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, notice_of(models))
-    deliveries = Deliveries(ledger, stamp, surfaces)
+    deliveries = Deliveries(ledger, stamp, surfaces, Lost(house.known, cast))
     accounts, chronicle = Accounts(ledger, people, stamp), Chronicle(ledger, roster, stamp)
     artifacts = Artifacts(settings.data / ARTIFACTS, clock)
     keeper = Keeper(ledger, artifacts, tasks, clock)

@@ -127,10 +127,23 @@ class ArtifactError(LoopforgeError):
 
 
 class SendFailed(LoopforgeError):
-    """A surface did not take a message. `final`: trying again would not help."""
+    """A surface did not take a message, or nobody knows whether it did.
 
-    def __init__(self, why: str, *, final: bool = False) -> None:
-        self.why, self.final = why, final
+    `final`: trying again would not help. `gone`: nor would sending anything else to that place.
+    `uncertain`: it may have arrived, and must not be sent again. `after`: seconds to wait first.
+    """
+
+    def __init__(
+        self,
+        why: str,
+        *,
+        final: bool = False,
+        gone: bool = False,
+        uncertain: bool = False,
+        after: float = 0.0,
+    ) -> None:
+        self.why, self.final, self.gone = why, final or gone, gone
+        self.uncertain, self.after = uncertain, after
         super().__init__(why)
 
 

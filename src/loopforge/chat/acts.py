@@ -6,14 +6,14 @@ is handed back as a call, since the world must record it before it runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
 import msgspec
 
 from loopforge.chat import titles
-from loopforge.core.delivery import Queued
+from loopforge.core.delivery import Queued, What
 from loopforge.core.egress import Egress
 from loopforge.core.events import Body, Called, Fact, Judged, Verdict
 from loopforge.core.plan import Act, AgentActionPlan
@@ -50,6 +50,16 @@ class Outcome:
     calls: list[tuple[int, UseTool]] = field(default_factory=list)
     again: bool = False
     spoke: bool = False
+
+
+def queued(
+    fact: Fact, surfaces: Iterable[str], stamp: Stamp, what: What = "line"
+) -> tuple[Fact, ...]:
+    """The facts that this one is to go out to these surfaces and places."""
+    return tuple(
+        stamp.fact(Queued(surface=each, of=fact.id, what=what), actor="runtime", cause=fact.id)
+        for each in surfaces
+    )
 
 
 def safe_plan(plan: AgentActionPlan, egress: Egress, title: str = "") -> AgentActionPlan:
@@ -103,13 +113,10 @@ def carry_out(
                     )
                 )
                 done.spoke = True
-                for surface in surfaces:
-                    add(Queued(surface=surface, of=said.id), said.id, "runtime")
+                done.facts += queued(said, surfaces, stamp)
             case React(to=to, emoji=emoji):
                 reacted = add(Reacted(turn=turn, mate=mate, to=to, emoji=emoji))
-                for surface in surfaces:
-                    queued = Queued(surface=surface, of=reacted.id, what="reaction")
-                    add(queued, reacted.id, "runtime")
+                done.facts += queued(reacted, surfaces, stamp, "reaction")
             case Note(text=text):
                 add(Noted(turn=turn, mate=mate, text=Words(text)))
             case Mark(line=line, mark=mark):

@@ -7,7 +7,7 @@ is over. Only tools used by an act come between: they are recorded before they r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -173,10 +173,15 @@ class Bot:
 
     # ------------------------------------------------------------ concluding
 
-    async def conclude(self, running: Running, ended: Ended, rights: Rights) -> Concluded:
-        """Judge the plan, carry out what is allowed, end the turn; all in one append."""
+    async def conclude(
+        self, running: Running, ended: Ended, rights: Rights, places: Iterable[str] = ()
+    ) -> Concluded:
+        """Judge the plan, carry out what is allowed, end the turn; all in one append.
+
+        `places` are those of platforms that are part of the room.
+        """
         if ended.plan is not None:
-            return await self._conclude_plan(running, ended, ended.plan, rights)
+            return await self._conclude_plan(running, ended, ended.plan, rights, places)
         facts = list(ended.facts)
         if ended.outcome == "diverged" and ended.effects:
             note = "My last turn broke off half way; what I did then may or may not have happened."
@@ -197,7 +202,12 @@ class Bot:
         return Concluded()
 
     async def _conclude_plan(
-        self, running: Running, ended: Ended, plan: AgentActionPlan, rights: Rights
+        self,
+        running: Running,
+        ended: Ended,
+        plan: AgentActionPlan,
+        rights: Rights,
+        places: Iterable[str],
     ) -> Concluded:
         plan = safe_plan(plan, running.egress, running.title)
         verdicts = judge(plan, rights)
@@ -207,7 +217,7 @@ class Bot:
             stamp=self._ports.stamp,
             turn=running.id,
             mate=running.mate.handle,
-            surfaces=self._rules.surfaces,
+            surfaces=(*self._rules.surfaces, *places),
         )
         facts = [*ended.facts, *done.facts]
         if not done.calls:

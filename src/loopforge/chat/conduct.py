@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopforge.chat import titles, triggers
+from loopforge.chat.acts import queued
 from loopforge.chat.bot import SCRIBE, Bot, Concluded, News, Running
 from loopforge.chat.house import House
 from loopforge.chat.rules import Rules
@@ -89,7 +90,7 @@ class Conduct:
         now = self._ports.stamp.clock.now()
         weights = [
             weight
-            for batch in triggers.batches(pending)
+            for batch in triggers.batches(entry for entry in pending if not entry.late)
             for weight in triggers.weigh(state, batch, mates, now, self._rules.thresholds)
         ]
         weighed = Weighed(upto=pending[-1].seq, weights=tuple(weights))
@@ -128,7 +129,8 @@ class Conduct:
             running.turn.stop("the room was deleted")  # while the turn was being prepared
         try:
             ended = await self._bot.run(running)
-            done = await self._bot.conclude(running, ended, self._rights(state, running))
+            rights = self._rights(state, running)
+            done = await self._bot.conclude(running, ended, rights, state.places)
         except LedgerError:
             self._ports.recorder.forget((stream, running.mate.handle))
             raise
@@ -223,12 +225,13 @@ class Conduct:
     ) -> None:
         """Say plainly what people should know: another model answered, or nobody could."""
         for text in _notices(running, ended, done):
-            told = [entry for entry in state.lines.values() if entry.kind == "told"]
-            if text in {str(entry.text) for entry in told[-8:]}:
+            known = [entry for entry in state.lines.values() if entry.kind == "told"]
+            if text in {str(entry.text) for entry in known[-8:]}:
                 continue
-            body = Told(text=Words(text))
-            fact = self._ports.stamp.fact(body, actor="room", cause=running.id)
-            await self._ledger.append(stream, [fact])
+            told = self._ports.stamp.fact(Told(text=Words(text)), actor="room", cause=running.id)
+            await self._ledger.append(
+                stream, [told, *queued(told, state.places, self._ports.stamp)]
+            )
 
 
 def _notices(running: Running, ended: Ended, done: Concluded) -> list[str]:

@@ -6,14 +6,17 @@ search, why, and what was shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from sqlalchemy.engine import Connection
 
 from loopforge.chat.closing import Closing
 from loopforge.chat.commands import Commands
 from loopforge.chat.house import stream_of
 from loopforge.chat.lobby import Lobby
 from loopforge.chat.members import EVERYTHING, Sight
+from loopforge.chat.places import Spot
 from loopforge.chat.rules import SCREEN
 from loopforge.chat.scene import Scene
 from loopforge.chat.server import Rooms
@@ -21,11 +24,20 @@ from loopforge.chat.state import RoomState
 from loopforge.chat.veil import places
 from loopforge.chat.why import why
 from loopforge.core.events import Event
-from loopforge.core.room import File, Marked, Reacted
+from loopforge.core.room import (
+    File,
+    LineDeleted,
+    LineEdited,
+    Marked,
+    PersonReacted,
+    Reacted,
+)
 from loopforge.errors import Unknown
 from loopforge.ledger.tables import Readable
 from loopforge.runtime.air import Ear
 from loopforge.runtime.delivery import Deliveries
+
+T = TypeVar("T")
 
 SHOWN = (
     "room.heard",
@@ -43,6 +55,12 @@ SHOWN = (
     "room.marked",
     "room.energy_set",
     "room.policy_chosen",
+    "room.line_edited",
+    "room.line_deleted",
+    "room.person_reacted",
+    "room.place_joined",
+    "room.place_left",
+    "room.talk_set",
 )
 """The kinds of event that people may see of a room's past."""
 
@@ -50,7 +68,9 @@ SHOWN = (
 def changed(event: Event) -> str:
     """The id of the line that an event changes; "" for one that changes none."""
     match event.body:
-        case Marked(line=line) | Reacted(to=line):
+        case Marked(line=line) | Reacted(to=line) | PersonReacted(to=line):
+            return line
+        case LineEdited(line=line) | LineDeleted(line=line):
             return line
         case _:
             return ""
@@ -103,11 +123,58 @@ class Front:
         source: str,
         reply_to: str = "",
         files: Sequence[File] = (),
+        bot: bool = False,
+        late: bool = False,
+        untrusted: bool = False,
     ) -> Event:
         """Take in a line; it is in the ledger when this returns."""
         return await self._rooms.hear(
-            room, person, text, surface=surface, source=source, reply_to=reply_to, files=files
+            room,
+            person,
+            text,
+            surface=surface,
+            source=source,
+            reply_to=reply_to,
+            files=files,
+            bot=bot,
+            late=late,
+            untrusted=untrusted,
         )
+
+    async def edit(self, room: str, person: str, line: str, text: str) -> None:
+        """A person changed what they had said. Raises Unknown for a line of somebody else."""
+        await self._rooms.edit(room, person, line, text)
+
+    async def delete(self, room: str, person: str, line: str) -> None:
+        """A line is no more, on the wish of its person, or with "" of a platform's keepers."""
+        await self._rooms.delete(room, person, line)
+
+    async def react(
+        self, room: str, person: str, line: str, emoji: str, *, back: bool = False
+    ) -> None:
+        """A person put an emoji on a line, or took it back."""
+        body = PersonReacted(person=person, to=line, emoji=emoji, back=back)
+        await self._rooms.add(room, person, body)
+
+    # ------------------------------------------------------------ places of platforms
+
+    async def settle(self, spot: Spot, mates: Sequence[str], room: str = "") -> str:
+        """The room a place of a platform is part of, with these mates in it; its slug."""
+        return await self._rooms.settle(spot, mates, room)
+
+    async def unsettle(self, room: str, place: str, why: str) -> None:
+        """A place is part of the room no longer."""
+        await self._rooms.unsettle(room, place, why)
+
+    async def arrive(self, room: str, person: str, name: str, surface: str) -> None:
+        """Somebody is in a place of this room, and therefore in it."""
+        await self._rooms.arrive(room, person, name, surface)
+
+    async def look(self, work: Callable[[Connection], T]) -> T:
+        """Read tables by hand (chat/places.py has the questions)."""
+        return await self._ledger.look(work)
+
+    # ------------------------------------------------------------ asking
 
     async def act(self, room: str, person: str, name: str, argument: str) -> str:
         """Do what a command asks, and say in a plain sentence what was done."""

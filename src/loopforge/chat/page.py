@@ -75,6 +75,15 @@ class Page(Struct, kw_only=True, omit_defaults=True):
         if entry := self.lines.get(line):
             self.lines[line] = replace(entry, mark=mark)
 
+    def edit(self, line: str, text: Words) -> None:
+        """A line says something else from now on."""
+        if entry := self.lines.get(line):
+            self.lines[line] = replace(entry, text=text)
+
+    def delete(self, line: str) -> None:
+        """A line is gone, for every mate."""
+        self._keep(self.lines.keys() - {line})
+
     def purge(self, mate: str, lines: Collection[str]) -> None:
         """Lines leave a mate's context, and never come back to it."""
         held = {id for id in lines if id in self.lines}
@@ -137,6 +146,9 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Entr
                 text=body.text,
                 reply_to=body.reply_to,
                 files=body.files,
+                bot=body.bot,
+                late=body.late,
+                untrusted=body.untrusted,
             )
         case Said():
             return replace(

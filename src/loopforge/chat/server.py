@@ -14,11 +14,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from loopforge.chat import triggers
+from loopforge.chat.acts import queued
 from loopforge.chat.conduct import Conduct
 from loopforge.chat.house import PREFIX, House, stream_of
+from loopforge.chat.places import Spot, room_of
 from loopforge.chat.rules import Rules
 from loopforge.chat.scene import MateCard, Scene
 from loopforge.chat.state import RoomState
+from loopforge.core.delivery import What
 from loopforge.core.events import Body, Event, Fact
 from loopforge.core.mate import Mate
 from loopforge.core.room import (
@@ -27,12 +30,17 @@ from loopforge.core.room import (
     EnergySet,
     File,
     Heard,
+    LineDeleted,
+    LineEdited,
     MateJoined,
     PersonJoined,
     PersonLeft,
+    PlaceJoined,
+    PlaceLeft,
     RoomClosed,
     RoomOpened,
     Stopped,
+    TalkSet,
     Titled,
 )
 from loopforge.core.words import Words, public
@@ -253,6 +261,48 @@ class Rooms:
         """Return when nobody in the room has anything left to do."""
         await self._lanes.settled(stream_of(room))
 
+    # ------------------------------------------------------------ places of platforms
+
+    async def settle(self, place: Spot, mates: Sequence[str], room: str = "") -> str:
+        """The room that a place of a platform is part of, with these mates in it; its slug.
+
+        A place that is part of none joins `room`, or opens one of its own: in a private place mates
+        may speak freely, elsewhere only when called. Coming twice is coming once.
+        """
+        own = room or room_of(place.key)
+        stream = stream_of(own)
+        async with self._doors[stream]:
+            state = await self._house.state(stream)
+            if state.closed or (room and state.seq == 0):
+                raise Unknown(f"There is no room called {own!r}.")
+            bodies: list[Body] = []
+            if state.seq == 0:
+                bodies.append(RoomOpened(name=own, private=True))
+                bodies.append(EnergySet(capacity=self._rules.capacity, refill=self._rules.refill))
+                bodies.append(TalkSet(free=place.kind == "private"))
+            if place.key not in state.places:
+                name = Words(clean(place.name, 200))
+                bodies.append(PlaceJoined(place=place.key, name=name, kind=place.kind))
+            away = (*state.mates, *state.left)
+            bodies += [MateJoined(mate=mate) for mate in mates if mate not in away]
+            await self._add(stream, bodies, "room")
+        return own
+
+    async def unsettle(self, room: str, place: str, why: str) -> None:
+        """A place is part of the room no longer."""
+        stream = stream_of(room)
+        async with self._doors[stream]:
+            if place in (await self._known(room)).places:
+                await self._add(stream, [PlaceLeft(place=place, why=Words(why))], "room")
+
+    async def arrive(self, room: str, person: str, name: str, surface: str) -> None:
+        """Somebody is in a place of this room, and therefore in it, from now on."""
+        stream = stream_of(room)
+        async with self._doors[stream]:
+            if person not in (await self._known(room)).people:
+                body = PersonJoined(person=person, name=Words(name), surface=surface, past=False)
+                await self._add(stream, [body], f"person:{person}")
+
     # ------------------------------------------------------------ hearing
 
     async def hear(
@@ -265,8 +315,14 @@ class Rooms:
         source: str = "",
         reply_to: str = "",
         files: Sequence[File] = (),
+        bot: bool = False,
+        late: bool = False,
+        untrusted: bool = False,
     ) -> Event:
-        """A person said something. In the ledger when this returns; said twice, heard once."""
+        """A person said something. In the ledger when this returns; said twice, heard once.
+
+        What was said in one place goes out to the others that are part of the room.
+        """
         stream = stream_of(room)
         if text.strip() or not files:
             text = clean(text, self._rules.line_limit)
@@ -285,12 +341,45 @@ class Rooms:
                 source=source,
                 reply_to=reply_to if reply_to in state.lines else "",
                 files=kept,
+                bot=bot,
+                late=late,
+                untrusted=untrusted,
             )
-            said: list[Body] = [*self._newcomers(state), *self._boundary(state), heard]
-            if stop:
-                said.append(Stopped(person=person, surface=surface))
-            events = await self._add(stream, said, f"person:{person}")
+            actor = f"person:{person}"
+            before = [*self._newcomers(state), *self._boundary(state), heard]
+            facts = [self._stamp.fact(body, actor=actor) for body in before]
+            others = [place for place in state.places if place != surface]
+            facts += queued(facts[-1], others, self._stamp)
+            if stop and not bot:
+                facts.append(self._stamp.fact(Stopped(person=person, surface=surface), actor=actor))
+            events = await self._ledger.append(stream, facts)
         return next(event for event in events if isinstance(event.body, Heard))
+
+    async def edit(self, room: str, person: str, line: str, text: str) -> None:
+        """A person changed a line of theirs; elsewhere it is changed too. Raises Unknown."""
+        text = clean(text, self._rules.line_limit)
+        changed = LineEdited(line=line, text=Words(text), by=f"person:{person}")
+        await self._revise(room, line, person, changed, "edit")
+
+    async def delete(self, room: str, person: str, line: str) -> None:
+        """A line is no more, on the wish of a person ("": of the platform's keepers)."""
+        by = f"person:{person}" if person else "room"
+        await self._revise(room, line, person, LineDeleted(line=line, by=by), "deletion")
+
+    async def _revise(
+        self, room: str, line: str, person: str, body: LineEdited | LineDeleted, what: What
+    ) -> None:
+        stream = stream_of(room)
+        async with self._doors[stream]:
+            state = await self._known(room)
+            event = await self._ledger.event(line)
+            said = event.body
+            mine = isinstance(said, Heard) and person in (said.person, "")
+            if event.stream != stream or not isinstance(said, Heard) or not mine:
+                raise Unknown(f"There is no line {line!r} of yours here.")
+            fact = self._stamp.fact(body, actor=f"person:{person}" if person else "room")
+            others = [place for place in state.places if place != said.surface]
+            await self._ledger.append(stream, [fact, *queued(fact, others, self._stamp, what)])
 
     def _newcomers(self, state: RoomState) -> list[Body]:
         """Mates that were made since, where a room is for all of them."""

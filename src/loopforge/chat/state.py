@@ -26,7 +26,15 @@ from loopforge.chat.energy import Energy
 from loopforge.chat.page import SPOKEN, LineBody, Page, entry_of
 from loopforge.chat.turns import Due, OpenTurn, Turns
 from loopforge.core.context import Entry
-from loopforge.core.delivery import Accepted, Attempting, Failed, PutOff, Queued
+from loopforge.core.delivery import (
+    Accepted,
+    Attempting,
+    Drafted,
+    Failed,
+    PutOff,
+    Queued,
+    Uncertain,
+)
 from loopforge.core.events import (
     Answered,
     Asked,
@@ -64,12 +72,17 @@ from loopforge.core.room import (
     ConversationEnded,
     EnergySet,
     Heard,
+    LineDeleted,
+    LineEdited,
     Marked,
     MateJoined,
     MateLeft,
     Noted,
     PersonJoined,
     PersonLeft,
+    PersonReacted,
+    PlaceJoined,
+    PlaceLeft,
     PolicyChosen,
     Purged,
     Reacted,
@@ -77,6 +90,7 @@ from loopforge.core.room import (
     RoomOpened,
     Said,
     Stopped,
+    TalkSet,
     Titled,
     Told,
     ToolUsed,
@@ -93,13 +107,14 @@ __all__ = [
     "Member",
     "OpenTurn",
     "Person",
+    "Place",
     "RoomState",
     "fold",
     "restore",
     "snapshot",
 ]
 
-VERSION = 6
+VERSION = 7
 """The form of a snapshot; one of another version is not read but folded anew."""
 
 SOURCES = 2000
@@ -120,6 +135,13 @@ class Person(Struct, frozen=True, kw_only=True):
 
     name: Words
     surface: str
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """A place of a platform that is part of the room."""
+
+    name: Words
+    kind: str
 
 
 class Member(Struct, kw_only=True, omit_defaults=True):
@@ -143,6 +165,9 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
 
     `everybody`: mates that are made later join by themselves, but not those that `left`. `private`:
     nobody comes in by themselves. `opener` is the person who opened it, if that is known.
+
+    `places` are those of platforms that are part of it, by key; in a `quiet` room mates speak only
+    when called.
 
     `conversation` is the id of its ConversationBegan, "" between two; `began` its sequence number.
     `weighed` is the sequence number up to which lines were weighed. `spoken` counts lines of people
@@ -168,6 +193,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     energy: Energy = Energy()
     page: Page = msgspec.field(default_factory=Page)
     turns: Turns = msgspec.field(default_factory=Turns)
+    places: dict[str, Place] = {}
+    quiet: bool = False
     conversation: str = ""
     began: int = 0
     last_at: datetime | None = None
@@ -239,6 +266,19 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self._company(body)
             case RoomClosed():
                 self._close(event)
+            case PlaceJoined():
+                self.places[body.place] = Place(name=body.name, kind=body.kind)
+            case PlaceLeft():
+                self.places.pop(body.place, None)
+            case TalkSet():
+                self.quiet = not body.free
+            case LineEdited():
+                self.page.edit(body.line, body.text)
+            case LineDeleted():
+                self.page.delete(body.line)
+                self.turns.deleted(body.line)
+            case PersonReacted():
+                pass
             case EnergySet() | TriggersSet() | PolicyChosen() | Titled() | Marked() | Purged():
                 self._settle(body)
             case Stopped():
@@ -251,8 +291,10 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.forget(body.refs)
             case Asked() | Answered() | Called() | Returned() | Planned():
                 pass
-            case Queued() | Attempting() | Accepted() | PutOff() | Failed():
+            case Queued() | Attempting() | Accepted() | PutOff() | Failed() | Uncertain():
                 pass
+            case Drafted():
+                pass  # surfaces fold it (chat/places.py)
             case PersonMet() | AccountOpened() | AccountClosed() | Invited() | InviteTaken():
                 pass  # facts of other streams
             case PersonRenamed() | AccountLinked() | AccountUnlinked():
@@ -342,6 +384,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         self._counted(event, f"person:{body.person}")
         self._met(body.surface, body.source, event.id)
         self.heard += 1
+        if body.bot:
+            return
         self.stopped = False
         self.energy = energy.heard(self.energy)
         for member in self.mates.values():
@@ -431,6 +475,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         self.mates.clear()
         self.people.clear()
         self.former.clear()
+        self.places.clear()
         self.page.release(self.mates, self.weighed)
 
     def _begin(self, event: Event) -> None:
@@ -447,6 +492,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         """Every text the state holds."""
         for person in (*self.people.values(), *self.former.values()):
             yield person.name
+        for place in self.places.values():
+            yield place.name
         yield from self.page.words()
         yield self.title
         yield from self.basis

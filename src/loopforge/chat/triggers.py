@@ -202,7 +202,7 @@ class _Scene:
         self.state, self.batch, self.mates, self.now = state, batch, mates, now
         last = batch[-1]
         self.line, self.speaker = last.id, last.who
-        self.from_person = last.kind == "heard"
+        self.from_person = last.kind == "heard" and not last.bot
         self.listeners = [
             mate
             for mate in state.mates
@@ -284,11 +284,17 @@ class _Scene:
 
     def _alone(self, mate: str) -> bool:
         here = self.state
-        return self.from_person and len(here.people) <= 1 and set(here.mates) == {mate}
+        return (
+            self.from_person
+            and not here.quiet
+            and len(here.people) <= 1
+            and set(here.mates) == {mate}
+        )
 
     def _triggers(self, mate: str) -> Collection[str]:
         chosen = self.state.triggers.get(mate)
-        return self.mates[mate].triggers if chosen is None else chosen
+        calls = self.mates[mate].triggers if chosen is None else chosen
+        return [call for call in calls if call != "conversation"] if self.state.quiet else calls
 
     # ------------------------------------------------------------ who was addressed, who spoke
 

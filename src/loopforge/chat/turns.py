@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.core.events import Judged, Perceived, TurnEnded
 from loopforge.core.room import Weight
@@ -138,6 +139,14 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         elif body.outcome == "diverged" and not turn.effects and turn.due:
             self._first(turn.due)
         return turn
+
+    def deleted(self, line: str) -> None:
+        """A line is gone: nobody answers it any more who has not begun to."""
+        self.due = [
+            replace(due, lines=left)
+            for due in self.due
+            if (left := tuple(each for each in due.lines if each != line))
+        ]
 
     def halt(self) -> None:
         """A person said stop: nothing is due, and what is open goes no further."""

@@ -27,7 +27,8 @@ class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line of a room as it stands before minds; its texts are the event's own Words.
 
     `who` is a person's id, a mate's handle, or a tool's name; `name` a person's name as it was
-    then. `answers` is the line that called the turn in which a mate said it.
+    then. `answers` is the line that called the turn in which a mate said it. `bot`, `late` and
+    `untrusted` are as in Heard.
     """
 
     id: str
@@ -44,6 +45,9 @@ class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     narrative: Words = public("")
     files: tuple[File, ...] = ()
     mark: Mark | None = None
+    bot: bool = False
+    late: bool = False
+    untrusted: bool = False
 
 
 def sees(mate: str, entry: Entry) -> bool:
@@ -224,6 +228,7 @@ def _lines(
         mode=entry.mode if mine else "",
         narrative=entry.narrative if mine else public(""),
         kept=entry.mark == "keep",
+        untrusted=entry.untrusted,
     )
     for file, text in zip(entry.files, texts[1:], strict=True):
         if not readable(file):

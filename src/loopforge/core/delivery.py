@@ -1,11 +1,12 @@
 r"""Delivery: what became of one outgoing thing, as a table. `sent_to_viewer` means accepted.
 
     queued --Attempting--> attempting --Accepted--> accepted
-      ^                        |  \--Failed(final)--> failed
-       \-------PutOff---------/
+      ^                        |  |\--Failed(final)--> failed
+       \-------PutOff---------/   \---Uncertain-----> uncertain
 
 The delivery's id is the id of its Queued event; a platform's nonce derives from it, so that a
-second attempt after a crash is recognised as the same thing.
+second attempt after a crash is recognised as the same thing. Where a platform knows no nonce and
+cannot be asked what is there, an attempt that broke off is uncertain: it is never made again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from msgspec import Struct
 
 from loopforge.core.words import Words, public
 
-State = Literal["queued", "attempting", "accepted", "failed"]
+State = Literal["queued", "attempting", "accepted", "failed", "uncertain"]
+What = Literal["line", "reaction", "file", "reminder", "approval", "edit", "deletion"]
 
 TABLE: dict[State, dict[str, State]] = {
     "queued": {"delivery.attempting": "attempting", "delivery.accepted": "accepted"},
@@ -26,9 +28,11 @@ TABLE: dict[State, dict[str, State]] = {
         "delivery.accepted": "accepted",
         "delivery.failed": "failed",
         "delivery.put_off": "queued",
+        "delivery.uncertain": "uncertain",
     },
     "accepted": {},
     "failed": {},
+    "uncertain": {},
 }
 """From a state, by an event's kind, to the next state. What is not here cannot happen."""
 
@@ -38,7 +42,7 @@ class Queued(Struct, frozen=True, tag="delivery.queued", kw_only=True):
 
     surface: str
     of: str
-    what: Literal["line", "reaction", "file", "reminder", "approval"] = "line"
+    what: What = "line"
 
 
 class Attempting(Struct, frozen=True, tag="delivery.attempting", kw_only=True):
@@ -49,7 +53,7 @@ class Attempting(Struct, frozen=True, tag="delivery.attempting", kw_only=True):
 
 
 class Accepted(Struct, frozen=True, tag="delivery.accepted", kw_only=True):
-    """The surface took it and gave it `message_id`."""
+    """The surface took it and gave it `message_id`; several, with spaces between, if it is cut."""
 
     delivery: str
     message_id: str
@@ -69,9 +73,31 @@ class Failed(Struct, frozen=True, tag="delivery.failed", kw_only=True):
     why: Words = public("")
 
 
-DeliveryEvent = Queued | Attempting | Accepted | PutOff | Failed
+class Uncertain(Struct, frozen=True, tag="delivery.uncertain", kw_only=True):
+    """It may have arrived or not, and nobody can find out; it is not sent again."""
+
+    delivery: str
+    why: Words = public("")
 
 
-def nonce(delivery: str) -> str:
-    """The idempotency key of a delivery: 24 hex digits, the same after every restart."""
-    return hashlib.sha256(delivery.encode()).hexdigest()[:24]
+class Drafted(Struct, frozen=True, tag="delivery.drafted", kw_only=True):
+    """What a mate is saying in `turn` stands on the surface already, as `message_id`.
+
+    The line itself will take its place; a draft whose turn says nothing is taken away.
+    """
+
+    turn: str
+    surface: str
+    message_id: str
+
+
+DeliveryEvent = Queued | Attempting | Accepted | PutOff | Failed | Uncertain | Drafted
+
+
+def nonce(delivery: str, part: int = 0) -> str:
+    """The idempotency key of a delivery: 24 hex digits, the same after every restart.
+
+    Things that go out in several parts have one for each.
+    """
+    name = f"{delivery}/{part}" if part else delivery
+    return hashlib.sha256(name.encode()).hexdigest()[:24]

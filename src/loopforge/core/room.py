@@ -173,7 +173,12 @@ class MateLeft(Struct, frozen=True, tag="room.mate_left", kw_only=True):
 
 
 class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=True):
-    """A person said something. `source` is the surface's own id of the line ("" if it has none)."""
+    """A person said something. `source` is the surface's own id of the line ("" if it has none).
+
+    `bot`: it was somebody else's bot, which gives no energy back. `late`: it was said so long
+    before it was heard that nobody answers it any more. `untrusted`: it was said by somebody who
+    is not known here, so that it gives no orders.
+    """
 
     person: str
     text: Words
@@ -181,6 +186,62 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
     source: str = ""
     reply_to: str = ""
     files: tuple[File, ...] = ()
+    bot: bool = False
+    late: bool = False
+    untrusted: bool = False
+
+
+class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True):
+    """A person changed what they had said in `line`, on the surface where they said it."""
+
+    line: str
+    text: Words
+    by: str
+
+
+class LineDeleted(Struct, frozen=True, tag="room.line_deleted", kw_only=True):
+    """A line was deleted on the surface where it was said; mates see it no more."""
+
+    line: str
+    by: str
+
+
+class PersonReacted(
+    Struct, frozen=True, tag="room.person_reacted", kw_only=True, omit_defaults=True
+):
+    """A person put an emoji on a line, or took it `back`."""
+
+    person: str
+    to: str
+    emoji: str
+    back: bool = False
+
+
+class PlaceJoined(Struct, frozen=True, tag="room.place_joined", kw_only=True, omit_defaults=True):
+    """A place of a platform became part of this room: what is said in one is said in all.
+
+    `place` is its key, a platform's name and what that platform calls the place ("discord:123").
+    `kind`: private (one person and mates), group, or thread. `by` is the person who decided it,
+    "" if it came by itself.
+    """
+
+    place: str
+    name: Words
+    kind: Literal["private", "group", "thread"]
+    by: str = ""
+
+
+class PlaceLeft(Struct, frozen=True, tag="room.place_left", kw_only=True):
+    """A place is part of this room no longer: somebody decided so, or it cannot be reached."""
+
+    place: str
+    why: Words
+
+
+class TalkSet(Struct, frozen=True, tag="room.talk_set", kw_only=True):
+    """Whether mates may speak here without having been called (`free`)."""
+
+    free: bool
 
 
 class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=True):
@@ -347,6 +408,12 @@ RoomEvent = (
     | PolicyChosen
     | EnergySet
     | TriggersSet
+    | LineEdited
+    | LineDeleted
+    | PersonReacted
+    | PlaceJoined
+    | PlaceLeft
+    | TalkSet
 )
 
 ROOM_LINES = ("room.heard", "room.said", "room.told")

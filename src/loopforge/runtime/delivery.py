@@ -2,8 +2,10 @@
 
 Two kinds of surface. One that is pulled (a terminal, a web page) reads the room and says what it
 has shown: `seen` accepts it. One that is pushed (Discord, Telegram) has a Surface here: one worker
-for each surface and stream sends in order, writes `attempting` before it touches the wire, and
-after a crash asks whether the thing is already there before sending it again.
+for each stream and place sends in order, writes `attempting` before it touches the wire, and
+after a crash asks whether the thing is already there before sending it again. A platform has many
+places ("discord:123"), all served by the one Surface of its name; what waits for a platform that is
+not attached stays queued.
 
 Caller must: hand every append of this process to `appended`, and call `start` once.
 """
@@ -13,10 +15,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from loopforge.core.delivery import Accepted, Attempting, Failed, PutOff, Queued, nonce
+from loopforge.core.delivery import (
+    Accepted,
+    Attempting,
+    Failed,
+    PutOff,
+    Queued,
+    Uncertain,
+    nonce,
+)
 from loopforge.core.events import Body, Event
 from loopforge.core.words import Words
 from loopforge.errors import SendFailed
@@ -51,11 +61,35 @@ class Outbox(Protocol):
         ...
 
 
+class Undelivered(NamedTuple):
+    """A delivery that will never be made, and why; `gone`: nor will any other to that place."""
+
+    pending: Pending
+    event: Event
+    why: str
+    gone: bool
+
+
+Consequences = Callable[[Undelivered], Sequence[Body]]
+"""What else becomes true when something was not delivered; appended together with that."""
+
+
+def _nothing(_: Undelivered) -> Sequence[Body]:
+    return ()
+
+
 class Deliveries:
     """All open deliveries of this process. `surfaces` are those that are pushed, by name."""
 
-    def __init__(self, ledger: Ledger, stamp: Stamp, surfaces: Mapping[str, Surface]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        stamp: Stamp,
+        surfaces: Mapping[str, Surface],
+        consequences: Consequences = _nothing,
+    ) -> None:
         self._ledger, self._stamp, self._surfaces = ledger, stamp, dict(surfaces)
+        self._consequences = consequences
         self._open: dict[tuple[str, str], OrderedDict[str, Pending]] = {}
         self._seqs: dict[str, int] = {}
         self._workers: dict[tuple[str, str], asyncio.Event] = {}
@@ -65,13 +99,28 @@ class Deliveries:
     async def start(self, outbox: Outbox) -> None:
         """Take up what was open when the last process ended."""
         for pending in await outbox.outbox():
-            if pending.surface not in self._surfaces:
+            if self._surface(pending.surface) is None:
                 self._seqs[pending.of] = (await self._ledger.event(pending.of)).seq
             self._add(pending)
 
     async def close(self) -> None:
         """Stop sending; what is open stays in the ledger."""
         await self._tasks.close()
+
+    def attach(self, surface: Surface) -> None:
+        """A surface is there from now on; what waits for it goes out."""
+        self._surfaces[surface.name] = surface
+        for place in list(self._open):
+            if self._surface(place[1]) is surface:
+                self._wake(place)
+
+    def detach(self, name: str) -> None:
+        """A surface is there no longer; what is for it stays queued."""
+        self._surfaces.pop(name, None)
+
+    def _surface(self, place: str) -> Surface | None:
+        """What serves a place: the surface of that name, or of the platform's name before it."""
+        return self._surfaces.get(place) or self._surfaces.get(place.partition(":")[0])
 
     def appended(self, stream: str, events: Sequence[Event]) -> None:
         """Take in what was just appended."""
@@ -83,7 +132,7 @@ class Deliveries:
                     self._add(Pending(event.id, stream, surface, of, what, "queued", 0))
                 case Attempting(delivery=id, nth=nth):
                     self._tried(stream, id, nth)
-                case Accepted(delivery=id) | Failed(delivery=id):
+                case Accepted(delivery=id) | Failed(delivery=id) | Uncertain(delivery=id):
                     self._drop(stream, id)
                 case _:
                     pass
@@ -91,7 +140,7 @@ class Deliveries:
     def _add(self, pending: Pending) -> None:
         place = (pending.stream, pending.surface)
         self._open.setdefault(place, OrderedDict())[pending.delivery] = pending
-        if pending.surface in self._surfaces:
+        if self._surface(pending.surface) is not None:
             self._wake(place)
 
     def _tried(self, stream: str, delivery: str, nth: int) -> None:
@@ -143,7 +192,7 @@ class Deliveries:
         wake, failures = self._workers[place], 0
         while True:
             wake.clear()
-            while table := self._open.get(place):
+            while (table := self._open.get(place)) and self._surface(place[1]):
                 try:
                     await self._deliver(next(iter(table.values())))
                     failures = 0
@@ -154,34 +203,42 @@ class Deliveries:
             await wake.wait()
 
     async def _deliver(self, pending: Pending) -> None:
-        surface = self._surfaces[pending.surface]
         event = await self._ledger.event(pending.of)
         out = Outgoing(
             delivery=pending.delivery,
             nonce=nonce(pending.delivery),
             stream=pending.stream,
+            place=pending.surface,
             what=pending.what,  # type: ignore[arg-type]
             event=event,
         )
         for nth in range(pending.attempts + 1, MOST_ATTEMPTS + 1):
+            surface = self._surface(pending.surface)
+            if surface is None:
+                return
             await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))
             try:
                 there = await surface.sent(out) if nth > 1 else None
                 message = await surface.send(out) if there is None else there
             except SendFailed as failure:
-                if failure.final or nth == MOST_ATTEMPTS:
-                    await self._fail(pending, failure.why)
+                if failure.uncertain or failure.final or nth == MOST_ATTEMPTS:
+                    await self._give_up(pending, event, failure)
                     return
                 await self._note(pending, PutOff(delivery=pending.delivery, why=Words(failure.why)))
-                await self._stamp.clock.sleep(PAUSES[min(nth, len(PAUSES)) - 1])
+                pause = PAUSES[min(nth, len(PAUSES)) - 1]
+                await self._stamp.clock.sleep(max(pause, failure.after))
                 continue
             await self._note(pending, Accepted(delivery=pending.delivery, message_id=message))
             return
-        await self._fail(pending, f"it was not taken in {MOST_ATTEMPTS} attempts")
+        tired = SendFailed(f"it was not taken in {MOST_ATTEMPTS} attempts", final=True)
+        await self._give_up(pending, event, tired)
 
-    async def _fail(self, pending: Pending, why: str) -> None:
-        await self._note(pending, Failed(delivery=pending.delivery, why=Words(why)))
+    async def _give_up(self, pending: Pending, event: Event, failure: SendFailed) -> None:
+        lost = Uncertain if failure.uncertain else Failed
+        verdict = lost(delivery=pending.delivery, why=Words(failure.why))
+        what = Undelivered(pending, event, failure.why, failure.gone)
+        await self._note(pending, verdict, *self._consequences(what))
 
-    async def _note(self, pending: Pending, body: Body) -> None:
-        fact = self._stamp.fact(body, actor="runtime", cause=pending.delivery)
-        await self._ledger.append(pending.stream, [fact])
+    async def _note(self, pending: Pending, *bodies: Body) -> None:
+        facts = [self._stamp.fact(body, actor="runtime", cause=pending.delivery) for body in bodies]
+        await self._ledger.append(pending.stream, facts)

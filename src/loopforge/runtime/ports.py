@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
+from loopforge.core.delivery import What
 from loopforge.core.events import Attempt, Event, Fact, Usage
 from loopforge.core.policy import AnswerOutcome, ResultOutcome
 
@@ -227,12 +228,16 @@ class Air(Protocol):
 
 
 class Outgoing(Struct, frozen=True, kw_only=True):
-    """One thing to deliver: its delivery id, its idempotency key, where, and what."""
+    """One thing to deliver: its delivery id, its idempotency key, where, and what.
+
+    `place` is the surface's name, or for a surface with many places the key of one ("discord:12").
+    """
 
     delivery: str
     nonce: str
     stream: str
-    what: Literal["line", "reaction", "file", "reminder", "approval"]
+    place: str
+    what: What
     event: Event
 
 
@@ -242,9 +247,15 @@ class Surface(Protocol):
     name: str
 
     async def send(self, out: Outgoing) -> str:
-        """Send it and return the surface's id of the message. Raises SendFailed."""
+        """Send it and return the surface's id of the message (ids, with spaces between, of parts).
+
+        Raises SendFailed.
+        """
         ...
 
     async def sent(self, out: Outgoing) -> str | None:
-        """Whether it is already there (asked before sending a second time), by its id."""
+        """Whether it is already there (asked before sending a second time), by its id.
+
+        Raises SendFailed: `uncertain` where nobody can know.
+        """
         ...

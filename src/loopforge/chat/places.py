@@ -1,0 +1,231 @@
+"""Places of platforms: which room each is part of, and which message there is which line here.
+
+    discord:4711        a channel, a thread or a private talk of Discord
+    telegram:-100:7     a group of Telegram, and a topic in it
+
+Three views over the ledger: the places with their rooms, the messages with their lines (of people's
+lines as they were heard, of mates' as a platform accepted them), and drafts that stand on a
+platform while their mate still speaks. Does not know what a platform's own names mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from sqlalchemy import Boolean, Column, Integer, PrimaryKeyConstraint, Table, func, select
+from sqlalchemy.engine import Connection
+
+from loopforge.core.delivery import Accepted, Drafted, Failed, Queued, Uncertain
+from loopforge.core.events import Event, TurnEnded
+from loopforge.core.room import Heard, PlaceJoined, PlaceLeft, RoomClosed, Said
+from loopforge.ledger.schema import Name, metadata
+
+Kind = Literal["private", "group", "thread"]
+
+
+class Spot(NamedTuple):
+    """A place of a platform as it is met: its key, what it is called, what kind it is."""
+
+    key: str
+    name: str
+    kind: Kind
+
+
+class Post(NamedTuple):
+    """A message on a platform: where, by which id, which line it is; `part` counts from 0."""
+
+    place: str
+    message: str
+    line: str
+    part: int
+
+
+class Draft(NamedTuple):
+    """A message that shows what a mate is saying in a turn that has not ended well yet."""
+
+    place: str
+    turn: str
+    message: str
+
+
+places = Table(
+    "places",
+    metadata,
+    Column("place", Name, nullable=False),
+    Column("stream", Name, nullable=False),
+    PrimaryKeyConstraint("place", "stream", name="places_place"),
+)
+
+posts = Table(
+    "posts",
+    metadata,
+    Column("place", Name, nullable=False),
+    Column("message", Name, nullable=False),
+    Column("line", Name, nullable=False, index=True),
+    Column("part", Integer, nullable=False),
+    Column("heard", Boolean, nullable=False),
+    PrimaryKeyConstraint("place", "message", name="posts_post"),
+)
+
+sendings = Table(
+    "sendings",
+    metadata,
+    Column("delivery", Name, nullable=False),
+    Column("place", Name, nullable=False),
+    Column("of", Name, nullable=False),
+    PrimaryKeyConstraint("delivery", name="sendings_sending"),
+)
+
+drafts = Table(
+    "drafts",
+    metadata,
+    Column("place", Name, nullable=False),
+    Column("turn", Name, nullable=False),
+    Column("message", Name, nullable=False),
+    Column("line", Name, nullable=False),
+    Column("over", Boolean, nullable=False),
+    PrimaryKeyConstraint("place", "turn", name="drafts_draft"),
+)
+
+
+def room_of(place: str) -> str:
+    """The slug of the room that a place opens of its own: always the same for one place."""
+    platform = place.partition(":")[0]
+    return f"{platform}-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
+
+
+class Places:
+    """Folds places, posts and drafts into rows."""
+
+    name = "places"
+    version = 1
+    kinds = frozenset(
+        {
+            "room.place_joined",
+            "room.place_left",
+            "room.closed",
+            "room.heard",
+            "room.said",
+            "turn.ended",
+            "delivery.queued",
+            "delivery.accepted",
+            "delivery.failed",
+            "delivery.uncertain",
+            "delivery.drafted",
+        }
+    )
+    tables = (places, posts, sendings, drafts)
+    holds_texts = False
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Take in events."""
+        for event in events:
+            match event.body:
+                case PlaceJoined(place=place):
+                    self._leave(connection, event.stream, place)
+                    row = {"place": place, "stream": event.stream}
+                    connection.execute(places.insert().values(**row))
+                case PlaceLeft(place=place):
+                    self._leave(connection, event.stream, place)
+                case RoomClosed():
+                    connection.execute(places.delete().where(places.c.stream == event.stream))
+                case Heard(surface=surface, source=source) if source and ":" in surface:
+                    self._post(connection, Post(surface, source, event.id, 0), heard=True)
+                case Queued(surface=surface, of=of, what="line") if ":" in surface:
+                    row = {"delivery": event.id, "place": surface, "of": of}
+                    connection.execute(sendings.insert().values(**row))
+                case Accepted(delivery=delivery, message_id=message):
+                    self._accept(connection, delivery, message)
+                case Failed(delivery=delivery) | Uncertain(delivery=delivery):
+                    connection.execute(sendings.delete().where(sendings.c.delivery == delivery))
+                case _:
+                    self._draft(connection, event)
+
+    def _leave(self, connection: Connection, stream: str, place: str) -> None:
+        gone = (places.c.place == place) & (places.c.stream == stream)
+        connection.execute(places.delete().where(gone))
+
+    def _accept(self, connection: Connection, delivery: str, message: str) -> None:
+        mine = sendings.c.delivery == delivery
+        row = connection.execute(select(sendings).where(mine)).first()
+        if row is None:
+            return
+        for part, each in enumerate(message.split()):
+            self._post(connection, Post(row.place, each, row.of, part), heard=False)
+        connection.execute(sendings.delete().where(mine))
+        settled = (drafts.c.place == row.place) & (drafts.c.line == row.of)
+        connection.execute(drafts.delete().where(settled))
+
+    def _post(self, connection: Connection, post: Post, *, heard: bool) -> None:
+        there = (posts.c.place == post.place) & (posts.c.message == post.message)
+        connection.execute(posts.delete().where(there))
+        connection.execute(posts.insert().values(**post._asdict(), heard=heard))
+
+    def _draft(self, connection: Connection, event: Event) -> None:
+        match event.body:
+            case Drafted(turn=turn, surface=place, message_id=message):
+                there = (drafts.c.place == place) & (drafts.c.turn == turn)
+                connection.execute(drafts.delete().where(there))
+                row = {"place": place, "turn": turn, "message": message, "line": "", "over": False}
+                if message:
+                    connection.execute(drafts.insert().values(**row))
+            case Said(turn=turn):
+                first = (drafts.c.turn == turn) & (drafts.c.line == "")
+                connection.execute(drafts.update().where(first).values(line=event.id))
+            case TurnEnded(turn=turn):
+                mine = drafts.c.turn == turn
+                connection.execute(drafts.update().where(mine).values(over=True))
+            case _:
+                pass
+
+
+def stream_at(connection: Connection, place: str) -> str:
+    """The stream of the room that a place is part of; "" if of none."""
+    query = select(places.c.stream).where(places.c.place == place).limit(1)
+    return str(connection.execute(query).scalar() or "")
+
+
+def all_places(connection: Connection, platform: str) -> list[tuple[str, str]]:
+    """Every place of a platform with the stream of its room."""
+    query = select(places).where(places.c.place.startswith(f"{platform}:")).order_by(places.c.place)
+    return [(row.place, row.stream) for row in connection.execute(query)]
+
+
+def line_at(connection: Connection, place: str, message: str) -> str:
+    """The line that a message is; "" if it is none."""
+    there = (posts.c.place == place) & (posts.c.message == message)
+    return str(connection.execute(select(posts.c.line).where(there)).scalar() or "")
+
+
+def posts_of(connection: Connection, place: str, line: str) -> list[str]:
+    """The ids of the messages that a line is in a place, part after part."""
+    mine = (posts.c.place == place) & (posts.c.line == line)
+    query = select(posts.c.message).where(mine).order_by(posts.c.part)
+    return [str(message) for message in connection.execute(query).scalars()]
+
+
+def last_heard(connection: Connection, place: str) -> str:
+    """The highest id of a person's message in a place (ids are numbers); "" before the first."""
+    query = (
+        select(posts.c.message)
+        .where(posts.c.place == place, posts.c.heard)
+        .order_by(func.length(posts.c.message).desc(), posts.c.message.desc())
+        .limit(1)
+    )
+    return str(connection.execute(query).scalar() or "")
+
+
+def draft_of(connection: Connection, place: str, line: str) -> str:
+    """The id of the message that shows the draft of this line in a place; "" if none does."""
+    mine = (drafts.c.place == place) & (drafts.c.line == line)
+    return str(connection.execute(select(drafts.c.message).where(mine)).scalar() or "")
+
+
+def strays(connection: Connection, platform: str) -> list[Draft]:
+    """Drafts of turns that are over and said nothing: to be taken away."""
+    query = select(drafts).where(
+        drafts.c.place.startswith(f"{platform}:"), drafts.c.over, drafts.c.line == ""
+    )
+    return [Draft(row.place, row.turn, row.message) for row in connection.execute(query)]
