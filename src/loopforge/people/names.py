@@ -50,6 +50,16 @@ def named(text: str) -> str:
     return name
 
 
+def shown(text: str, otherwise: str) -> str:
+    """A name that another platform shows, without what could not stand in a name here.
+
+    `otherwise` where nothing is left. Who is meant is never told by such a name.
+    """
+    text = unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())
+    plain = "".join(" " if sign in _SIGNS or _unseen(sign) else sign for sign in text)
+    return " ".join(plain.split())[:LONGEST_NAME].strip() or otherwise
+
+
 def _unseen(sign: str) -> bool:
     return sign in _UNSEEN or unicodedata.category(sign) in ("Cc", "Cf", "Cn", "Co", "Cs")
 

@@ -1,7 +1,9 @@
-"""Who is known to this home: a person's id by surface and account.
+"""Who is known to this home: the person behind an account of a surface.
 
-Facts live in the stream "people". In a terminal the account is the name given with `--as`; other
-surfaces bring their own. Does not know rooms.
+Facts live in the stream "people". In a terminal the account is the name given with `--as`, in the
+web room the name of the account; on a platform (discord, telegram) the user's id there, while the
+name is what the platform shows, and follows it. Which accounts are one person's says selves.py.
+Does not know rooms, nor how somebody proves who they are (see linking.py).
 """
 
 from __future__ import annotations
@@ -9,27 +11,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from msgspec import Struct
-
-from loopforge.core.events import Erased, Event
-from loopforge.core.people import PersonMet
+from loopforge.core.events import Event
+from loopforge.core.people import PersonMet, PersonRenamed
 from loopforge.core.words import Words
 from loopforge.errors import Conflict, LedgerBusy
+from loopforge.people.names import LONGEST_NAME, shown
+from loopforge.people.selves import HOME, Person, Self, Selves
 from loopforge.runtime.clock import Stamp
 from loopforge.runtime.ports import Ledger
 
+__all__ = ["HOME", "PLATFORMS", "STREAM", "Person", "Registry", "Self"]
+
 STREAM = "people"
-LONGEST_NAME = 40
+PLATFORMS = ("discord", "telegram")
+"""Surfaces where an account is a user's id, as a decimal string."""
 TRIES = 20
 """How often a meeting is tried anew because somebody else was met meanwhile."""
-
-
-class Person(Struct, frozen=True, kw_only=True):
-    """A known person. `name` may have been forgotten."""
-
-    id: str
-    name: Words
-    surface: str
 
 
 class Registry:
@@ -37,80 +34,94 @@ class Registry:
 
     def __init__(self, ledger: Ledger, stamp: Stamp) -> None:
         self._ledger, self._stamp = ledger, stamp
-        self._by_account: dict[tuple[str, str], Person] = {}
-        self._by_id: dict[str, Person] = {}
-        self._seq = 0
+        self._selves = Selves()
         self._meeting = asyncio.Lock()
 
     async def refresh(self) -> None:
         """Read what was added since."""
-        for event in await self._ledger.read(STREAM, after=self._seq):
-            self._apply(event)
+        for event in await self._ledger.read(STREAM, after=self._selves.seq):
+            self._selves.apply(event)
 
     def appended(self, stream: str, events: Sequence[Event]) -> None:
         """Take in what this process appended, if it is about people and comes next."""
         for event in events:
-            if stream == STREAM and event.seq == self._seq + 1:
-                self._apply(event)
+            if stream == STREAM and event.seq == self._selves.seq + 1:
+                self._selves.apply(event)
 
-    def _apply(self, event: Event) -> None:
-        if event.seq <= self._seq:
-            return
-        self._seq = event.seq
-        if isinstance(event.body, Erased):
-            self._forget(set(event.body.refs))
-        if isinstance(event.body, PersonMet):
-            body = event.body
-            person = Person(id=body.person, name=body.name, surface=body.surface)
-            self._by_id[person.id] = person
-            if body.account.text is not None:
-                self._by_account[body.surface, body.account.text.casefold()] = person
+    # ------------------------------------------------------------ meeting
 
-    def _forget(self, refs: set[str]) -> None:
-        """Forget names and accounts; whoever comes with such an account is somebody new."""
-        for person in self._by_id.values():
-            if person.name.ref in refs:
-                person.name.text = None
-        self._by_account = {
-            account: person
-            for account, person in self._by_account.items()
-            if person.name.text is not None
-        }
+    async def meet(
+        self, surface: str, account: str, name: str = "", *, bot: bool = False
+    ) -> Person:
+        """The person behind an account; becomes known here if not known yet.
 
-    async def meet(self, surface: str, account: str, name: str = "") -> Person:
-        """The person behind an account; becomes known here if not known yet."""
+        `name` is what the surface shows. For the account of a platform by which somebody was met,
+        their name follows it, unless they have one of their own in this home.
+        """
         async with self._meeting:  # two terminals of one person may come in at once
             for _ in range(TRIES):
                 await self.refresh()
-                known = self._by_account.get((surface, account.casefold()))
-                if known is not None:
-                    return known
+                known = self._selves.who(surface, account)
                 try:
-                    return await self._introduce(surface, account, name or account)
+                    if known is None:
+                        return await self._introduce(surface, account, name or account, bot)
+                    return await self._renamed(known, surface, account, name)
                 except Conflict:
                     continue  # another process met somebody, perhaps this very person
         raise LedgerBusy("Too many people come in at once; nobody new was let in. Try again.")
 
-    async def _introduce(self, surface: str, account: str, name: str) -> Person:
+    async def _introduce(self, surface: str, account: str, name: str, bot: bool) -> Person:
         """Somebody new. Raises Conflict where the stream moved on meanwhile."""
         id = "p" + self._stamp.id()[-12:]
+        name = name[:LONGEST_NAME] if surface in HOME else shown(name, account)
         body = PersonMet(
-            person=id,
-            name=Words(name[:LONGEST_NAME]),
-            surface=surface,
-            account=Words(account),
+            person=id, name=Words(name), surface=surface, account=Words(account), bot=bot
         )
-        fact = self._stamp.fact(body, actor=f"person:{id}")
-        for event in await self._ledger.append(STREAM, [fact], expect=self._seq):
-            self._apply(event)
-        return self._by_id[id]
+        return await self._append(id, body)
+
+    async def _renamed(self, known: Person, surface: str, account: str, name: str) -> Person:
+        """The same person, under the name they show now. Raises Conflict."""
+        new = shown(name, "")
+        follows = self._selves.first(known.id, surface, account) and not self._selves.named(known)
+        if not follows or not new or new == known.name.text:
+            return known
+        body = PersonRenamed(person=known.id, surface=surface, name=Words(new))
+        return await self._append(known.id, body)
+
+    async def _append(self, person: str, body: PersonMet | PersonRenamed) -> Person:
+        fact = self._stamp.fact(body, actor=f"person:{person}")
+        for event in await self._ledger.append(STREAM, [fact], expect=self._selves.seq):
+            self._selves.apply(event)
+        found = self._selves.person(person)
+        assert found is not None
+        return found
+
+    # ------------------------------------------------------------ asking
 
     async def named(self, name: str) -> list[Person]:
-        """Everybody of that name."""
+        """Everybody of that name; who became somebody else is not counted beside that one."""
         await self.refresh()
         wanted = name.casefold()
-        return [one for one in self._by_id.values() if str(one.name).casefold() == wanted]
+        everybody = self._selves.everybody()
+        return [one for one in everybody if str(one.name).casefold() == wanted]
+
+    async def everybody(self) -> list[Person]:
+        """All who are not forgotten, in the order in which they were met."""
+        await self.refresh()
+        return self._selves.everybody()
 
     def person(self, id: str) -> Person | None:
-        """By id, if known."""
-        return self._by_id.get(id)
+        """By id, if known: as they were under this id (see `same`)."""
+        return self._selves.person(id)
+
+    def same(self, id: str) -> str:
+        """The id of the person whom this one became; the same for who is still themselves."""
+        return self._selves.same(id)
+
+    def who(self, surface: str, account: str) -> Person | None:
+        """Whom an account means, as far as is read; meets nobody."""
+        return self._selves.who(surface, account)
+
+    def selves(self, person: str) -> list[Self]:
+        """The accounts that mean a person, that by which they were met first."""
+        return self._selves.of(person)
