@@ -390,3 +390,59 @@ async def test_a_run_without_a_mouse(site: Town, crowd: Crowd) -> None:
             break
     await keys.press("Enter")
     await expect(ana.page.locator("[data-detail] .triple")).to_be_visible()
+
+
+async def test_a_long_story_is_leafed_through(site: Town, crowd: Crowd) -> None:
+    """Beside the map one leafs to other days, to one by its number, and a step turns to its own."""
+    ana = await owner_of(site, crowd)
+    await played(site, days=14, steps_per_day=4)
+    page = ana.page
+    tale = page.locator("[data-story]")
+    days = tale.locator("section[id^=day-]")
+    await watches(ana, "spun", 0)
+    await page.get_by_role("link", name="Story").click()
+    await expect(days).to_have_count(5)
+    await tale.get_by_role("link", name="Day 6 to 10").first.click()
+    await expect(days.first).to_have_id("day-6")
+    await expect(tale.locator("h2")).to_be_focused()
+    line = tale.locator(".told-line[data-step]").nth(9)
+    step = int(str(await line.get_attribute("data-step")))
+    await line.click()
+    await stands_at_pane(ana, step)
+    await expect(days.first).to_have_id("day-6")
+    await tale.get_by_label("to day").fill("13")
+    await tale.get_by_role("button", name="go").click()
+    await expect(tale.locator("#day-13")).to_be_focused()
+    await expect(tale.locator("#day-13 h3")).to_be_in_viewport()
+    await tale.get_by_role("link", name="What it came to").first.click()
+    await expect(tale).to_contain_text("What became of them")
+    await expect(days).to_have_count(0)
+    await page.get_by_role("link", name="Story").click()
+    await expect(days.first).to_have_id("day-6")
+    await page.get_by_label("to step").fill("3")
+    await page.locator(".jump").get_by_role("button", name="go").click()
+    await expect(days.first).to_have_id("day-1")
+
+
+async def test_a_long_story_without_scripts(site: Town, crowd: Crowd) -> None:
+    """Where no script runs, the story's own pages lead on, and a day is found by its number."""
+    ana = await owner_of(site, crowd)
+    await played(site, days=14, steps_per_day=4)
+    state = await ana.context.storage_state()
+    assert ana.context.browser is not None
+    bare = await ana.context.browser.new_context(storage_state=state, java_script_enabled=False)
+    page = await bare.new_page()
+    await page.goto(f"{ana.address}/lab/spun?step=22")
+    await page.get_by_role("link", name="Story").click()
+    await expect(page.locator("section[id^=day-]").first).to_have_id("day-6")
+    await page.get_by_role("link", name="Day 11 to 14").first.click()
+    await expect(page.locator("section[id^=day-]").first).to_have_id("day-11")
+    await page.get_by_label("to day").fill("4")
+    await page.get_by_role("button", name="go").click()
+    await expect(page).to_have_url(re.compile("#day-4$"))
+    await expect(page.locator("#day-4 h3")).to_be_in_viewport()
+    link = page.locator("#day-4 .told-line").first
+    step = str(await link.get_attribute("data-step"))
+    await link.click()
+    await expect(page.locator(".floor-when").first).to_contain_text(f"step {step}")
+    await bare.close()

@@ -377,18 +377,6 @@ async def test_a_place_shows_its_weather_and_its_rules(site: Town) -> None:
     assert (await owner.get("/lab/spun/places/nowhere")).status_code == 404
 
 
-async def test_the_storys_sentences_lead_to_their_steps(site: Town) -> None:
-    """Each sentence of the story links to the step of a row that it rests on."""
-    owner = await site.owner()
-    await played(site)
-    page = (await owner.get("/lab/spun/story")).text
-    links = re.findall(r'class="told-line" href="/lab/spun\?step=(\d+)" data-step="(\d+)"', page)
-    assert len(links) > 10
-    assert all(one == other and 0 <= int(one) < 12 for one, other in links)
-    assert "Day 1" in page
-    assert "Day 2" in page
-
-
 # ---------------------------------------------------------------- forks, side by side
 
 

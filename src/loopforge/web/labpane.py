@@ -1,15 +1,13 @@
-"""What stands beside the map: one decision, one robot's inner life, the run as a story.
+"""What stands beside the map: one decision, one robot's inner life, one place.
 
 Each is a page of its own, and the same as a fragment for the page of the run. The records come
-from the lab (why.py, lives.py, story.py); here they are only set out to be looked at.
+from the lab (why.py, lives.py); here they are only set out to be looked at.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Sequence
-from threading import Lock
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -21,14 +19,13 @@ from msgspec import Struct
 
 from loopforge.core.factory import BONDS, EMOTIONS, SCARS, TRAITS
 from loopforge.errors import Unknown
-from loopforge.lab.drift import cause_of, drift, signed, times, what_of
+from loopforge.lab.drift import cause_of, signed, times, what_of
 from loopforge.lab.lives import Life, Mark
 from loopforge.lab.protocols import Protocol
 from loopforge.lab.reading import RunIndex
 from loopforge.lab.scenario import Scenario
 from loopforge.lab.shaping import BAND_OF, HEARD, MIDDLE
 from loopforge.lab.shifts import Shifts
-from loopforge.lab.story import Sentence, Story, tell
 from loopforge.lab.why import Why, about, told
 from loopforge.people.accounts import Visitor
 from loopforge.web.lab import path_of
@@ -43,8 +40,6 @@ POINTS = 400
 """Points that a line is drawn with, at most."""
 AROUND = 5
 """Decisions before and after a step that are listed."""
-STORIES = 8
-"""Stories that are kept."""
 What = Annotated[str, Parameter(max_length=120)]
 Format = Literal["page", "text", "json"]
 
@@ -182,7 +177,7 @@ def _robot(shifts: Shifts, run: str, who: str, step: int | None, of: str) -> dic
         "place": index.moment(at).robots[who][0],
         "groups": groups(life, at, last),
         "chart": chart(life, of, at, last),
-        "drift": drift(index.folder, who, of, at),
+        "because": life.because(of, at),
         "greatest": life.greatest(6, at),
         "strip": strip(life.deeds, last),
         "near": index.deeds(who, at - AROUND, at + AROUND + 1),
@@ -321,71 +316,4 @@ def guarded(scenario: Scenario, spot: Spot) -> dict[str, list[Protocol]]:
     return found
 
 
-# ---------------------------------------------------------------- the story
-
-
-class Stories:
-    """The stories that were read last; a run that grew is told anew."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, int], Story] = OrderedDict()
-        self._lock = Lock()
-
-    def of(self, index: RunIndex) -> Story:
-        """The story of a run. Raises BadRun, BadScenario."""
-        key = str(index.path), index.size
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        story = tell(index.folder)
-        with self._lock:
-            self._kept[key] = story
-            while len(self._kept) > STORIES:
-                self._kept.popitem(last=False)
-        return story
-
-
-def stories_of(request: Asked) -> Stories:
-    """The stories that this server has told."""
-    state = request.app.state
-    if "lab_stories" not in state:
-        state["lab_stories"] = Stories()
-    found: Stories = state["lab_stories"]
-    return found
-
-
-@get("/lab/{run:str}/story")
-async def story(request: Asked, site: Site, visitor: Visitor, run: Name) -> Template:
-    """The run as prose; each sentence leads to the step that it rests on."""
-    stories = stories_of(request)
-    found, index = await asyncio.to_thread(_story, site.shifts, stories, run)
-    assert index.scenario is not None
-    cast = cast_of(index.scenario)
-
-    def steps(sentence: Sentence) -> list[int]:
-        return sorted({index.step_at(row) for row in sentence.rows if row})
-
-    return page(
-        "lab-story.html",
-        visitor,
-        here="lab",
-        pane=is_pane(request),
-        run=run,
-        story=found,
-        steps=steps,
-        cast=cast,
-        by_name={figure.name: figure for figure in cast},
-        path_of=path_of,
-        going=not index.ended,
-    )
-
-
-def _story(shifts: Shifts, stories: Stories, run: str) -> tuple[Story, RunIndex]:
-    index, _ = opened(shifts, run)
-    if not index.steps:
-        raise Unknown("Nothing has happened in this run yet.")
-    return stories.of(index), index
-
-
-handlers: list[Any] = [why, robot, place_of, story]
+handlers: list[Any] = [why, robot, place_of]

@@ -291,6 +291,7 @@ class Player {
   play() {
     if (this.at >= this.steps - 1 && !this.live) this.go(0);
     this.playing = true;
+    this.clock.setAttribute("aria-live", "off"); // nobody wants every step read out
     this.main.classList.add("playing");
     this.main.querySelector("[data-act=play]").setAttribute("aria-label", "Pause");
     this.beat();
@@ -308,6 +309,7 @@ class Player {
 
   pause() {
     this.playing = false;
+    this.clock.removeAttribute("aria-live");
     clearTimeout(this.timer);
     this.main.classList.remove("playing");
     this.main.querySelector("[data-act=play]").setAttribute("aria-label", "Play");
@@ -361,7 +363,8 @@ class Player {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
     const pressed = event.target.closest("a, button, summary") && (event.key === " " || event.key === "Enter");
     const act = { " ": "play", k: "play", ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", "[": "day-back", "]": "day-on", i: "next", I: "before", "+": "faster", "-": "slower" }[event.key];
-    if (!act || pressed) return;
+    const reading = event.target.closest("[data-panes]") && /^(Home|End)$/.test(event.key);
+    if (!act || pressed || reading) return;
     event.preventDefault();
     this.act(act);
   }
@@ -391,7 +394,14 @@ class Player {
     on("state", ({ state, told }) => { this.stands(state); this.sign(told); });
     on("over", ({ state }) => { source.close(); this.over(stage, course, state); });
     on("gone", () => { source.close(); location.reload(); });
+    on("hello", () => { this.wait = 1000; this.sign(""); });
     addEventListener("pagehide", () => source.close());
+    source.onerror = () => {
+      this.sign("The home does not answer. Trying again; nothing is lost.");
+      if (source.readyState !== EventSource.CLOSED) return; // the browser tries by itself
+      this.wait = Math.min(30000, (this.wait ?? 1000) * 2);
+      setTimeout(() => { this.live -= 1; this.follow(stage, course); }, this.wait);
+    };
   }
 
   over(stage, course, state) {
@@ -401,6 +411,7 @@ class Player {
     this.hold(false);
     this.stands(state);
     if (state === "finished") this.sign("The run has come to its end.");
+    document.dispatchEvent(new CustomEvent("lab:over"));
     this.learn(stage, course);
     this.tell();
   }
@@ -430,16 +441,28 @@ class Panes {
     this.views = { floor: $("[data-floor]"), story: $("[data-story]"), detail: $("[data-detail]") };
     this.tabs = Object.fromEntries([...root.querySelectorAll("[data-tab]")].map((tab) => [tab.dataset.tab, tab]));
     player.main.addEventListener("click", (event) => this.click(event));
+    player.main.addEventListener("submit", (event) => this.seek(event));
     document.addEventListener("lab:step", ({ detail }) => this.stepped(detail));
+    document.addEventListener("lab:over", () => { if (this.shown === "story") this.tell(); });
     addEventListener("popstate", ({ state }) => (state?.pane ? this.open(state.pane, { kept: true }) : this.show("floor")));
   }
 
   click(event) {
-    const link = event.target.closest("[data-pane], [data-tab]");
+    const link = event.target.closest("a[data-pane], a[data-tab], a[data-tale]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
-    if (link.dataset.tab) this.show(link.dataset.tab);
+    if (link.dataset.tab === "story" && this.shown === "story") this.tell({ back: true });
+    else if (link.dataset.tab) this.show(link.dataset.tab);
+    else if ("tale" in link.dataset) this.page(link.getAttribute("href"));
     else this.open(link.getAttribute("href"), { stay: "keep" in link.dataset });
+  }
+
+  seek(event) {
+    const form = event.target.closest("form[data-tale]");
+    if (!form) return;
+    event.preventDefault();
+    const day = Number(new FormData(form).get("day"));
+    this.page(`${form.getAttribute("action")}?step=${(day - 1) * this.player.perDay}`, `#day-${day}`);
   }
 
   show(name) {
@@ -462,6 +485,7 @@ class Panes {
 
   /* Something of the run, beside the map; with `stay` it is the same thing, seen otherwise. */
   async open(path, { stay = false, kept = false, quiet = false } = {}) {
+    if (!quiet) clearTimeout(this.soon); // what somebody opens is not overtaken by what is shown anew
     const turn = (this.turn = (this.turn ?? 0) + 1);
     const html = await this.load(path);
     if (turn !== this.turn) return;
@@ -483,22 +507,53 @@ class Panes {
     if (this.root.getBoundingClientRect().top > innerHeight * 0.6) this.root.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth" });
   }
 
-  async tell() {
-    const known = this.views.story.dataset.steps;
-    if (known === String(this.player.steps)) return;
-    this.views.story.dataset.steps = this.player.steps;
-    if (!known) this.views.story.innerHTML = "<p class='hint floor'>It is being told…</p>";
-    this.views.story.innerHTML = await this.load(`${this.player.stages[0].path}/story`); // safe, as above
-    this.mark(this.at);
+  /* The story, of a long run the days about this step; told anew where the run has grown. */
+  async tell({ grown = true, back = false } = {}) {
+    const view = this.views.story, tale = view.querySelector(".tale");
+    const within = tale && this.at >= Number(tale.dataset.from) && this.at <= Number(tale.dataset.to);
+    if (back) this.leafed = false;
+    else if (tale && this.leafed) return;
+    else if (within && (!grown || view.dataset.of === this.stood())) return;
+    if (!tale) view.innerHTML = "<p class='hint floor'>It is being told…</p>";
+    if (await this.leaf(`${this.player.stages[0].path}/story?step=${this.at}`)) this.mark(this.at);
   }
+
+  /* Other days of the story, which somebody asked for: nothing that goes on by itself turns back. */
+  async page(path, to = "h2") {
+    this.leafed = true;
+    if (!(await this.leaf(path))) return;
+    this.mark(this.at, { still: true });
+    const found = this.views.story.querySelector(to) ?? this.views.story;
+    this.root.scrollTop = 0;
+    if (to !== "h2" || this.root.getBoundingClientRect().top < 0) found.scrollIntoView({ block: "start" });
+    found.focus({ preventScroll: true });
+  }
+
+  async leaf(path) {
+    const view = this.views.story, of = this.stood(), turn = (this.leaves = (this.leaves ?? 0) + 1);
+    const html = await this.load(path);
+    if (turn !== this.leaves) return false;
+    view.innerHTML = html; // safe, as above
+    view.dataset.of = of;
+    return true;
+  }
+
+  /* How far the run had come, and whether it was going. */
+  stood() { return `${this.player.steps} ${this.player.live ? "going" : "over"}`; }
 
   stepped({ step, playing, total }) {
     this.at = step;
     this.total = total;
     this.tabs.floor.href = `?step=${step}`;
+    this.tabs.story.href = `${this.player.stages[0].path}/story?step=${step}`;
     this.run(step, total);
-    if (this.shown === "story") this.mark(step);
     clearTimeout(this.soon);
+    const itself = playing || this.player.following;
+    if (!itself) this.leafed = false;
+    if (this.shown === "story") {
+      this.mark(step, { still: this.leafed });
+      this.soon = setTimeout(() => this.tell({ grown: false }), playing ? 0 : 150);
+    }
     if (this.shown === "detail" && !playing && /\/(robots|places)\//.test(this.path)) {
       this.soon = setTimeout(() => {
         const path = new URL(this.path, location.href);
@@ -519,14 +574,14 @@ class Panes {
   }
 
   /* The sentences that rest on this step. */
-  mark(step) {
+  mark(step, { still = false } = {}) {
     let first = null;
     for (const each of this.views.story.querySelectorAll("[data-steps]")) {
       const on = each.dataset.steps.split(" ").includes(String(step));
       each.classList.toggle("now", on);
       if (on && (!first || each.dataset.step === String(step))) first ??= each;
     }
-    if (!first || this.shown !== "story") return;
+    if (!first || still || this.shown !== "story") return;
     const box = first.getBoundingClientRect(), here = this.root.getBoundingClientRect();
     if (this.root.scrollHeight > this.root.clientHeight && (box.top < here.top + 50 || box.bottom > here.bottom)) {
       this.root.scrollTo({ top: this.root.scrollTop + box.top - here.top - here.height / 3, behavior: calm.matches ? "auto" : "smooth" });
