@@ -1,0 +1,51 @@
+"""Unmodified discord.py clients that note what they hear, for tests of the twin."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import discord
+from discord import app_commands
+from loopforge.runtime.tasks import Tasks
+from tests.discord.twin import Twin
+from tests.discord.words import Bot
+
+
+class Ears(discord.Client):
+    """A client that keeps what it heard: `heard` are (event, object) in order."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(guild_ready_timeout=0.05, **options)
+        self.tree = app_commands.CommandTree(self)
+        self.heard: list[tuple[str, Any]] = []
+
+    def dispatch(self, event: str, /, *args: Any, **more: Any) -> None:
+        """Keep it, and go on."""
+        self.heard.append((event, args[-1] if args else None))
+        super().dispatch(event, *args, **more)
+
+    def said(self, event: str = "message") -> list[str]:
+        """The texts of what was heard."""
+        return [one.content for name, one in self.heard if name == event]
+
+    def count(self, event: str) -> int:
+        """How often an event was heard."""
+        return sum(name == event for name, _ in self.heard)
+
+
+@asynccontextmanager
+async def online(
+    city: Twin, bot: Bot, intents: discord.Intents | None = None
+) -> AsyncIterator[Ears]:
+    """A client of this bot, connected and ready; closed at the end."""
+    client = Ears(intents=intents or discord.Intents.all(), connector=city.connector())
+    tasks = Tasks()
+    tasks.spawn(client.start(bot.token), f"client of {bot.name}")
+    try:
+        await city.until(lambda: client.count("ready"))
+        yield client
+    finally:
+        await client.close()
+        await tasks.close()

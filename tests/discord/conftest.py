@@ -1,0 +1,23 @@
+"""A city of its own for each test, which asserts at its end that nothing deviated from Discord."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import AsyncIterator
+
+import pytest
+
+with warnings.catch_warnings():
+    # discord.py's voice player imports it, deprecated since Python 3.11; it is no concern of ours.
+    warnings.filterwarnings("ignore", "'audioop' is deprecated", DeprecationWarning)
+    import discord.player  # noqa: F401
+
+from tests.discord.twin import Twin
+
+
+@pytest.fixture
+async def city() -> AsyncIterator[Twin]:
+    """Discord on loopback."""
+    async with Twin() as twin:
+        yield twin
+    assert twin.deviations == []

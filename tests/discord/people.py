@@ -1,0 +1,231 @@
+"""What persons do in the city: write, answer, edit, delete, react, type, open threads and posts.
+
+And what befalls bots for good: kicked, a channel gone, a DM closed, a permission taken away.
+Persons are bound by permissions as in Discord; they use no HTTP. All of it is carried out at once;
+the methods are coroutines so that a test reads the same with a twin in another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from simcord.backend import serializers
+from simcord.backend.models import AllowedMentions, Message, Overwrite
+from simcord.backend.permissions import flag
+from simcord.enums import OverwriteType
+
+from tests.discord.town import World
+from tests.discord.words import Bot, Line, Person, Place
+
+Files = Sequence[tuple[str, bytes]]
+
+
+class People(World):
+    """A world in which persons act."""
+
+    def __init__(self, guild: str = "The City") -> None:
+        super().__init__(guild)
+        self.closed: set[int] = set()
+
+    # ------------------------------------------------------------------ words
+
+    async def say(
+        self,
+        person: Person | str,
+        place: Place | int | str,
+        text: str,
+        *,
+        reply_to: Line | int | None = None,
+        ping: bool = True,
+        files: Files = (),
+    ) -> Line:
+        """Write a message. An answer pings whom it answers, unless not `ping`."""
+        who, where = self.who(person), self.where(place)
+        channel = self.town.get_channel(where)
+        if channel.guild_id is not None:
+            self._may(who.id, where, self._writing(where))
+        reference = None
+        if reply_to is not None:
+            answered = _id(reply_to)
+            reference = {"message_id": str(answered), "channel_id": str(where)}
+        policy = AllowedMentions(replied_user=ping)
+        message = self.town.create_message(
+            where,
+            who.id,
+            text,
+            reference=reference,
+            attachments=self.town.store_attachments(where, files),
+            allowed_mentions=policy,
+        )
+        return self.town.line(message)
+
+    async def edit(self, person: Person | str, line: Line | int, text: str) -> Line:
+        """Change one's own message."""
+        message = self._own(person, line)
+        made = self.town.edit_message(message.channel_id, message.id, {"content": text})
+        return self.town.line(made)
+
+    async def delete(self, person: Person | str, line: Line | int) -> None:
+        """Delete one's own message; another's needs the permission."""
+        message, who = self.find(line), self.who(person)
+        if message.author_id != who.id:
+            self._may(who.id, message.channel_id, "manage_messages")
+        self.town.delete_message(message.channel_id, message.id)
+
+    async def react(self, person: Person | str, line: Line | int, emoji: str) -> None:
+        """Give a reaction."""
+        message, who = self.find(line), self.who(person)
+        self.town.add_reaction(message.channel_id, message.id, emoji, who.id)
+
+    async def unreact(self, person: Person | str, line: Line | int, emoji: str) -> None:
+        """Take it back."""
+        message, who = self.find(line), self.who(person)
+        self.town.remove_reaction(message.channel_id, message.id, emoji, who.id)
+
+    async def typing(self, person: Person | str, place: Place | int | str) -> None:
+        """Be seen typing."""
+        who, where = self.who(person), self.where(place)
+        channel = self.town.get_channel(where)
+        stamp = int(self.town.clock.now().timestamp())
+        payload: dict[str, Any] = {"channel_id": str(where), "user_id": str(who.id)}
+        payload["timestamp"] = stamp
+        if channel.guild_id is not None:
+            member = serializers.member_payload(self.town, self.guild, self.guild.members[who.id])
+            payload |= {"guild_id": str(channel.guild_id), "member": dict(member)}
+        self.town.emit("TYPING_START", payload)
+
+    # ---------------------------------------------------------------- threads
+
+    async def thread(
+        self,
+        person: Person | str,
+        place: Place | int | str,
+        name: str,
+        *,
+        on: Line | int | None = None,
+    ) -> Place:
+        """Open a public thread: on a message, or by itself."""
+        who, where = self.who(person), self.where(place)
+        self._may(who.id, where, "create_public_threads")
+        root = None if on is None else _id(on)
+        return self._place(self.town.create_thread(where, name, who.id, message_id=root))
+
+    async def post(
+        self,
+        person: Person | str,
+        forum: Place | int | str,
+        title: str,
+        text: str,
+        *,
+        files: Files = (),
+    ) -> Place:
+        """Open a post in a forum; its first message has the post's id."""
+        who, where, town = self.who(person), self.where(forum), self.town
+        previews = [
+            {"id": str(n), "filename": name, "size": len(data), "url": "", "proxy_url": ""}
+            for n, (name, data) in enumerate(files)
+        ]
+        starter = town.prepare_message(where, who.id, text, attachments=previews)
+        town.bot_user = town.users[who.id]  # SimCord asks that the caller is the author
+        uploads = [(name, data, None) for name, data in files]
+        thread, _ = town.create_forum_post(where, title, starter, uploads=uploads)
+        return self._place(thread)
+
+    async def archive(self, place: Place | int | str, *, locked: bool = False) -> None:
+        """Close a thread."""
+        changes = {"archived": True, "locked": locked}
+        self.town.edit_channel(self.where(place), {}, thread_metadata=changes)
+
+    async def rename(self, place: Place | int | str, name: str) -> None:
+        """Give a channel or thread another name, silently for its members."""
+        self.town.channels[self.where(place)].name = name
+        self.town.announce_channel_update(self.where(place))
+
+    # -------------------------------------------------------------------- DMs
+
+    def private(self, person: Person | str, bot: Bot | str) -> Place:
+        """The DM between the two."""
+        channel = self.as_bot(self.app(bot)).get_dm_channel(self.who(person).id)
+        return Place(f"dm-{channel.id}", channel.id, None)
+
+    async def dm(
+        self, person: Person | str, bot: Bot | str, text: str, *, files: Files = ()
+    ) -> Line:
+        """Write to a bot alone."""
+        return await self.say(person, self.private(person, bot), text, files=files)
+
+    async def close_dm(self, person: Person | str) -> None:
+        """The person takes no more DMs from bots: sending one is refused with 50007."""
+        self.closed.add(self.who(person).id)
+
+    # ------------------------------------------------------------ what befalls
+
+    async def kick(self, bot: Bot | str) -> None:
+        """Take a bot out of the guild: GUILD_DELETE for it, 50001 for what it tries."""
+        app = self.app(bot)
+        self.town.remove_member(self.guild.id, app.id)
+        self.to_bot(app, "GUILD_DELETE", {"id": str(self.guild.id)})
+
+    async def invite(self, bot: Bot | str) -> None:
+        """Bring it back."""
+        app = self.app(bot)
+        self._join(app)
+        self.to_bot(
+            app, "GUILD_CREATE", dict(serializers.guild_create_payload(self.town, self.guild))
+        )
+
+    async def leave(self, person: Person | str) -> None:
+        """The person leaves the guild."""
+        self.town.remove_member(self.guild.id, self.who(person).id)
+
+    async def delete_channel(self, place: Place | int | str) -> None:
+        """The channel is gone: 10003 for what is sent there."""
+        self.town.delete_channel(self.where(place))
+
+    async def forbid(
+        self, who: Bot | Person | str, place: Place | int | str, *permissions: str
+    ) -> None:
+        """Take permissions away in one channel (`"send_messages"`, `"view_channel"`, ...)."""
+        denied = 0
+        for name in permissions:
+            denied |= flag(name)
+        one = Overwrite(self.who(who).id, OverwriteType.MEMBER, 0, denied)
+        self.town.set_overwrite(self.where(place), one)
+
+    async def allow(self, who: Bot | Person | str, place: Place | int | str) -> None:
+        """Give back what was taken there."""
+        self.town.delete_overwrite(self.where(place), self.who(who).id)
+
+    def to_bot(self, bot: Bot, event: str, payload: dict[str, Any]) -> None:
+        """Tell one bot's sockets; the gateway overrides it."""
+
+    # ---------------------------------------------------------------- finding
+
+    def find(self, line: Line | int) -> Message:
+        """The message itself; AssertionError if it was deleted or never was."""
+        wanted = _id(line)
+        for message in self.town.written:
+            if message.id == wanted and wanted not in self.town.gone:
+                return message
+        raise AssertionError(f"there is no message {wanted}")
+
+    def line(self, line: Line | int) -> Line:
+        """How it stands now."""
+        return self.town.line(self.find(line))
+
+    def _own(self, person: Person | str, line: Line | int) -> Message:
+        message, who = self.find(line), self.who(person)
+        assert message.author_id == who.id, f"{who.name} did not write message {message.id}"
+        return message
+
+    def _may(self, user: int, where: int, *permissions: str) -> None:
+        self.town.require_permissions(self.guild.id, user, where, *permissions)
+
+    def _writing(self, where: int) -> str:
+        thread = self.town.get_channel(where).is_thread
+        return "send_messages_in_threads" if thread else "send_messages"
+
+
+def _id(line: Line | int) -> int:
+    return line.id if isinstance(line, Line) else int(line)

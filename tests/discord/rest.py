@@ -1,0 +1,324 @@
+"""REST: `/api/v10/...` carried out by SimCord's router, with faults before and after, and nonces.
+
+One backend serves many applications: its identity is set to the caller's just before each call,
+which is carried out without awaiting. Knows which calls SimCord leaves out or does otherwise: see
+`_OWN`. A route or field nobody serves answers 501 and is a deviation.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from aiohttp import web
+from simcord.backend import errors, serializers
+from simcord.backend.errors import BackendError
+from simcord.http import router
+from simcord.http import routes as _routes  # noqa: F401 (its import registers SimCord's handlers)
+
+from tests.discord.faults import Fault
+from tests.discord.gateway import Gateway, addressed, portal_flags
+from tests.discord.mend import message as mended_message
+from tests.discord.words import Bot, Call
+
+WINDOW = 300.0
+"""Seconds for which Discord remembers a nonce: "the past few minutes"."""
+WEBHOOKS = 15
+"""Webhooks a channel may have."""
+
+
+@dataclass
+class File:
+    """An upload, as SimCord reads it."""
+
+    filename: str
+    fp: io.BytesIO
+    description: str | None = None
+
+
+@dataclass
+class Asked:
+    """One call, parsed."""
+
+    bot: Bot | None
+    method: str
+    path: str
+    query: dict[str, str]
+    body: Any
+    files: list[File]
+    reason: str | None
+
+    @property
+    def parts(self) -> list[str]:
+        """The path's segments."""
+        return self.path.strip("/").split("/")
+
+
+class Rest(Gateway):
+    """A world that answers calls."""
+
+    def __init__(self, guild: str = "The City") -> None:
+        super().__init__(guild)
+        self.calls: list[Call] = []
+        self._nonces: dict[tuple[int, str], tuple[float, int, int]] = {}
+
+    async def serve_rest(self, request: web.Request, base: str, gateway: str) -> web.StreamResponse:
+        """One call."""
+        asked = await self._parse(request)
+        name = asked.bot.name if asked.bot is not None else ""
+        fault = self.faults.take(("call",), f"{asked.method} {asked.path}", name)
+        if fault is not None and fault.gate is not None and not fault.carried:
+            await self._held(fault)
+        carried = fault is None or fault.carried or fault.status == 0
+        status, out = self._carry(asked, gateway) if carried else (0, None)
+        if fault is not None and fault.gate is not None and fault.carried:
+            await self._held(fault)
+        if fault is not None and fault.status != 0:
+            status, out = fault.status or 0, fault.body
+        told = "" if fault is None else f"{fault.kind} {fault.status}"
+        seq, at = self.town.stamp()
+        call = Call(seq, at, name, asked.method, asked.path, status, carried, told, asked.body)
+        self.calls.append(call)
+        self.stir()
+        if fault is not None and fault.status is None:
+            assert request.transport is not None
+            request.transport.abort()
+        return self._reply(asked, status, out, base, fault)
+
+    async def _held(self, fault: Fault) -> None:
+        assert fault.gate is not None
+        fault.gate.reached.set()
+        await fault.gate.opened.wait()
+
+    async def _parse(self, request: web.Request) -> Asked:
+        path = "/" + request.match_info["tail"]
+        body: Any = None
+        files: list[File] = []
+        if request.content_type.startswith("multipart/"):
+            form = await request.post()
+            fields: dict[str, str] = {}
+            for key, value in form.items():
+                if isinstance(value, web.FileField) and key != "payload_json":
+                    files.append(File(value.filename, io.BytesIO(value.file.read())))
+                else:
+                    raw = value.file.read() if isinstance(value, web.FileField) else value
+                    fields[key] = raw.decode() if isinstance(raw, (bytes, bytearray)) else raw
+            body = json.loads(fields["payload_json"]) if "payload_json" in fields else fields
+        elif request.can_read_body:
+            body = await request.json()
+        described = (body.get("attachments") or []) if isinstance(body, dict) else []
+        for one, told in zip(files, described, strict=False):
+            one.description = told.get("description")
+        reason = request.headers.get("X-Audit-Log-Reason")
+        bot = self._caller(request.headers.get("Authorization", ""), path)
+        return Asked(bot, request.method, path, dict(request.query), body, files, reason)
+
+    def _caller(self, authorization: str, path: str) -> Bot | None:
+        token = authorization.removeprefix("Bot ")
+        found = next((bot for bot in self.bots.values() if bot.token == token), None)
+        parts = path.strip("/").split("/")
+        if parts[0] == "interactions":
+            return self.asked.get(int(parts[1]))
+        if parts[0] == "webhooks" and len(parts) > 2:
+            apps = [bot for bot in self.bots.values() if str(bot.application) == parts[1]]
+            return apps[0] if apps else self.town.owners.get(int(parts[1]), found)
+        return found
+
+    def _carry(self, asked: Asked, gateway: str) -> tuple[int, Any]:
+        anonymous = asked.parts[0] == "webhooks" and len(asked.parts) > 2
+        if asked.bot is None and not anonymous:
+            return 401, {"message": "401: Unauthorized", "code": 0}
+        if asked.bot is not None:
+            self.as_bot(asked.bot)
+        self.judge.request(asked.method, asked.path, asked.body)
+        try:
+            out = self._served(asked, gateway)
+            status = self._status(asked, out)
+        except (router.RouteNotImplemented, router.UnsupportedField) as error:
+            status, out = 501, error.to_json()
+            self.judge.note(f"{asked.method} {asked.path}", error.message)
+        except BackendError as error:
+            status, out = error.status, error.to_json()
+        out = json.loads(json.dumps(out)) if status != 204 else None
+        self.judge.response(asked.method, asked.path, status, out)
+        return status, out
+
+    def _status(self, asked: Asked, out: Any) -> int:
+        if out is None:
+            return 204
+        threads = asked.method == "POST" and asked.parts[-1] == "threads"
+        return 201 if threads else 200
+
+    def _reply(
+        self, asked: Asked, status: int, out: Any, base: str, fault: Fault | None
+    ) -> web.StreamResponse:
+        parts = [part if not part.isdigit() else "0" for part in asked.parts[2:]]
+        bucket = sha256(f"{asked.method} {asked.parts[0]} {parts[:3]}".encode()).hexdigest()[:32]
+        headers = {
+            "X-RateLimit-Limit": "1000",
+            "X-RateLimit-Remaining": "999",
+            "X-RateLimit-Reset-After": "1.0",
+            "X-RateLimit-Bucket": bucket,
+        }
+        if fault is not None:
+            headers |= fault.headers
+        if out is None:
+            return web.Response(status=status or 204, headers=headers)
+        # The type must be exactly this: with a charset discord.py takes the body for text.
+        headers["Content-Type"] = "application/json"
+        text = addressed(json.dumps(out), base)
+        return web.Response(body=text.encode(), status=status or 500, headers=headers)
+
+    # ------------------------------------------------------------------ serving
+
+    def _served(self, asked: Asked, gateway: str) -> Any:
+        match [asked.method, *asked.parts]:
+            case ["GET", "gateway"]:
+                return {"url": gateway}
+            case ["GET", "gateway", "bot"]:
+                limits = {"total": 1000, "remaining": 1000, "reset_after": 0, "max_concurrency": 1}
+                return {"url": gateway, "shards": 1, "session_start_limit": limits}
+            case ["GET", "applications" | "oauth2", *_] if asked.parts[-1] == "@me":
+                return self._application(asked)
+            case ["PATCH", "users", "@me"]:
+                return self._profile(asked)
+            case ["POST", "channels", channel, "messages"]:
+                return self._create(asked, int(channel))
+            case ["POST", "channels", channel, "webhooks"]:
+                return self._webhook(asked, int(channel))
+            case ["GET", "channels" | "guilds", _, "webhooks"]:
+                return [self._owned(asked, one) for one in self._dispatch_rest(asked)]
+            case ["GET" | "PATCH", "webhooks", _]:
+                return self._owned(asked, self._dispatch_rest(asked))
+            case [_, "webhooks", webhook, _, *_] if int(webhook) in self.town.webhooks:
+                return self._execute(asked, int(webhook))
+            case ["POST", "interactions", *_]:
+                made = self._dispatch_rest(asked)
+                return made if asked.query.get("with_response") in ("1", "true", "True") else None
+            case ["POST", "channels", channel, "typing"]:
+                return self._typing(int(channel), asked)
+        return self._dispatch_rest(asked)
+
+    def _dispatch_rest(self, asked: Asked) -> Any:
+        approved = asked.bot is None or "message_content" in asked.bot.approved
+        out = router.dispatch(
+            self.town,
+            asked.method,
+            asked.path,
+            json=asked.body,
+            params=dict(asked.query),
+            files=asked.files,
+            reason=asked.reason,
+            message_content_access=approved,
+        )
+        return self._messages(out)
+
+    def _messages(self, out: Any) -> Any:
+        """Messages anywhere in a response, mended."""
+        if isinstance(out, list):
+            return [self._messages(one) for one in out]
+        if not isinstance(out, dict):
+            return out
+        if "author" in out and "content" in out:
+            return mended_message(out, self)
+        return {
+            key: self._messages(one) if key in ("message", "resource", "items") else one
+            for key, one in out.items()
+        }
+
+    def _application(self, asked: Asked) -> Any:
+        assert asked.bot is not None
+        made = self._dispatch_rest(
+            Asked(asked.bot, "GET", "/oauth2/applications/@me", {}, None, [], None)
+        )
+        made["flags"] = portal_flags(asked.bot)
+        return made
+
+    def _profile(self, asked: Asked) -> Any:
+        body = dict(asked.body or {})
+        user = self.town.bot_user
+        if "avatar" in body:
+            image = body.pop("avatar")
+            user.avatar = None if image is None else sha256(image.encode()).hexdigest()[:32]
+        body.pop("banner", None)
+        if body:
+            return self._dispatch_rest(Asked(asked.bot, "PATCH", asked.path, {}, body, [], None))
+        self.town.emit("USER_UPDATE", dict(serializers.user_payload(user)))
+        return dict(serializers.user_payload(user))
+
+    def _create(self, asked: Asked, channel: int) -> Any:
+        recipients = self.town.get_channel(channel).recipient_ids
+        if any(one in self.closed for one in recipients):
+            raise BackendError(403, 50007, "Cannot send messages to this user")
+        body = asked.body or {}
+        nonce = body.get("nonce")
+        assert asked.bot is not None
+        key = (asked.bot.id, str(nonce))
+        now = self.town.clock.now().timestamp()
+        if nonce is not None and body.get("enforce_nonce") and key in self._nonces:
+            at, where, made = self._nonces[key]
+            if now - at < WINDOW:
+                message = self.town.messages.get(where, {}).get(made)
+                if message is None:
+                    raise errors.unknown_message()
+                return {**self._message_payload(message), "nonce": nonce}
+        self.town.nonce = None if nonce is None else str(nonce)
+        try:
+            out = self._dispatch_rest(asked)
+        finally:
+            self.town.nonce = None
+        if nonce is not None:
+            self._nonces[key] = (now, channel, int(out["id"]))
+            out["nonce"] = nonce
+        return out
+
+    def _message_payload(self, message: Any) -> dict[str, Any]:
+        return mended_message(dict(serializers.message_payload(self.town, message)), self)
+
+    def _typing(self, channel: int, asked: Asked) -> Any:
+        self._dispatch_rest(asked)
+
+    # ----------------------------------------------------------------- webhooks
+
+    def _webhook(self, asked: Asked, channel: int) -> Any:
+        having = [one for one in self.town.webhooks.values() if one.channel_id == channel]
+        if len(having) >= WEBHOOKS:
+            raise BackendError(400, 30007, "Maximum number of webhooks reached (15)")
+        made = self._dispatch_rest(asked)
+        assert asked.bot is not None
+        self.town.owners[int(made["id"])] = asked.bot
+        return self._owned(asked, made)
+
+    def _owned(self, asked: Asked, webhook: dict[str, Any]) -> dict[str, Any]:
+        """A webhook of an application: others do not see its token."""
+        owner = self.town.owners.get(int(webhook["id"]))
+        if owner is None:
+            return webhook
+        shown = {**webhook, "application_id": str(owner.application)}
+        if owner is not asked.bot:
+            shown.pop("token", None)
+        return shown
+
+    def _execute(self, asked: Asked, webhook: int) -> Any:
+        """A webhook by its token: `thread_id` and `wait` are Discord's, SimCord has neither."""
+        town, hook = self.town, self.town.webhooks[webhook]
+        if town.bot_user.id not in town.users:
+            town.bot_user = town.users[hook.creator_id]
+        home, thread = hook.channel_id, asked.query.get("thread_id")
+        if thread is not None:
+            found = town.channels.get(int(thread))
+            if found is None or found.parent_id != home:
+                raise errors.unknown_channel()
+            hook.channel_id = found.id
+        try:
+            out = self._dispatch_rest(asked)
+        finally:
+            if webhook in town.webhooks:
+                hook.channel_id = home
+        executed = asked.method == "POST" and len(asked.parts) == 3
+        if executed and asked.query.get("wait") not in ("1", "true", "True"):
+            return None
+        return out
