@@ -1,0 +1,87 @@
+"""Fences: the blocks of code that lines of ``` or ~~~ set off in a text, as CommonMark has them.
+
+A fence is indented by three spaces at most and is closed by a line of the same marks, at least as
+many. Does not know quotes and lists: a fence behind their marks is a line like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
+_OPENING = re.compile(r" {0,3}(`{3,}(?=[^`\r\n]*(?:[\r\n]|\Z))|~{3,})([^\r\n]*)")
+_CLOSING = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
+
+
+class Fence(Struct, frozen=True):
+    """What opens a block: its marks, and what stands behind them in that line, as it stands."""
+
+    mark: str
+    info: str = ""
+
+    @property
+    def language(self) -> str:
+        """The first word behind the marks; "" without one."""
+        return (self.info.split() or [""])[0]
+
+
+class Block(Struct, frozen=True):
+    """One block, by indices into the text.
+
+    `[start, inner)` is the line that opens it, from its marks on, `[inner, outer)` the code,
+    `[outer, end)` the line that closes it, without its line break. Where nothing closes it,
+    `outer` and `end` are the length of the text.
+    """
+
+    fence: Fence
+    start: int
+    inner: int
+    outer: int
+    end: int
+    closed: bool
+
+
+def opening(text: str, at: int = 0) -> Fence | None:
+    """The fence that a line beginning at `at` opens."""
+    found = _OPENING.match(text, at)
+    return Fence(found[1], found[2]) if found else None
+
+
+def lines(text: str) -> Iterator[tuple[int, str, int]]:
+    """Each line as where it begins, its words, and where the next begins."""
+    at = 0
+    while at < len(text):
+        found = _LINE.match(text, at)
+        assert found is not None
+        yield at, found[1], found.end()
+        at = found.end()
+
+
+def blocks(text: str) -> tuple[Block, ...]:
+    """All blocks in order; only the last one may be left open."""
+    found: list[Block] = []
+    fence: Fence | None = None
+    start = inner = 0
+    for at, words, after in lines(text):
+        if fence is None:
+            fence, start, inner = opening(words), at + len(words) - len(words.lstrip(" ")), after
+        elif _closes(words, fence):
+            found.append(Block(fence, start, inner, at, at + len(words), closed=True))
+            fence = None
+    if fence is not None:
+        found.append(Block(fence, start, inner, len(text), len(text), closed=False))
+    return tuple(found)
+
+
+def left_open(text: str) -> Fence | None:
+    """The fence that a text opens and does not close."""
+    last = blocks(text)[-1:]
+    return last[0].fence if last and not last[0].closed else None
+
+
+def _closes(line: str, fence: Fence) -> bool:
+    found = _CLOSING.fullmatch(line)
+    return found is not None and found[1].startswith(fence.mark)
