@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from loopforge.lab.minds import Minds as LabMinds
     from loopforge.ledger.sql import SqlLedger
     from loopforge.ledger.views import View
+    from loopforge.people.linking import Linking
+    from loopforge.people.pairing import Pairing
 
 log = logging.getLogger(__name__)
 FOLLOW = 1.0
@@ -162,6 +164,8 @@ class App:
     roster: Roster
     people: Registry
     accounts: Accounts
+    linking: Linking
+    pairing: Pairing
     artifacts: Artifacts
     keeper: Keeper
     closing: Closing
@@ -316,6 +320,7 @@ def _wired(
     rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, notice_of(models))
     deliveries = Deliveries(ledger, stamp, surfaces, Lost(house.known, cast))
     accounts, chronicle = Accounts(ledger, people, stamp), Chronicle(ledger, roster, stamp)
+    linking, pairing = doors_of(accounts, people, clock)
     artifacts = Artifacts(settings.data / ARTIFACTS, clock)
     keeper = Keeper(ledger, artifacts, tasks, clock)
     closing = Closing(ledger, rooms, house, conduct, lanes, tasks)
@@ -341,6 +346,8 @@ def _wired(
         roster=roster,
         people=people,
         accounts=accounts,
+        linking=linking,
+        pairing=pairing,
         artifacts=artifacts,
         keeper=keeper,
         closing=closing,
@@ -353,6 +360,14 @@ def _wired(
         stamp=stamp,
         policies=policies,
     )
+
+
+def doors_of(accounts: Accounts, people: Registry, clock: Clock) -> tuple[Linking, Pairing]:
+    """Who is who on other platforms, and which strangers are let in there."""
+    from loopforge.people.linking import Linking
+    from loopforge.people.pairing import Pairing
+
+    return Linking(accounts.desk, people, clock), Pairing(accounts.desk, people)
 
 
 def notice_of(models: Models) -> str:

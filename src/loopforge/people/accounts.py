@@ -37,7 +37,7 @@ class Accounts:
         from loopforge.people.links import Links
         from loopforge.people.signing import Signing
 
-        self._desk = Desk(ledger, stamp)
+        self.desk = self._desk = Desk(ledger, stamp)  # linking.py and pairing.py write there too
         self._links, self._signing = Links(self._desk, people), Signing(self._desk, stamp.clock)
 
     async def refresh(self) -> None:

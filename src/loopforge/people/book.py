@@ -19,9 +19,11 @@ from loopforge.core.people import (
     InviteTaken,
     InviteWithdrawn,
     PersonMet,
+    PersonRenamed,
 )
 from loopforge.core.words import FORGOTTEN
 from loopforge.people.cards import Account, InviteState, Right
+from loopforge.people.knocks import Knocks
 from loopforge.people.names import folded
 
 
@@ -54,15 +56,20 @@ class Book:
         self._refs: dict[str, str] = {}
         self._entries: dict[str, Entry] = {}
         self._passes: dict[str, Pass] = {}
+        self.knocks = Knocks()
 
     def apply(self, event: Event) -> bool:
         """Take in the next event; False if it was taken in before."""
         if event.seq <= self.seq:
             return False
         self.seq = event.seq
+        self.knocks.apply(event)
         match event.body:
             case PersonMet() as met:
                 self._meet(met)
+            case PersonRenamed(person=person, name=name):
+                self._names[person] = name.text
+                self._refs[name.ref] = person
             case Erased(refs=refs):
                 for ref in refs:
                     if ref in self._refs:

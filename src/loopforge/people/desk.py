@@ -20,6 +20,7 @@ from loopforge.core.events import Body, Erased, Event
 from loopforge.core.people import SignedIn, SignedOut
 from loopforge.errors import BadAccount, Conflict, LedgerBusy, LedgerError, NotLetIn
 from loopforge.ledger.sql import SqlLedger
+from loopforge.people import codes
 from loopforge.people.book import Book, Entry
 from loopforge.people.browser import browser
 from loopforge.people.cards import Visitor
@@ -153,6 +154,21 @@ class Desk:
         """A token, and the row of its link."""
         token = self._token(16)  # a link with it fits on one line of a terminal
         return token, LinkRow("i" + self._id(), digest(token), self.now + valid, kind)
+
+    def code(self, kind: str, name: str, valid: timedelta) -> tuple[str, LinkRow]:
+        """A code for people to type, and its row under that name."""
+        code = codes.code(self._stamp.dice)
+        return code, LinkRow(name, codes.digest(code), self.now + valid, kind)
+
+    async def coded(self, code: str, kind: str) -> LinkRow | None:
+        """The row of a code that somebody typed, if it is good."""
+        key = codes.digest(code)
+        row = await self.vault.link(key, kind) if key else None
+        return row if row is not None and self.now < row.until else None
+
+    def id(self, letter: str) -> str:
+        """A new id of that kind."""
+        return letter + self._id()
 
     def _id(self) -> str:
         return self._stamp.id()[-12:]

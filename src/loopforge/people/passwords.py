@@ -78,10 +78,10 @@ def _same(kept: str, secret: bytes) -> bool:
 
 
 class Guesses:
-    """How often in a row a password was wrong, by name; kept in memory alone."""
+    """How often in a row a password, or a code, was wrong, by name; kept in memory alone."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, what: str = "password") -> None:
+        self._clock, self._what = clock, what
         self._wrong: dict[str, tuple[int, float]] = {}
 
     def begin(self, name: str) -> None:
@@ -93,7 +93,7 @@ class Guesses:
         now = self._clock.ticks()
         if now < until:
             raise NotLetIn(
-                f"The password was wrong {count} times in a row. "
+                f"The {self._what} was wrong {count} times in a row. "
                 f"Wait {_spoken(until - now)}, then try again."
             )
         count = 1 if now - until > FORGIVEN else count + 1
@@ -106,6 +106,12 @@ class Guesses:
     def right(self, name: str) -> None:
         """The last try was right: nothing is held against that name."""
         self._wrong.pop(name, None)
+
+    def uncounted(self, name: str) -> None:
+        """The last try was right, and says nothing about those before: it is not counted."""
+        count, _ = self._wrong.get(name, (0, 0.0))
+        if count:
+            self._wrong[name] = count - 1, self._clock.ticks()
 
 
 def _spoken(seconds: float) -> str:

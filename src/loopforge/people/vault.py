@@ -22,6 +22,8 @@ from loopforge.ledger.sql import SqlLedger
 Work = Callable[[Connection], None]
 OWNER, INVITE, RENEWAL = "owner", "invite", "renewal"
 """The kinds of link. A renewal is named by the person whose password it renews."""
+LINKING, PAIRING = "linking", "pairing"
+"""The kinds of code. One for linking is named by who offered it, one for pairing by its knock."""
 
 
 class SessionRow(NamedTuple):
@@ -149,6 +151,10 @@ class Vault:
 
         await self._ledger.change(work)
 
+    async def code(self, link: LinkRow, now: datetime) -> None:
+        """Keep a code, in place of an earlier one of that name."""
+        await self._ledger.change(coded(link, now))
+
     async def rehash(self, person: str, was: str, password: str) -> None:
         """Keep another hash of the same password, if it is still that one."""
         same = (accounts.c.person == person) & (accounts.c.password == was)
@@ -205,6 +211,18 @@ def spent(digest: str, refusal: Exception, kind: str = OWNER) -> Work:
             raise refusal
 
     return work
+
+
+def coded(link: LinkRow, now: datetime) -> Work:
+    """Keep a code, in place of an earlier one of that name; those whose time is over are let go."""
+    late = invites.delete().where(invites.c.kind == link.kind, invites.c.until <= micros(now))
+    return together(lambda change: _run(change, late), voided([link.invite], link.kind), kept(link))
+
+
+def voided(names: Collection[str], kind: str) -> Work:
+    """Let the codes of these names be good no longer."""
+    gone = invites.delete().where(invites.c.invite.in_(names), invites.c.kind == kind)
+    return lambda change: _run(change, gone)
 
 
 def begun(row: SessionRow) -> Work:
