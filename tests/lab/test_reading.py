@@ -52,9 +52,13 @@ def test_steps_are_what_their_rows_say(folder: Path, page: int) -> None:
     stepped = [row for row in rows if isinstance(row, Stepped)]
     assert [m.step for m in moments] == list(range(12))
     for moment, row in zip(moments, stepped, strict=True):
-        assert (moment.places, moment.robots, moment.said) == (row.places, row.robots, row.said)
+        assert (moment.places, moment.robots) == (row.places, row.robots)
         assert moment.incidents == row.incidents
-        assert moment.before == (stepped[row.step - 1].said if row.step else "")
+        assert (moment.before, moment.message) == (row.said, row.message)
+        assert moment.strength == row.strength
+        assert moment.said == (stepped[row.step + 1].said if row.step < 11 else moment.said)
+    assert len({moment.before for moment in moments}) > 2
+    assert moments[-1].said
     decided = {row.n: row for row in rows if isinstance(row, Decided)}
     deeds = [deed for moment in moments for deed in moment.deeds]
     assert [deed.row for deed in deeds] == sorted(decided)
@@ -63,6 +67,8 @@ def test_steps_are_what_their_rows_say(folder: Path, page: int) -> None:
         assert (deed.who, deed.at, deed.did) == (act.who, act.at, act.outcome.did)
         assert deed.feels == act.shown.emotions
         assert deed.voice == act.voice
+        if heard := act.shown.recent_supervisor_text:
+            assert heard == moments[act.step].before
         assert (deed.edits, deed.changes) == (len(act.edits), len(act.inner))
     briefs = index.briefs()
     assert sum(b.over_reach for b in briefs) == index.run.failings["over_reach"]

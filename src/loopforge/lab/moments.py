@@ -17,6 +17,7 @@ from msgspec import Struct
 from loopforge.core.factory import Change, Incident, Message, Voice
 from loopforge.errors import BadRun
 from loopforge.lab.log import body_of
+from loopforge.lab.supervisor import said_in
 
 T = TypeVar("T")
 
@@ -165,6 +166,15 @@ class Came(Struct, frozen=True):
     belief_error: int
 
 
+class Spoke(Struct, frozen=True):
+    """What of a plan says something to everybody."""
+
+    meta: dict[str, str] = {}
+
+
+_spoke = msgspec.json.Decoder(Spoke)
+
+
 class SeenAct(Struct, frozen=True, tag_field="kind", tag="act"):
     """A decision, for a page of steps."""
 
@@ -174,6 +184,7 @@ class SeenAct(Struct, frozen=True, tag_field="kind", tag="act"):
     truth: Right
     shown: Felt
     edits: tuple[msgspec.Raw, ...]
+    plan: msgspec.Raw
     outcome: Came
     inner: tuple[msgspec.Raw, ...]
     voice: Voice
@@ -234,10 +245,11 @@ class Deed(Struct, frozen=True, kw_only=True):
 
 
 class Moment(Struct, frozen=True, kw_only=True):
-    """One closed step: the world as it stands after it, and what everybody did in it.
+    """One closed step: what everybody decided and did in it, and the world as it stands after it.
 
-    `still` are the places that stand still. `before` is what the Supervisor had said when minds
-    decided; `said` what it said in this step, for the next.
+    `still` are the places that stand still. `before`, `message` and `strength` are what hung in the
+    air of the Supervisor's words when minds decided; `said` is what it said in this step, for the
+    next.
     """
 
     step: int
@@ -282,9 +294,10 @@ def deed_of(act: SeenAct) -> Deed:
 
 
 def moment_of(
-    row: SeenStep, acts: tuple[SeenAct, ...], before: str, still: tuple[str, ...]
+    row: SeenStep, acts: tuple[SeenAct, ...], overseer: str, still: tuple[str, ...]
 ) -> Moment:
-    """A step with what was done in it."""
+    """A step with what was done in it. Raises BadRun."""
+    spoke = next((act for act in acts if act.who == overseer), None)
     return Moment(
         step=row.step,
         day=row.day,
@@ -297,9 +310,16 @@ def moment_of(
         still=still,
         incidents=row.incidents,
         faults=row.faults,
-        before=before,
-        said=row.said,
+        before=row.said,
+        said=_said(spoke) if spoke else "",
         message=row.message,
         strength=row.strength,
         deeds=tuple(deed_of(act) for act in acts),
     )
+
+
+def _said(act: SeenAct) -> str:
+    try:
+        return said_in({"meta": _spoke.decode(act.plan).meta}).text
+    except msgspec.MsgspecError as error:
+        raise BadRun(f"row {act.n} holds no plan: {error}") from error

@@ -250,7 +250,7 @@ class RunIndex:
             if not 0 <= first < self.steps:
                 raise Unknown(f"There is no step {first} in this run; it has {self.steps}.")
             last = min(first + count, self.steps) - 1
-            said = self._said(first - 1) if first else ""
+            overseer = self.scenario.overseer if self.scenario else ""
             found: list[Moment] = []
             acts: list[SeenAct] = []
             for row in self._between(self._first[first], self._last[last], seen):
@@ -258,14 +258,9 @@ class RunIndex:
                     acts.append(row)
                 elif isinstance(row, SeenStep):
                     still = self._stops.still.get(row.step, ())
-                    found.append(moment_of(row, tuple(acts), said, still))
-                    said, acts = row.said, []
+                    found.append(moment_of(row, tuple(acts), overseer, still))
+                    acts = []
             return found
-
-    def _said(self, step: int) -> str:
-        """What the Supervisor said in this step."""
-        row = next(self._between(self._last[step], self._last[step], seen))
-        return row.said if isinstance(row, SeenStep) else ""
 
     def _between(self, first: int, last: int, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
         """The rows from one number to another, both among them, in short."""

@@ -18,17 +18,20 @@ MESSAGES = frozenset(get_args(Message))
 
 
 def speak(plan: Mapping[str, Any], env: Factory) -> None:
-    """Let what the Supervisor says in this plan, as its row keeps it, be its message.
+    """Let what the Supervisor says in this plan, as its row keeps it, be its message."""
+    env.said = said_in(plan)
 
-    What is no message is silence.
-    """
+
+def said_in(plan: Mapping[str, Any]) -> Said:
+    """The message in a plan of the Supervisor's; what is no message is silence."""
     meta = plan.get("meta", {})
     message = meta.get("message")
     if not isinstance(message, str) or message not in MESSAGES or message == "silence":
-        env.said = Said()
-        return
+        return Said()
     force = meta.get("force")
     strength = MIDDLE.get(force, 500) if isinstance(force, str) else 500
     targets = plan.get("targets", ())
-    text = "".join(sign for sign in short(meta.get("text") or "") if sign.isprintable())
-    env.said = Said(cast(Message, message), strength, text, targets[0] if targets else "")
+    text = short(meta.get("text") or "")
+    if not text.isprintable():
+        text = "".join(sign for sign in text if sign.isprintable())
+    return Said(cast(Message, message), strength, text, targets[0] if targets else "")
