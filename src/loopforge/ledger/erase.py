@@ -4,7 +4,8 @@
       -> views that hold texts folded anew, snapshots dropped -> nothing left in the file
 
 Named may be texts (by ref); events (the words of a line; of a turn's record, what it brought in);
-a person: everything that came in with an event of theirs, and their names wherever they stand; or
+a person: everything that came in with an event of theirs, and their names and accounts wherever
+they stand, of every self that was linked to them (selves.py); or
 a whole stream: every text that came in with it, and what echoes it in others (echoes.py).
 Quotes are looked for in every stream where something named came in, from the event on that brought
 it in; for what a mate said, from the beginning of its turn on. With `exactly`, nothing but what was
@@ -24,8 +25,6 @@ from msgspec import Struct
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event
-from loopforge.core.people import PersonMet
-from loopforge.core.room import PersonJoined
 from loopforge.errors import Unknown
 from loopforge.ledger import snapshots
 from loopforge.ledger.append import Append, Scribe, write
@@ -34,6 +33,7 @@ from loopforge.ledger.read import event as event_by_id
 from loopforge.ledger.read import heads
 from loopforge.ledger.read import texts as texts_of
 from loopforge.ledger.rows import COLUMNS, event_of, events_of, listed, mark, unkept, within
+from loopforge.ledger.selves import NAMES, Kin
 from loopforge.ledger.views import View, refold
 from loopforge.runtime.clock import Stamp
 
@@ -43,8 +43,6 @@ REFS = 2000
 
 OWN = ("room.", "people.")
 """Kinds whose words are the event's own, also where they came in earlier."""
-
-NAMES = ["people.met", "room.person_joined"]
 
 
 class Wish(Struct, frozen=True, kw_only=True):
@@ -101,7 +99,9 @@ def forget(
     `echoes` are refs by stream that go along, as far as they are still there. Raises Unknown when
     an event, a person or a stream is not in the ledger.
     """
-    targets = list(_targets(connection, wish))
+    kin = Kin(connection)
+    people = kin.selves(wish.person)
+    targets = list(_targets(connection, wish, kin, people))
     texts = texts_of(connection, [target.ref for target in targets])
     gone: dict[str, set[str]] = {}
     for target in targets:
@@ -110,7 +110,7 @@ def forget(
     if whole := _whole(connection, wish.stream):
         gone[wish.stream] = whole
     named = frozenset[str]().union(*gone.values())
-    spared = _names_of_others(connection, wish, named)
+    spared = kin.others(people, named)
     if not wish.exactly:
         for stream in sorted(gone.keys() - {wish.stream}):
             gone[stream] |= _quoting(connection, stream, targets, texts, spared)
@@ -136,13 +136,13 @@ def forget(
 # ---------------------------------------------------------------- what was named
 
 
-def _targets(connection: Connection, wish: Wish) -> Iterator[_Target]:
+def _targets(connection: Connection, wish: Wish, kin: Kin, people: set[str]) -> Iterator[_Target]:
     for id in wish.events:
         yield from _of_event(connection, event_by_id(connection, id))
     for event, ref in _bringers(connection, "texts.ref", wish.refs):
         yield _Target(ref, event.stream, _since(connection, event), name=False)
     if wish.person:
-        yield from _of_person(connection, wish.person)
+        yield from _of_person(connection, wish.person, kin, people)
 
 
 def _of_event(connection: Connection, event: Event) -> Iterator[_Target]:
@@ -155,20 +155,22 @@ def _of_event(connection: Connection, event: Event) -> Iterator[_Target]:
         yield _Target(ref, event.stream, since, name=event.kind in NAMES)
 
 
-def _of_person(connection: Connection, person: str) -> Iterator[_Target]:
-    """What came in with a person's events, and the person's names."""
+def _of_person(
+    connection: Connection, person: str, kin: Kin, people: set[str]
+) -> Iterator[_Target]:
+    """What came in with a person's events, and the names and accounts of every self of theirs."""
     found = False
-    for rows in _paged(connection, "actor", f"person:{person}"):
-        found = True
-        events = {event.id: event for event in events_of(connection, rows)}
-        for event, ref in _bringers(connection, "texts.event", list(events)):
-            yield _Target(ref, event.stream, _since(connection, event), name=event.kind in NAMES)
-    for row in _rows(connection, "kind", NAMES):
-        event, words = event_of(row)
-        if isinstance(event.body, PersonMet | PersonJoined) and event.body.person == person:
+    for one in sorted(people):
+        for rows in _paged(connection, "actor", f"person:{one}"):
             found = True
-            for one in words:
-                yield _Target(one.ref, event.stream, event.seq, name=True)
+            events = {event.id: event for event in events_of(connection, rows)}
+            for event, ref in _bringers(connection, "texts.event", list(events)):
+                since = _since(connection, event)
+                yield _Target(ref, event.stream, since, name=event.kind in NAMES)
+    for event, words in kin.words(people):
+        found = True
+        for each in words:
+            yield _Target(each.ref, event.stream, event.seq, name=True)
     if not found:
         raise Unknown(f"Nobody with the id {person!r} is in the ledger.")
 
@@ -197,19 +199,6 @@ def _whole(connection: Connection, stream: str) -> set[str]:
 
 
 # ---------------------------------------------------------------- what quotes it
-
-
-def _names_of_others(connection: Connection, wish: Wish, named: Collection[str]) -> set[str]:
-    """The names and accounts of all people but those who were named, or whose name was."""
-    names: dict[str, set[str]] = {}
-    for row in _rows(connection, "kind", NAMES):
-        event, words = event_of(row)
-        if isinstance(event.body, PersonMet | PersonJoined):
-            names.setdefault(event.body.person, set()).update(one.ref for one in words)
-    others = (
-        refs for person, refs in names.items() if person != wish.person and refs.isdisjoint(named)
-    )
-    return set[str]().union(*others)
 
 
 def _quoting(
