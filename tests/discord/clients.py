@@ -10,7 +10,7 @@ import discord
 from discord import app_commands
 from loopforge.runtime.tasks import Tasks
 from tests.discord.twin import Twin
-from tests.discord.words import Bot
+from tests.discord.words import Bot, Place
 
 
 class Ears(discord.Client):
@@ -29,6 +29,22 @@ class Ears(discord.Client):
     def said(self, event: str = "message") -> list[str]:
         """The texts of what was heard."""
         return [one.content for name, one in self.heard if name == event]
+
+    def latest(self, event: str) -> Any:
+        """What was heard last of this event."""
+        return [one for name, one in self.heard if name == event][-1]
+
+    def text(self, place: Place) -> discord.TextChannel:
+        """A text channel from the client's cache."""
+        channel = self.get_channel(place.id)
+        assert isinstance(channel, discord.TextChannel)
+        return channel
+
+    @property
+    def user_itself(self) -> discord.ClientUser:
+        """Its own user, once it is connected."""
+        assert self.user is not None
+        return self.user
 
     def count(self, event: str) -> int:
         """How often an event was heard."""

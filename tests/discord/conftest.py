@@ -20,4 +20,4 @@ async def city() -> AsyncIterator[Twin]:
     """Discord on loopback."""
     async with Twin() as twin:
         yield twin
-    assert twin.deviations == []
+    assert twin.deviations == [], "\n".join(twin.deviations)

@@ -19,10 +19,10 @@ from simcord.backend import serializers
 
 import discord
 from loopforge.runtime.tasks import Tasks
+from tests.discord import mend
 from tests.discord.commands import Commands
 from tests.discord.faults import Faults
 from tests.discord.judge import Judge
-from tests.discord.mend import mended
 from tests.discord.town import PRIVILEGED
 from tests.discord.words import Bot
 
@@ -138,7 +138,7 @@ class Gateway(Commands):
             body = self._message(session, event, body)
         if event == "GUILD_CREATE":
             intents.prune_guild_create(body, session.intents, session.bot.id)
-        self._strike(session, event, mended(event, body, self))
+        self._strike(session, event, mend.event(event, body, self))
 
     def _message(self, session: Session, event: str, body: dict[str, Any]) -> dict[str, Any]:
         if not session.intents.message_content:
@@ -252,16 +252,16 @@ class Gateway(Commands):
         self.sessions[session.name] = session
         session.socket, socket.session = socket, session
         town = self.as_bot(bot)
-        inside = bot.id in self.guild.members
+        inside, flags = bot.id in self.guild.members, mend.portal_flags(bot)
         ready = {
             "v": 10,
             "user": dict(serializers.user_payload(town.bot_user)),
             "guilds": [{"id": str(self.guild.id), "unavailable": True}] if inside else [],
             "session_id": session.name,
             "resume_gateway_url": resume,
-            "application": {"id": str(bot.application), "flags": portal_flags(bot)},
+            "application": {"id": str(bot.application), "flags": flags, "flags_new": str(flags)},
         }
-        self._strike(session, "READY", ready)
+        self._strike(session, "READY", mend.event("READY", ready, self))
         if inside:
             payload = dict(serializers.guild_create_payload(town, self.guild))
             self._offer(session, "GUILD_CREATE", payload)
@@ -295,10 +295,4 @@ class Gateway(Commands):
         chunk |= {"chunk_index": 0, "chunk_count": 1}
         if data.get("nonce") is not None:
             chunk["nonce"] = data["nonce"]
-        self._strike(session, "GUILD_MEMBERS_CHUNK", chunk)
-
-
-def portal_flags(bot: Bot) -> int:
-    """An application's flags: its privileged intents, as one in fewer than 100 guilds has them."""
-    bits = {"presences": 1 << 13, "members": 1 << 15, "message_content": 1 << 19}
-    return sum(bit for name, bit in bits.items() if name in bot.approved)
+        self._strike(session, "GUILD_MEMBERS_CHUNK", mend.event("GUILD_MEMBERS_CHUNK", chunk, self))

@@ -1,34 +1,160 @@
 """Holds every call and frame to Discord's own schemas; what deviates is kept, once each.
 
-The schemas are made from npm packages that others write (see schemas/README.md). Known deviations
-stand in allowed.py, each with its reason; all others are in `deviations`.
+The schemas are made from npm packages that others write (see schemas/README.md). They tell wrong
+types, missing keys, lengths and ids; they do not tell unknown keys in calls, nor the 2000
+characters of a bot's message (SimCord tells both). Known deviations stand in allowed.py, each with
+its reason; all others are in `deviations`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import gzip
+import json
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, cast
+
+from jsonschema import Draft7Validator, Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema.exceptions import ValidationError  # type: ignore[import-untyped]
+from referencing import Registry
+from referencing.jsonschema import DRAFT7, DRAFT202012
+
+from tests.discord.allowed import ALLOWED
+
+HERE = Path(__file__).parent / "schemas"
 
 
 class Judge:
-    """Collects deviations."""
+    """Collects deviations; `checked` counts what was held to a schema."""
 
     def __init__(self) -> None:
         self.deviations: list[str] = []
+        self.checked: dict[str, int] = {}
 
     def event(self, event: str, body: Any) -> None:
         """A dispatch that the twin sends."""
+        self._gateway(event, "events", event, body)
 
     def frame(self, frame: dict[str, Any]) -> None:
         """A frame that a client sends."""
+        self._gateway(f"op {frame['op']}", "frames", str(frame["op"]), frame.get("d"))
 
     def request(self, method: str, path: str, body: Any) -> None:
         """A request's body."""
+        where, operation = self._operation(method, path)
+        if operation is None:
+            self.note(where, "Discord has no such route")
+        elif body is not None and operation["body"] is not None:
+            key = ("paths", template(method, path), method.lower(), "body")
+            self._hold(f"{where} request", _rest(key), body)
+        elif body:
+            self.note(f"{where} request", "a body where there is none")
 
     def response(self, method: str, path: str, status: int, body: Any) -> None:
-        """A response's body."""
+        """A response's body, and whether the status is one of that route's."""
+        where, operation = self._operation(method, path)
+        if operation is None:
+            return
+        known = operation["responses"]
+        kind = str(status) if str(status) in known else f"{status // 100}XX"
+        if kind not in known:
+            self.note(f"{where} response", f"status {status} is not of {sorted(known)}")
+        elif body is not None:
+            key = ("paths", template(method, path), method.lower(), "responses", kind)
+            self._hold(f"{where} response", _rest(key), body)
 
     def note(self, where: str, what: str) -> None:
-        """A deviation that no schema tells."""
+        """Keep a deviation, unless it is known or was kept already."""
         text = f"{where}: {what}"
-        if text not in self.deviations:
+        if text not in self.deviations and not any(fnmatchcase(text, one) for one in ALLOWED):
             self.deviations.append(text)
+
+    def _operation(self, method: str, path: str) -> tuple[str, dict[str, Any] | None]:
+        route = template(method, path)
+        if not route:
+            return f"{method} {path}", None
+        return f"{method} {route}", _document("rest")["paths"][route][method.lower()]
+
+    def _gateway(self, where: str, kind: str, name: str, body: Any) -> None:
+        if name in _document("gateway")[kind]:
+            self._hold(where, _gateway((kind, name)), body)
+        else:
+            self.note(where, "Discord's gateway has no such thing")
+
+    def _hold(self, where: str, validator: Any, body: Any) -> None:
+        self.checked[where] = self.checked.get(where, 0) + 1
+        for error in validator.iter_errors(body):
+            nearest = _nearest(error)
+            at = "/".join(
+                "*" if isinstance(one, int) else str(one) for one in nearest.absolute_path
+            )
+            self.note(f"{where} at /{re.sub(r'[0-9]{15,}', '*', at)}", nearest.message[:160])
+
+
+def _nearest(error: ValidationError) -> ValidationError:
+    """Into the branch of a union that was meant: whose `type` fits, and that fails least."""
+    while error.context:
+        branches: dict[Any, list[ValidationError]] = {}
+        for one in error.context:
+            branches.setdefault(one.relative_schema_path[0], []).append(one)
+        meant = [errors for errors in branches.values() if not any(map(_other, errors))]
+        errors = min(meant or branches.values(), key=len)
+        error = max(errors, key=lambda one: len(one.absolute_path))
+    return error
+
+
+def _other(error: ValidationError) -> bool:
+    """Whether this is a branch for another `type`, or for null."""
+    at = list(error.relative_path)
+    return (error.validator in ("const", "enum") and at[-1:] == ["type"]) or (
+        not at and error.validator == "type" and error.validator_value == "null"
+    )
+
+
+@functools.cache
+def _document(name: str) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads(gzip.decompress((HERE / f"{name}.json.gz").read_bytes()))
+    return made
+
+
+@functools.cache
+def _registry(name: str) -> Registry[Any]:
+    draft = DRAFT202012 if name == "rest" else DRAFT7
+    resource = draft.create_resource(_document(name))
+    empty: Registry[Any] = Registry()
+    return cast("Registry[Any]", empty.with_resource(f"{name}:", resource))
+
+
+@functools.cache
+def _rest(key: tuple[str, ...]) -> Any:
+    return Draft202012Validator({"$ref": f"rest:#{_pointer(key)}"}, registry=_registry("rest"))
+
+
+@functools.cache
+def _gateway(key: tuple[str, ...]) -> Any:
+    return Draft7Validator({"$ref": f"gateway:#{_pointer(key)}"}, registry=_registry("gateway"))
+
+
+def _pointer(key: tuple[str, ...]) -> str:
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in key)
+
+
+@functools.cache
+def _routes() -> dict[str, list[tuple[re.Pattern[str], int, str]]]:
+    made: dict[str, list[tuple[re.Pattern[str], int, str]]] = {}
+    for route, item in _document("rest")["paths"].items():
+        parts = re.split(r"(\{[^}]+\})", route)
+        form = "".join("[^/]+" if part.startswith("{") else re.escape(part) for part in parts)
+        literal = sum(not part.startswith("{") for part in route.split("/"))
+        for method in item:
+            made.setdefault(method.upper(), []).append((re.compile(form), literal, route))
+    return made
+
+
+@functools.cache
+def template(method: str, path: str) -> str:
+    """The route a path belongs to (`/channels/{channel_id}/messages`), or an empty string."""
+    fits = [one for one in _routes().get(method, []) if one[0].fullmatch(path)]
+    return max(fits, key=lambda one: one[1])[2] if fits else ""

@@ -1,6 +1,7 @@
 """What SimCord's payloads lack or have otherwise than Discord's, put right on the way out.
 
-Only what Discord's schemas or a strict client (hikari) miss, and what makes a difference to a bot.
+Only what Discord's schemas or a strict client (hikari) miss, and what makes a difference to a bot:
+users' clans, a forum's defaults, an application's portal, a message's nonce and application.
 """
 
 from __future__ import annotations
@@ -9,37 +10,71 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tests.discord.town import World
+    from tests.discord.words import Bot
 
-GUILD_EXTRA: dict[str, Any] = {
+GUILD: dict[str, Any] = {
     "nsfw_level": 0,
-    "nsfw": False,
     "hub_type": None,
     "incidents_data": None,
     "safety_alerts_channel_id": None,
-    "latest_onboarding_question_id": None,
-    "home_header": None,
-    "inventory_settings": None,
-    "embedded_activities": [],
-    "region": "us-east",
+}
+FORUM: dict[str, Any] = {"default_sort_order": None, "default_forum_layout": 0}
+APPLICATION: dict[str, Any] = {
+    "type": None,
+    "redirect_uris": [],
+    "interactions_endpoint_url": None,
+    "role_connections_verification_url": None,
+    "approximate_guild_count": 1,
+    "approximate_user_install_count": 0,
+    "approximate_user_authorization_count": 0,
+    "explicit_content_filter": 0,
+    "eligible_oauth2_scopes": [],
 }
 
 
-def mended(event: str, body: dict[str, Any], world: World) -> dict[str, Any]:
+def event(name: str, body: dict[str, Any], world: World) -> dict[str, Any]:
     """A gateway event as Discord says it."""
-    if event in ("GUILD_CREATE", "GUILD_UPDATE"):
-        return {**GUILD_EXTRA, **body}
-    if event in ("MESSAGE_CREATE", "MESSAGE_UPDATE"):
-        return message(body, world)
-    return body
+    guild = body.get("guild_id")
+    made: dict[str, Any] = anything(body, world)
+    if name in ("GUILD_CREATE", "GUILD_UPDATE"):
+        return {**GUILD, **made}
+    if guild is not None:
+        made["guild_id"] = guild
+    return made
 
 
-def message(body: dict[str, Any], world: World) -> dict[str, Any]:
-    """A message: one of an application's webhook names the application."""
-    if body.get("nonce", "") is None:
-        del body["nonce"]
-    webhook = body.get("webhook_id")
+def anything(value: Any, world: World) -> Any:
+    """Whatever a response or an event holds, by its shape; changed in place."""
+    if isinstance(value, list):
+        return [anything(one, world) for one in value]
+    if not isinstance(value, dict):
+        return value
+    made = {key: anything(one, world) for key, one in value.items()}
+    if "username" in made and "discriminator" in made:
+        made.setdefault("primary_guild", None)
+    if "available_tags" in made:
+        made = {**FORUM, **made}
+    if "recipients" in made or "permission_overwrites" in made:
+        made.setdefault("flags", 0)
+    if "author" in made and "content" in made and "channel_id" in made:
+        _message(made, world)
+    return made
+
+
+def _message(made: dict[str, Any], world: World) -> None:
+    """A message: its guild is said in events alone; an application's webhook names it."""
+    if made.get("nonce", "") is None:
+        del made["nonce"]
+    made.pop("guild_id", None)
+    made.setdefault("components", [])
+    if "message_reference" in made:
+        made["message_reference"].pop("fail_if_not_exists", None)
+    webhook = made.get("webhook_id")
     if webhook is not None and int(webhook) in world.town.owners:
-        body["application_id"] = str(world.town.owners[int(webhook)].application)
-    if isinstance(body.get("referenced_message"), dict):
-        message(body["referenced_message"], world)
-    return body
+        made["application_id"] = str(world.town.owners[int(webhook)].application)
+
+
+def portal_flags(bot: Bot) -> int:
+    """An application's flags: its privileged intents, as one in fewer than 100 guilds has them."""
+    bits = {"presences": 1 << 13, "members": 1 << 15, "message_content": 1 << 19}
+    return sum(bit for name, bit in bits.items() if name in bot.approved)

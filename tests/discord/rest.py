@@ -19,9 +19,9 @@ from simcord.backend.errors import BackendError
 from simcord.http import router
 from simcord.http import routes as _routes  # noqa: F401 (its import registers SimCord's handlers)
 
+from tests.discord import mend
 from tests.discord.faults import Fault
-from tests.discord.gateway import Gateway, addressed, portal_flags
-from tests.discord.mend import message as mended_message
+from tests.discord.gateway import Gateway, addressed
 from tests.discord.words import Bot, Call
 
 WINDOW = 300.0
@@ -142,7 +142,7 @@ class Rest(Gateway):
             self.judge.note(f"{asked.method} {asked.path}", error.message)
         except BackendError as error:
             status, out = error.status, error.to_json()
-        out = json.loads(json.dumps(out)) if status != 204 else None
+        out = mend.anything(json.loads(json.dumps(out)), self) if status != 204 else None
         self.judge.response(asked.method, asked.path, status, out)
         return status, out
 
@@ -198,13 +198,11 @@ class Rest(Gateway):
             case ["POST", "interactions", *_]:
                 made = self._dispatch_rest(asked)
                 return made if asked.query.get("with_response") in ("1", "true", "True") else None
-            case ["POST", "channels", channel, "typing"]:
-                return self._typing(int(channel), asked)
         return self._dispatch_rest(asked)
 
     def _dispatch_rest(self, asked: Asked) -> Any:
         approved = asked.bot is None or "message_content" in asked.bot.approved
-        out = router.dispatch(
+        return router.dispatch(
             self.town,
             asked.method,
             asked.path,
@@ -214,28 +212,14 @@ class Rest(Gateway):
             reason=asked.reason,
             message_content_access=approved,
         )
-        return self._messages(out)
-
-    def _messages(self, out: Any) -> Any:
-        """Messages anywhere in a response, mended."""
-        if isinstance(out, list):
-            return [self._messages(one) for one in out]
-        if not isinstance(out, dict):
-            return out
-        if "author" in out and "content" in out:
-            return mended_message(out, self)
-        return {
-            key: self._messages(one) if key in ("message", "resource", "items") else one
-            for key, one in out.items()
-        }
 
     def _application(self, asked: Asked) -> Any:
         assert asked.bot is not None
         made = self._dispatch_rest(
             Asked(asked.bot, "GET", "/oauth2/applications/@me", {}, None, [], None)
         )
-        made["flags"] = portal_flags(asked.bot)
-        return made
+        flags = mend.portal_flags(asked.bot)
+        return {**mend.APPLICATION, **made, "flags": flags, "flags_new": str(flags)}
 
     def _profile(self, asked: Asked) -> Any:
         body = dict(asked.body or {})
@@ -264,7 +248,7 @@ class Rest(Gateway):
                 message = self.town.messages.get(where, {}).get(made)
                 if message is None:
                     raise errors.unknown_message()
-                return {**self._message_payload(message), "nonce": nonce}
+                return {**serializers.message_payload(self.town, message), "nonce": nonce}
         self.town.nonce = None if nonce is None else str(nonce)
         try:
             out = self._dispatch_rest(asked)
@@ -274,12 +258,6 @@ class Rest(Gateway):
             self._nonces[key] = (now, channel, int(out["id"]))
             out["nonce"] = nonce
         return out
-
-    def _message_payload(self, message: Any) -> dict[str, Any]:
-        return mended_message(dict(serializers.message_payload(self.town, message)), self)
-
-    def _typing(self, channel: int, asked: Asked) -> Any:
-        self._dispatch_rest(asked)
 
     # ----------------------------------------------------------------- webhooks
 
