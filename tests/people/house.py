@@ -13,6 +13,8 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Event
 from loopforge.ledger.sql import SqlLedger, open_ledger
 from loopforge.people.accounts import Accounts, Invite, Visitor
+from loopforge.people.linking import Linking
+from loopforge.people.pairing import Pairing
 from loopforge.people.registry import STREAM, Registry
 from loopforge.runtime.clock import SeededDice, SimClock, Stamp
 from tests.ledger.saying import NOON
@@ -64,6 +66,8 @@ class House:
     clock: SimClock
     people: Registry
     accounts: Accounts
+    linking: Linking
+    pairing: Pairing
     gate: Gate
     ended: list[str]
     """The sessions of whose end this process was told."""
@@ -111,6 +115,7 @@ async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
     await people.refresh()
     await accounts.refresh()
     try:
-        yield House(ledger, clock, people, accounts, gate, ended)
+        linking, pairing = Linking(accounts.desk, people, clock), Pairing(accounts.desk, people)
+        yield House(ledger, clock, people, accounts, linking, pairing, gate, ended)
     finally:
         await ledger.close()
