@@ -26,3 +26,207 @@ In a process of its own, so that the process under test (or the twin's client) m
 which runs `python -m tests.telegram.twin`; that prints one line of JSON {"base": "http://..."},
 takes commands as POST {base}/control/{command} with a JSON object, and ends with its stdin.
 """
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from aiogram import methods
+from aiohttp import web
+
+from loopforge.runtime.clock import SystemClock
+from loopforge.runtime.ports import Clock
+from tests.telegram.bots import Bots, models
+from tests.telegram.city import City
+from tests.telegram.faults import NO_ANSWER, Fault
+from tests.telegram.people import People
+from tests.telegram.records import Body, Call
+from tests.telegram.things import Account, File
+from tests.telegram.town import Town
+from tests.telegram.turn import SEND
+from tests.telegram.wire import METHODS, Method, Refused
+
+LONGEST = 50.0
+"""Seconds that a long poll lasts at most, which is Telegram's limit too."""
+HIDDEN = frozenset({"document", "photo"})
+
+
+class Twin:
+    """The server. `base` is its address, `city` its people; `town` what really is there."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.town = Town(clock)
+        self.people = People(self.town)
+        self.city = City(self.people.perform)
+        self.base = ""
+
+    def routes(self) -> web.Application:
+        """The Bot API, downloads and commands."""
+        app = web.Application(client_max_size=SEND + 2**20)
+        app.router.add_route("*", "/bot{token}/{method}", self._answer)
+        app.router.add_get("/file/bot{token}/{path:.*}", self._download)
+        app.router.add_post("/control/{command}", self._control)
+        app.router.add_route("*", "/{path:.*}", self._nowhere)
+        return app
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        bot = self.town.tokens.get(request.match_info["token"])
+        name = request.match_info["method"]
+        if bot is None:
+            return self._refuse(Refused(401, "Unauthorized"))
+        method = METHODS.get(name.lower())
+        if method is None or not models(method):
+            known = "the twin does not know this method" if method else "there is no such method"
+            self.town.judge.note(name, known)
+            return self._refuse(Refused(404, f"Not Found: method not found ({known})"))
+        sent, files = await _read(request)
+        return await self._perform(request, bot, method, sent, files)
+
+    async def _perform(
+        self,
+        request: web.Request,
+        bot: Account,
+        method: Method,
+        sent: Body,
+        files: dict[str, File],
+    ) -> web.StreamResponse:
+        name, town = method.__api_method__, self.town
+        fault = town.faults.strike(name, bot.id, sent.get("chat_id"))
+        place = len(town.calls)
+        call = Call(place + 1, bot.username, name, sent, fault=fault.kind if fault else "")
+        town.calls.append(call)
+        town.touch()
+        done = False
+        try:
+            if fault is not None and fault.kind in NO_ANSWER:
+                if fault.kind == "drop":
+                    return _drop(request)
+                raise fault.refusal()
+            result = await self._do(Bots(town, bot, files), method, sent, fault)
+            done = True
+            town.calls[place] = msgspec.structs.replace(call, done=True)
+            town.judge.result(method, result)
+            if fault is not None and fault.kind == "after":
+                raise fault.refusal()
+            if fault is not None and fault.kind == "hold":
+                await town.faults.gate.wait()
+            if fault is not None and fault.kind == "cut":
+                return await _cut(request, {"ok": True, "result": result})
+        except Refused as refused:
+            ended = {"code": refused.code, "description": refused.description, "done": done}
+            town.calls[place] = msgspec.structs.replace(call, **ended)
+            town.touch()
+            return self._refuse(refused)
+        town.calls[place] = msgspec.structs.replace(call, code=200, done=True)
+        town.touch()
+        return web.json_response({"ok": True, "result": result})
+
+    async def _do(self, turn: Bots, method: Method, sent: Body, fault: Fault | None) -> Any:
+        call = self.town.judge.request(method, sent)
+        if not isinstance(call, methods.GetUpdates):
+            return turn.does(method)(call)
+        box = turn.bot.box
+        box.allow(call.allowed_updates)
+        if call.offset:
+            box.acknowledge(call.offset)
+        if fault is not None and fault.kind == "again":
+            box.again()
+        self.town.touch()
+        return await box.fetch(call.limit or 0, min(call.timeout or 0, LONGEST))
+
+    def _refuse(self, refused: Refused) -> web.Response:
+        body: Body = {"ok": False, "error_code": refused.code, "description": refused.description}
+        if refused.parameters:
+            body["parameters"] = refused.parameters
+        return web.json_response(body, status=refused.code)
+
+    async def _download(self, request: web.Request) -> web.StreamResponse:
+        bot = self.town.tokens.get(request.match_info["token"])
+        owner, data = self.town.paths.get(request.match_info["path"], (0, b""))
+        if bot is None or owner != bot.id:
+            return self._refuse(Refused(404, "Not Found"))
+        return web.Response(body=data, content_type="application/octet-stream")
+
+    async def _control(self, request: web.Request) -> web.Response:
+        try:
+            name = request.match_info["command"]
+            return web.json_response(await self.people.perform(name, await request.json()))
+        except (ValueError, TypeError, msgspec.ValidationError) as error:
+            return web.json_response({"error": f"{type(error).__name__}: {error}"}, status=400)
+
+    async def _nowhere(self, request: web.Request) -> web.Response:
+        self.town.judge.note(request.path, "there is no such address")
+        return self._refuse(Refused(404, "Not Found"))
+
+
+async def _read(request: web.Request) -> tuple[Body, dict[str, File]]:
+    """The parameters of a call, and its files. A file in a field of its own name is attached."""
+    sent: Body = dict(request.query)
+    files: dict[str, File] = {}
+    if request.content_type == "application/json":
+        return sent | await request.json(), files
+    for key, value in (await request.post()).items():
+        if isinstance(value, web.FileField):
+            files[key] = File(value.filename, value.content_type, value.file.read())
+        else:
+            sent[key] = value if isinstance(value, str) else bytes(value).decode()
+    for key in files.keys() & HIDDEN - sent.keys():
+        sent[key] = f"attach://{key}"
+    return sent, files
+
+
+def _drop(request: web.Request) -> web.Response:
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
+async def _cut(request: web.Request, body: Body) -> web.StreamResponse:
+    """Half of an answer, and then no connection."""
+    data = json.dumps(body).encode()
+    response = web.StreamResponse(headers={"content-type": "application/json"})
+    response.content_length = len(data)
+    await response.prepare(request)
+    await response.write(data[: len(data) // 2])
+    if request.transport is not None:
+        request.transport.close()
+    return response
+
+
+@asynccontextmanager
+async def serving(clock: Clock | None = None) -> AsyncIterator[Twin]:
+    """A twin on a free port of loopback, until the block ends."""
+    twin = Twin(clock or SystemClock())
+    runner = web.AppRunner(
+        twin.routes(),
+        handle_signals=False,
+        access_log=None,
+        shutdown_timeout=0.1,
+        handler_cancellation=True,
+    )
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host, port = runner.addresses[0][:2]
+    twin.base = f"http://{host}:{port}"
+    try:
+        yield twin
+    finally:
+        twin.town.faults.release()
+        await runner.cleanup()
+
+
+async def main() -> None:
+    """Serve until stdin ends."""
+    async with serving() as twin:
+        print(json.dumps({"base": twin.base}), flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

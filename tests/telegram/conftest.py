@@ -1,0 +1,24 @@
+"""A Telegram on loopback, and its people. At the end nothing may have strayed from the documents."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.telegram.city import City
+from tests.telegram.twin import Twin, serving
+
+
+@pytest.fixture
+async def twin() -> AsyncIterator[Twin]:
+    """The server. A test that strays on purpose empties `twin.town.judge.deviations`."""
+    async with serving() as server:
+        yield server
+        assert await server.city.deviations() == []
+
+
+@pytest.fixture
+def city(twin: Twin) -> City:
+    """Its people."""
+    return twin.city

@@ -1,0 +1,297 @@
+"""What people do in the city, and what may be asked of it: the commands of city.py.
+
+Each public method is a command; its arguments are read by their annotations.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import mimetypes
+from base64 import b64decode
+from typing import Any, get_type_hints
+
+import msgspec
+
+from tests.telegram import shapes, text
+from tests.telegram.faults import Fault
+from tests.telegram.records import (
+    Body,
+    Bot,
+    Call,
+    Chat,
+    Deviation,
+    Draft,
+    FaultKind,
+    Kind,
+    Line,
+    Person,
+)
+from tests.telegram.things import INSIDE, Account, File, Message, Room
+from tests.telegram.town import Town
+
+
+class People:
+    """The commands. Whatever a person could not do raises ValueError."""
+
+    def __init__(self, town: Town) -> None:
+        self._town = town
+
+    async def perform(self, name: str, given: Body) -> Any:
+        """Do a command with arguments as they are in JSON; its result as JSON."""
+        command = getattr(self, name, None)
+        if name.startswith("_") or name == "perform" or command is None:
+            raise ValueError(f"there is no command {name}")
+        hints = get_type_hints(type(self).__dict__[name])
+        read = {
+            key: msgspec.convert(value, hints[key], strict=False) for key, value in given.items()
+        }
+        result = command(**read)
+        if inspect.isawaitable(result):
+            result = await result
+        return msgspec.to_builtins(result, str_keys=True)
+
+    # who and where
+
+    def bot(self, name: str, username: str, reads_all: bool, hears_bots: bool) -> Bot:
+        it = self._town.enrol(name, username, bot=True, reads_all=reads_all, hears_bots=hears_bots)
+        return Bot(it.id, it.name, it.username, it.token)
+
+    def person(self, name: str, username: str) -> Person:
+        it = self._town.enrol(name, username, bot=False)
+        return Person(it.id, it.name, it.username)
+
+    def private(self, person: int, bot: int) -> Chat:
+        room = self._town.private(self._who(person), self._who(bot), make=True)
+        assert room is not None
+        return room.handle
+
+    def group(
+        self, kind: Kind, title: str, members: list[int], admins: list[int], forum: bool = False
+    ) -> Chat:
+        people = [self._who(one) for one in dict.fromkeys([*members, *admins])]
+        owner = next((one for one in people if not one.is_bot), None)
+        if owner is None:
+            raise ValueError("a group needs a person who owns it")
+        room = self._town.found(kind, title, forum=forum)
+        for one in [owner, *(one for one in people if one is not owner)]:
+            status = "creator" if one is owner else "member"
+            status = "administrator" if one.id in admins and one is not owner else status
+            self._town.place(room, one, status, owner, quiet=True)
+        name = "group_chat_created" if kind == "group" else "supergroup_chat_created"
+        self._town.write(room, owner, service=(name, True))
+        return room.handle
+
+    def topic(self, person: int, chat: Chat, name: str) -> int:
+        room, who = self._here(person, chat)
+        if not room.forum:
+            raise ValueError(f"{room.title} has no topics")
+        return self._town.open_topic(room, who, name)
+
+    def rename_topic(self, person: int, chat: Chat, topic: int, name: str) -> None:
+        room, who = self._here(person, chat)
+        self._town.rename_topic(room, who, topic, name)
+
+    # what people do
+
+    def say(
+        self,
+        person: int,
+        chat: Chat,
+        text: str,
+        reply: int | None = None,
+        topic: int | None = None,
+        entities: list[Body] | None = None,
+        name: str = "",
+        document: str | None = None,
+        photo: str | None = None,
+    ) -> Line:
+        room, who = self._here(person, chat)
+        if topic is not None and topic not in room.topics:
+            raise ValueError(f"{room.title} has no topic {topic}")
+        answered = None if reply is None else self._message(reply)
+        if answered is not None and topic is None:
+            topic = answered.topic
+        file = _file(name, document, photo)
+        if file is None and not text.strip():
+            raise ValueError("nothing is said")
+        body, found = _read(text, entities)
+        more = {"reply": answered, "topic": topic, "file": file, "photo": photo is not None}
+        return self._town.write(room, who, body, entities=found, **more).line
+
+    def edit(self, person: int, key: int, text: str) -> Line:
+        message = self._message(key)
+        if message.author.id != person:
+            raise ValueError("only one's own messages can be edited")
+        body, entities = _read(text, None)
+        self._town.rewrite(message, body, entities)
+        self._town.retell(message)
+        return message.line
+
+    def delete(self, person: int, key: int) -> None:
+        message = self._message(key)
+        self._here(person, message.room.handle)
+        message.deleted = True
+        self._town.touch()
+
+    def react(self, person: int, key: int, emoji: list[str]) -> None:
+        message = self._message(key)
+        room, who = self._here(person, message.room.handle)
+        old = message.reactions.get(person, [])
+        message.reactions[person] = emoji
+        for bot in room.bots():
+            if room.kind == "private" or room.status(bot.id) == "administrator":
+                body = {
+                    "chat": shapes.chat(room),
+                    "message_id": message.number(bot.id) or 0,
+                    "user": shapes.user(who),
+                    "date": self._town.now(),
+                    "old_reaction": shapes.reactions(old),
+                    "new_reaction": shapes.reactions(emoji),
+                }
+                self._town.tell(bot, "message_reaction", body)
+        self._town.touch()
+
+    def press(self, person: int, key: int, data: str) -> str:
+        message = self._message(key)
+        room, who = self._here(person, message.room.handle)
+        rows = (message.markup or {}).get("inline_keyboard", [])
+        if not any(button.get("callback_data") == data for row in rows for button in row):
+            raise ValueError(f"there is no button {data!r} under message {key}")
+        query = str(10_000 + len(self._town.queries))
+        self._town.queries[query] = message.author.id
+        body = {
+            "id": query,
+            "from": shapes.user(who),
+            "message": shapes.message(message, message.author),
+            "chat_instance": str(abs(room.id)),
+            "data": data,
+        }
+        self._town.tell(message.author, "callback_query", body)
+        return query
+
+    def join(self, person: int, chat: Chat) -> None:
+        who = self._who(person)
+        self._town.place(self._town.room(chat), who, "member", who)
+
+    def leave(self, person: int, chat: Chat) -> None:
+        room, who = self._here(person, chat)
+        self._town.place(room, who, "left", who)
+
+    def add(self, person: int, bot: int, chat: Chat) -> None:
+        room, who = self._here(person, chat)
+        self._town.place(room, self._who(bot), "member", who)
+
+    def kick(self, person: int, bot: int, chat: Chat) -> None:
+        room, who = self._here(person, chat)
+        self._town.place(room, self._who(bot), "kicked", who)
+
+    def promote(self, person: int, bot: int, chat: Chat, admin: bool) -> None:
+        room, who = self._here(person, chat)
+        if room.status(bot) not in INSIDE:
+            raise ValueError(f"{self._who(bot).name} is not in {room.title}")
+        status = "administrator" if admin else "member"
+        self._town.place(room, self._who(bot), status, who, quiet=True)
+
+    def block(self, person: int, bot: int, stop: bool) -> None:
+        room = self._town.private(self._who(person), self._who(bot))
+        if room is None:
+            raise ValueError("the two have no private chat")
+        self._town.place(room, self._who(bot), "kicked" if stop else "member", self._who(person))
+
+    def upgrade(self, chat: Chat) -> Chat:
+        return self._town.upgrade(self._town.room(chat)).handle
+
+    # trouble
+
+    def fault(
+        self,
+        method: str,
+        kind: FaultKind,
+        times: int,
+        skip: int,
+        bot: int,
+        chat: int,
+        retry_after: int,
+        code: int,
+        description: str,
+    ) -> None:
+        fault = Fault(method, kind, times, skip, bot, chat, retry_after, code, description)
+        self._town.faults.order(fault)
+
+    def release(self) -> None:
+        self._town.faults.release()
+
+    # records
+
+    def lines(self, chat: Chat | None, author: int) -> list[Line]:
+        rooms = self._town.rooms if chat is None else [self._town.room(chat)]
+        return [one for one in self._town.lines(rooms) if author in (0, one.author)]
+
+    def calls(self, method: str, bot: int) -> list[Call]:
+        name = self._who(bot).username if bot else ""
+        return [
+            call
+            for call in self._town.calls
+            if (not method or call.method.lower() == method.lower()) and name in ("", call.bot)
+        ]
+
+    def drafts(self) -> list[Draft]:
+        return self._town.drafts
+
+    def waiting(self, bot: int) -> int:
+        return len(self._who(bot).box.waiting)
+
+    def account(self, bot: int) -> Body:
+        return self._who(bot).profile
+
+    def deviations(self) -> list[Deviation]:
+        return self._town.judge.deviations
+
+    def version(self) -> int:
+        return self._town.version
+
+    async def changed(self, version: int, seconds: float) -> None:
+        """Wait until the city is no longer as it was at that version."""
+        if self._town.version == version:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._town.waiters.append(waiter)
+            await asyncio.wait([waiter], timeout=seconds)
+
+    def _who(self, account: int) -> Account:
+        try:
+            return self._town.accounts[account]
+        except KeyError:
+            raise ValueError(f"there is no account {account}") from None
+
+    def _here(self, person: int, chat: Chat) -> tuple[Room, Account]:
+        room, who = self._town.room(chat), self._who(person)
+        if room.closed:
+            raise ValueError(f"{room.title} has become the supergroup {room.moved}")
+        if room.status(person) not in INSIDE:
+            raise ValueError(f"{who.name} is not in {room.title}")
+        if room.kind == "private" and room.status(room.bot) not in INSIDE:
+            raise ValueError(f"{who.name} has blocked the bot")
+        return room, who
+
+    def _message(self, key: int) -> Message:
+        message = self._town.messages[key - 1]
+        if message.deleted:
+            raise ValueError(f"message {key} is deleted")
+        return message
+
+
+def _read(words: str, entities: list[Body] | None) -> tuple[str, list[Body]]:
+    if text.units(words) > text.LIMIT:
+        raise ValueError("people's apps send no more than 4096 units at once")
+    body, found = text.read(words, None, entities)
+    return body, found if entities is None else [dict(one) for one in entities]
+
+
+def _file(name: str, document: str | None, photo: str | None) -> File | None:
+    if photo is not None:
+        return File("", "image/jpeg", b64decode(photo))
+    if document is None:
+        return None
+    media = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return File(name, media, b64decode(document))

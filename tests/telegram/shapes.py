@@ -1,0 +1,167 @@
+"""Telegram's JSON of what is in the town, as one bot is shown it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from tests.telegram.records import Body
+
+if TYPE_CHECKING:
+    from tests.telegram.things import Account, File, Message, Room
+
+GENERAL = 1
+"""The topic of a forum in which everything stands that was said in no other; it has no id."""
+RIGHTS = (
+    "can_manage_chat",
+    "can_delete_messages",
+    "can_manage_video_chats",
+    "can_restrict_members",
+    "can_promote_members",
+    "can_change_info",
+    "can_invite_users",
+    "can_post_stories",
+    "can_edit_stories",
+    "can_delete_stories",
+    "can_send_welcome_messages",
+    "can_pin_messages",
+    "can_manage_topics",
+)
+
+
+def user(account: Account) -> Body:
+    """A User."""
+    body = {"id": account.id, "is_bot": account.is_bot, "first_name": account.name}
+    if account.username:
+        body["username"] = account.username
+    return body if account.is_bot else body | {"language_code": "en"}
+
+
+def me(account: Account) -> Body:
+    """The User of getMe."""
+    return user(account) | {
+        "can_join_groups": True,
+        "can_read_all_group_messages": account.reads_all,
+        "supports_inline_queries": False,
+        "can_connect_to_business": False,
+        "has_main_web_app": False,
+        "has_topics_enabled": False,
+    }
+
+
+def chat(room: Room) -> Body:
+    """A Chat."""
+    if room.kind == "private":
+        person = next(m.account for m in room.members.values() if not m.account.is_bot)
+        body = {"id": room.id, "type": "private", "first_name": person.name}
+        return body | ({"username": person.username} if person.username else {})
+    body = {"id": room.id, "type": room.kind, "title": room.title}
+    return body | ({"is_forum": True} if room.forum else {})
+
+
+def full(room: Room) -> Body:
+    """The ChatFullInfo of getChat."""
+    gifts = ("unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription")
+    return chat(room) | {
+        "accent_color_id": 1,
+        "max_reaction_count": 11,
+        "accepted_gift_types": dict.fromkeys((*gifts, "gifts_from_channels"), False),
+    }
+
+
+def member(account: Account, status: str) -> Body:
+    """A ChatMember."""
+    body = {"user": user(account), "status": status}
+    match status:
+        case "creator":
+            return body | {"is_anonymous": False}
+        case "administrator":
+            rights = dict.fromkeys(RIGHTS, True)
+            return body | rights | {"can_be_edited": False, "is_anonymous": False}
+        case "kicked":
+            return body | {"until_date": 0}
+    return body
+
+
+def reactions(emoji: Iterable[str]) -> list[Body]:
+    """A list of ReactionType."""
+    return [{"type": "emoji", "emoji": one} for one in emoji]
+
+
+def spans(message: Message) -> Iterable[tuple[str, str]]:
+    """The kinds of a message's entities, each with its text (a text_mention: the user's id)."""
+    data = message.text.encode("utf-16-le")
+    for entity in message.entities:
+        start = entity["offset"] * 2
+        word = data[start : start + entity["length"] * 2].decode("utf-16-le", "replace")
+        yield entity["type"], str(entity["user"]["id"]) if "user" in entity else word
+
+
+def message(it: Message, bot: Account, *, depth: int = 1) -> Body:
+    """A Message as this bot is shown it; the one that it answers is shown without its own."""
+    body: Body = {
+        "message_id": it.number(bot.id) or 0,
+        "from": user(it.author),
+        "chat": chat(it.room),
+        "date": it.at,
+    }
+    body |= _where(it, bot, depth)
+    if it.service:
+        name, value = it.service
+        return body | {name: value}
+    if it.edited:
+        body["edit_date"] = it.edited
+    if it.markup and "inline_keyboard" in it.markup:
+        body["reply_markup"] = it.markup
+    if it.file is not None:
+        body |= _papers(it.file, file_id(it.file, bot), photo=it.photo)
+    text, entities = ("caption", "caption_entities") if it.file else ("text", "entities")
+    if it.text or not it.file:
+        body[text] = it.text
+    if it.entities:
+        body[entities] = it.entities
+    if it.preview:
+        body["link_preview_options"] = it.preview
+    return body
+
+
+def _where(it: Message, bot: Account, depth: int) -> Body:
+    body: Body = {}
+    answered = it.reply
+    if it.topic:
+        body |= {"message_thread_id": it.topic, "is_topic_message": True}
+        if answered is None and not (it.service and it.service[0] == "forum_topic_created"):
+            answered = it.room.topics[it.topic].root
+    elif it.room.kind == "supergroup" and answered is not None:
+        body["message_thread_id"] = _root(it).number(bot.id)
+    if answered is not None and depth and not answered.deleted:
+        body["reply_to_message"] = message(answered, bot, depth=depth - 1)
+        if it.quote:
+            body["quote"] = it.quote
+    return body
+
+
+def _root(it: Message) -> Message:
+    while it.reply is not None:
+        it = it.reply
+    return it
+
+
+def _papers(file: File, id: str, *, photo: bool) -> Body:
+    shared = {"file_id": id, "file_unique_id": unique(file), "file_size": len(file.data)}
+    if photo:
+        sizes: list[Any] = [shared | {"width": 320, "height": 240}]
+        return {"photo": sizes}
+    return {"document": shared | {"file_name": file.name, "mime_type": file.media}}
+
+
+def unique(file: File) -> str:
+    """The id of a file that is the same for every bot."""
+    return f"AQAD{hashlib.sha256(file.data).hexdigest()[:12]}"
+
+
+def file_id(file: File, bot: Account) -> str:
+    """The id by which one bot may fetch a file; another bot has another."""
+    digest = hashlib.sha256(f"{bot.id}:{file.name}:{file.media}:".encode() + file.data).hexdigest()
+    return f"BQAC{digest[:40]}"

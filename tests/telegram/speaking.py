@@ -1,0 +1,210 @@
+"""What bots say and do in chats: messages, files, edits, reactions, drafts.
+
+A method is named for the Bot API's; it returns its result as JSON or raises Refused in Telegram's
+words. What the documents leave open (which error is looked for first, say) is a guess.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiogram import methods as m
+
+from tests.telegram import shapes, text
+from tests.telegram.records import Body, Draft
+from tests.telegram.things import File, Message, Room
+from tests.telegram.turn import Turn, plain, said
+from tests.telegram.wire import bad
+
+_EMOJI = (
+    "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤\u200d🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 "
+    "😈 😴 😭 🤓 👻 👨\u200d💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷\u200d♂ 🤷 "
+    "🤷\u200d♀ 😡"
+)
+EMOJI = frozenset(_EMOJI.split())
+"""With which a message may be answered; Telegram has no others."""
+_ACTIONS = (
+    "typing upload_photo record_video upload_video record_voice upload_voice "
+    "upload_document choose_sticker find_location record_video_note upload_video_note"
+)
+ACTIONS = frozenset(_ACTIONS.split())
+PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"RIFF")
+"""How the files begin that Telegram takes for photos."""
+FETCH = 20 * 2**20
+"""Bytes that a bot can download at most."""
+UNCHANGED = (
+    "message is not modified: specified new message content and reply markup are exactly the same "
+    "as a current content and reply markup of the message"
+)
+
+
+class Speaking(Turn):
+    """Calls that say something."""
+
+    def _where(self, room: Room, topic: int | None) -> int | None:
+        if topic is None:
+            return None
+        if topic not in room.topics:
+            raise bad("message thread not found")
+        return topic
+
+    def _answered(self, room: Room, call: Any) -> tuple[Message | None, Body | None]:
+        reply = call.reply_parameters
+        if reply is None and call.reply_to_message_id is None:
+            return None, None
+        number = call.reply_to_message_id if reply is None else reply.message_id
+        lenient = (
+            call.allow_sending_without_reply if reply is None else reply.allow_sending_without_reply
+        )
+        if reply is not None and reply.chat_id not in (None, room.id):
+            raise bad("chat not found")
+        message = room.find(self.bot.id, number or 0)
+        if message is None and said(lenient):
+            return None, None
+        if message is None:
+            raise bad("message to be replied not found")
+        if reply is None or reply.quote is None:
+            return message, None
+        quote, _ = text.read(reply.quote, said(reply.quote_parse_mode), plain(reply.quote_entities))
+        if quote not in message.text:
+            raise bad("QUOTE_TEXT_INVALID")
+        place = text.units(message.text[: message.text.index(quote)])
+        return message, {"text": quote, "position": place, "is_manual": True}
+
+    def _send(self, call: Any, words: str, entities: list[Body], **more: Any) -> Body:
+        room = self.room(call.chat_id)
+        topic = self._where(room, call.message_thread_id)
+        reply, quote = self._answered(room, call)
+        if topic is None and reply is not None:
+            topic = reply.topic
+        message = self.town.write(
+            room,
+            self.bot,
+            words,
+            entities=entities,
+            topic=topic,
+            reply=reply,
+            quote=quote,
+            markup=plain(call.reply_markup),
+            **more,
+        )
+        return shapes.message(message, self.bot)
+
+    def send_message(self, call: m.SendMessage) -> Body:
+        words, entities = text.read(call.text, said(call.parse_mode), plain(call.entities))
+        if not words:
+            raise bad("message text is empty")
+        if text.units(words) > text.LIMIT:
+            raise bad("message is too long")
+        return self._send(call, words, entities, preview=_preview(call))
+
+    def send_document(self, call: m.SendDocument) -> Body:
+        return self._send_file(call, self.given("document", call.document), photo=False)
+
+    def send_photo(self, call: m.SendPhoto) -> Body:
+        file = self.given("photo", call.photo)
+        if not file.data.startswith(PICTURES):
+            raise bad("IMAGE_PROCESS_FAILED")
+        return self._send_file(call, File("", "image/jpeg", file.data), photo=True)
+
+    def _send_file(self, call: Any, file: File, *, photo: bool) -> Body:
+        words, entities = text.read(
+            call.caption or "", said(call.parse_mode), plain(call.caption_entities)
+        )
+        if text.units(words) > text.CAPTION:
+            raise bad("message caption is too long")
+        return self._send(call, words, entities, file=file, photo=photo)
+
+    def edit_message_text(self, call: m.EditMessageText) -> Body:
+        if call.chat_id is None or call.message_id is None:
+            raise bad("message identifier is not specified")
+        room = self.room(call.chat_id)
+        message = self.message(room, call.message_id, "message to edit not found")
+        if message.author is not self.bot or message.service or message.file:
+            raise bad("message can't be edited")
+        words, entities = text.read(call.text or "", said(call.parse_mode), plain(call.entities))
+        if not words:
+            raise bad("message text is empty")
+        if text.units(words) > text.LIMIT:
+            raise bad("MESSAGE_TOO_LONG")
+        markup, preview = plain(call.reply_markup), _preview(call)
+        new = (words, entities, markup, preview)
+        if new == (message.text, message.entities, message.markup, message.preview):
+            raise bad(UNCHANGED)
+        message.markup, message.preview = markup, preview
+        self.town.rewrite(message, words, entities)
+        return shapes.message(message, self.bot)
+
+    def delete_message(self, call: m.DeleteMessage) -> bool:
+        room = self.room(call.chat_id)
+        message = self.message(room, call.message_id, "message to delete not found")
+        if not (message.author is self.bot or room.kind == "private" or self.is_admin(room)):
+            raise bad("message can't be deleted")
+        message.deleted = True
+        self.town.touch()
+        return True
+
+    def set_message_reaction(self, call: m.SetMessageReaction) -> bool:
+        room = self.room(call.chat_id)
+        message = self.message(room, call.message_id, "message to react not found")
+        emoji = [getattr(one, "emoji", "") for one in call.reaction or ()]
+        if len(emoji) > 1:
+            raise bad("REACTIONS_TOO_MANY")
+        if not EMOJI.issuperset(emoji):
+            raise bad("REACTION_INVALID")
+        message.reactions[self.bot.id] = emoji
+        self.town.touch()
+        return True
+
+    def send_chat_action(self, call: m.SendChatAction) -> bool:
+        if call.action not in ACTIONS:
+            raise bad("wrong parameter action in request")
+        room = self.room(call.chat_id)
+        if not (room.forum and call.message_thread_id == shapes.GENERAL):
+            self._where(room, call.message_thread_id)
+        return True
+
+    def send_message_draft(self, call: m.SendMessageDraft) -> bool:
+        room = self.room(call.chat_id)
+        if room.kind != "private":
+            raise bad("TEXTDRAFT_PEER_INVALID")
+        if not call.draft_id:
+            raise bad("draft identifier must be non-zero")
+        words, _ = text.read(call.text or "", said(call.parse_mode), plain(call.entities))
+        if text.units(words) > text.LIMIT:
+            raise bad("message is too long")
+        self.town.drafts.append(Draft(self.bot.username, room.id, call.draft_id, words))
+        self.town.touch()
+        return True
+
+    def answer_callback_query(self, call: m.AnswerCallbackQuery) -> bool:
+        if self.town.queries.pop(call.callback_query_id, 0) != self.bot.id:
+            raise bad("query is too old and response timeout expired or query ID is invalid")
+        return True
+
+    def get_file(self, call: m.GetFile) -> Body:
+        file = self.town.files.get(call.file_id)
+        if file is None or shapes.file_id(file, self.bot) != call.file_id:
+            raise bad("invalid file_id")
+        if len(file.data) > FETCH:
+            raise bad("file is too big")
+        kind = "photos" if file.media.startswith("image/") and not file.name else "documents"
+        end = (
+            file.name.rpartition(".")[2]
+            if "." in file.name
+            else "jpg"
+            if kind == "photos"
+            else "bin"
+        )
+        path = f"{kind}/file_{call.file_id[-12:]}.{end}"
+        self.town.paths[path] = (self.bot.id, file.data)
+        unique = shapes.unique(file)
+        ids = {"file_id": call.file_id, "file_unique_id": unique, "file_size": len(file.data)}
+        return ids | {"file_path": path}
+
+
+def _preview(call: m.SendMessage | m.EditMessageText) -> Body | None:
+    if said(call.disable_web_page_preview):
+        return {"is_disabled": True}
+    body = plain(said(call.link_preview_options))
+    return body or None
