@@ -112,6 +112,9 @@ class Rooms:
             self._conduct.stop(stream, "the room was deleted")
         elif any(isinstance(body, Heard) for body in bodies):
             self._conduct.give_way(stream)
+        elif any(isinstance(body, LineDeleted) for body in bodies):
+            if state := self._house.known(stream):
+                self._conduct.recall(stream, state)
         else:
             return
         self._lanes.wake(stream)
@@ -125,6 +128,7 @@ class Rooms:
             await self._house.catch_up(stream)
             if state.stopped:
                 self._conduct.stop(stream, "a person said stop")
+            self._conduct.recall(stream, state)
         self._lanes.wake(stream)
 
     async def names(self) -> list[str]:
@@ -358,6 +362,9 @@ class Rooms:
     async def edit(self, room: str, person: str, line: str, text: str) -> None:
         """A person changed a line of theirs; elsewhere it is changed too. Raises Unknown."""
         text = clean(text, self._rules.line_limit)
+        now = (await self._known(room)).lines.get(line)
+        if now is not None and now.text.text == text:
+            return
         changed = LineEdited(line=line, text=Words(text), by=f"person:{person}")
         await self._revise(room, line, person, changed, "edit")
 
@@ -375,7 +382,9 @@ class Rooms:
             event = await self._ledger.event(line)
             said = event.body
             mine = isinstance(said, Heard) and person in (said.person, "")
-            if event.stream != stream or not isinstance(said, Heard) or not mine:
+            gone = await self._ledger.read(stream, after=event.seq, kinds=["room.line_deleted"])
+            deleted = any(isinstance(e.body, LineDeleted) and e.body.line == line for e in gone)
+            if event.stream != stream or not isinstance(said, Heard) or not mine or deleted:
                 raise Unknown(f"There is no line {line!r} of yours here.")
             fact = self._stamp.fact(body, actor=f"person:{person}" if person else "room")
             others = [place for place in state.places if place != said.surface]

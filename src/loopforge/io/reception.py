@@ -1,0 +1,180 @@
+"""Reception: what a platform brings in, taken into the rooms; the same for every platform.
+
+    a message  --> who is that? may they come in? which room? is it late? --> heard, once
+    an edit, a deletion, a reaction --> of which line?                    --> in the ledger
+    a command  --> in which room, by whom?                                --> an answer
+
+A platform's adapter says what came (Coming) and shows what it is told (a notice, an answer). No
+model is asked for a stranger: that is decided here, before anything is heard.
+
+Does not know any platform, nor how a notice is shown. Does not fetch files.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from loopforge.chat.front import Front
+from loopforge.chat.places import Spot
+from loopforge.core.events import Event
+from loopforge.core.room import File
+from loopforge.errors import InputError, Unknown
+from loopforge.io.session import Sessions
+from loopforge.people.registry import Registry
+from loopforge.runtime.ports import Clock
+
+log = logging.getLogger(__name__)
+
+STOP_SIGNS = ("🛑", "✋", "⏹️", "⏹")
+"""Reactions that say stop."""
+
+Knock = Callable[[str, str, str], Awaitable[str | None]]
+"""Platform, account, name: None lets them in; a text is shown to them, once; "" shows nothing."""
+
+
+class Coming(Struct, frozen=True, kw_only=True):
+    """A message as a platform brings it.
+
+    `spot` is where, `mates` the handles of those who are there, `message` the platform's id (a
+    number), `account` and `name` who says it, `at` when it was said. `reply_to` is the id of the
+    message it answers. `keeper`: they may manage that place on the platform. `files` are kept as
+    artifacts already.
+    """
+
+    spot: Spot
+    mates: tuple[str, ...]
+    message: str
+    account: str
+    name: str
+    text: str
+    at: datetime
+    reply_to: str = ""
+    bot: bool = False
+    keeper: bool = False
+    files: tuple[File, ...] = ()
+
+    @property
+    def platform(self) -> str:
+        """The platform's name."""
+        return self.spot.key.partition(":")[0]
+
+
+class Taken(Struct, frozen=True, kw_only=True):
+    """What became of a message: the line that was heard, or a notice to show, or neither."""
+
+    heard: Event | None = None
+    room: str = ""
+    notice: str = ""
+
+
+class Reception:
+    """Takes in what platforms bring. `patience` is how old a message may be to be answered."""
+
+    def __init__(
+        self,
+        front: Front,
+        people: Registry,
+        clock: Clock,
+        knock: Knock,
+        trusted: Callable[[str], bool],
+        patience: timedelta = timedelta(hours=12),
+    ) -> None:
+        self._front, self._people, self._clock = front, people, clock
+        self._knock, self._trusted, self._patience = knock, trusted, patience
+        self.sessions = Sessions(front)
+
+    async def take(self, coming: Coming) -> Taken:
+        """Hear a message, once. Raises BadLine, TooLarge for one that cannot be heard."""
+        person = await self._people.meet(
+            coming.platform, coming.account, coming.name, bot=coming.bot
+        )
+        if coming.spot.kind == "private":
+            if coming.bot:
+                return Taken()
+            notice = await self._knock(coming.platform, coming.account, coming.name)
+            if notice is not None:
+                return Taken(notice=notice)
+        room = await self.sessions.room(coming.spot, coming.mates)
+        await self._front.arrive(room, person.id, coming.name, coming.platform)
+        reply = ""
+        if coming.reply_to:
+            reply = await self.sessions.line(coming.spot.key, coming.reply_to)
+        heard = await self._front.hear(
+            room,
+            person.id,
+            coming.text,
+            surface=coming.spot.key,
+            source=coming.message,
+            reply_to=reply,
+            files=coming.files,
+            bot=coming.bot,
+            late=self._clock.now() - coming.at > self._patience,
+            untrusted=not self._trusted(person.id),
+        )
+        return Taken(heard=heard, room=room)
+
+    async def edited(self, place: str, message: str, account: str, text: str) -> None:
+        """Somebody changed a message; what was never heard, or is the same, is passed over."""
+        room, line = await self._find(place, message)
+        person = self._people.who(place.partition(":")[0], account)
+        if line and person is not None:
+            try:
+                await self._front.edit(room, person.id, line, text)
+            except InputError as error:
+                log.info("an edit of a line in %s was passed over: %s", place, error)
+
+    async def deleted(self, place: str, message: str) -> None:
+        """A message is no more."""
+        room, line = await self._find(place, message)
+        if line:
+            try:
+                await self._front.delete(room, "", line)
+            except Unknown:
+                log.debug("a message of a mate was deleted in %s", place)
+
+    async def reacted(
+        self, place: str, message: str, account: str, name: str, emoji: str, *, back: bool = False
+    ) -> str:
+        """Somebody put an emoji on a message, or took it back; a stop sign stops.
+
+        Returns what is to be shown in private, "" for nothing.
+        """
+        room, line = await self._find(place, message)
+        if not line:
+            return ""
+        person = await self._people.meet(place.partition(":")[0], account, name)
+        await self._front.arrive(room, person.id, name, place.partition(":")[0])
+        await self._front.react(room, person.id, line, emoji, back=back)
+        if emoji in STOP_SIGNS and not back:
+            return await self._front.act(room, person.id, "stop", "")
+        return ""
+
+    async def command(
+        self,
+        spot: Spot,
+        mates: Sequence[str],
+        account: str,
+        name: str,
+        command: str,
+        argument: str,
+    ) -> str:
+        """Do what a command asks, and say what was done. Raises InputError."""
+        platform = spot.key.partition(":")[0]
+        person = await self._people.meet(platform, account, name)
+        if spot.kind == "private":
+            notice = await self._knock(platform, account, name)
+            if notice is not None:
+                return notice or "Somebody who keeps this home has to let you in first."
+        room = await self.sessions.room(spot, mates)
+        await self._front.arrive(room, person.id, name, platform)
+        return await self._front.act(room, person.id, command, argument)
+
+    async def _find(self, place: str, message: str) -> tuple[str, str]:
+        """The room of a place, and the line that a message there is; both "" if it is none."""
+        line = await self.sessions.line(place, message)
+        room = await self.sessions.known(place) if line else ""
+        return (room, line) if room else ("", "")

@@ -1,0 +1,70 @@
+"""Sessions: which room a platform's place belongs to, and which line each message there is.
+
+A place that nobody has joined to a room opens one of its own the first time somebody speaks there;
+a thread has its own conversation therefore. Everything is read from the ledger's views, so that it
+is the same after a restart. Does not know what a platform is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loopforge.chat import places
+from loopforge.chat.front import Front
+from loopforge.chat.house import PREFIX
+from loopforge.chat.places import Draft, Spot
+
+
+class Sessions:
+    """The places of platforms and their rooms."""
+
+    def __init__(self, front: Front) -> None:
+        self._front = front
+
+    async def room(self, spot: Spot, mates: Sequence[str]) -> str:
+        """The room that this place is part of, with these mates in it; it opens if it is new."""
+        return await self._front.settle(spot, mates, await self.known(spot.key))
+
+    async def known(self, place: str) -> str:
+        """The room that a place is part of; "" if of none so far."""
+        stream = await self._front.look(lambda found: places.stream_at(found, place))
+        return stream.removeprefix(PREFIX)
+
+    async def join(self, spot: Spot, room: str, mates: Sequence[str]) -> None:
+        """The place is part of this room from now on, and of no other. Raises Unknown."""
+        before = await self.known(spot.key)
+        if before == room:
+            return
+        await self._front.settle(spot, mates, room)
+        if before:
+            await self._front.unsettle(before, spot.key, f"it is part of {room} now")
+
+    async def part(self, place: str, why: str) -> None:
+        """The place is part of no room any more, until somebody speaks there."""
+        if room := await self.known(place):
+            await self._front.unsettle(room, place, why)
+
+    async def all(self, platform: str) -> dict[str, str]:
+        """Every place of a platform that is part of a room, with that room's slug."""
+        found = await self._front.look(lambda each: places.all_places(each, platform))
+        return {place: stream.removeprefix(PREFIX) for place, stream in found}
+
+    async def line(self, place: str, message: str) -> str:
+        """The id of the line that a message is, or is a part of; "" if it is none."""
+        return await self._front.look(lambda found: places.line_at(found, place, message))
+
+    async def posts(self, place: str, line: str) -> list[str]:
+        """The ids of the messages that a line is in a place, part after part."""
+        return await self._front.look(lambda found: places.posts_of(found, place, line))
+
+    async def last(self, place: str) -> str:
+        """The highest id of a message that was heard in a place; "" before the first."""
+        return await self._front.look(lambda found: places.last_heard(found, place))
+
+    async def draft(self, place: str, line: str) -> str:
+        """The id of the message that shows this line's draft in a place; "" if none does."""
+        return await self._front.look(lambda found: places.draft_of(found, place, line))
+
+    async def strays(self, platform: str) -> list[Draft]:
+        """Drafts on a platform whose turns said nothing after all."""
+        return await self._front.look(lambda found: places.strays(found, platform))
