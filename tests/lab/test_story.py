@@ -45,7 +45,7 @@ from loopforge.lab.runs import fork
 from loopforge.lab.scenario import Scenario, open_scenario
 from loopforge.lab.story import Sentence, Story, check, mark, plain, tell
 from loopforge.lab.templates import templates
-from loopforge.lab.wording import direction, number, ordinal, quote
+from loopforge.lab.wording import articled, direction, number, ordinal, quote
 from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from tests.lab.shelf import cut, prompts, rows, run, story
@@ -61,7 +61,10 @@ RUNS: list[dict[str, Any]] = [
 
 def shape(sentence: Sentence) -> int:
     """Which of its claim's phrases a sentence is."""
-    return phrases(sentence.claim).index(sentence.text)
+    places = open_scenario("first_shift").places
+    names = tuple(place.name for place in places)
+    said = [articled(phrase, names) for phrase in phrases(sentence.claim)]
+    return said.index(sentence.text)
 
 
 @pytest.mark.parametrize("chosen", RUNS, ids=str)

@@ -4,13 +4,15 @@
 
 A sentence stands if what it claims is what the rows say (bearing.py), if it names exactly the rows
 that this rests on, and if its words are those of the claim: a template's sentence must be one of
-the phrases that the claim allows; one told by a model must pass `unfaithful`. A day's scenes must
+the phrases that the claim allows, but for an article before the name of a place; one told by a
+model must pass `unfaithful`. A day's scenes must
 stand in their order, and the frame (title, tension, curves) must be the run's. What the checker
 cannot see: what a model's sentence adds in adjectives and tone.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import asdict
@@ -58,10 +60,23 @@ def sentence_problems(sentence: Sentence, grounds: Grounds, names: Names) -> Ite
     if claim != sentence.claim:
         yield _differs(sentence.claim, claim)
     elif sentence.by == "template":
-        if sentence.text not in phrases(claim):
+        said = bare(sentence.text, names)
+        if all(said != bare(phrase, names) for phrase in phrases(claim)):
             yield "its words are not those of its claim"
     elif problem := unfaithful(sentence.text, claim, names):
         yield f"its words do not fit its claim: {problem}"
+
+
+def bare(text: str, names: Names) -> str:
+    """A sentence without articles before small-lettered places; what is quoted in it stays."""
+    small = [re.escape(name) for name in names.places if name[:1].islower()]
+    if not small:
+        return text
+    article = re.compile(rf"\bthe (?=(?:{'|'.join(small)})\b)")
+    opening = re.compile(rf"\bThe (?=(?:{'|'.join(small)})\b)(\w)")
+    told = re.split("(“[^”]*”)", text)
+    told[::2] = [opening.sub(lambda m: m[1].upper(), article.sub("", part)) for part in told[::2]]
+    return "".join(told)
 
 
 def _differs(said: AnyClaim, true: AnyClaim) -> str:

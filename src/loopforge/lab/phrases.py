@@ -1,9 +1,10 @@
 """The phrases of a claim: every way in which a story may say it, out of its facts alone.
 
-`phrases(claim)` is a pure function, and what it gives is all a template story can say: the teller
-chooses among these, and the checker wants to find the sentence among them again. The templates
-stand in shipped/phrases.toml; here their blanks are filled. Facts taken from a run (a rule's text,
-a consequence, a voice) are quoted as they stand there, and nothing in them is looked at again.
+`phrases(claim)` is a pure function, and what it gives is all a template story can say, but for
+articles before places (wording.py): the teller chooses among these, and the checker wants to find
+the sentence among them again. The templates stand in shipped/phrases.toml; here their blanks are
+filled. Facts taken from a run (a rule's text, a consequence, a voice) are quoted as they stand
+there, and nothing in them is looked at again.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from loopforge.lab.phrases import BARE, FAR, phrases
 from loopforge.lab.shaping import BAND_OF
 from loopforge.lab.story import Arc, Day, Scene, Sentence, Story
 from loopforge.lab.watching import Account, Known, Moment, Past, Today, Watch
-from loopforge.lab.wording import cap
+from loopforge.lab.wording import articled, cap
 
 MOST_SCENES, FEWEST_SCENES = 5, 2
 FAMILIAR = {"rule": 150, "who": 90, "angle": 100, "kind": 110, "moved": 180}
@@ -45,8 +45,12 @@ STALE = 2
 
 @dataclass(slots=True)
 class Pen:
-    """Puts claims into words: the freshest phrase, never the shape of the sentence before."""
+    """Puts claims into words: the freshest phrase, never the shape of the sentence before.
 
+    Common names of `places` get their article.
+    """
+
+    places: tuple[str, ...] = ()
     used: Counter[str] = field(default_factory=Counter[str])
     last: str = ""
     word: str = ""
@@ -70,7 +74,7 @@ class Pen:
         nth, text = min(ways, key=stale)
         self.last, self.word = f"{kind}.{nth}", _opens(text)
         self.used[self.last] += 1
-        return Sentence(text, rows, claim)
+        return Sentence(articled(text, self.places), rows, claim)
 
 
 def _opens(text: str) -> str:
@@ -99,7 +103,7 @@ class Teller:
 
     def __init__(self, first: Began) -> None:
         self.watch = Watch(first)
-        self.pen = Pen()
+        self.pen = Pen(tuple(place.name for place in self.watch.scenario.places))
         self.before: list[Past] = []
         self.last: DayEnded | None = None
         self.told: Counter[str] = Counter()
