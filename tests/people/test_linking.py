@@ -187,6 +187,19 @@ async def test_who_signs_in_stays_who_they_are(house: House) -> None:
     assert await house.accounts.visitor(token) == ana
 
 
+async def test_who_is_at_home_stays_who_they_are(house: House) -> None:
+    """By `claim_as` the other becomes the claimer, unless only the other signs in."""
+    ana = await house.people.meet("terminal", "Ana")
+    bo = await house.people.meet("discord", DISCORD, "Bo")
+    code = await house.linking.offer_code(bo.id)
+    assert (await house.linking.claim_as(code, ana.id)).id == ana.id
+    assert (await house.people.meet("discord", DISCORD)).id == ana.id
+    owner, _ = await house.owner("Owner")
+    code = await house.linking.offer_code(owner.person)
+    assert (await house.linking.claim_as(code, ana.id)).id == owner.person
+    assert house.people.same(bo.id) == owner.person
+
+
 async def test_two_accounts_of_the_web_room_stay_two(house: House) -> None:
     """Nobody who signs in becomes somebody else who does; the code stays good for others."""
     ana, _ = await house.owner("Ana")

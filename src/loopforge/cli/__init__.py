@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "mate": ("loopforge.cli.mate", "Make, list, show and check mates."),
     "room": ("loopforge.cli.room", "See and set up rooms."),
     "lab": ("loopforge.cli.lab", "Run the Factory, and look at what came of it."),
+    "people": ("loopforge.cli.people", "Who is known here, who knocks, whose accounts are one."),
     "turn": ("loopforge.cli.turn", "Look into one turn of a mate, and replay it."),
     "web": ("loopforge.cli.web", "The way into the web room."),
     "why": ("loopforge.cli.why", "Why a line was said: its whole flight record."),

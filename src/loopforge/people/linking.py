@@ -4,8 +4,10 @@
     where they want to be too   claim(that code) -> from now on this account means them
 
 Both sides become one person, with every account of either: whoever offered the code, unless only
-the other may sign in to the web room; who signs in stays who they are. What was said before stands
-in the ledger under the id it was said by; `Registry.same` tells whom that became.
+the other may sign in to the web room; who signs in stays who they are. With `claim_as`, for who is
+at home here (on their page, at this machine), it is the other way round: the claimer stays. What
+was said before stands in the ledger under the id it was said by; `Registry.same` tells whom that
+became.
 
 Does not know surfaces: whoever calls vouches for the account. Wrong codes are counted in memory,
 by the account that claims; a restart forgets them.
@@ -81,12 +83,16 @@ class Linking:
         return await self._claim(code, surface, account)
 
     async def claim_as(self, code: str, person: str) -> Person:
-        """The same for somebody who is signed in, by whichever account they were met."""
+        """The same for somebody at home here, who stays who they are; the other becomes them.
+
+        Unless only the other may sign in. Raises Unknown besides, for who is not known.
+        """
         await self._people.refresh()
-        selves = self._people.selves(self._known(person).id)
+        known = self._known(person)
+        selves = self._people.selves(known.id)
         if not selves:
             raise Unknown("The account by which you were met is forgotten; nothing can be linked.")
-        return await self._claim(code, selves[0].surface, selves[0].account)
+        return await self._claim(code, selves[0].surface, selves[0].account, at_home=True)
 
     async def unlink(self, person: str, surface: str, account: str, by: str = "") -> None:
         """Let a linked account mean again whom it meant at first; for themselves and the owner.
@@ -111,11 +117,13 @@ class Linking:
 
     # ------------------------------------------------------------ two become one
 
-    async def _claim(self, code: str, surface: str, account: str) -> Person:
+    async def _claim(
+        self, code: str, surface: str, account: str, *, at_home: bool = False
+    ) -> Person:
         desk, key = self._desk, f"{surface}:{account.casefold()}"
         self._guesses.begin(key)
         try:
-            by = (await self._union(code, surface, account)).person
+            by = (await self._union(code, surface, account, at_home)).person
         except NotLetIn:
             raise
         except InputError:
@@ -124,14 +132,14 @@ class Linking:
         self._guesses.uncounted(key)
 
         async def decide() -> Decision:
-            union = await self._union(code, surface, account)
+            union = await self._union(code, surface, account, at_home)
             return union.facts, spent(digest(code), NotLetIn(WRONG), LINKING)
 
         await desk.decide(by, decide)
         await self._people.refresh()
         return self._known(by)
 
-    async def _union(self, code: str, surface: str, account: str) -> Union:
+    async def _union(self, code: str, surface: str, account: str, at_home: bool) -> Union:
         """What this code would do now. Raises NotLetIn, InputError."""
         desk, people = self._desk, self._people
         await desk.refresh()
@@ -148,11 +156,7 @@ class Linking:
             raise InputError(SELF)
         if claiming.bot or offered.bot:
             raise InputError(BOT)
-        stays, joins = offered.id, claiming.id
-        if desk.book.account(claiming.id) is not None:
-            if desk.book.account(offered.id) is not None:
-                raise InputError(TWO_ACCOUNTS)
-            stays, joins = joins, stays
+        stays, joins = self._order(offered.id, claiming.id, at_home)
         return Union(
             stays,
             [
@@ -162,6 +166,14 @@ class Linking:
                 for one in people.selves(joins)
             ],
         )
+
+    def _order(self, offered: str, claiming: str, at_home: bool) -> tuple[str, str]:
+        """Who stays, and who becomes them. Raises InputError where both must stay."""
+        signs_in = [self._desk.book.account(one) is not None for one in (offered, claiming)]
+        if all(signs_in):
+            raise InputError(TWO_ACCOUNTS)
+        turned = signs_in[1] or (at_home and not signs_in[0])
+        return (claiming, offered) if turned else (offered, claiming)
 
     def _known(self, person: str) -> Person:
         known = self._people.person(self._people.same(person))
