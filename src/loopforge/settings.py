@@ -217,6 +217,32 @@ class Settings:
         most=500_000_000,
     )
 
+    discord_dm: Literal["pairing", "open", "allowlist"] = setting(
+        "pairing",
+        "What strangers meet who write to a mate in private on Discord: a code that the owner "
+        "admits them by, an open door, or one polite notice.",
+        "Platforms",
+    )
+    telegram_dm: Literal["pairing", "open", "allowlist"] = setting(
+        "pairing", "The same on Telegram.", "Platforms"
+    )
+    platform_streaming: bool = setting(
+        True, "Whether platforms show what a mate is saying while it says it.", "Platforms"
+    )
+    platform_marks: bool = setting(
+        True,
+        "Whether a line that called a mate bears a mark: seen, answered, or failed.",
+        "Platforms",
+    )
+    platform_patience_hours: float = setting(
+        12.0,
+        "Lines of a platform that are older than this when they are heard (the home was away) are "
+        "not answered any more.",
+        "Platforms",
+        least=0,
+        most=24 * 365,
+    )
+
     action_log_path: str = setting(
         "",
         "A file to which every run of the Factory appends its rows, besides the log in the run's "
@@ -230,6 +256,7 @@ class Settings:
     models: Mapping[str, Any] = field(default_factory=dict)
     tiers: Mapping[str, Any] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     strays: tuple[str, ...] = ()
 
@@ -331,6 +358,7 @@ def load_settings(
         home=home,
         sources=sources,
         keys=_keys(environ),
+        tokens=_tokens(environ),
         strays=_strays(environ),
     )
 
@@ -519,6 +547,14 @@ def _keys(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if value and name.endswith(("_API_KEY", "_BASE_URL")) and not name.startswith(PREFIX)
     }
+
+
+TOKEN = re.compile(r"(?:DISCORD|TELEGRAM)_TOKEN(?:_[A-Z0-9_]+)?")
+
+
+def _tokens(environ: Mapping[str, str]) -> dict[str, str]:
+    """What is set of the platforms' variables: DISCORD_TOKEN, TELEGRAM_TOKEN_MAYA and so on."""
+    return {name: value for name, value in environ.items() if value and TOKEN.fullmatch(name)}
 
 
 def _strays(environ: Mapping[str, str]) -> tuple[str, ...]:
