@@ -24,6 +24,7 @@ from loopforge.chat.bot import Bot
 from loopforge.chat.closing import Closing
 from loopforge.chat.commands import Commands
 from loopforge.chat.conduct import Conduct
+from loopforge.chat.forgetting import Forgetting
 from loopforge.chat.front import Front
 from loopforge.chat.house import House
 from loopforge.chat.lost import Lost
@@ -169,6 +170,7 @@ class App:
     artifacts: Artifacts
     keeper: Keeper
     closing: Closing
+    forgetting: Forgetting
     chronicle: Chronicle
     usage: Usage
     desk: Desk
@@ -270,6 +272,7 @@ async def open_app(
             await app.chronicle.look()
             app.keeper.soon()
             tasks.spawn(app.closing.resume(), "closing of rooms")
+            await app.forgetting.resume()
         if wake and follow:
             tasks.spawn(_follow(app, follow), "follow")
         yield app
@@ -284,6 +287,7 @@ async def _follow(app: App, pause: float) -> None:
                 await app.rooms.changed(stream)
                 await app.keeper.changed(stream)
                 await app.closing.changed(stream)
+                await app.forgetting.changed(stream)
                 if stream == STREAM:
                     await app.people.refresh()
                     await app.accounts.refresh()
@@ -324,6 +328,7 @@ def _wired(
     artifacts = Artifacts(settings.data / ARTIFACTS, clock)
     keeper = Keeper(ledger, artifacts, tasks, clock)
     closing = Closing(ledger, rooms, house, conduct, lanes, tasks)
+    forgetting = Forgetting(ledger, house, air, tasks)
 
     def appended(stream: str, events: Sequence[Event]) -> None:
         house.appended(stream, events)
@@ -333,6 +338,7 @@ def _wired(
         accounts.appended(stream, events)
         chronicle.appended(stream, events)
         keeper.appended(stream, events)
+        forgetting.appended(stream, events)
 
     ledger.on_append(appended)
     front = Front(rooms, Commands(rooms, choices()), deliveries, ledger, closing)
@@ -351,6 +357,7 @@ def _wired(
         artifacts=artifacts,
         keeper=keeper,
         closing=closing,
+        forgetting=forgetting,
         chronicle=chronicle,
         usage=Usage(ledger),
         desk=Desk(models, tiers_of(settings), settings.keys),

@@ -135,7 +135,7 @@ def test_random_bytes_are_frames_or_nonsense(data: list[bytes]) -> None:
 )
 def test_what_is_no_frame_is_named_so(line: bytes) -> None:
     """An unknown, unfinished, too deep or impossible frame is Nonsense."""
-    with pytest.raises(frames.Nonsense, match="no frame of version 1"):
+    with pytest.raises(frames.Nonsense, match="no frame of version 2"):
         list(frames.from_clients().feed(line))
 
 

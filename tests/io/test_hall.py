@@ -67,7 +67,13 @@ class House:
         made = Wire(*await asyncio.open_unix_connection(self.address.path()))
         self._stack.callback(made.writer.close)
         if name:
-            asked = {"version": 1, "client": name, "room": "commons", "name": name, **hello}
+            asked = {
+                "version": frames.VERSION,
+                "client": name,
+                "room": "commons",
+                "name": name,
+                **hello,
+            }
             made.tell(frames.Hello(**asked))  # type: ignore[arg-type]
             await made.until(frames.Welcome)
         return made
@@ -214,7 +220,9 @@ async def test_a_line_that_comes_while_history_is_read_arrives_once(tmp_path: Pa
     address = Address(tmp_path)
     async with asyncio.timeout(60), Busy(SILENT) as rooms, Hall(rooms, address):
         wire = Wire(*await asyncio.open_unix_connection(address.path()))
-        wire.tell(frames.Hello(version=1, client="c", room="commons", name="ana", tail=50))
+        wire.tell(
+            frames.Hello(version=frames.VERSION, client="c", room="commons", name="ana", tail=50)
+        )
         got = await wire.until(frames.Happened)
         while len(got) < 12:  # sights come too; the mailbox has long been emptied then
             got += [frame] if (frame := await wire.next()) else []
@@ -297,7 +305,13 @@ async def test_a_stranger_who_may_not_enter_is_told_why(tmp_path: Path) -> None:
     async with house(tmp_path) as hall:
         wire = await hall.wire()
         wire.tell(
-            frames.Hello(version=1, client="c", room="with-nobody", name="ana", mates=("nobody",))
+            frames.Hello(
+                version=frames.VERSION,
+                client="c",
+                room="with-nobody",
+                name="ana",
+                mates=("nobody",),
+            )
         )
         refused = await wire.next()
         assert isinstance(refused, frames.Refused)
@@ -398,7 +412,9 @@ async def test_the_hall_hangs_up_when_it_closes_also_on_a_terminal_that_does_not
         async with Hall(rooms, address):
             _, writer = await asyncio.open_unix_connection(address.path())
             writer.write(
-                frames.encode(frames.Hello(version=1, client="c", room="commons", name="n"))
+                frames.encode(
+                    frames.Hello(version=frames.VERSION, client="c", room="commons", name="n")
+                )
             )
             writer.transport.pause_reading()  # type: ignore[attr-defined]
             for n in range(600):
@@ -414,7 +430,7 @@ async def test_a_mates_private_words_never_leave_the_hall(tmp_path: Path) -> Non
         noted = Noted(turn="t", mate="maya", text=Words("a private thought"))
         hall.rooms.add("commons", noted, "mate:maya")
         reader, writer = await asyncio.open_unix_connection(hall.address.path())
-        hello = frames.Hello(version=1, client="c", room="commons", name="n", tail=50)
+        hello = frames.Hello(version=frames.VERSION, client="c", room="commons", name="n", tail=50)
         writer.write(frames.encode(hello))
         writer.write(frames.encode(frames.Say(source="c:1", text="hello")))
         writer.write(frames.encode(frames.History(n=1)))

@@ -158,8 +158,11 @@ def test_a_new_name_shows(lines: Lines) -> None:
         (Titled(title=Words("Bread"), by="room"), "The room is called “Bread” now."),
         (Told(text=public("No *key*.")), "No <em>key</em>."),
         (EnergySet(capacity=6, refill=4), "holds 6 lines"),
-        (Marked(line="e3", mark="keep", by="p1"), 'data-line="e3" data-mark="keep"'),
-        (Reacted(turn="t", mate="maya", to="e3", emoji="👀"), 'data-emoji="👀" data-mate="maya"'),
+        (
+            Marked(line="e3", mark="keep", by="p1"),
+            'data-line="e3" data-change="{&#34;kind&#34;: &#34;room.marked&#34;',
+        ),
+        (Reacted(turn="t", mate="maya", to="e3", emoji="👀"), '&#34;who&#34;: &#34;maya&#34;}"'),
     ],
 )
 def test_what_else_happens(lines: Lines, body: Body, reads: str) -> None:

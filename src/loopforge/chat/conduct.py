@@ -32,6 +32,7 @@ from loopforge.runtime.turn import Ended, Ports
 
 RECENT = 6
 """A mate may not say word for word what it said among its last so many lines."""
+GONE = "what it was to answer was deleted"
 
 
 class Conduct:
@@ -53,6 +54,13 @@ class Conduct:
         running = self._running.get(stream)
         if running is not None:
             running.turn.stop(why)
+
+    def recall(self, stream: str, state: RoomState) -> None:
+        """Lines were deleted: halt the turn that is under way, if it answers nothing else."""
+        running = self._running.get(stream)
+        turn = state.open.get(running.id) if running else None
+        if running is not None and turn is not None and turn.halted:
+            running.turn.stop(GONE)
 
     def give_way(self, stream: str) -> None:
         """A person spoke: what the room does for itself can wait."""
@@ -184,7 +192,7 @@ class Conduct:
         events = await self._events_of(stream, turn.id)
         mate = self._mates.get(turn.mate) or (self._scribe() if turn.mate == SCRIBE else None)
         due = turn.due or Due(mate=turn.mate, lines=(turn.line,), summons=turn.summons)
-        why = "a person said stop" if turn.halted else ""
+        why = ("a person said stop" if state.stopped else GONE) if turn.halted else ""
         running = None
         if mate is not None and not why:
             news = self._news(state, mate.handle)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
+from msgspec.structs import replace
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.closing import Closing
@@ -24,15 +25,19 @@ from loopforge.chat.state import RoomState
 from loopforge.chat.veil import places
 from loopforge.chat.why import why
 from loopforge.core.events import Event
+from loopforge.core.revision import Revised
 from loopforge.core.room import (
     File,
+    Heard,
     LineDeleted,
     LineEdited,
     Marked,
     PersonReacted,
     Reacted,
 )
+from loopforge.core.words import public
 from loopforge.errors import Unknown
+from loopforge.ledger.revised import standing
 from loopforge.ledger.tables import Readable
 from loopforge.runtime.air import Ear
 from loopforge.runtime.delivery import Deliveries
@@ -74,6 +79,22 @@ def changed(event: Event) -> str:
             return line
         case _:
             return ""
+
+
+AWAY = "[changed while you were away]"
+
+
+def _follows(event: Event, sight: Sight) -> bool:
+    """Whether this reader may see the change that made a line what it is."""
+    return not isinstance(event, Revised) or sight.sees(event.revision.seq)
+
+
+def _withheld(event: Event) -> Event:
+    """A line that says something else by now, to somebody who was not there for that."""
+    body = event.body
+    if not isinstance(body, Heard) or body.text.text is None:
+        return event
+    return replace(event, body=replace(body, text=public(AWAY)))
 
 
 class Searchable(Readable, Protocol):
@@ -204,7 +225,7 @@ class Front:
                 limit=limit,
                 newest=newest,
             )
-            seen = await self._seen(page, sight)
+            seen = await self._seen(await self._standing(page, sight), sight)
             found = [*seen, *found] if newest else [*found, *seen]
             if len(page) < limit or len(found) >= limit or not sight.stays:
                 return found[-limit:] if newest else found[:limit]
@@ -212,6 +233,13 @@ class Front:
                 before = page[0].seq
             else:
                 after = page[-1].seq
+
+    async def _standing(self, page: Sequence[Event], sight: Sight) -> list[Event]:
+        """Each line as it stands now: what it was changed to, as far as that may be seen."""
+        if not any(isinstance(event.body, Heard) for event in page):
+            return list(page)
+        now = await self._ledger.look(lambda found: standing(found, page))
+        return [event if _follows(event, sight) else _withheld(event) for event in now]
 
     async def _seen(self, page: Sequence[Event], sight: Sight) -> list[Event]:
         """Those that may be seen; what changes a line that may not is not for these eyes either."""
@@ -230,7 +258,7 @@ class Front:
         await self._rooms.state(room)
         wide = limit if sight == EVERYTHING else limit * 10
         found = await self._ledger.search(stream_of(room), words, wide)
-        return sight.only(found)[:limit][::-1]
+        return [event for event in sight.only(found) if _follows(event, sight)][:limit][::-1]
 
     async def line(self, room: str, id: str, sight: Sight = EVERYTHING) -> Event:
         """One event of this room. Raises Unknown, also where it may not be seen."""
@@ -242,7 +270,7 @@ class Front:
             raise nowhere from None
         if event.stream != stream_of(room) or not sight.sees(event.seq):
             raise nowhere
-        return event
+        return (await self._standing([event], sight))[0]
 
     async def scene(self, room: str, you: str = "") -> Scene:
         """The room as it stands."""

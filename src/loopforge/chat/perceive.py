@@ -43,23 +43,24 @@ def route_of(mate: Mate) -> Route:
 
 
 class Counter:
-    """Tokens of lines, remembered by model and line."""
+    """Tokens of lines, remembered by model, line and text: what is edited is counted anew."""
 
     def __init__(self, models: Models) -> None:
         self._models = models
-        self._known: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, str], int] = OrderedDict()
         self._prompts: dict[tuple[str, str], int] = {}
 
     async def entries(self, route: Route, entries: Sequence[Entry]) -> dict[str, int]:
         """Tokens of each entry by its id, joints included."""
         model = self._models.facts(route).name
-        unknown = [entry for entry in entries if (model, entry.id) not in self._known]
+        keys = {entry.id: (model, entry.id, entry.text.ref) for entry in entries}
+        unknown = [entry for entry in entries if keys[entry.id] not in self._known]
         if unknown:
             texts = [_text(entry) for entry in unknown]
             for entry, count in zip(unknown, await self._models.count(route, texts), strict=True):
                 files = len(entry.files) * PER_FILE
-                self._known[model, entry.id] = count + PER_LINE + files
-        found = {entry.id: self._known[model, entry.id] for entry in entries}
+                self._known[keys[entry.id]] = count + PER_LINE + files
+        found = {entry.id: self._known[keys[entry.id]] for entry in entries}
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         return found

@@ -51,8 +51,8 @@ class OpenTurn(Struct, kw_only=True, omit_defaults=True):
     """A turn that has begun and not ended.
 
     `again`: the guard allowed another step. `effects`: something of it is in the room already;
-    `spoke`: it said something. `halted`: a person said stop; it must be closed as stopped, also
-    after a crash.
+    `spoke`: it said something. `halted`: a person said stop, or the lines it answers were deleted;
+    it must be closed as stopped, also after a crash.
     """
 
     id: str
@@ -141,12 +141,18 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         return turn
 
     def deleted(self, line: str) -> None:
-        """A line is gone: nobody answers it any more who has not begun to."""
+        """A line is gone: nobody answers it any more, and a turn about it alone is halted."""
         self.due = [
             replace(due, lines=left)
             for due in self.due
             if (left := tuple(each for each in due.lines if each != line))
         ]
+        for turn in self.open.values():
+            if turn.due is None or line not in turn.due.lines:
+                continue
+            left = tuple(each for each in turn.due.lines if each != line)
+            turn.due = replace(turn.due, lines=left) if left else None
+            turn.halted = turn.halted or not left
 
     def halt(self) -> None:
         """A person said stop: nothing is due, and what is open goes no further."""

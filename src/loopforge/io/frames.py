@@ -12,7 +12,7 @@ Knows nothing of sockets, rooms, or who is right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Generic, TypeVar
 
 import msgspec
@@ -22,28 +22,35 @@ from msgspec.structs import asdict, replace
 from loopforge import errors
 from loopforge.chat.scene import Scene
 from loopforge.core.events import Event
+from loopforge.core.revision import Revised, Revision
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
     EnergySet,
     File,
     Heard,
+    LineDeleted,
+    LineEdited,
     Marked,
     MateJoined,
     MateLeft,
     PersonJoined,
     PersonLeft,
+    PersonReacted,
+    PlaceJoined,
+    PlaceLeft,
     PolicyChosen,
     Reacted,
     Said,
     Stopped,
+    TalkSet,
     Titled,
     Told,
 )
 from loopforge.core.words import Words, decode_plain, encode_plain, public
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
 
-VERSION = 1
+VERSION = 2
 LIMIT = 1 << 20
 """Longest frame in bytes, its newline included."""
 LONGEST_SHOWN = 100_000
@@ -167,11 +174,15 @@ class Taken(Struct, frozen=True, tag="taken", kw_only=True, forbid_unknown_field
 
 
 class Page(Struct, frozen=True, tag="page", kw_only=True, forbid_unknown_fields=True):
-    """Part of the answer to request `n`; `more` of it follows, or not."""
+    """Part of the answer to request `n`; `more` of it follows, or not.
+
+    Lines are as they stand now; of those that were changed, `revisions` says how.
+    """
 
     n: int
     events: tuple[Event, ...] = ()
     more: bool = False
+    revisions: tuple[Revision, ...] = ()
 
 
 class Done(Struct, frozen=True, tag="done", kw_only=True, forbid_unknown_fields=True):
@@ -297,6 +308,12 @@ SEEN_AS_THEY_ARE = (
     | Marked
     | PolicyChosen
     | EnergySet
+    | LineEdited
+    | LineDeleted
+    | PersonReacted
+    | PlaceJoined
+    | PlaceLeft
+    | TalkSet
 )
 
 
@@ -341,11 +358,25 @@ def pages(n: int, events: Iterable[Event]) -> Iterator[Page]:
     for event in events:
         size = len(_encoder.encode(event)) + 1
         if batch and weight + size > LIMIT // 2:
-            yield Page(n=n, events=tuple(batch), more=True)
+            yield _page(n, batch, more=True)
             batch, weight = [], 0
         batch.append(event)
         weight += size
-    yield Page(n=n, events=tuple(batch))
+    yield _page(n, batch, more=False)
+
+
+def _page(n: int, events: Sequence[Event], *, more: bool) -> Page:
+    revisions = tuple(event.revision for event in events if isinstance(event, Revised))
+    return Page(n=n, events=tuple(events), more=more, revisions=revisions)
+
+
+def as_they_stand(page: Page) -> Iterator[Event]:
+    """The events of a page, lines that were changed with how."""
+    changed = {revision.line: revision for revision in page.revisions}
+    for event in page.events:
+        if event.id in changed:
+            event = Revised(**asdict(event), revision=changed[event.id])
+        yield event
 
 
 def texts(n: int, text: str) -> Iterator[Done]:

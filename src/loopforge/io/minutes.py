@@ -6,9 +6,13 @@ Knows nothing of screens.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from loopforge.chat.scene import Scene
 from loopforge.core.events import Event
-from loopforge.core.room import Heard, Said, Told
+from loopforge.core.revision import Revised, Revision, revised
+from loopforge.core.room import Heard, LineDeleted, LineEdited, Said, Told
+from loopforge.core.words import Words
 from loopforge.io.frames import Sight
 from loopforge.io.link import Joined, Update
 
@@ -37,13 +41,36 @@ class Minutes:
 
     def add(self, event: Event) -> None:
         """Note a line, which may be an old one."""
-        if not isinstance(event.body, Heard | Said | Told):
-            return
+        match event.body:
+            case LineEdited(line=line, by=by):
+                return self._revise(event, Revision(line=line, by=by), event.body.text)
+            case LineDeleted(line=line, by=by):
+                return self._revise(event, Revision(line=line, by=by, deleted=True))
+            case Heard() | Said() | Told():
+                pass
+            case _:
+                return None
         self._by_id[event.id] = event
         self._by_seq[event.seq] = event
         while len(self._by_id) > KEPT:
             oldest = next(iter(self._by_id))
             self._by_seq.pop(self._by_id.pop(oldest).seq, None)
+        return None
+
+    def _revise(self, event: Event, change: Revision, text: Words | None = None) -> None:
+        """A line says something else from now on, or nothing."""
+        line = self._by_id.get(change.line)
+        known = line.revision if isinstance(line, Revised) else None
+        if line is None or (known and (known.deleted or known.seq >= event.seq)):
+            return  # what it says by now is newer
+        change = replace(change, event=event.id, seq=event.seq)
+        fields = {name: getattr(line, name) for name in Event.__struct_fields__}
+        self._by_id[line.id] = self._by_seq[line.seq] = revised(Event(**fields), change, text)
+
+    def author(self, actor: str) -> str:
+        """The name of whoever changed a line; "" for the keepers of a platform."""
+        known = actor.startswith("person:")
+        return self.scene.person(actor.removeprefix("person:")) if known else ""
 
     def line(self, id: str) -> Event | None:
         """A line by its event's id."""

@@ -151,7 +151,7 @@ class Outbox:
         if question is None or question.answered.done():
             return
         if isinstance(part, frames.Page):
-            question.events.extend(part.events)
+            question.events.extend(frames.as_they_stand(part))
         else:
             question.texts.append(part.text)
         if not part.more:

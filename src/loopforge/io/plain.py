@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import IO, Any
 
 from loopforge.core.events import Event
-from loopforge.core.room import Heard, Said
+from loopforge.core.room import Heard, LineDeleted, LineEdited, PersonReacted, Said
 from loopforge.errors import LoopforgeError
 from loopforge.io.commands import Given, parse
 from loopforge.io.desk import Answer, Desk
@@ -25,11 +25,13 @@ from loopforge.io.link import Joined, Link, Parted, Unsaid, Update
 from loopforge.io.minutes import Minutes
 from loopforge.io.typed import Oversize, Splitter, Typed, blank, visible
 from loopforge.io.upload import LARGEST
-from loopforge.io.wording import files_of, sentence
+from loopforge.io.wording import asides, files_of, said, sentence
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
 from loopforge.runtime.tasks import Tasks
 
 INDENT = "  "
+MARKS = ("bot", "late", "untrusted")
+"""What --json says of a person's line where it holds."""
 
 
 class Plain:
@@ -95,8 +97,9 @@ class Plain:
         elif isinstance(body, Heard | Said):
             files = "".join(f" [{about}]" for about in files_of(event))
             name = body.mate if isinstance(body, Said) else self._minutes.speaker(event)
-            text = visible(str(body.text)).strip().replace("\n", f"\n{INDENT}")
-            self._print(f"{visible(name)}: {text}{files}")
+            text = visible(said(event, self._minutes)).strip().replace("\n", f"\n{INDENT}")
+            quietly = "".join(f" ({aside})" for aside in asides(event))
+            self._print(f"{visible(name)}{quietly}: {text}{files}")
         elif (told := sentence(event, self._minutes)) is not None:
             self._notice(told)
         return self._link.seen(event.seq)
@@ -115,8 +118,18 @@ class Plain:
             plain["text"] = str(body.text)
             plain["reply_to"] = body.reply_to
             plain["mine"] = isinstance(body, Heard) and self._link.mine(body.source)
+            plain |= {
+                name: True for name in ("bot", "late", "untrusted") if getattr(body, name, False)
+            }
             if files := files_of(event):
                 plain["files"] = files
+        elif isinstance(body, LineEdited | LineDeleted):
+            plain["line"], plain["who"] = body.line, self._minutes.author(body.by)
+            plain["text"] = str(body.text) if isinstance(body, LineEdited) else ""
+        elif isinstance(body, PersonReacted):
+            plain["line"], plain["who"] = body.to, self._minutes.scene.person(body.person)
+            plain["emoji"], plain["back"] = body.emoji, body.back
+            plain["text"] = sentence(event, self._minutes) or ""
         else:
             plain["text"] = sentence(event, self._minutes) or ""
         return plain

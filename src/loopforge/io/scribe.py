@@ -20,8 +20,11 @@ from loopforge.core.room import (
     ConversationEnded,
     EnergySet,
     Heard,
+    LineDeleted,
+    LineEdited,
     MateJoined,
     PersonJoined,
+    PersonReacted,
     Reacted,
     Said,
     Told,
@@ -33,7 +36,17 @@ from loopforge.io.portrait import colour_of
 from loopforge.io.prose import prose
 from loopforge.io.transcript import FEWEST, Entry, Mark, Notice, Transcript
 from loopforge.io.typed import one_line, visible
-from loopforge.io.wording import day, files_of, hour, local, quotation, reference, sentence
+from loopforge.io.wording import (
+    asides,
+    day,
+    files_of,
+    hour,
+    local,
+    quotation,
+    reference,
+    said,
+    sentence,
+)
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
 
 TOGETHER = timedelta(minutes=5)
@@ -116,6 +129,13 @@ class Scribe:
             name = self._minutes.scene.mate(body.mate).name
             entry.add(Content.assemble(one_line(body.emoji, 8), (f" {name}", "$quiet")))
             return []
+        if isinstance(body, PersonReacted) and (entry := self._entries.get(body.to)) is not None:
+            name = one_line(self._minutes.scene.person(body.person), 40)
+            did = f" {name} took it back" if body.back else f" {name}"
+            entry.add(Content.assemble(one_line(body.emoji, 8), (did, "$quiet")))
+            return []
+        if isinstance(body, LineEdited | LineDeleted) and self._rewrite(body.line):
+            return []
         if isinstance(body, Heard | Said):
             widget: Widget = self._line(event, body, place)
         elif (text := sentence(event, self._minutes)) is None or self._plain_to_see(body, place):
@@ -170,7 +190,23 @@ class Scribe:
             ground="$surface" if self._minutes.mine(event) else "",
         )
         self._entries[event.id] = entry
-        return entry.fill(self._prose(str(body.text), files_of(event)), quote)
+        return entry.fill(self._words(event), quote)
+
+    def _words(self, event: Event) -> Content:
+        """What a line says, and what is to be said of it quietly."""
+        event = self._minutes.line(event.id) or event
+        parts = [self._prose(said(event, self._minutes), files_of(event))]
+        if known := asides(event):
+            parts.append(Content.assemble((f"({', '.join(known)})", "italic $quiet")))
+        return Content("\n").join(parts)
+
+    def _rewrite(self, line: str) -> bool:
+        """A line was changed: show what it says now, if it stands here."""
+        entry, event = self._entries.get(line), self._minutes.line(line)
+        if entry is None or event is None:
+            return False
+        entry.refill(self._words(event))
+        return True
 
     def _quote(self, line: str) -> Content:
         wide = self._transcript.size.width or 80

@@ -137,6 +137,11 @@ class Entry(Static):
         self.redraw()
         return self
 
+    def refill(self, text: Content) -> None:
+        """The line says something else from now on."""
+        self._text = text
+        self.redraw()
+
     def add(self, more: Content) -> None:
         """Put something below the line (a reaction, why it was taken back)."""
         self._after.append(more)

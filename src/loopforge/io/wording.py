@@ -8,20 +8,27 @@ from __future__ import annotations
 from datetime import date, datetime, tzinfo
 
 from loopforge.core.events import Event
+from loopforge.core.revision import Revised
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
     EnergySet,
     Heard,
+    LineDeleted,
+    LineEdited,
     Marked,
     MateJoined,
     MateLeft,
     PersonJoined,
     PersonLeft,
+    PersonReacted,
+    PlaceJoined,
+    PlaceLeft,
     PolicyChosen,
     Reacted,
     Said,
     Stopped,
+    TalkSet,
     Titled,
     Told,
 )
@@ -71,6 +78,25 @@ def files_of(event: Event) -> list[str]:
     return [f"{visible(str(file.name))}, {file.size:,} bytes" for file in event.body.files]
 
 
+def asides(event: Event) -> list[str]:
+    """What is said quietly beside a line: who speaks there, and whether it was changed."""
+    body, found = event.body, []
+    if isinstance(body, Heard):
+        known = {"a bot": body.bot, "not known here": body.untrusted, "came late": body.late}
+        found = [told for told, holds in known.items() if holds]
+    if isinstance(event, Revised) and not event.revision.deleted:
+        found.append("edited")
+    return found
+
+
+def said(event: Event, minutes: Minutes) -> str:
+    """The words of a line as it stands; of a deleted one, that it was deleted."""
+    if isinstance(event, Revised) and event.revision.deleted:
+        who = minutes.author(event.revision.by)
+        return f"(deleted by {who})" if who else "(deleted where it was said)"
+    return str(event.body.text) if isinstance(event.body, Heard | Said | Told) else ""
+
+
 def quotation(event: Event | None, minutes: Minutes, most: int = 60) -> str:
     """A line in short, for replies and lists."""
     if event is None:
@@ -78,7 +104,7 @@ def quotation(event: Event | None, minutes: Minutes, most: int = 60) -> str:
     body = event.body
     if not isinstance(body, Heard | Said | Told):
         return reference(event)
-    text = str(body.text).translate(_PLAINER).strip() or ", ".join(files_of(event))
+    text = said(event, minutes).translate(_PLAINER).strip() or ", ".join(files_of(event))
     name = minutes.speaker(event)
     return one_line(f"{name}: {text}" if name else text, most)
 
@@ -113,6 +139,14 @@ def sentence(event: Event, minutes: Minutes) -> str | None:
         case Reacted(mate=mate, to=to, emoji=emoji):
             to_line = quotation(minutes.line(to), minutes, 40)
             return f"{scene.mate(mate).name} {one_line(emoji, 8)} {to_line}"
+        case PersonReacted(person=person, to=to, emoji=emoji, back=back):
+            to_line = quotation(minutes.line(to), minutes, 40)
+            did = f"took back {one_line(emoji, 8)} from" if back else one_line(emoji, 8)
+            return f"{scene.person(person)} {did} {to_line}"
+        case LineEdited() | LineDeleted():
+            return _changed(event.body, minutes)
+        case PlaceJoined() | PlaceLeft() | TalkSet():
+            return _placed(event.body)
         case EnergySet(capacity=capacity):
             return f"The room holds {capacity} lines of energy now."
         case PolicyChosen(policy=policy, mate=mate):
@@ -124,3 +158,29 @@ def sentence(event: Event, minutes: Minutes) -> str | None:
             return f"{said}: {about}"
         case _:
             return None
+
+
+def _changed(body: LineEdited | LineDeleted, minutes: Minutes) -> str:
+    line, who = minutes.line(body.line), minutes.author(body.by)
+    which = reference(line) if line else "an earlier line"
+    if isinstance(body, LineDeleted):
+        return f"{who} deleted {which}." if who else f"{which} was deleted where it was said."
+    return f"{who or 'Somebody'} edited {which}: {one_line(str(body.text), 200)}"
+
+
+def _placed(body: PlaceJoined | PlaceLeft | TalkSet) -> str:
+    match body:
+        case PlaceJoined(place=place, name=name):
+            where = f"“{one_line(str(name), 80)}” on {platform(place)}"
+            return f"{where} is part of this room now: what is said in one is said in all."
+        case PlaceLeft(place=place, why=why):
+            gone = f"A place on {platform(place)} is part of this room no longer"
+            return f"{gone}: {one_line(str(why), 200)}"
+        case TalkSet(free=free):
+            how = "without being called" if free else "only when they are called"
+            return f"Mates may speak here {how} now."
+
+
+def platform(place: str) -> str:
+    """What people call the platform of a place, such as "Discord"."""
+    return place.partition(":")[0].capitalize()

@@ -4,6 +4,8 @@ A line is found when every word of the search stands somewhere in what people se
 the case; `%` and `_` mean themselves. Both databases give the same answer because the comparing is
 done here: their own ideas of upper and lower case differ.
 
+A line that was edited is found by what it says now, one that was deleted not at all.
+
 The database only says which lines may hold the longest word: for texts of ASCII alone its idea of
 case is ours, and a text with any other sign may always hold it, as may an event with public words.
 """
@@ -16,33 +18,35 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
-from loopforge.core.room import ROOM_LINES, Heard, Said, Told
+from loopforge.core.room import ROOM_LINES, Heard, LineEdited, Said, Told
 from loopforge.ledger.quotes import folded
+from loopforge.ledger.revised import by_id, standing
 from loopforge.ledger.rows import COLUMNS, events_of, mark
 
+KINDS = (*ROOM_LINES, "room.line_edited")
 PAGE = 500
 """Lines looked at before the next ones are read."""
 
 
 def search(connection: Connection, stream: str, words: str, limit: int) -> list[Event]:
-    """Lines of a stream that hold all these words, newest first."""
-    wanted, found = folded(words).split(), list[Event]()
+    """Lines of a stream that hold all these words, newest first, as they stand now."""
+    wanted, found = folded(words).split(), dict[str, Event]()
     if not wanted or not stream.isprintable():
-        return found
+        return []
     for event in _candidates(connection, stream, max(wanted, key=len)):
         text = folded(visible(event))
         if all(word in text for word in wanted):
-            found.append(event)
+            found.setdefault(event.id, event)
             if len(found) == limit:
                 break
-    return found
+    return sorted(found.values(), key=lambda event: -event.seq)
 
 
 def _candidates(connection: Connection, stream: str, word: str) -> Iterator[Event]:
-    """Lines that may hold the word, newest first."""
+    """Lines that may hold the word, newest first; an edited one also where its edit stands."""
     one = mark(connection)
-    kinds = ", ".join(one for _ in ROOM_LINES)
-    place, values = f"e.stream = {one} AND e.kind IN ({kinds})", [stream, *ROOM_LINES]
+    kinds = ", ".join(one for _ in KINDS)
+    place, values = f"e.stream = {one} AND e.kind IN ({kinds})", [stream, *KINDS]
     holds, texts = _holding(connection, word)
     percent = "%" if one == "?" else "%%"
     public = f"e.body LIKE '{percent}\"={percent}'"
@@ -56,10 +60,25 @@ def _candidates(connection: Connection, stream: str, word: str) -> Iterator[Even
         )
         rows = connection.exec_driver_sql(query, (*values, before, *texts)).all()
         page = events_of(connection, rows)
-        yield from page
+        yield from standing(connection, _lines(connection, page))
         if len(page) < PAGE:
             return
         before = page[-1].seq
+
+
+def _lines(connection: Connection, page: Sequence[Event]) -> list[Event]:
+    """The lines that these events are, or have changed."""
+    edited = {event.body.line for event in page if isinstance(event.body, LineEdited)}
+    known = {event.id: event for event in by_id(connection, edited)} if edited else {}
+    found = []
+    for event in page:
+        line = event
+        if isinstance(event.body, LineEdited):
+            if event.body.line not in known:
+                continue
+            line = known[event.body.line]
+        found.append(line)
+    return found
 
 
 def _holding(connection: Connection, word: str) -> tuple[str, Sequence[Any]]:

@@ -40,6 +40,7 @@ from loopforge.ledger.erase import Erasure, Wish
 from loopforge.ledger.faults import lost, telling, told
 from loopforge.ledger.follow import Claim, Elsewhere, claim
 from loopforge.ledger.outbox import Outbox
+from loopforge.ledger.revised import Revisions
 from loopforge.ledger.verify import Anchor, Verified
 from loopforge.ledger.views import View, refold, stale
 from loopforge.ledger.writer import Appended, Writer
@@ -61,7 +62,7 @@ async def open_ledger(
     patience: float = 5.0,
     max_pages: int | None = None,
 ) -> SqlLedger:
-    """Open the ledger at `url`, making it if there is none. `views` come beside the outbox.
+    """Open the ledger at `url`, making it if there is none. `views` come beside its own.
 
     `sqlite:///relative.db`, `sqlite:////absolute.db`, or `postgresql://user@host/name`.
     `durability="full"` lets SQLite survive a power cut with the very last commit; "normal" may
@@ -70,7 +71,7 @@ async def open_ledger(
 
     Raises LedgerError (with its kinds) when it is out of reach, damaged, or of another schema.
     """
-    views = (Outbox(), *views)
+    views = (Outbox(), Revisions(), *views)
     store = connect(settled(url), durability=durability, patience=patience, max_pages=max_pages)
     try:
         heads = await asyncio.to_thread(_prepare, store, views)

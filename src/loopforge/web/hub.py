@@ -34,7 +34,13 @@ BEHIND = 1000
 BREATHER = 0.08
 """Seconds between two looks at one room: drafts and changes of scene are gathered so long."""
 
-CHANGES = ("room.marked", "room.reacted")
+CHANGES = (
+    "room.marked",
+    "room.reacted",
+    "room.person_reacted",
+    "room.line_edited",
+    "room.line_deleted",
+)
 """Events that change a line which is on the page already."""
 ERASED = "ledger.erased"
 """Texts were forgotten: pages that are open hold some that should be gone, and load anew."""
@@ -181,9 +187,10 @@ class Channel:
             self._over.append(event.body.turn)
         if event.kind in CHANGES:
             about = (await self._front.line(self.room, changed(event))).seq
-            self.give(message("change", change_of(event), event.seq), seq=event.seq, about=about)
+            change = change_of(event, await self._front.scene(self.room))
+            self.give(message("change", change, event.seq), seq=event.seq, about=about)
         elif event.kind == ERASED:
-            self.give(message("change", change_of(event)), seq=event.seq)
+            self.give(message("change", {"kind": ERASED, "seq": event.seq}), seq=event.seq)
         elif event.kind in SHOWN:
             html = await self._render.line(event, await self._front.scene(self.room))
             self.give(message("line", html, event.seq), seq=event.seq)

@@ -18,20 +18,27 @@ from markupsafe import Markup
 from loopforge.artifacts.media import PICTURES
 from loopforge.chat.scene import Scene
 from loopforge.core.events import Event
+from loopforge.core.revision import Revised
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
     EnergySet,
     Heard,
+    LineDeleted,
+    LineEdited,
     Marked,
     MateJoined,
     MateLeft,
     PersonJoined,
     PersonLeft,
+    PersonReacted,
+    PlaceJoined,
+    PlaceLeft,
     PolicyChosen,
     Reacted,
     Said,
     Stopped,
+    TalkSet,
     Titled,
     Told,
 )
@@ -83,7 +90,8 @@ class Lines:
         told = sentence(event, scene)
         if told is None:
             return ""
-        shown = {"event": event, "told": told, "change": change_of(event)}
+        change = {k: v for k, v in change_of(event, scene).items() if k != "html"}
+        shown = {"event": event, "told": told, "change": change}
         return self._environ.get_template("event.html").render(shown)
 
 
@@ -103,12 +111,23 @@ def _key(event: Event, scene: Scene, replied: Event | None) -> tuple[Any, ...]:
     match body:
         case Heard(person=person) | PersonLeft(person=person) | Stopped(person=person):
             who = scene.person(person)
+        case PersonReacted(person=person):
+            who = scene.person(person)
         case Titled(by=by):
             who = scene.person(by)
+        case LineEdited(by=by) | LineDeleted(by=by):
+            who = _author(by, scene)
         case _:
             pass
+    change = event.revision.event if isinstance(event, Revised) else ""
     gone = isinstance(body, Heard | Said | Told) and body.text.text is None
-    return (event.id, scene.room, who, gone, names_of(scene), replied.id if replied else "")
+    names = names_of(scene)
+    return (event.id, scene.room, who, gone, change, names, replied.id if replied else "")
+
+
+def _author(actor: str, scene: Scene) -> str:
+    """The name of whoever changed a line; "" for the keepers of a platform."""
+    return scene.person(actor.removeprefix("person:")) if actor.startswith("person:") else ""
 
 
 # ---------------------------------------------------------------- what people and mates say
@@ -117,6 +136,9 @@ def _key(event: Event, scene: Scene, replied: Event | None) -> tuple[Any, ...]:
 def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
     shown: dict[str, Any] = {"event": event, "scene": scene, "files": []}
     shown["words"] = _words(body.text, names_of(scene))
+    shown["asides"] = asides(event)
+    if isinstance(event, Revised) and event.revision.deleted:
+        shown["words"] = Markup('<p class="forgotten">{}</p>').format(_deletion(event, scene))
     if isinstance(body, Said):
         card = scene.mate(body.mate)
         face = faces.shown(card.handle) if scene.has(body.mate) else faces.face_svg(card.handle)
@@ -133,6 +155,22 @@ def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
         for file in body.files
     ]
     return shown | {"mate": "", "person": body.person, "name": name, "face": face, "files": files}
+
+
+def asides(event: Event) -> list[str]:
+    """What is said quietly beside a line: who speaks there, and whether it was changed."""
+    body, found = event.body, []
+    if isinstance(body, Heard):
+        known = {"a bot": body.bot, "not known here": body.untrusted, "came late": body.late}
+        found = [told for told, holds in known.items() if holds]
+    if isinstance(event, Revised) and not event.revision.deleted:
+        found.append("edited")
+    return found
+
+
+def _deletion(event: Revised, scene: Scene) -> str:
+    who = _author(event.revision.by, scene)
+    return f"Deleted by {who}." if who else "Deleted where it was said."
 
 
 def _words(words: Words, names: Names) -> Markup:
@@ -163,13 +201,23 @@ def size(count: int) -> str:
 # ---------------------------------------------------------------- what else happens
 
 
-def change_of(event: Event) -> dict[str, Any]:
+def change_of(event: Event, scene: Scene) -> dict[str, Any]:
     """What an event changes on the page it comes to, mostly on another line."""
     match event.body:
         case Marked(line=line, mark=mark):
             return {"kind": event.kind, "line": line, "mark": mark}
         case Reacted(to=line, emoji=emoji, mate=mate):
-            return {"kind": event.kind, "line": line, "emoji": emoji, "mate": mate}
+            name = scene.mate(mate).name
+            return {"kind": event.kind, "line": line, "emoji": emoji, "who": mate, "name": name}
+        case PersonReacted(to=line, emoji=emoji, person=person, back=back):
+            put = {"kind": event.kind, "line": line, "emoji": emoji, "back": back}
+            return put | {"who": f"person:{person}", "name": scene.person(person)}
+        case LineEdited(line=line, text=text):
+            return {"kind": event.kind, "line": line, "html": _words(text, names_of(scene))}
+        case LineDeleted(line=line, by=by):
+            who = _author(by, scene)
+            told = f"Deleted by {who}." if who else "Deleted where it was said."
+            return {"kind": event.kind, "line": line, "told": told}
         case _:
             return {"kind": event.kind, "seq": event.seq}
 
@@ -198,6 +246,16 @@ def sentence(event: Event, scene: Scene) -> str | None:
             return _titled(title, by, scene)
         case Reacted(mate=mate, emoji=emoji):
             return f"{scene.mate(mate).name} put {emoji} on a line."
+        case PersonReacted(person=person, emoji=emoji, back=back):
+            took = f"took {emoji} off a line" if back else f"put {emoji} on a line"
+            return f"{scene.person(person)} {took}."
+        case LineEdited(by=by):
+            return f"{_author(by, scene) or 'Somebody'} edited a line."
+        case LineDeleted(by=by):
+            who = _author(by, scene)
+            return f"{who} deleted a line." if who else "A line was deleted where it was said."
+        case PlaceJoined() | PlaceLeft() | TalkSet():
+            return placed(event.body)
         case EnergySet(capacity=capacity, refill=refill):
             gives = f"each line of a person gives back {refill}."
             return f"The room holds {capacity} lines of energy now; {gives}"
@@ -208,6 +266,27 @@ def sentence(event: Event, scene: Scene) -> str | None:
             return _MARKED[mark]
         case _:
             return None
+
+
+def placed(body: PlaceJoined | PlaceLeft | TalkSet) -> str:
+    """What became of a room's places, and of who may speak in them."""
+    match body:
+        case PlaceJoined(place=place, name=name):
+            where = f"“{name}” on {platform(place)}"
+            return f"{where} is part of this room now: what is said in one is said in all."
+        case PlaceLeft(place=place, why=why):
+            return f"A place on {platform(place)} is part of this room no longer: {why}"
+        case TalkSet(free=free):
+            return (
+                "Mates may speak here without being called now."
+                if free
+                else "Mates speak here only when they are called now."
+            )
+
+
+def platform(place: str) -> str:
+    """What people call the platform of a place, such as "Discord"."""
+    return place.partition(":")[0].capitalize()
 
 
 _MARKED = {

@@ -84,7 +84,7 @@ async def _missed(site: Site, place: Place, after: int) -> AsyncIterator[tuple[i
         scene = await site.front.scene(place.room, place.visitor.person)
         for event in events:
             if event.kind in CHANGES:
-                yield event.seq, message("change", change_of(event), event.seq)
+                yield event.seq, message("change", change_of(event, scene), event.seq)
             else:
                 html = await site.hub.render.line(event, scene)
                 yield event.seq, message("line", html, event.seq)
@@ -92,7 +92,7 @@ async def _missed(site: Site, place: Place, after: int) -> AsyncIterator[tuple[i
             break
         after = events[-1].seq
     for event in erased:
-        yield event.seq, message("change", change_of(event))
+        yield event.seq, message("change", {"kind": ERASED, "seq": event.seq})
 
 
 async def _now(site: Site, place: Place) -> list[bytes]:

@@ -112,8 +112,8 @@ import { compose } from "./composer.js";
   const gist = (line) =>
     `${speaker(line)}: ${cut(line.querySelector(".words").innerText.trim().replace(/\s+/g, " ") || "a file", 90)}`;
 
-  /* A mark or a reaction, told by an event, put on the line that it is about. */
-  function change({ kind, seq, line: id, mark, emoji, mate }) {
+  /* A mark, a reaction or an edit, told by an event, put on the line that it is about. */
+  function change({ kind, seq, line: id, mark, emoji, who, name, back, html, told: words }) {
     if (kind === "ledger.erased") { // words on this page were forgotten since it was loaded
       if (seq > Number(main.dataset.head)) location.reload();
       return;
@@ -128,29 +128,59 @@ import { compose } from "./composer.js";
       for (const act of ["keep", "spent"]) {
         line.querySelector(`[data-act=${act}]`).setAttribute("aria-pressed", String(mark === act));
       }
-    } else if (kind === "room.reacted") {
-      let shelf = line.querySelector(".reactions");
-      if (!shelf) line.querySelector(".slab").append(shelf = make("div", "reactions"));
-      let put = [...shelf.children].find((each) => each.dataset.emoji === emoji);
-      if (!put) {
-        put = make("span", "reaction");
-        put.dataset.emoji = emoji;
-        put.mates = new Set();
-        shelf.append(put);
-      }
-      put.mates.add(nameOf(mate));
-      put.textContent = put.mates.size > 1 ? `${emoji} ${put.mates.size}` : emoji;
-      put.title = [...put.mates].join(", ");
-      put.setAttribute("role", "img");
-      put.setAttribute("aria-label", `${emoji} from ${put.title}`);
+    } else if (kind === "room.line_edited") {
+      if (html === undefined) return; // it came with the page, as it stands
+      line.querySelector(".words").innerHTML = html; // safe: rendered and cleaned by the server
+      beside(line, "edited");
+      requote(line);
+    } else if (kind === "room.line_deleted") {
+      const told = make("p", "forgotten", words);
+      line.querySelector(".words").replaceChildren(told);
+      line.querySelector(".files")?.remove();
+      requote(line);
+    } else if (emoji) {
+      react(line, emoji, who, name ?? nameOf(who), back);
     }
+  }
+
+  /* A word beside the time; once is enough. */
+  function beside(line, word) {
+    const header = line.querySelector("header");
+    if ([...header.querySelectorAll(".aside")].some((each) => each.textContent === word)) return;
+    header.append(" ", make("span", "aside", word));
+  }
+
+  /* Lines that answer this one say what it says now. */
+  function requote(line) {
+    for (const quote of lines.querySelectorAll(`.quote[data-to="${CSS.escape(line.dataset.id)}"]`)) {
+      quote.querySelector(".gist").textContent = gist(line);
+    }
+  }
+
+  function react(line, emoji, who, name, back) {
+    let shelf = line.querySelector(".reactions");
+    if (!shelf) line.querySelector(".slab").append(shelf = make("div", "reactions"));
+    let put = [...shelf.children].find((each) => each.dataset.emoji === emoji);
+    if (!put) {
+      if (back) return;
+      put = make("span", "reaction");
+      put.dataset.emoji = emoji;
+      put.names = new Map();
+      shelf.append(put);
+    }
+    if (back) put.names.delete(who);
+    else put.names.set(who, name);
+    if (!put.names.size) return put.remove();
+    put.textContent = put.names.size > 1 ? `${emoji} ${put.names.size}` : emoji;
+    put.title = [...put.names.values()].join(", ");
+    put.setAttribute("role", "img");
+    put.setAttribute("aria-label", `${emoji} from ${put.title}`);
   }
 
   /* Events in the page that only change other lines are applied and taken away. */
   function digest(holder) {
     for (const event of [...holder.querySelectorAll(".event[data-line]")]) {
-      const { kind, line, mark, emoji, mate } = event.dataset;
-      change({ kind, line, mark, emoji, mate });
+      change(JSON.parse(event.dataset.change));
       event.remove();
     }
   }
