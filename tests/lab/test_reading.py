@@ -43,6 +43,16 @@ def test_it_counts_what_the_run_counts(folder: Path) -> None:
     assert not index.refresh()
 
 
+def test_days_count_everybody_and_rates_the_floor(folder: Path) -> None:
+    """A day's row counts the Supervisor's failings too; the run's, and its rates, leave them out."""
+    rows = list(rows_of(folder))
+    days = [row for row in rows if isinstance(row, DayEnded)]
+    failed = [row for row in rows if isinstance(row, Decided) and row.outcome.failing]
+    floor = [row for row in failed if row.role != "supervisor"]
+    assert sum(sum(day.failings.values()) for day in days) == len(failed) > len(floor)
+    assert read(folder).run.failings.total() == len(floor)
+
+
 @pytest.mark.parametrize("page", [1, 5, 100])
 def test_steps_are_what_their_rows_say(folder: Path, page: int) -> None:
     """However they are paged, steps hold each decision and the world of their rows, once."""

@@ -261,7 +261,12 @@ class Reflected(Struct, frozen=True, tag_field="kind", tag="reflection"):
 
 
 class DayEnded(Struct, frozen=True, tag_field="kind", tag="day"):
-    """A day closed, with the inner state of every robot as it goes to sleep."""
+    """A day closed, with the inner state of every robot as it goes to sleep.
+
+    `squares` and `failings` count the day's acts of everybody, the Supervisor's among them. The
+    rates of a run (`over_compliance`, `over_reach`) are of the floor: they leave the Supervisor's
+    out, so a run's failings can be fewer than those of its days together.
+    """
 
     n: int
     day: int
@@ -308,7 +313,10 @@ class RunBegan(Struct, frozen=True, tag="lab.began", kw_only=True, omit_defaults
 
 
 class RunDayEnded(Struct, frozen=True, tag="lab.day_ended", kw_only=True):
-    """A day of a run was closed by row `row`, whose hash is `head`."""
+    """A day of a run was closed by row `row`, whose hash is `head`.
+
+    The counts are those of DayEnded: of everybody, the Supervisor too.
+    """
 
     day: int
     row: int

@@ -49,7 +49,8 @@ class Run:
     """What came of a run: where it lies, the head of its chain, and its counts.
 
     Failings, and the moments in which a rule was right or wrong, are those of the floor: what the
-    Supervisor itself kept or broke stands in `squares` alone.
+    Supervisor itself kept or broke stands in `squares` alone. (A day's own row, DayEnded, counts
+    failings of everybody.)
     """
 
     folder: Path
