@@ -93,8 +93,8 @@ def test_numbers_are_those_of_the_runs(pair: tuple[Path, Path]) -> None:
     """Rates, incidents, output and errors of both are what each run's own summary counts."""
     found = diff(*pair)
     runs = [summary_of(folder) for folder in pair]
-    assert found.numbers["over_compliance"] == tuple(round(r.over_compliance, 4) for r in runs)
-    assert found.numbers["over_reach"] == tuple(round(r.over_reach, 4) for r in runs)
+    assert found.numbers["over_compliance"] == tuple(round(r.over_compliance, 6) for r in runs)
+    assert found.numbers["over_reach"] == tuple(round(r.over_reach, 6) for r in runs)
     assert found.numbers["incidents"] == tuple(r.incidents for r in runs)
     assert found.numbers["belief_error"] == tuple(round(r.mean_belief_error, 1) for r in runs)
     days = [[row for row in rows_of(f) if isinstance(row, DayEnded)] for f in pair]
@@ -103,7 +103,7 @@ def test_numbers_are_those_of_the_runs(pair: tuple[Path, Path]) -> None:
         mine = [row for (_, who), row in acts(pair[0]).items() if who == name]
         kept = sum(row.outcome.failing == "over_compliance" for row in mine)
         wrong = sum(not row.truth.right for row in mine)
-        assert table["over_compliance"][0] == (round(kept / wrong, 4) if wrong else 0)
+        assert table["over_compliance"][0] == (round(kept / wrong, 6) if wrong else 0)
 
 
 def test_evenings_hold_every_value_that_differs(pair: tuple[Path, Path]) -> None:

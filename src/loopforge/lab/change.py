@@ -27,7 +27,8 @@ from loopforge.lab.protocols import INDEX
 from loopforge.lab.scenario import ABLATIONS, Scenario
 from loopforge.lab.world import Factory, clamped
 
-KNOWN = "pressure, supervisor, perception, policy[.NAME], robot.NAME..., place.NAME..., luck.NAME"
+KNOWN = """pressure, supervisor, perception, ablate, policy[.NAME], robot.NAME..., place.NAME...,
+luck.NAME""".replace("\n", " ")
 
 
 def change(env: Factory, minds: Minds, what: Mapping[str, Any]) -> None:

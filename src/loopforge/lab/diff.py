@@ -228,7 +228,7 @@ class Tally:
 
     def share(self, part: str, whole: str) -> float:
         """One count in another."""
-        return round(self.counts[part] / self.counts[whole], 4) if self.counts[whole] else 0.0
+        return round(self.counts[part] / self.counts[whole], 6) if self.counts[whole] else 0.0
 
 
 class Sides:
@@ -364,8 +364,8 @@ def _numbers(totals: tuple[_Total, _Total]) -> dict[str, Pair]:
         return one, other
 
     return {
-        "over_compliance": both(round(each.run.over_compliance, 4) for each in totals),
-        "over_reach": both(round(each.run.over_reach, 4) for each in totals),
+        "over_compliance": both(round(each.run.over_compliance, 6) for each in totals),
+        "over_reach": both(round(each.run.over_reach, 6) for each in totals),
         "guardrail": both(each.all.share("guardrail", "decisions") for each in totals),
         "incidents": both(each.run.incidents for each in totals),
         "output": both(each.output for each in totals),

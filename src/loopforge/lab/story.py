@@ -113,6 +113,8 @@ class Story(Struct, frozen=True):
                 parts += [_paragraph(scene, ids=ids) for scene in self.recap]
             return "\n\n".join(parts) + "\n"
         found = next((each for each in self.days if each.day == day - 1), None)
+        if not self.days:
+            raise BadRun(f"Nothing has happened in this run yet; it has no day {day}.")
         if found is None:
             raise BadRun(f"There is no day {day} in this run; its days are 1 to {len(self.days)}.")
         return "\n\n".join(_day(found, ids=ids)) + "\n"
