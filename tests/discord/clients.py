@@ -26,6 +26,9 @@ class Ears(discord.Client):
         self.heard.append((event, args[-1] if args else None))
         super().dispatch(event, *args, **more)
 
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Identify at once; discord.py would wait five seconds before it does so again."""
+
     def said(self, event: str = "message") -> list[str]:
         """The texts of what was heard."""
         return [one.content for name, one in self.heard if name == event]

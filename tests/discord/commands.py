@@ -101,6 +101,7 @@ class Commands(People):
     def __init__(self, guild: str = "The City") -> None:
         super().__init__(guild)
         self.asked: dict[int, Bot] = {}
+        self._form: int | None = None
 
     async def slash(
         self,
@@ -218,6 +219,7 @@ class Commands(People):
             fields.append({"type": row["type"], "id": 1, **wrapped})
         data = {"custom_id": modal["custom_id"], "components": fields}
         where = self.town.interactions[answer.id].channel_id
+        self._form = answer.id
         return await self._ask(answer.bot, person, where, FORM, data, True, timeout)
 
     # --------------------------------------------------------------- plumbing
@@ -301,7 +303,9 @@ class Commands(People):
         resolved: dict[str, Any] = {"users": {str(user): dict(payload)}}
         if user in guild.members:
             member = serializers.member_payload(town, guild, guild.members[user], with_user=False)
-            resolved["members"] = {str(user): dict(member)}
+            told = {k: one for k, one in member.items() if k not in ("deaf", "mute")}
+            told["permissions"] = str(town.compute_permissions(guild.id, user))
+            resolved["members"] = {str(user): told}
         return resolved
 
     async def _ask(
@@ -330,6 +334,8 @@ class Commands(People):
         owners = {"0": payload["guild_id"]} if "guild_id" in payload else {"0": "0"}
         payload["authorizing_integration_owners"] = owners
         self.asked[record.id] = bot
+        if self._form is not None:
+            self.before[record.id], self._form = self._form, None
         answer = Answer(self, bot, record)
         self.to_bot(bot, "INTERACTION_CREATE", payload)
         await self.until(lambda: record.responded and not (settled and record.loading), timeout)

@@ -41,6 +41,7 @@ class Session:
         self.log: list[dict[str, Any]] = []
         self.kept: tuple[str, dict[str, Any]] | None = None
         self.socket: Socket | None = None
+        self.known = True
 
 
 class Socket:
@@ -186,9 +187,9 @@ class Gateway(Commands):
                 await socket.ws.close(code=code)
 
     async def forget(self, bot: Bot | str) -> None:
-        """Its sessions are unknown from now on: RESUME is answered with INVALID_SESSION."""
+        """Its sessions cannot be resumed: RESUME is answered with INVALID_SESSION (then `cut`)."""
         for session in self._of(bot):
-            del self.sessions[session.name]
+            session.known = False
 
     def online(self, bot: Bot | str) -> bool:
         """Whether it has a socket on which it is identified."""
@@ -269,7 +270,11 @@ class Gateway(Commands):
 
     async def _resume(self, socket: Socket, data: dict[str, Any]) -> None:
         session = self.sessions.get(data["session_id"])
-        if session is None or session.bot.token != data["token"].removeprefix("Bot "):
+        if (
+            session is None
+            or not session.known
+            or session.bot.token != data["token"].removeprefix("Bot ")
+        ):
             socket.put({"op": 9, "d": False, "s": None, "t": None})
             return
         if data["seq"] > len(session.log):

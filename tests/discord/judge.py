@@ -12,6 +12,7 @@ import functools
 import gzip
 import json
 import re
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, cast
@@ -94,23 +95,31 @@ class Judge:
 
 
 def _nearest(error: ValidationError) -> ValidationError:
-    """Into the branch of a union that was meant: whose `type` fits, and that fails least."""
+    """Into the branch of a union that was meant: the one that is the least wrong."""
     while error.context:
-        branches: dict[Any, list[ValidationError]] = {}
-        for one in error.context:
-            branches.setdefault(one.relative_schema_path[0], []).append(one)
-        meant = [errors for errors in branches.values() if not any(map(_other, errors))]
-        errors = min(meant or branches.values(), key=len)
-        error = max(errors, key=lambda one: len(one.absolute_path))
+        error = min(
+            min(_branches(error), key=_wrong), key=lambda one: (-_wrong([one]), one.message)
+        )
     return error
 
 
-def _other(error: ValidationError) -> bool:
-    """Whether this is a branch for another `type`, or for null."""
-    at = list(error.relative_path)
-    return (error.validator in ("const", "enum") and at[-1:] == ["type"]) or (
-        not at and error.validator == "type" and error.validator_value == "null"
-    )
+def _branches(error: ValidationError) -> list[list[ValidationError]]:
+    branches: dict[Any, list[ValidationError]] = {}
+    for one in error.context:
+        branches.setdefault(one.relative_schema_path[0], []).append(one)
+    return list(branches.values())
+
+
+def _wrong(errors: Iterable[Any]) -> int:
+    """How wrong a branch is: another `type` is another thing altogether."""
+    total = 0
+    for one in errors:
+        if one.context:
+            total += min(map(_wrong, _branches(one)))
+        else:
+            other = one.validator in ("const", "enum") and list(one.path)[-1:] == ["type"]
+            total += 100 if other or one.validator_value == "null" else 1
+    return total
 
 
 @functools.cache

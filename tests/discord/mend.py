@@ -56,6 +56,12 @@ def anything(value: Any, world: World) -> Any:
         made = {**FORUM, **made}
     if "recipients" in made or "permission_overwrites" in made:
         made.setdefault("flags", 0)
+    if "default_member_permissions" in made:
+        made |= {"version": made["id"], "integration_types": made.get("integration_types") or [0]}
+    if "response_message_loading" in made:
+        made = {key: one for key, one in made.items() if one is not None}
+    if "authorizing_integration_owners" in made and "data" not in made:
+        _asked(made, world)
     if "author" in made and "content" in made and "channel_id" in made:
         _message(made, world)
     return made
@@ -72,6 +78,18 @@ def _message(made: dict[str, Any], world: World) -> None:
     webhook = made.get("webhook_id")
     if webhook is not None and int(webhook) in world.town.owners:
         made["application_id"] = str(world.town.owners[int(webhook)].application)
+
+
+def _asked(made: dict[str, Any], world: World) -> None:
+    """A message's interaction: on what it was pressed, or which form it came from."""
+    record = world.town.interactions[int(made["id"])]
+    made["authorizing_integration_owners"] = {"0": str(record.guild_id or 0)}
+    if record.source_message_id is not None:
+        made["interacted_message_id"] = str(record.source_message_id)
+    before = world.before.get(record.id)
+    if before is not None:
+        inner = {"id": str(before), "type": world.town.interactions[before].type}
+        made["triggering_interaction_metadata"] = {**made, **inner}
 
 
 def portal_flags(bot: Bot) -> int:

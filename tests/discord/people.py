@@ -171,9 +171,9 @@ class People(World):
         """Bring it back."""
         app = self.app(bot)
         self._join(app)
-        self.to_bot(
-            app, "GUILD_CREATE", dict(serializers.guild_create_payload(self.town, self.guild))
-        )
+        payload = {**serializers.guild_create_payload(self.town, self.guild)}
+        del payload["unavailable"]  # it says that a guild came back, not that one was joined
+        self.to_bot(app, "GUILD_CREATE", payload)
 
     async def leave(self, person: Person | str) -> None:
         """The person leaves the guild."""
