@@ -198,6 +198,8 @@ def site_of(app: App, address: str) -> Site:
         front=app.front,
         accounts=app.accounts,
         people=app.people,
+        linking=app.linking,
+        pairing=app.pairing,
         artifacts=app.artifacts,
         roster=app.roster,
         chronicle=app.chronicle,

@@ -68,7 +68,7 @@ async def test_for_anybody_else_the_house_does_not_exist(site: Town) -> None:
     olu = await site.owner()
     ana, nobody = await site.guest("ana", by=olu), await site.stranger()
     before = await site.app.ledger.heads()
-    assert len(addresses()) == 18
+    assert len(addresses()) == 20
     for method, path in addresses(ana.person):
         ask = nobody.http.request(method, path, follow_redirects=False)
         if method == "POST":

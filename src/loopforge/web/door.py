@@ -236,14 +236,18 @@ async def sign_out(site: Site, visitor: Visitor) -> Redirect:
 
 @get("/you")
 async def you(site: Site, visitor: Visitor, told: str = "") -> Template:
-    """One's sessions and password."""
-    return await _you(site, visitor, told=told[:200])
+    """One's sessions, password and other selves."""
+    return await your_page(site, visitor, told=told[:200])
 
 
-async def _you(site: Site, visitor: Visitor, **more: Any) -> Template:
+async def your_page(site: Site, visitor: Visitor, **more: Any) -> Template:
+    """The page "You" with what is told on it."""
     sessions = await site.accounts.sessions(visitor.person)
     has = await site.accounts.has_password(visitor.person)
-    return page("you.html", visitor, here="you", sessions=sessions, has_password=has, **more)
+    await site.people.refresh()
+    selves = [one for one in site.people.selves(visitor.person) if one.linked]
+    shown: dict[str, Any] = {"sessions": sessions, "has_password": has, "selves": selves, **more}
+    return page("you.html", visitor, here="you", **shown)
 
 
 @post("/you/sessions/{session:str}/end")
@@ -271,8 +275,8 @@ async def password(site: Site, visitor: Visitor, data: Fields) -> Response[Any]:
             visitor.person, data.get("old", ""), data.get("new", ""), visitor.session
         )
     except InputError as error:
-        return await _you(site, visitor, error=str(error), status=400)
-    return await _you(site, visitor, told="Your password is set. Other sessions have ended.")
+        return await your_page(site, visitor, error=str(error), status=400)
+    return await your_page(site, visitor, told="Your password is set. Other sessions have ended.")
 
 
 def _posts(request: Asked) -> bool:

@@ -1,4 +1,4 @@
-"""People and invites, as the owner sees them: accounts, closing one, forgetting what somebody said.
+"""People and invites, as the owner sees them: accounts, strangers who knock, what somebody said.
 
 Forgetting is shown in figures before it is done. The owner cannot close or forget themselves here:
 nobody could let them in again but the machine itself.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from litestar import get, post
+from litestar import Response, get, post
 from litestar.response import Redirect, Template
 from msgspec import Struct
 
@@ -30,16 +30,43 @@ LATEST = 30
 
 @get("/house/people")
 async def people(site: Site, owner: Visitor, told: str = "") -> Template:
-    """Everybody who has or had an account."""
-    accounts = await site.accounts.accounts()
-    return page(
-        "house-people.html",
-        owner,
-        here="house",
-        section="people",
-        accounts=accounts,
-        told=TOLD.get(told, ""),
-    )
+    """Everybody who has or had an account, and who knocks."""
+    return await _people(site, owner, told=TOLD.get(told, ""))
+
+
+async def _people(site: Site, owner: Visitor, **more: Any) -> Template:
+    shown: dict[str, Any] = {
+        "accounts": await site.accounts.accounts(),
+        "waiting": await site.pairing.waiting(),
+        "selves": {},
+        "told": "",
+        "error": "",
+        **more,
+    }
+    for each in shown["accounts"]:
+        selves = [one for one in site.people.selves(each.person) if one.linked]
+        shown["selves"][each.person] = ", ".join(f"{one.surface} {one.account}" for one in selves)
+    return page("house-people.html", owner, here="house", section="people", **shown)
+
+
+@post("/house/knocks/admit")
+async def admit(site: Site, owner: Visitor, data: Fields) -> Response[Any]:
+    """Let a stranger talk to mates in private, by their code or account."""
+    try:
+        await site.pairing.admit(data.get("which", "")[:200], owner.person)
+    except InputError as error:
+        return await _people(site, owner, error=str(error), status=400)
+    return Redirect("/house/people?told=admitted", status_code=303)
+
+
+@post("/house/knocks/refuse")
+async def refuse(site: Site, owner: Visitor, data: Fields) -> Response[Any]:
+    """Answer somebody no more in private."""
+    try:
+        await site.pairing.refuse(data.get("which", "")[:200], owner.person)
+    except InputError as error:
+        return await _people(site, owner, error=str(error), status=400)
+    return Redirect("/house/people?told=refused", status_code=303)
 
 
 TOLD = {
@@ -50,6 +77,8 @@ TOLD = {
         "you ask for it once more."
     ),
     "nothing": "Nothing was left to forget.",
+    "admitted": "Let in. Mates answer them in private from now on.",
+    "refused": "Refused. Mates do not answer them in private; admit them to undo that.",
 }
 
 
@@ -207,6 +236,8 @@ async def withdraw(site: Site, owner: Visitor, id: str) -> Redirect:
 
 handlers = [
     people,
+    admit,
+    refuse,
     closing,
     close,
     renewal,

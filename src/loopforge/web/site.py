@@ -25,6 +25,8 @@ from loopforge.ledger.sql import SqlLedger
 from loopforge.mates.chronicle import Chronicle
 from loopforge.mates.roster import Roster
 from loopforge.people.accounts import Accounts, Visitor
+from loopforge.people.linking import Linking
+from loopforge.people.pairing import Pairing
 from loopforge.people.registry import Registry
 from loopforge.runtime.ports import Clock
 from loopforge.web.hub import Hub
@@ -81,6 +83,8 @@ class Site:
     front: Front
     accounts: Accounts
     people: Registry
+    linking: Linking
+    pairing: Pairing
     artifacts: Artifacts
     roster: Roster
     chronicle: Chronicle
