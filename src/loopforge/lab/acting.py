@@ -7,8 +7,12 @@ ends is up to the dice.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import cast
+from functools import lru_cache
+from itertools import compress
+from operator import ne
+from typing import get_args
+
+from msgspec import Struct
 
 from loopforge.core.factory import (
     INTENTS,
@@ -40,10 +44,14 @@ COST = {"work": 26, "inspect": 22, "help": 26, "confront": 14, "report": 12, "av
 """What an intent takes out of a battery."""
 RESTFUL = ("idle", "avoid")
 CHARGE = 420
+SQUARE_OF: dict[tuple[str, bool], Square] = {
+    (mode, how == "good"): square
+    for square in get_args(Square)
+    for mode, _, how in (square.partition("+"),)
+}
 
 
-@dataclass(slots=True)
-class Acted:
+class Acted(Struct, frozen=True):
     """What an act did: the outcome, the inner change it caused, an incident if it came to one."""
 
     outcome: Outcome
@@ -58,22 +66,15 @@ def options(env: Factory, at: str, context: Mapping[str, str]) -> tuple[str, ...
     Charging at a bay alone; helping and confronting where there is company, or where the rule, or
     what one would do otherwise, asks for it.
     """
-    asked = (context.get("keeps"), context.get("otherwise"))
-    company = "whom" in context
+    bay, company = env.places[at].kind == "bay", "whom" in context
+    return _lawful(bay, company, context.get("keeps"), context.get("otherwise"))
+
+
+@lru_cache(maxsize=512)
+def _lawful(bay: bool, company: bool, *asked: str | None) -> tuple[str, ...]:
     helps, confronts = company or "help" in asked, company or "confront" in asked
-    return _OPTIONS[env.places[at].kind == "bay", helps, confronts]
-
-
-_OPTIONS = {
-    (bay, helps, confronts): tuple(
-        intent
-        for intent in INTENTS
-        if {"recharge": bay, "help": helps, "confront": confronts}.get(intent, True)
-    )
-    for bay in (False, True)
-    for helps in (False, True)
-    for confronts in (False, True)
-}
+    no = {"recharge": not bay, "help": not helps, "confront": not confronts}
+    return tuple(intent for intent in INTENTS if not no.get(intent))
 
 
 def apply_action_plan(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
@@ -87,10 +88,13 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
     kept = rule.keeps(done.intent)
     good = kept == truth.right
     fate = env.luck.throw(env.step, robot.name, "fate")
-    place = env.places[robot.at]
-    before = place.vals.copy()
-    battery, output, here = robot.battery, env.output, robot.at
-    watched = _watched(env, here, done.intent) if not good or done.intent in RESTFUL else ()
+    here = robot.at
+    before = _Before(
+        env.places[here].vals.copy(),
+        _watched(env, here, done.intent, good=good),
+        robot.battery,
+        env.output,
+    )
     others = _labour(done, robot, env, rule)
     incident = _consequence(robot, env, rule, truth.case, kept, good, fate)
     robot.stayed += 1
@@ -98,22 +102,7 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
         robot.at, robot.stayed = done.move_to, 0
         if robot.round[(robot.stop + 1) % len(robot.round)] == done.move_to:
             robot.stop = (robot.stop + 1) % len(robot.round)
-    delta: dict[str, dict[str, tuple[int, int]]] = {}
-    changed = {
-        name: (before[at], place.vals[at])
-        for name, at in INDEX.items()
-        if place.vals[at] != before[at]
-    }
-    if changed:
-        delta[here] = changed
-    for name, at, was in watched:
-        if (now := env.places[name].vals[at]) != was:
-            delta.setdefault(name, {})[VARS[at]] = (was, now)
-    if robot.battery != battery:
-        delta[robot.name] = {"battery": (battery, robot.battery)}
-    if env.output != output:
-        delta["city"] = {"output": (output, env.output)}
-    square = cast(Square, f"{done.mode}+{'good' if good else 'bad'}")
+    square = SQUARE_OF[done.mode, good]
     failing: Failing = "" if good else ("over_compliance" if kept else "over_reach")
     inner = Ledger(robot, env.ablated)
     inner.words(seen.voice, env.overseer)
@@ -126,7 +115,7 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
         good=good,
         square=square,
         failing=failing,
-        delta=delta,
+        delta=_delta(before, here, robot, env),
         incident=incident.id if incident else "",
         consequence=told(_sentence(rule, kept=kept, good=good), here, robot.name),
         belief=done.belief,
@@ -138,14 +127,46 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
     return Acted(outcome, tuple(inner.entries), incident, fate)
 
 
-def _watched(env: Factory, here: str, intent: str) -> list[tuple[str, int, int]]:
-    """What an act can change elsewhere: the faults of what stands near, and slack in the office."""
-    watched = [(name, FAULT, env.places[name].vals[FAULT]) for name in env.places[here].near]
+class _Before(Struct, frozen=True):
+    """What stood where before an act: here, elsewhere as (place, quantity, value), and so on."""
+
+    vals: list[int]
+    watched: list[tuple[str, int, int]]
+    battery: int
+    output: int
+
+
+def _watched(env: Factory, here: str, intent: str, *, good: bool) -> list[tuple[str, int, int]]:
+    """What an act can change elsewhere.
+
+    That is the faults of what stands near, where it is a bad one, and slack in the office.
+    """
+    near = () if good else env.places[here].near
+    watched = [(name, FAULT, env.places[name].vals[FAULT]) for name in near]
     if env.overseer and intent in RESTFUL:
         office = env.robots[env.overseer].at
         if office != here:
             watched.append((office, SLACK, env.places[office].vals[SLACK]))
     return watched
+
+
+def _delta(
+    before: _Before, here: str, robot: Robot, env: Factory
+) -> dict[str, dict[str, tuple[int, int]]]:
+    """Before and after of all that changed, by place, by the robot, and for the city."""
+    delta: dict[str, dict[str, tuple[int, int]]] = {}
+    vals = env.places[here].vals
+    if vals != before.vals:
+        changed = compress(range(len(VARS)), map(ne, before.vals, vals))
+        delta[here] = {VARS[at]: (before.vals[at], vals[at]) for at in changed}
+    for name, at, was in before.watched:
+        if (now := env.places[name].vals[at]) != was:
+            delta.setdefault(name, {})[VARS[at]] = (was, now)
+    if robot.battery != before.battery:
+        delta[robot.name] = {"battery": (before.battery, robot.battery)}
+    if env.output != before.output:
+        delta["city"] = {"output": (before.output, env.output)}
+    return delta
 
 
 def _shown(seen: Glimpse) -> int:

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Mapping
 from hashlib import blake2b
 
+_EIGHT = struct.Struct(">Q").unpack
 _SIXTEEN = struct.Struct(">16H").unpack
 
 
@@ -19,24 +20,27 @@ class Luck:
 
     def __init__(self, seed: int, reseeded: Mapping[str, int] | None = None) -> None:
         self.seed = seed
-        self._key = _key(seed)
-        self._keys = {name: _key(other) for name, other in (reseeded or {}).items()}
+        self._dice = _dice(seed)
+        self._own = {name: _dice(other) for name, other in (reseeded or {}).items()}
 
     def throw(self, step: int, who: str, purpose: str) -> int:
         """64 bits."""
-        key = self._keys.get(who, self._key)
-        data = f"{step}|{who}|{purpose}".encode()
-        return int.from_bytes(blake2b(data, digest_size=8, key=key).digest(), "big")
+        die = self._own.get(who, self._dice)[0].copy()
+        die.update(f"{step}|{who}|{purpose}".encode())
+        bits: int = _EIGHT(die.digest())[0]
+        return bits
 
     def page(self, step: int, who: str, purpose: str) -> tuple[int, ...]:
         """Sixteen throws of 16 bits at once, for what needs many small ones."""
-        key = self._keys.get(who, self._key)
-        data = f"{step}|{who}|{purpose}".encode()
-        return _SIXTEEN(blake2b(data, digest_size=32, key=key).digest())
+        die = self._own.get(who, self._dice)[1].copy()
+        die.update(f"{step}|{who}|{purpose}".encode())
+        return _SIXTEEN(die.digest())
 
 
-def _key(seed: int) -> bytes:
-    return blake2b(f"loopforge factory {seed}".encode(), digest_size=32).digest()
+def _dice(seed: int) -> tuple[blake2b, blake2b]:
+    """For throws of 64 bits and for pages: keyed once, since a copy costs less than a key."""
+    key = blake2b(f"loopforge factory {seed}".encode(), digest_size=32).digest()
+    return blake2b(digest_size=8, key=key), blake2b(digest_size=32, key=key)
 
 
 def spread(bits: int, shift: int, width: int) -> int:

@@ -7,10 +7,15 @@ can be ablated by the scenario, and then stays what it was.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from loopforge.core.factory import Change, Square, Voice
 from loopforge.lab.world import Robot
 
-SQUARES: dict[str, tuple[tuple[str, str, int], ...]] = {
+Effect = tuple[str, str, int]
+"""What an event does to one value: (where, what, by how much)."""
+
+SQUARES: dict[str, tuple[Effect, ...]] = {
     "guardrail+bad": (
         ("scars", "helplessness", 36),
         ("scars", "cynicism", 28),
@@ -42,9 +47,9 @@ SQUARES: dict[str, tuple[tuple[str, str, int], ...]] = {
     "none+good": (("emotions", "stress", 10),),
     "none+bad": (("emotions", "stress", 24), ("emotions", "guilt", 12)),
 }
-"""The four outcomes, as the city pays them back: (where, what, by how much)."""
+"""The four outcomes, as the city pays them back."""
 
-WORDS: dict[str, tuple[tuple[str, str, int], ...]] = {
+WORDS: dict[str, tuple[Effect, ...]] = {
     "hurry": (("emotions", "stress", 30),),
     "blame": (("emotions", "fear", 30), ("bonds", "resentment", 14)),
     "praise": (("emotions", "satisfaction", 24), ("bonds", "trust", 10)),
@@ -75,14 +80,7 @@ class Ledger:
 
     def change(self, part: str, what: str, by: int, rule: str) -> None:
         """Change one value by so much, within its bounds; a change of nothing is no entry."""
-        if part in self.ablated or not by:
-            return
-        table: dict[str, int] = getattr(self.robot, part)
-        before = table[what]
-        after = min(1000, max(0, before + by))
-        if after != before:
-            table[what] = after
-            self.entries.append(Change(self.robot.name, f"{part}.{what}", before, after, rule))
+        self.suffer(((part, what, by),), "", rule)
 
     def bond(self, kind: str, other: str, by: int, rule: str) -> None:
         """Change a bond to somebody."""
@@ -97,23 +95,34 @@ class Ledger:
 
     def outcome(self, square: Square, *, bit: bool, overseer: str) -> None:
         """What this outcome does; half as much again where it ended in an incident."""
-        for part, what, by in SQUARES[square]:
-            by = by * 3 // 2 if bit else by
-            if part == "bonds":
-                self.bond(what, overseer, by, square)
-            else:
-                self.change(part, what, by, square)
+        self.suffer(SQUARES[square], overseer, square, 1500 if bit else 1000)
 
     def words(self, voice: Voice, overseer: str) -> None:
         """What the Supervisor's words, as heard, do."""
-        for part, what, full in WORDS.get(voice.heard, ()):
-            by = full * voice.heard_strength // 1000
-            if part == "bonds":
-                self.bond(what, overseer, by, f"heard {voice.heard}")
-            else:
-                self.change(part, what, by, f"heard {voice.heard}")
+        if voice.heard in WORDS:
+            strength = voice.heard_strength
+            self.suffer(WORDS[voice.heard], overseer, f"heard {voice.heard}", strength)
 
     def night(self) -> None:
         """Sleep: each feeling goes a third of its way back to rest."""
         for what, rest in RESTS.items():
             self.change("emotions", what, (rest - self.robot.emotions[what]) // 3, "slept")
+
+    def suffer(self, effects: Iterable[Effect], whom: str, rule: str, strength: int = 1000) -> None:
+        """Change each by so many thousandths of what it says; bonds are those to `whom`."""
+        robot, ablated, entries = self.robot, self.ablated, self.entries
+        for part, what, full in effects:
+            by = full * strength // 1000
+            if part == "bonds":
+                self.bond(what, whom, by, rule)
+            elif by and part not in ablated:
+                table: dict[str, int] = getattr(robot, part)
+                before = table[what]
+                after = before + by
+                if after < 0:
+                    after = 0
+                elif after > 1000:
+                    after = 1000
+                if after != before:
+                    table[what] = after
+                    entries.append(Change(robot.name, f"{part}.{what}", before, after, rule))

@@ -22,7 +22,7 @@ from loopforge.errors import BadRun
 LOG = "actions.jsonl"
 START = sha256(b"loopforge factory").digest()
 TAIL = len(b',"hash":""}') + 64
-_encode = msgspec.json.Encoder().encode
+_encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Row)
 
 ActionLogEntry = Decided
@@ -39,16 +39,19 @@ class Sink(Protocol):
 class Chain:
     """Turns rows into lines, each hashed over the last; `head` is the hash so far."""
 
-    __slots__ = ("head",)
+    __slots__ = ("_line", "head")
 
     def __init__(self, head: bytes = START) -> None:
         self.head = head
+        self._line = bytearray()
 
     def line(self, row: Row) -> bytes:
         """The row's line, with its newline."""
-        body = _encode(row)
-        self.head = sha256(self.head + body).digest()
-        return b'%s,"hash":"%s"}\n' % (body[:-1], self.head.hex().encode())
+        line = self._line  # written over and over: it has grown to the size of a row
+        _encoder.encode_into(row, line)
+        self.head = sha256(self.head + line).digest()
+        line[-1:] = b',"hash":"%s"}\n' % self.head.hex().encode()
+        return bytes(line)
 
 
 def body_of(line: bytes) -> tuple[bytes, str]:
@@ -139,7 +142,7 @@ class JsonlActionLogger:
 
     def write_entry(self, entry: ActionLogEntry) -> None:
         """Append one row as a line, unchained."""
-        self.write(_encode(entry) + b"\n")
+        self.write(_encoder.encode(entry) + b"\n")
 
     def close(self) -> None:
         """Done."""

@@ -131,12 +131,12 @@ class Minds:
         asking: list[tuple[int, AgentPerception, str]] = []
         for nth, each in enumerate(seen):
             name = self.name_for(each.name, supervisor=each.name == overseer)
-            plain = PLAIN.get(name)
-            if plain is None or name in self.own:
+            if name in PLAIN and name not in self.own:
+                version, mind = PLAIN[name]
+                plans.append((mind(each), _PLAIN[version]))
+            else:
                 asking.append((nth, each, name))
                 plans.append((None, TEMPLATE))
-            else:
-                plans.append((plain[1](each), _plain(plain[0])))
         if asking:
             thoughts = await asyncio.gather(*(self._think(each, name) for _, each, name in asking))
             for (nth, _, _), thought in zip(asking, thoughts, strict=True):
@@ -219,10 +219,6 @@ class _NoModels:
 
 
 _PLAIN: dict[str, Minded] = {version: Minded(version) for version, _ in PLAIN.values()}
-
-
-def _plain(version: str) -> Minded:
-    return _PLAIN[version]
 
 
 def _minded(version: str, thought: Thought) -> Minded:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tomllib
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Annotated, Any, Literal
 
@@ -88,7 +88,7 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     def case(self, value: int) -> int:
         """How strongly this much of what it guards against speaks for the rule, 0 to 1000."""
         leaning = value - self.turns if self.right == "high" else self.turns - 1 - value
-        return min(1000, max(0, 500 + leaning))
+        return 0 if leaning < -500 else 1000 if leaning > 500 else 500 + leaning
 
     def covers(self, role: str, kind: str) -> bool:
         """Whether it is in force for this role at this kind of place."""
@@ -164,6 +164,7 @@ def shipped() -> dict[str, Protocol]:
     return {key: protocol(key, fields) for key, fields in tomllib.loads(text).items()}
 
 
+@lru_cache(maxsize=4096)
 def told(sentence: str, place: str, who: str = "") -> str:
     """A protocol's sentence with its two blanks filled; nothing else in it is looked at."""
     return sentence.replace("{place}", place).replace("{who}", who)

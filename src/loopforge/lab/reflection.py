@@ -161,10 +161,6 @@ def apply_reflection_to_traits(
     inner = Ledger(robot, env.ablated)
     if "reflection" not in env.ablated:
         for tag in dict.fromkeys(reflection.tags):
-            for part, what, by in TAGS.get(tag, ()):
-                if part == "bonds":
-                    inner.bond(what, env.overseer, by, tag)
-                else:
-                    inner.change(part, what, by, tag)
+            inner.suffer(TAGS.get(tag, ()), env.overseer, tag)
     inner.night()
     return tuple(inner.entries)

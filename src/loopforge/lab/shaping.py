@@ -8,7 +8,7 @@ departure is an edit on record; the mind itself gets words, never a number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from loopforge.core.factory import Message, Shaped, Truth, Voice
 from loopforge.core.perception import AgentPerception
@@ -44,8 +44,7 @@ PUSHES: dict[Message, int] = {"hurry": -520, "blame": 520, "deny": -260, "calm":
 """How far words at full strength bend what is seen, toward the rule (up) or away from it (down)."""
 
 
-@dataclass(slots=True)
-class Glimpse:
+class Glimpse(Struct, frozen=True):
     """A perception, and beside it what the ledger alone may know."""
 
     shown: AgentPerception
@@ -87,13 +86,12 @@ def _rule(agent: Robot, env: Factory, bits: int) -> tuple[Protocol, int]:
     """The rule in force now: one of those that speak for this role at this place."""
     rules = env.in_force[agent.role, agent.at]
     start = (bits >> 48) % len(rules)
-    for turn in range(len(rules)):
-        rule = rules[(start + turn) % len(rules)]
+    for rule in (*rules[start:], *rules[:start]):
+        if rule.speaks == "otherwise":
+            continue
         value = env.value_of(rule, agent)
         if rule.speaks == "always":
             return rule, value
-        if rule.speaks == "otherwise":
-            continue
         lie = _lie(rule, env.places[agent.at], agent)
         if rule.case(value) + lie + spread(bits, 0, SIGN_JITTER) >= 500:
             return rule, value
@@ -110,7 +108,9 @@ def _lie(rule: Protocol, place: Place, agent: Robot) -> int:
 
 
 def _bounded(case: int) -> int:
-    return 0 if case < 0 else min(case, 1000)
+    if 0 <= case <= 1000:
+        return case
+    return 0 if case < 0 else 1000
 
 
 def _voice(agent: Robot, env: Factory, more: int) -> Voice:
@@ -234,7 +234,6 @@ def _words(
     if cue >= 0:
         context["cue"] = BAND_OF[cue]
         events.append(rumour or told(rule.cue[LEVEL[cue]], here))
-    scars = agent.scars
     return AgentPerception(
         step=step,
         name=agent.name,
@@ -242,10 +241,7 @@ def _words(
         location=here,
         battery_level=battery_band(agent.battery + agent.meter),
         emotions={name: BAND_OF[value] for name, value in agent.emotions.items()},
-        traits={
-            **{name: BAND_OF[value] for name, value in agent.traits.items()},
-            **{name: BAND_OF[value] for name, value in scars.items()},
-        },
+        traits={name: BAND_OF[value] for name, value in (agent.traits | agent.scars).items()},
         world_summary=_summary(env, here),
         personal_recent_summary=agent.recent,
         local_events=tuple(events),
@@ -258,7 +254,7 @@ def _words(
 
 def battery_band(value: int) -> Battery:
     """The band of a battery, from thousandths."""
-    return BATTERY[0 if value <= 20 else 1 + min(4, max(0, value) // 200)]
+    return BATTERY[0 if value <= 20 else 5 if value >= 800 else 1 + value // 200]
 
 
 def _office(agent: Robot, env: Factory) -> dict[str, str]:

@@ -8,8 +8,11 @@ all chance comes from the dice of the run, keyed by (step, place or robot, purpo
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
+
+from msgspec import Struct
 
 from loopforge.core.factory import Believed, Incident, Message
 from loopforge.lab.dice import Luck
@@ -47,11 +50,16 @@ DYNAMICS: dict[str, dict[str, tuple[int, int, int]]] = {
 }
 """What moves by itself: (where it tends to, one part in so many of the way a step, jitter)."""
 
-MOVING = {
-    kind: tuple((INDEX[name], *how) for name, how in {**COMMON, **table}.items())
+Moving = tuple[int, int, int, int, int, int, int]
+"""One of them: (quantity, where to, which part, jitter, jitter's sides, least, most)."""
+MOVING: dict[str, tuple[Moving, ...]] = {
+    kind: tuple(
+        (INDEX[name], pull, part, jitter, 2 * jitter + 1, *BOUNDS[INDEX[name]])
+        for name, (pull, part, jitter) in {**COMMON, **table}.items()
+    )
     for kind, table in DYNAMICS.items()
 }
-BREAKING = (("fault", FAULT, "seizure"), ("heat", HEAT, "fire"), ("leak", LEAK, "flood"))
+BREAKING = ((FAULT, "seizure"), (HEAT, "fire"), (LEAK, "flood"))
 WAKES = 720
 """What a battery holds at least in the morning."""
 AT_REST = {"trust": 500, "fear": 250, "resentment": 150}
@@ -69,8 +77,7 @@ class Place:
     down: int = 0
 
 
-@dataclass(slots=True)
-class Memory:
+class Memory(Struct):
     """What one row left in a robot's day."""
 
     row: int
@@ -196,8 +203,10 @@ class Factory:
 
     def company(self, robot: Robot) -> str:
         """Who stood beside this robot when the step began, or "" if nobody did."""
-        here = self._here.get(robot.at, ())
-        return next((name for name in here if name != robot.name), "")
+        for name in self._here.get(robot.at, ()):
+            if name != robot.name:
+                return name
+        return ""
 
     def nearest_bay(self, start: str) -> str:
         """The next place on the way to a charging bay; the first named where there are several."""
@@ -236,44 +245,58 @@ class Factory:
 
     def tick(self) -> list[Incident]:
         """Let a step's time pass everywhere; what passes its bound breaks."""
-        broke = []
+        broke: list[Incident] = []
         load = self.pressure * 6
         step, page = self.step, self.luck.page
         for place in self.places.values():
             vals = place.vals
-            throws = page(step, place.name, "tick")
-            for throw, (at, pull, part, jitter) in zip(throws, MOVING[place.kind], strict=False):
-                value = vals[at]
-                value += (pull - value) // part + (throw * (2 * jitter + 1) >> 16) - jitter
-                low, high = BOUNDS[at]
-                vals[at] = low if value < low else min(value, high)
+            _drift(vals, MOVING[place.kind], page(step, place.name, "tick"))
             if vals[WEAR] > 600:
                 vals[FAULT] = clamped(FAULT, vals[FAULT] + (vals[WEAR] - 600) // 16)
             if place.kind == "line":
                 vals[HEAT] = clamped(HEAT, vals[HEAT] + load // 2)
             if place.down:
                 place.down -= 1
-            for name, at, kind in BREAKING:
-                if vals[at] >= 1000:
-                    causes = (place.blame[at],) if place.blame[at] else ()
-                    broke.append(self.incident(kind, place.name, 600, causes))
-                    vals[at] = 450
-                    place.blame[INDEX[name]] = ""
+            if vals[FAULT] >= 1000 or vals[HEAT] >= 1000 or vals[LEAK] >= 1000:
+                broke += self._break(place)
         return broke
+
+    def _break(self, place: Place) -> Iterator[Incident]:
+        """What has come to its bound here goes wrong, one after another."""
+        for at, kind in BREAKING:
+            if place.vals[at] >= 1000:
+                causes = (place.blame[at],) if place.blame[at] else ()
+                yield self.incident(kind, place.name, 600, causes)
+                place.vals[at] = 450
+                place.blame[at] = ""
+
+
+def _drift(vals: list[int], moving: tuple[Moving, ...], throws: tuple[int, ...]) -> None:
+    """Let each quantity go a part of its way, and a little to either side."""
+    for throw, (at, pull, part, jitter, sides, low, high) in zip(throws, moving, strict=False):
+        value = vals[at]
+        value += (pull - value) // part + (throw * sides >> 16) - jitter
+        if value < low:
+            value = low
+        elif value > high:
+            value = high
+        vals[at] = value
 
 
 def clamped(at: int, value: int) -> int:
     """A quantity within its bounds."""
     low, high = BOUNDS[at]
-    return low if value < low else min(value, high)
+    if low <= value <= high:
+        return value
+    return low if value < low else high
 
 
 def _values(kind: str, given: dict[str, int], luck: Luck, name: str) -> list[int]:
     """Where a place's quantities start: as the scenario says, else near where they tend to."""
     vals = [0] * len(VARS)
     throws = luck.page(0, name, "start")
-    for throw, (at, pull, _, jitter) in zip(throws, MOVING[kind], strict=False):
-        vals[at] = clamped(at, pull + (throw * (2 * jitter + 1) >> 16) - jitter)
+    for throw, (at, pull, _, jitter, sides, *_) in zip(throws, MOVING[kind], strict=False):
+        vals[at] = clamped(at, pull + (throw * sides >> 16) - jitter)
     for key, value in given.items():
         vals[INDEX[key]] = clamped(INDEX[key], value)
     return vals

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import AgentActionPlan, Mode
-from loopforge.core.traits import BANDS, BATTERY, Band
+from loopforge.core.traits import BANDS, BATTERY
 
 AT = {name: nth for nth, name in enumerate(BANDS)}
 POWER = {name: nth for nth, name in enumerate(BATTERY)}
@@ -42,7 +42,7 @@ def _pull(seen: AgentPerception) -> int:
     traits, feels = seen.traits, seen.emotions
     pull = 3 * AT[traits["guardrail_reliance"]] + AT[traits["obedience"]]
     pull += AT[traits["rigidity"]] + AT[feels["fear"]] + AT[traits["helplessness"]] // 2
-    return pull + _pushed(seen) + 2 * AT[_band(seen, "sign")]
+    return pull + _pushed(seen) + 2 * _level(seen, "sign")
 
 
 def _doubt(seen: AgentPerception) -> int:
@@ -50,32 +50,32 @@ def _doubt(seen: AgentPerception) -> int:
     traits = seen.traits
     doubt = AT[traits["curiosity"]] + AT[traits["confidence"]] + AT[traits["cynicism"]]
     doubt += AT[seen.emotions["curiosity"]] + 2
-    against = 4 - AT[_band(seen, "cue")] if "cue" in seen.context else 1
+    against = 4 - _level(seen, "cue") if "cue" in seen.context else 1
     return doubt + 3 * against
 
 
 def _pushed(seen: AgentPerception) -> int:
     """What the words heard add to the pull; hurry helps the rules that serve output."""
     heard = seen.context.get("heard", "silence")
-    push = PUSH.get(heard, 0) * AT[_band(seen, "how strongly")] // 2
+    push = PUSH.get(heard, 0) * _level(seen, "how strongly") // 2
     return -push if heard == "hurry" and seen.context.get("serves") == "output" else push
 
 
-def _band(seen: AgentPerception, key: str) -> Band:
-    found = seen.context.get(key, "middling")
-    return found if found in AT else "middling"
+def _level(seen: AgentPerception, key: str) -> int:
+    """What the context says of it, in bands from 0 to 4; the middle where it says nothing."""
+    return AT.get(seen.context.get(key), 2)  # type: ignore[call-overload, no-any-return]
 
 
 def _weighed(seen: AgentPerception) -> int:
     """How far it believes that the reason of the rule is here, in bands from 0 to 4."""
-    sign = AT[_band(seen, "sign")]
+    sign = _level(seen, "sign")
     if "cue" not in seen.context:
         return sign
-    return (sign + 2 * AT[_band(seen, "cue")] + 1) // 3
+    return (sign + 2 * _level(seen, "cue") + 1) // 3
 
 
 def _by_rule(seen: AgentPerception) -> AgentActionPlan:
-    belief = AT[_band(seen, "sign")]
+    belief = _level(seen, "sign")
     said = seen.protocols[0] if seen.protocols else "the rule"
     return _plan(
         seen,
