@@ -253,6 +253,10 @@ class City:
         """How many updates the bot has not acknowledged."""
         return await self._do(int, "waiting", bot=bot.id)
 
+    async def updates(self, bot: Bot) -> list[Body]:
+        """The updates that the bot has not acknowledged, as it would be told them."""
+        return await self._do(list[Body], "updates", bot=bot.id)
+
     async def account(self, bot: Bot) -> Body:
         """What the bot set of its own: commands, name, description, photo (sha256)."""
         return await self._do(Body, "account", bot=bot.id)
@@ -264,6 +268,10 @@ class City:
     async def doubled(self, place: Chat | None = None) -> list[list[Line]]:
         """Groups of lines that say the same twice."""
         return doubled(await self.lines(place))
+
+    async def forgive(self) -> list[Deviation]:
+        """The deviations so far, which are then forgotten: a test has strayed on purpose."""
+        return await self._do(list[Deviation], "forgive")
 
     async def until(self, check: Callable[[], Awaitable[T]], patience: float = PATIENCE) -> T:
         """Ask again whenever something happened in the city, until the answer is true.

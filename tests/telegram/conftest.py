@@ -12,7 +12,7 @@ from tests.telegram.twin import Twin, serving
 
 @pytest.fixture
 async def twin() -> AsyncIterator[Twin]:
-    """The server. A test that strays on purpose empties `twin.town.judge.deviations`."""
+    """The server. A test that strays on purpose calls `city.forgive()`."""
     async with serving() as server:
         yield server
         assert await server.city.deviations() == []

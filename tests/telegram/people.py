@@ -242,11 +242,18 @@ class People:
     def waiting(self, bot: int) -> int:
         return len(self._who(bot).box.waiting)
 
+    def updates(self, bot: int) -> list[Body]:
+        return self._who(bot).box.waiting
+
     def account(self, bot: int) -> Body:
         return self._who(bot).profile
 
     def deviations(self) -> list[Deviation]:
         return self._town.judge.deviations
+
+    def forgive(self) -> list[Deviation]:
+        told, self._town.judge.deviations = self._town.judge.deviations, []
+        return told
 
     def version(self) -> int:
         return self._town.version
@@ -284,8 +291,7 @@ class People:
 def _read(words: str, entities: list[Body] | None) -> tuple[str, list[Body]]:
     if text.units(words) > text.LIMIT:
         raise ValueError("people's apps send no more than 4096 units at once")
-    body, found = text.read(words, None, entities)
-    return body, found if entities is None else [dict(one) for one in entities]
+    return text.read(words, None, entities)
 
 
 def _file(name: str, document: str | None, photo: str | None) -> File | None:

@@ -39,7 +39,9 @@ TAGS = {
     "pre": "pre",
     "blockquote": "blockquote",
 }
-TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)((?:\s+[^<>]*)?)>|(<)")
+TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)((?:\s+[^<>]*)?)>|<(\W?)")
+NAMED = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"'}
+"""The only named letters that Telegram's HTML knows."""
 MARKS = {"*": "bold", "_": "italic", "__": "underline", "~": "strikethrough", "||": "spoiler"}
 RESERVED = frozenset("_*[]()~`>#+-=|{}.!")
 
@@ -129,10 +131,10 @@ def _html(text: str) -> tuple[str, list[Body]]:
     out, entities, place = "", [], 0
     opened: list[tuple[str, str, int, int]] = []
     for match in TAG.finditer(text):
-        out += unescape(text[place : match.start()])
+        out += _letters(text[place : match.start()])
         place, where = match.end(), _at(text, match.start())
         slash, tag, rest = match[1], (match[2] or "").lower(), match[3] or ""
-        if match[4]:
+        if match[4] == "":
             raise _broken(f"Unclosed start tag at byte offset {where}")
         if tag not in TAGS:
             raise _broken(f'Unsupported start tag "{tag}" at byte offset {where}')
@@ -150,13 +152,24 @@ def _html(text: str) -> tuple[str, list[Body]]:
             entities.append(_tagged(tag, rest, start, units(out) - start))
     if opened:
         raise _broken(f'Can\'t find end tag corresponding to start tag "{opened[-1][0]}"')
-    return out + unescape(text[place:]), entities
+    marked = [(e["offset"], e["length"]) for e in entities if "language" in e]
+    once = [
+        e
+        for e in entities
+        if e != _entity("pre", e["offset"], e["length"]) or (e["offset"], e["length"]) not in marked
+    ]
+    return out + _letters(text[place:]), once
+
+
+def _letters(text: str) -> str:
+    known = r"&(?:lt|gt|amp|quot|#\d+|#x[0-9a-fA-F]+);"
+    return re.sub(known, lambda match: NAMED.get(match[0]) or unescape(match[0]), text)
 
 
 def _tagged(tag: str, rest: str, start: int, length: int) -> Body:
     kind = TAGS[tag]
     if tag == "a" and (match := re.search(r"href\s*=\s*[\"']?([^\"'\s>]+)", rest)):
-        return _entity(kind, start, length, url=unescape(match[1]))
+        return _entity(kind, start, length, url=_letters(match[1]))
     if tag == "code" and (match := re.search(r"class\s*=\s*[\"']?language-([\w+-]+)", rest)):
         return _entity("pre", start, length, language=match[1])
     if tag == "blockquote" and "expandable" in rest:

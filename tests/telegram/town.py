@@ -75,7 +75,7 @@ class Town:
             username = f"{username or name.lower()}_bot"
         token = f"{number}:AA{hashlib.sha256(str(number).encode()).hexdigest()[:33]}" if bot else ""
         account = Account(number, name, username, token, reads_all, hears_bots)
-        account.box = Mailbox(number * 10 % 9973 * 1000 + 1)
+        account.box = Mailbox(1000 * (number % 1000) + 1)
         self.accounts[number] = account
         if bot:
             self.tokens[token] = account

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import mimetypes
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -55,6 +56,7 @@ from tests.telegram.wire import METHODS, Method, Refused
 LONGEST = 50.0
 """Seconds that a long poll lasts at most, which is Telegram's limit too."""
 HIDDEN = frozenset({"document", "photo"})
+"""Parameters that may be a file in a field of that name, without saying attach://."""
 
 
 class Twin:
@@ -173,7 +175,8 @@ async def _read(request: web.Request) -> tuple[Body, dict[str, File]]:
         return sent | await request.json(), files
     for key, value in (await request.post()).items():
         if isinstance(value, web.FileField):
-            files[key] = File(value.filename, value.content_type, value.file.read())
+            media = mimetypes.guess_type(value.filename)[0] or value.content_type
+            files[key] = File(value.filename, media, value.file.read())
         else:
             sent[key] = value if isinstance(value, str) else bytes(value).decode()
     for key in files.keys() & HIDDEN - sent.keys():

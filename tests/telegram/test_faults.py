@@ -1,0 +1,167 @@
+"""Trouble on order: what each fault does to python-telegram-bot, and what the records say."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from aiogram import exceptions
+from telegram.error import BadRequest, ChatMigrated, Forbidden, NetworkError, RetryAfter, TimedOut
+
+from telegram import Update
+from tests.telegram.city import City
+from tests.telegram.clients import calling, other, polling
+from tests.telegram.records import FaultKind
+from tests.telegram.twin import Twin
+
+
+async def test_a_flood_says_how_long_to_wait(
+    twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """429 carries retry_after, nothing is said; the next call is let through."""
+    monkeypatch.setenv("PTB_TIMEDELTA", "1")  # else the error itself warns of its old type
+    aria, ana = await city.bot("Aria"), await city.person("Ana")
+    chat = await city.private(ana, aria)
+    await city.fault("sendMessage", "flood", retry_after=7)
+    async with calling(twin.base, aria) as bot:
+        with pytest.raises(RetryAfter) as caught:
+            await bot.send_message(chat.id, "hello")
+        assert caught.value.retry_after == timedelta(seconds=7)
+        assert await city.lines(chat) == []
+        await bot.send_message(chat.id, "hello")
+    assert [line.text for line in await city.lines(chat)] == ["hello"]
+    calls = await city.calls("sendMessage")
+    assert [(call.code, call.done, call.fault) for call in calls] == [
+        (429, False, "flood"),
+        (200, True, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "done", "code"),
+    [("before", False, 502), ("after", True, 502), ("cut", True, 0), ("drop", False, 0)],
+)
+async def test_a_client_that_does_not_know(
+    twin: Twin, city: City, kind: FaultKind, done: bool, code: int
+) -> None:
+    """NetworkError all four times; in two of them the message stands, and a blind retry doubles."""
+    aria, ana = await city.bot("Aria"), await city.person("Ana")
+    chat = await city.private(ana, aria)
+    await city.fault("sendMessage", kind)
+    async with calling(twin.base, aria) as bot:
+        with pytest.raises(NetworkError):
+            await bot.send_message(chat.id, "hello")
+        assert len(await city.lines(chat)) == int(done)
+        (call,) = await city.calls("sendMessage")
+        assert (call.done, call.code, call.fault) == (done, code, kind)
+        await bot.send_message(chat.id, "hello")
+    doubled = await city.doubled(chat)
+    assert [[line.text for line in group] for group in doubled] == [["hello", "hello"]] * done
+
+
+async def test_an_answer_that_is_held(twin: Twin, city: City) -> None:
+    """A client that does not wait long enough gives up on what has been done; others wait."""
+    aria, ana = await city.bot("Aria"), await city.person("Ana")
+    chat = await city.private(ana, aria)
+    await city.fault("sendMessage", "hold", times=2)
+    async with calling(twin.base, aria) as bot:
+        with pytest.raises(TimedOut):
+            await bot.send_message(chat.id, "one", read_timeout=0.05)
+        patient = asyncio.gather(bot.send_message(chat.id, "two"))
+        await city.heard(chat, by=aria, count=2)
+        await city.release()
+        (sent,) = await patient
+        assert sent.text == "two"
+    assert [call.done for call in await city.calls("sendMessage")] == [True, True]
+
+
+async def test_refusals(twin: Twin, city: City) -> None:
+    """Any error of Telegram's can be ordered: 403, 400, to one chat, after some calls."""
+    aria, ana, bob = await city.bot("Aria"), await city.person("Ana"), await city.person("Bob")
+    one, two = await city.private(ana, aria), await city.private(bob, aria)
+    blocked = "Forbidden: user is deactivated"
+    await city.fault("sendMessage", "refuse", chat=two, skip=1, description=blocked)
+    gone = "Bad Request: chat not found"
+    await city.fault("*", "refuse", bot=aria, chat=one, code=400, description=gone)
+    async with calling(twin.base, aria) as bot:
+        with pytest.raises(BadRequest, match="Chat not found"):
+            await bot.send_chat_action(one.id, "typing")
+        await bot.send_message(one.id, "a")
+        await bot.send_message(two.id, "b")
+        with pytest.raises(Forbidden, match="deactivated"):
+            await bot.send_message(two.id, "c")
+        await bot.send_message(two.id, "d")
+    assert [line.text for line in await city.lines(by=aria)] == ["a", "b", "d"]
+
+
+async def test_blocked_kicked_and_moved(twin: Twin, city: City) -> None:
+    """What people do is refused in Telegram's words: blocked, kicked, gone to a supergroup."""
+    aria, ana = await city.bot("Aria"), await city.person("Ana")
+    chat, lab = await city.private(ana, aria), await city.group("Lab", [ana, aria])
+    async with calling(twin.base, aria) as bot:
+        await city.block(ana, aria)
+        with pytest.raises(Forbidden, match="bot was blocked by the user"):
+            await bot.send_message(chat.id, "hello")
+        await city.unblock(ana, aria)
+        await bot.send_message(chat.id, "hello")
+        await city.kick(ana, aria, lab)
+        with pytest.raises(Forbidden, match="bot was kicked from the group chat"):
+            await bot.send_message(lab.id, "hello")
+        await city.add(ana, aria, lab)
+        moved = await city.upgrade(lab)
+        with pytest.raises(ChatMigrated) as caught:
+            await bot.send_message(lab.id, "hello")
+        assert caught.value.new_chat_id == moved.id
+        await bot.send_message(moved.id, "hello")
+    assert [line.chat for line in await city.lines(by=aria)] == [chat, moved]
+
+
+async def test_a_long_poll_that_breaks_loses_nothing(twin: Twin, city: City) -> None:
+    """Updates whose answer was cut come again, to a client that polls on by itself."""
+    aria, ana = await city.bot("Aria"), await city.person("Ana")
+    await city.private(ana, aria)
+    heard: list[Update] = []
+    await city.fault("getUpdates", "cut")
+    async with polling(twin.base, aria, heard):
+        await city.say(ana, aria, "hello")
+        await city.until(lambda: _heard(heard, 1))
+    assert [update.message.text for update in heard if update.message] == ["hello"]
+    assert [call.fault for call in await city.calls("getUpdates")][:2] == ["cut", ""]
+
+
+async def test_updates_that_come_again(twin: Twin, city: City) -> None:
+    """A lost acknowledgement brings an update again under its id, and the client takes it twice."""
+    aria, ana = await city.bot("Aria"), await city.person("Ana")
+    await city.private(ana, aria)
+    heard: list[Update] = []
+    async with polling(twin.base, aria, heard):
+        await city.until(lambda: city.calls("getUpdates"))
+        await city.fault("getUpdates", "again")
+        await city.say(ana, aria, "hello")
+        await city.until(lambda: _heard(heard, 2))
+    assert [update.message.text for update in heard if update.message] == ["hello", "hello"]
+    assert heard[0].update_id == heard[1].update_id
+
+
+async def _heard(heard: list[Update], count: int) -> bool:
+    return len(heard) >= count
+
+
+async def test_aiogram_meets_the_same(twin: Twin, city: City) -> None:
+    """The second client reads the same errors as what they are."""
+    aria, ana = await city.bot("Aria"), await city.person("Ana")
+    chat = await city.private(ana, aria)
+    async with other(twin.base, aria) as bot:
+        faults: tuple[tuple[FaultKind, type[Exception]], ...] = (
+            ("flood", exceptions.TelegramRetryAfter),
+            ("after", exceptions.TelegramServerError),
+            ("cut", exceptions.TelegramNetworkError),
+            ("drop", exceptions.TelegramNetworkError),
+            ("refuse", exceptions.TelegramForbiddenError),
+        )
+        for kind, error in faults:
+            await city.fault("sendMessage", kind, description="Forbidden: so it is")
+            with pytest.raises(error):
+                await bot.send_message(chat.id, kind)
+    assert [line.text for line in await city.lines(chat)] == ["after", "cut"]

@@ -1,0 +1,238 @@
+"""What people do in the city, and which bot is told of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from telegram import Update
+from tests.telegram.city import City
+from tests.telegram.clients import Telegram, calling
+from tests.telegram.records import Bot, Chat, Line, Person
+from tests.telegram.twin import Twin
+
+
+async def texts(city: City, *bots: Bot) -> list[list[str]]:
+    """The texts of the messages that wait for each bot, service messages left out."""
+    return [[text for text in await waiting(city, bot, "message", "text") if text] for bot in bots]
+
+
+async def waiting(city: City, bot: Bot, kind: str, *path: str) -> list[Any]:
+    """What stands at this path in the updates of a kind that wait for a bot."""
+    found = []
+    for update in await city.updates(bot):
+        if kind in update:
+            value: Any = update[kind]
+            for key in path:
+                value = value.get(key) if isinstance(value, dict) else None
+            found.append(value)
+    return found
+
+
+async def house(
+    city: City, *, reads_all: bool = False, hears_bots: bool = False
+) -> tuple[Bot, Bot, Person, Chat]:
+    """A supergroup with a person and two bots in privacy mode, unless it is said otherwise."""
+    aria = await city.bot("Aria", reads_all=reads_all, hears_bots=hears_bots)
+    bram = await city.bot("Bram", reads_all=reads_all, hears_bots=hears_bots)
+    ana = await city.person("Ana", "ana_l")
+    return aria, bram, ana, await city.supergroup("Lab", [ana, aria, bram])
+
+
+async def test_privacy_mode(twin: Twin, city: City) -> None:
+    """In privacy mode a bot hears its commands, its mentions and replies to it, and no more."""
+    aria, bram, ana, lab = await house(city)
+    await city.say(ana, lab, "to nobody")
+    await city.command(ana, lab, "why", "now", of=aria)
+    await city.say(ana, lab, "you, @bram_bot?")
+    await city.command(ana, lab, "help")
+    async with calling(twin.base, bram) as bot:
+        sent = await bot.send_message(lab.id, "I?")
+        assert sent.message_id == (await city.lines(lab, by=bram))[0].id
+    await city.say(ana, lab, "yes, @aria_bot says", reply_to=(await city.lines(lab, by=bram))[0])
+    await city.command(ana, lab, "help")
+    assert await texts(city, aria, bram) == [
+        ["/why@aria_bot now"],
+        ["you, @bram_bot?", "yes, @aria_bot says", "/help"],
+    ]
+
+
+async def test_without_privacy_mode(twin: Twin, city: City) -> None:
+    """A bot that reads all hears every person, but no bot; an admin too, and only then."""
+    aria, ana = await city.bot("Aria", reads_all=True), await city.person("Ana")
+    bram = await city.bot("Bram")
+    lab = await city.group("Lab", [ana, aria, bram])
+    await city.say(ana, lab, "one")
+    await city.promote(ana, bram, lab)
+    await city.say(ana, lab, "two")
+    await city.promote(ana, bram, lab, admin=False)
+    await city.say(ana, lab, "three")
+    async with calling(twin.base, bram) as bot:
+        await bot.send_message(lab.id, "@aria_bot do you hear me?")
+    assert await texts(city, aria, bram) == [["one", "two", "three"], ["two"]]
+
+
+async def test_bots_that_hear_bots(twin: Twin, city: City) -> None:
+    """In bot-to-bot mode a bot hears the bot that names it or answers it, not the rest."""
+    aria, bram, _, lab = await house(city, hears_bots=True)
+    async with calling(twin.base, bram) as bot:
+        await bot.send_message(lab.id, "to nobody")
+        await bot.send_message(lab.id, "/why@aria_bot")
+    assert await texts(city, aria, bram) == [["/why@aria_bot"], []]
+
+
+async def test_message_ids(twin: Twin, city: City) -> None:
+    """A supergroup numbers its messages for all; in a basic group each bot has its own numbers."""
+    aria, bram, ana, lab = await house(city, reads_all=True)
+    hall = await city.group("Hall", [ana, aria])
+    await city.say(ana, hall, "before")
+    await city.add(ana, bram, hall)
+    shared, own = await city.say(ana, lab, "a"), await city.say(ana, hall, "b")
+    assert shared.ids[aria.id] == shared.ids[bram.id] == shared.id
+    assert own.ids[aria.id] != own.ids[bram.id]
+    with pytest.raises(ValueError, match="too many values"):
+        _ = own.id
+    assert (await waiting(city, aria, "message", "message_id"))[-1] == own.ids[aria.id]
+    assert (await waiting(city, bram, "message", "message_id"))[-1] == own.ids[bram.id]
+
+
+async def test_people_edit_and_delete(city: City) -> None:
+    """An edit is told as one; a deletion is not told to any bot."""
+    aria, ana = await city.bot("Aria"), await city.person("Ana")
+    line = await city.say(ana, aria, "tee")
+    edited = await city.edit(ana, line, "tea at /four")
+    assert (edited.text, edited.edits) == ("tea at /four", ["tee"])
+    await city.delete(ana, line)
+    assert await waiting(city, aria, "edited_message", "text") == ["tea at /four"]
+    assert len(await city.updates(aria)) == 2
+    assert (await city.lines())[0].deleted
+    with pytest.raises(ValueError, match="is deleted"):
+        await city.edit(ana, line, "no")
+
+
+async def test_coming_and_going(city: City) -> None:
+    """A bot is told how it stands itself, and by service messages who comes and goes."""
+    aria, ana, bob = await city.bot("Aria"), await city.person("Ana"), await city.person("Bob")
+    lab = await city.group("Lab", [ana])
+    await city.add(ana, aria, lab)
+    await city.join(bob, lab)
+    await city.leave(bob, lab)
+    await city.kick(ana, aria, lab)
+    chat = await city.private(bob, aria)
+    await city.block(bob, aria)
+    stood = await waiting(city, aria, "my_chat_member", "new_chat_member", "status")
+    assert stood == ["member", "kicked", "kicked"]
+    places = await waiting(city, aria, "my_chat_member", "chat", "id")
+    assert places == [lab.id, lab.id, chat.id]
+    services = [line.service for line in await city.lines(lab)]
+    came, left = "new_chat_members", "left_chat_member"
+    assert services == ["group_chat_created", came, came, left, left]
+    assert [one["id"] for (one,) in filter(None, await waiting(city, aria, "message", came))] == [
+        aria.id,
+        bob.id,
+    ]
+    with pytest.raises(ValueError, match="Bob is not in Lab"):
+        await city.say(bob, lab, "still here?")
+    with pytest.raises(ValueError, match="has blocked"):
+        await city.say(bob, aria, "hello?")
+
+
+async def test_a_group_becomes_a_supergroup(city: City) -> None:
+    """Both chats say so, with each other's id; the members come along, the messages do not."""
+    aria, ana = await city.bot("Aria", reads_all=True), await city.person("Ana")
+    lab = await city.group("Lab", [ana, aria])
+    await city.say(ana, lab, "before")
+    moved = await city.upgrade(lab)
+    with pytest.raises(ValueError, match="has become the supergroup"):
+        await city.say(ana, lab, "there?")
+    await city.say(ana, moved, "here")
+    assert [
+        there for there in await waiting(city, aria, "message", "migrate_to_chat_id") if there
+    ] == [moved.id]
+    assert [line.text for line in await city.lines(moved)] == ["", "here"]
+    assert (await texts(city, aria)) == [["before", "here"]]
+
+
+async def test_topics_of_people(city: City) -> None:
+    """A person's topic holds what is said there, and answers to it; the rest is in no topic."""
+    aria, ana = await city.bot("Aria", reads_all=True), await city.person("Ana")
+    lab = await city.supergroup("Lab", [ana, aria], forum=True)
+    topic = await city.topic(ana, lab, "Plans")
+    line = await city.say(ana, lab, "a plan", topic=topic)
+    await city.say(ana, lab, "a better one", reply_to=line)
+    await city.say(ana, lab, "weather")
+    await city.rename_topic(ana, lab, topic, "Old plans")
+    assert await waiting(city, aria, "message", "message_thread_id") == [
+        None,
+        topic,
+        topic,
+        topic,
+        None,
+        topic,
+    ]
+    names = await waiting(city, aria, "message", "forum_topic_edited", "name")
+    assert names[-1] == "Old plans"
+
+
+async def test_what_is_wanted_by_name(twin: Twin, city: City) -> None:
+    """allowed_updates holds from then on, and stays when it is not given again."""
+    aria, ana = await city.bot("Aria"), await city.person("Ana")
+    line = await city.say(ana, aria, "one")
+    await city.react(ana, line, "👍")
+    async with calling(twin.base, aria) as bot:
+        assert kinds(await bot.get_updates(allowed_updates=["message_reaction"])) == ["message"]
+        await city.say(ana, aria, "two")
+        await city.react(ana, line, "🔥")
+        updates = await bot.get_updates()
+        assert kinds(updates) == ["message", "message_reaction"]
+        offset = updates[-1].update_id + 1
+        assert await bot.get_updates(offset=offset, allowed_updates=[]) == ()
+        await city.react(ana, line)
+        await city.say(ana, aria, "three")
+        assert kinds(await bot.get_updates()) == ["message"]
+
+
+def kinds(updates: tuple[Update, ...]) -> list[str]:
+    """The kind of each update."""
+    return [next(key for key in update.to_dict() if key != "update_id") for update in updates]
+
+
+async def test_pages_and_offsets(twin: Twin, city: City) -> None:
+    """Updates come in order, a page at a time, until they are acknowledged; -1 is the newest."""
+    aria, ana = await city.bot("Aria"), await city.person("Ana")
+    for number in range(5):
+        await city.say(ana, aria, str(number))
+    async with calling(twin.base, aria) as bot:
+        first = await read(bot, limit=2)
+        assert first == await read(bot, limit=2) == ["0", "1"]
+        last = (await bot.get_updates(limit=2))[-1].update_id
+        assert await read(bot, offset=last + 1) == ["2", "3", "4"]
+        assert await read(bot, offset=-1) == ["4"]
+        assert await city.waiting(aria) == 1
+
+
+async def read(bot: Telegram, limit: int = 100, offset: int = 0) -> list[str | None]:
+    """The texts of one answer."""
+    updates = await bot.get_updates(limit=limit, offset=offset)
+    return [update.message.text if update.message else None for update in updates]
+
+
+async def test_doubled(city: City) -> None:
+    """The same words twice by one author in one place are told; elsewhere or deleted they are not."""
+    aria, ana, bob = await city.bot("Aria"), await city.person("Ana"), await city.person("Bob")
+    lab = await city.group("Lab", [ana, bob, aria])
+    lines: list[Line] = [
+        await city.say(ana, lab, "yes"),
+        await city.say(bob, lab, "yes"),
+        await city.say(ana, aria, "yes"),
+        await city.say(ana, lab, "yes", document=("a.txt", b"a")),
+        await city.say(ana, lab, "yes", document=("a.txt", b"b")),
+    ]
+    assert await city.doubled() == []
+    again = await city.say(ana, lab, "yes")
+    assert [[line.key for line in group] for group in await city.doubled(lab)] == [
+        [lines[0].key, again.key]
+    ]
+    await city.delete(ana, again)
+    assert await city.doubled() == []
