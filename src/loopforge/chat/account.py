@@ -65,6 +65,7 @@ def spoken(line: Line | str, view: Veil) -> Spoken:
         mode=line.mode,
         narrative=view.words(line.narrative),
         kept=line.kept,
+        changed=view.changed(line.id),
     )
 
 

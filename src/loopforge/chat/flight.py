@@ -38,6 +38,7 @@ from loopforge.core.perception import Line
 from loopforge.core.room import Heard, Purged, Reacted, Said, TurnDropped, Weighed, Weight
 from loopforge.core.words import Words, public
 from loopforge.errors import Unknown
+from loopforge.ledger.revised import latest
 from loopforge.ledger.tables import Readable
 from loopforge.runtime.ports import Ledger
 
@@ -57,10 +58,13 @@ MORE_REASONS = {
 }
 
 
-async def gather(ledger: Ledger, id: str, names: Names = HANDLES) -> Flight:
+async def gather(ledger: Readable, id: str, names: Names = HANDLES) -> Flight:
     """The record of the turn that an event belongs to, or of a person's line. Raises Unknown."""
     found = await _trace(ledger, await ledger.event(id))
-    return _record(found, Veil(), names)
+    events, lines, _ = _texts(found)
+    ids = {line.id for line in lines} | {event.id for event in events}
+    changes = await ledger.look(lambda tables: latest(tables, ids))
+    return _record(found, Veil(changes=changes), names)
 
 
 async def gather_for(
@@ -211,6 +215,7 @@ def _caller(found: TurnTrace, view: Veil, names: Names) -> Caller | None:
         mate="" if hidden else mate,
         text=view.line(body.text, event.id),
         hidden=hidden,
+        changed="" if hidden else view.changed(event.id),
     )
 
 
@@ -281,6 +286,7 @@ def _line_record(found: LineTrace, view: Veil, names: Names) -> LineRecord:
         state="weighed" if found.weighed else "stopped" if found.stopped else "waiting",
         gathered=found.gathered if found.weighed else 0,
         candidates=tuple(candidates),
+        changed=view.changed(heard.id),
     )
     return replace(record, withheld=view.notice)
 

@@ -14,6 +14,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+Changed = Literal["", "edited", "deleted"]
+"""What became of a line later. A record shows it as it was then, if it is not forgotten."""
+
 
 class Spoken(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line as the mate saw it. `seq` is its place in the room, 0 where it has none.
@@ -31,6 +34,7 @@ class Spoken(Struct, frozen=True, kw_only=True, omit_defaults=True):
     narrative: str = ""
     kept: bool = False
     hidden: bool = False
+    changed: Changed = ""
 
 
 class Caller(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -43,6 +47,7 @@ class Caller(Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: datetime | None = None
     mate: str = ""
     hidden: bool = False
+    changed: Changed = ""
 
 
 class Reason(Struct, frozen=True, kw_only=True):
@@ -314,6 +319,7 @@ class LineRecord(
     text: str
     state: Verdict
     gathered: int = 0
+    changed: Changed = ""
     withheld: str = ""
     candidates: tuple[Candidate, ...] = ()
 

@@ -116,7 +116,8 @@ def _line(record: TurnRecord, zone: tzinfo) -> str:
         return "A line"
     if caller.hidden or caller.at is None:
         return "A line that you may not see"
-    return f"{caller.who}’s line at {clock(caller.at, zone)}"
+    since = f" (it was {caller.changed} since)" if caller.changed else ""
+    return f"{caller.who}’s line at {clock(caller.at, zone)}{since}"
 
 
 def _reasons(one: Candidate) -> str:
@@ -243,6 +244,10 @@ def _price(record: TurnRecord) -> str:
 
 def _heard(record: LineRecord, zone: tzinfo) -> str:
     said = f"{record.who} said this at {clock(record.at, zone)}."
+    if record.changed == "edited":
+        said += " It says something else by now: it was edited later."
+    elif record.changed == "deleted":
+        said += " It was deleted later, and its words are forgotten."
     match record.state:
         case "stopped":
             return f"{said} A stop came before any mate had weighed it, so nobody answers it."

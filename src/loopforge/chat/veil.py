@@ -29,11 +29,14 @@ from sqlalchemy.engine import Connection
 
 from loopforge.chat.house import PREFIX
 from loopforge.chat.members import FOREVER, Sight
+from loopforge.chat.record import Changed
 from loopforge.core.events import Event
 from loopforge.core.perception import Line
+from loopforge.core.revision import Revision
 from loopforge.core.room import Heard, PersonJoined, PersonLeft, Said, Told
 from loopforge.core.words import Words, mended
 from loopforge.ledger.quotes import CHATTER, COMMON, RUN, folded, readings, spelled
+from loopforge.ledger.revised import latest
 from loopforge.ledger.rows import listed, within
 from loopforge.ledger.tables import Tables
 
@@ -178,6 +181,7 @@ class Veil:
     `hidden` maps the refs and the ids of lines that are withheld to their marker; `seqs` gives
     lines' places by id; `unknown` are the refs of names of people that the reader never met;
     `copies` are hidden texts as JSON strings, which prompts hold where a text needs escaping.
+    `changes` are the lines that were edited or deleted later, by id.
     """
 
     hidden: Mapping[str, str] = field(default_factory=dict)
@@ -186,11 +190,19 @@ class Veil:
     needles: Needles | None = None
     copies: frozenset[str] = frozenset()
     sight: Sight | None = None
+    changes: Mapping[str, Revision] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
 
     def sees(self, event: Event) -> bool:
         """Whether the reader may see an event of this room."""
         return self.sight is None or self.sight.sees(event.seq)
+
+    def changed(self, line: str) -> Changed:
+        """What became of a line later, as far as the reader may know."""
+        change = self.changes.get(line)
+        if change is None or not (self.sight is None or self.sight.sees(change.seq)):
+            return ""
+        return "deleted" if change.deleted else "edited"
 
     def marker(self, words: Words, line: str = "") -> str:
         """The marker in place of a text that is withheld; "" for one that is not."""
@@ -293,10 +305,12 @@ async def veil(
     refs = {words.ref for words in texts if words.ref}
     ids = {line.id for line in lines if line.id} | {event.id for event in events}
 
-    def look(connection: Connection) -> tuple[dict[str, Place], dict[str, Place]]:
-        return owners(connection, refs), places(connection, ids)
+    def look(
+        connection: Connection,
+    ) -> tuple[dict[str, Place], dict[str, Place], dict[str, Revision]]:
+        return owners(connection, refs), places(connection, ids), latest(connection, ids)
 
-    owned, stand = await tables.look(look)
+    owned, stand, changes = await tables.look(look)
     judge = _Judge(stream, sight)
     met, unknown = judge.people(presence)
     hidden = {id: mark for id, place in stand.items() if (mark := judge.marker(place))}
@@ -320,6 +334,7 @@ async def veil(
         needles=Needles(set(withheld), _open(events, lines, hidden), names),
         copies=frozenset(json.dumps(text, ensure_ascii=False) for text in withheld),
         sight=sight,
+        changes=changes,
     )
 
 

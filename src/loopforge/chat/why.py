@@ -13,12 +13,12 @@ from loopforge.chat.flight import gather
 from loopforge.chat.record import Asking, Calling, Flight, Intended, LineRecord, Spoken, TurnRecord
 from loopforge.chat.story import many, story
 from loopforge.chat.trace import turn_of
-from loopforge.runtime.ports import Ledger
+from loopforge.ledger.tables import Readable
 
 __all__ = ["told", "turn_of", "why"]
 
 
-async def why(ledger: Ledger, id: str) -> str:
+async def why(ledger: Readable, id: str) -> str:
     """The answer to "why?" about any event, as plain text. Raises Unknown."""
     return told(await gather(ledger, id))
 
@@ -67,7 +67,8 @@ def _cause(record: TurnRecord) -> list[str]:
     lines = []
     if caller := record.caller:
         who = caller.who or "a person"
-        lines.append(f"It was called ({record.summons}) by {who}: “{caller.text}”")
+        since = _since(caller.changed)
+        lines.append(f"It was called ({record.summons}) by {who}: “{caller.text}”{since}")
     for one in record.candidates:
         reasons = ", ".join(f"{reason.name} {reason.points:+d}" for reason in one.reasons)
         whose = "" if one.mate == record.mate else f"{one.name}: "
@@ -98,7 +99,11 @@ def _shown(record: TurnRecord) -> list[str]:
 def _spoken(line: Spoken) -> str:
     who = f"{line.who}: " if line.who else ""
     meant = f" ({line.mode}: {line.narrative})" if line.narrative else ""
-    return f"{line.at:5} {line.kind}: {who}{line.text}{meant}"
+    return f"{line.at:5} {line.kind}: {who}{line.text}{meant}{_since(line.changed)}"
+
+
+def _since(changed: str) -> str:
+    return f" ({changed} since)" if changed else ""
 
 
 def _plan(record: TurnRecord) -> list[str]:
@@ -195,7 +200,7 @@ def _chain(record: TurnRecord) -> list[str]:
 
 
 def _line(record: LineRecord) -> Iterator[str]:
-    yield f"{record.who or 'A person'} said: “{record.text}”"
+    yield f"{record.who or 'A person'} said: “{record.text}”{_since(record.changed)}"
     if record.withheld:
         yield record.withheld
     for one in record.candidates:

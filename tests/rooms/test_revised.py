@@ -1,0 +1,172 @@
+"""Lines that were edited or deleted: people and mates see what stands there now, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import open_ledger_of
+from loopforge.chat.flight import gather
+from loopforge.chat.record import LineRecord, TurnRecord
+from loopforge.chat.story import story
+from loopforge.chat.why import told
+from loopforge.core.events import Event, TurnEnded
+from loopforge.core.revision import Revised
+from loopforge.core.room import LineDeleted, Said
+from loopforge.errors import Unknown
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.clock import Stamp
+from tests.rooms.conftest import Home, living
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Home]:
+    """A home whose mates quote nobody."""
+    async with living(tmp_path, lambda _: "So it is.") as made:
+        yield made
+
+
+async def shown(home: Home, line: Event) -> Event:
+    """The line as a reader is given it."""
+    history = await home.app.front.history(home.room, limit=200)
+    return next(event for event in history if event.id == line.id)
+
+
+async def forgotten(home: Home) -> None:
+    """Wait until what was deleted is forgotten, by whoever began it."""
+    ear = home.app.front.listen(home.room)
+    while "ledger.erased" not in await home.kinds():
+        await anext(ear)
+    ear.close()
+    await home.app.forgetting.finish(f"room:{home.room}")  # until the files are clean
+
+
+async def test_an_edited_line_says_what_it_says_now(home: Home) -> None:
+    """History, a single line and the next prompt hold the new words; the record keeps the old."""
+    line = await home.says("ana", "@maya I grow turnips")
+    await home.rest()
+    front, ana = home.app.front, home.people["ana"]
+    await front.edit(home.room, ana, line.id, "@maya I grow leeks")
+    now = await shown(home, line)
+    assert isinstance(now, Revised)
+    assert (str(now.body.text), now.revision.by) == ("@maya I grow leeks", f"person:{ana}")
+    assert str((await front.line(home.room, line.id)).body.text) == "@maya I grow leeks"
+    await home.says("ana", "@maya what do I grow?")
+    await home.rest()
+    prompt = str(home.models.asked[-1].messages)
+    assert "leeks" in prompt
+    assert "turnips" not in prompt
+    first = await home.app.ledger.event(line.id)
+    assert str(first.body.text) == "@maya I grow turnips"
+
+
+async def test_search_finds_what_an_edited_line_says_now_alone(home: Home) -> None:
+    """The old words find nothing, the new ones the line itself, also after a second edit."""
+    line = await home.says("ana", "@maya I grow turnips")
+    front, ana = home.app.front, home.people["ana"]
+    for text in ("@maya I grow leeks", "@maya I grow pumpkins"):
+        await front.edit(home.room, ana, line.id, text)
+    for gone in ("turnips", "leeks"):
+        assert not await front.search(home.room, gone, 5)
+    found = await front.search(home.room, "pumpkins", 5)
+    assert [event.id for event in found] == [line.id]
+    assert str(found[0].body.text) == "@maya I grow pumpkins"
+
+
+async def test_a_deleted_line_is_forgotten_with_what_it_was_edited_to_and_what_quotes_it(
+    home: Home,
+) -> None:
+    """No reader, no search, no mate and no file holds a word of it, and the chain verifies."""
+    line = await home.says("ana", "@maya my locker opens with rhubarb-4711")
+    await home.rest()
+    front, ana = home.app.front, home.people["ana"]
+    await home.says("ben", "rhubarb-4711 is a fine word")
+    await front.edit(home.room, ana, line.id, "@maya my locker opens with gherkin-4712")
+    await home.rest()
+    await front.delete(home.room, ana, line.id)
+    now = await shown(home, line)
+    assert now.body.text.text is None
+    assert isinstance(now, Revised)
+    assert now.revision.deleted
+    await forgotten(home)
+    for word in ("rhubarb", "gherkin"):
+        assert not await front.search(home.room, word, 5)
+        for path in (home.path / "data").glob("**/*"):
+            if path.is_file():
+                assert word.encode() not in path.read_bytes(), path
+    await home.says("ana", "@maya what did I tell you?")
+    await home.rest()
+    assert "rhubarb" not in str(home.models.asked[-1].messages)
+    assert (await home.app.ledger.verify()).findings == ()
+    with pytest.raises(Unknown):
+        await front.edit(home.room, ana, line.id, "@maya rhubarb again")
+
+
+async def test_what_was_deleted_before_the_end_is_forgotten_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    """A process that died after the deletion leaves the forgetting to the host's next start."""
+    async with living(tmp_path) as home:
+        line = await home.says("ana", "@maya my locker opens with rhubarb-4711")
+        await home.rest()
+        settings, clock = home.app.settings, home.clock
+    async with open_ledger_of(settings) as ledger:
+        fact = Stamp(clock, home.app.stamp.dice).fact(
+            LineDeleted(line=line.id, by="room"), actor="room"
+        )
+        await ledger.append("room:commons", [fact])
+        assert "rhubarb" in str(await ledger.event(line.id))
+    async with living(tmp_path, seed=8) as home:
+        await forgotten(home)
+        assert (await home.app.ledger.event(line.id)).body.text.text is None
+
+
+async def test_a_turn_whose_only_line_is_deleted_comes_to_its_end(tmp_path: Path) -> None:
+    """A mate that is answering a line alone says nothing to it once it is deleted."""
+    slow = ScriptedAnswer(text="So it is.", wait=20)
+    async with living(tmp_path, lambda _: slow) as home:
+        line = await home.says("ana", "@maya a secret of mine")
+        await home.clock.advance(5)
+        assert home.models.asked
+        await home.app.front.delete(home.room, home.people["ana"], line.id)
+        await home.rest()
+        await forgotten(home)
+        assert "maya" not in await home.said()
+        ended = [e.body for e in await home.events() if isinstance(e.body, TurnEnded)]
+        assert ended[0].outcome == "stopped"
+
+
+async def test_a_record_shows_the_line_as_it_was_and_says_that_it_was_edited(home: Home) -> None:
+    """The turn's record keeps the words it answered; story, text and record say it was edited."""
+    line = await home.says("ana", "@maya I grow turnips")
+    await home.rest()
+    said = next(e for e in await home.events() if isinstance(e.body, Said))
+    await home.app.front.edit(home.room, home.people["ana"], line.id, "@maya I grow leeks")
+    record = await gather(home.app.ledger, said.id)
+    assert isinstance(record, TurnRecord)
+    assert record.caller is not None
+    assert (record.caller.text, record.caller.changed) == ("@maya I grow turnips", "edited")
+    assert [one.changed for one in record.shown.lines if one.id == line.id] == ["edited"]
+    assert "(it was edited since)" in " ".join(story(record, home.app.rooms._rules.zone))
+    assert "“@maya I grow turnips” (edited since)" in told(record)
+    own = await gather(home.app.ledger, line.id)
+    assert isinstance(own, LineRecord)
+    assert own.changed == "edited"
+
+
+async def test_who_was_away_when_a_line_was_edited_sees_neither_version(home: Home) -> None:
+    """The new words are of a time they may not see, the old ones are not what was meant."""
+    line = await home.says("ana", "@maya I grow turnips")
+    front, ana = home.app.front, home.people["ana"]
+    await home.enter("ben")
+    ben = home.people["ben"]
+    await home.rest()
+    await front.leave(home.room, ben)
+    await front.edit(home.room, ana, line.id, "@maya I grow leeks")
+    sight = await front.lobby.sight(home.room, ben)
+    seen = next(e for e in await front.history(home.room, sight=sight) if e.id == line.id)
+    assert str(seen.body.text) == "[changed while you were away]"
+    assert not await front.search(home.room, "turnips", 5, sight)
+    assert not await front.search(home.room, "leeks", 5, sight)
