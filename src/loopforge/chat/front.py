@@ -6,7 +6,7 @@ search, why, and what was shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.chat.closing import Closing
 from loopforge.chat.commands import Commands
-from loopforge.chat.house import stream_of
+from loopforge.chat.house import PREFIX, stream_of
 from loopforge.chat.lobby import Lobby
 from loopforge.chat.members import EVERYTHING, Sight
 from loopforge.chat.places import Spot
@@ -24,7 +24,9 @@ from loopforge.chat.server import Rooms
 from loopforge.chat.state import RoomState
 from loopforge.chat.veil import places
 from loopforge.chat.why import why
+from loopforge.core.delivery import Drafted
 from loopforge.core.events import Event
+from loopforge.core.mate import Mate
 from loopforge.core.revision import Revised
 from loopforge.core.room import (
     File,
@@ -126,6 +128,11 @@ class Front:
         """What people at a terminal are told on entering."""
         return self._rooms.notice
 
+    @property
+    def mates(self) -> Mapping[str, Mate]:
+        """The mates of this home, in any room or none."""
+        return self._rooms.mates
+
     async def come_in(self, room: str, person: str, name: str) -> None:
         """Somebody who is known comes into a room that is open to this home's own people."""
         await self._rooms.come_in(room, person, name)
@@ -194,6 +201,10 @@ class Front:
     async def look(self, work: Callable[[Connection], T]) -> T:
         """Read tables by hand (chat/places.py has the questions)."""
         return await self._ledger.look(work)
+
+    async def note(self, stream: str, body: Drafted) -> None:
+        """A platform shows what a mate is saying, or (with no message) shows it no longer."""
+        await self._rooms.add(stream.removeprefix(PREFIX), "", body)
 
     # ------------------------------------------------------------ asking
 
