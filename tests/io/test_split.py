@@ -44,7 +44,7 @@ TEXTS = st.lists(BITS, max_size=60).map("".join)
 PROSE = st.lists(
     st.lists(WORDS, min_size=1, max_size=12).map(lambda words: " ".join(words) + "."),
     min_size=1,
-    max_size=12,
+    max_size=20,
 )
 READER = MarkdownIt("commonmark", {"html": False})
 
@@ -66,12 +66,13 @@ def test_nothing_is_lost_and_nothing_is_too_long(text: str, limit: int) -> None:
 
 @given(TEXTS, LIMITS)
 def test_no_piece_shows_nothing(text: str, limit: int) -> None:
-    """No piece is blank, unless the whole text is; none begins or ends with blank space."""
+    """No piece is blank, unless the whole text is; without code, none begins or ends so."""
     pieces = split(text, limit)
     shown = [piece.text for piece in pieces if piece.text.strip(" \n\r\t\u200b\u2800")]
     if text.strip(" \n\r\t\u200b\u2800"):
         assert len(shown) == len(pieces)
-        assert all(piece.text == piece.text.strip() for piece in pieces)
+        if not set("`~") & set(text):
+            assert all(piece.text == piece.text.strip() for piece in pieces)
 
 
 @given(TEXTS, LIMITS)
@@ -122,7 +123,7 @@ def test_a_long_grapheme_is_cut_between_characters_and_never_within_one() -> Non
     assert within("\ud835\udd38", 1)
 
 
-@given(PROSE, st.integers(120, 200))
+@given(PROSE, st.integers(250, 400))
 def test_prose_is_cut_between_sentences_and_pieces_are_filled(lines: list[str], limit: int) -> None:
     """Every piece of ordinary prose ends with its sentence, and is at least half full."""
     pieces = split(" ".join(lines), limit)

@@ -143,10 +143,12 @@ class _Cutter:
         if self.end - start <= self.limit and (rest := self._made(start, len(self.text))):
             return rest
         head = self._head(start)
-        far = reach(self.text, start, self.limit - measure(head))
+        room = self.limit - measure(head)
+        far = reach(self.text, start, room)
+        full = far - start if far < len(self.text) else room  # the same while the text grows
         for least, places in self._places(start, far):
             for at in places:
-                if at - start < least * (far - start) or at <= start:
+                if at - start < least * full or at <= start:
                     break
                 if self._tidy(at) and (made := self._made(start, at)):
                     return made
@@ -173,8 +175,8 @@ class _Cutter:
         spaces = [at for _, at in self._found(_CLAUSE, start, far)]
         met = self._met(start, far)
         yield GOOD, outside[0]
-        yield GOOD / 2, [block.start for block in met if block.end > far]
-        yield GOOD, [block.end for block in reversed(met) if block.end <= far]
+        yield GOOD / 2, [b.start for b in met if b.end > far or not b.closed]
+        yield GOOD, [b.end for b in reversed(met) if b.end <= far and b.closed]
         yield GOOD, outside[1]
         gaps = [at for at in inside if self.text[at - 2 : at] == "\n\n"]
         yield (GOOD + 1) / 2, gaps

@@ -178,6 +178,7 @@ def test_code_is_never_altered(parts: list[tuple[str, str, str]]) -> None:
         ("````c sharp\n@here\n````", "```c\n@here\n```"),
         ("```\nopen @here", "```\nopen @here\n```"),
         ("it`s\n```\na `b`\n```", "it\\`s\n```\na `b`\n```"),
+        ("``a`\n```\n``\n```", "\\``a`\n```\n``\n```"),
         ("https://a.b/@here?q=<x", "https://a.b/%40here?q=<x"),
         ("- a https://a.b. And", None),
     ],

@@ -108,11 +108,18 @@ def _unpaired(url: str) -> bool:
 
 def _closed(prose: str) -> str:
     """Prose in which no backtick waits for another in the code that comes later."""
+    parts, at = [], 0
+    for start, end in code(prose):
+        span = prose[start:end]
+        begun, ended = len(span) - len(span.lstrip("`")), len(span) - len(span.rstrip("`"))
+        surplus = 0 if ended >= len("```") else max(0, begun - ended)
+        parts += [_escaped(prose[at:start]), "\\`" * surplus, span[surplus:]]
+        at = end
+    return "".join([*parts, _escaped(prose[at:])])
 
-    def escaped(part: str) -> str:
-        return _STRAY.sub(lambda found: "\\`" if found[0] == "`" else found[0], part)
 
-    return outside(prose, escaped)
+def _escaped(text: str) -> str:
+    return _STRAY.sub(lambda found: "\\`" if found[0] == "`" else found[0], text)
 
 
 # ---------------------------------------------------------------- blocks and lines

@@ -1,0 +1,43 @@
+"""What of the Discord surface can be set, as one value, and how the state of an account is said.
+
+Does not know where a value comes from.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from loopforge.artifacts.receive import Limits
+
+Standing = Literal["waiting", "connected", "refused"]
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """How the surface behaves.
+
+    `stream`: what a mate is saying is shown while it says it. `marks`: a line that called a mate
+    bears a sign of how far that is. `catch_up`: messages read in one place at most after a gap.
+    `files`: the limits of one file that people give, `most_files` of one message. `guilds` seconds
+    a client waits for guilds that are late. `pauses` before an account is tried again, by how often
+    it failed in a row; `refused` seconds before one is that Discord does not let in.
+    """
+
+    stream: bool = True
+    marks: bool = True
+    catch_up: int = 300
+    files: Limits = Limits(size=10_000_000, text=200_000)
+    most_files: int = 10
+    guilds: float = 2.0
+    pauses: tuple[float, ...] = (1.0, 2.0, 5.0, 15.0, 60.0)
+    refused: float = 900.0
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """How an account stands: of which mates, how, and why if it is not connected."""
+
+    mates: tuple[str, ...]
+    standing: Standing = "waiting"
+    why: str = ""
+    user: str = ""

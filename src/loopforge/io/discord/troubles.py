@@ -1,0 +1,107 @@
+"""Troubles of Discord, as sentences that say what to do; and no secret in any of them.
+
+Tells apart what ends for good (a right that is missing, a channel that is gone) from what is worth
+another try. Does not try anything itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+
+import aiohttp
+
+import discord
+from loopforge.errors import SendFailed
+
+_HOOK = re.compile(r"(webhooks/\d+/)[\w-]+")
+_TOKEN = re.compile(r"[\w-]{20,}\.[\w-]{6,}\.[\w-]{20,}")
+GONE = {
+    10003: "the channel is gone.",
+    10004: "the server is gone.",
+    50001: "the bot cannot see {place} any more. Invite it again, or let it view the channel.",
+    50007: "this person takes no direct messages from the bot. They can allow them in the privacy "
+    "settings of a server that both are in.",
+    50278: "this person takes no direct messages from the bot: they share no server any more.",
+}
+"""Codes after which nothing else is worth sending there."""
+FINAL = {
+    10008: "the message it belongs to is gone.",
+    10014: "Discord does not know this emoji.",
+    30010: "the message bears too many reactions already.",
+    40005: "it is too large for Discord.",
+    50013: "the bot may not do this in {place}; give it the permissions Send Messages, Read Message "
+    "History, Add Reactions and Attach Files there.",
+    50083: "the thread is closed; open it again.",
+    160005: "the thread is locked; unlock it.",
+    90001: "the one it is for has blocked the bot.",
+}
+
+
+class Broken(aiohttp.ClientError):
+    """A webhook's call broke off: it was carried out, or it was not."""
+
+
+def scrub(text: object, secrets: Iterable[str] = ()) -> str:
+    """The text without tokens of accounts and webhooks."""
+    clean = _HOOK.sub(r"\1(secret)", str(text))
+    for secret in secrets:
+        clean = clean.replace(secret, "(secret)")
+    return _TOKEN.sub("(secret)", clean)
+
+
+def refused(error: BaseException) -> str:
+    """Why Discord does not let an account in, and what to do; "" if it may do so in a moment."""
+    if isinstance(error, discord.LoginFailure):
+        return "Discord does not know its token. Make a new one in the developer portal."
+    if isinstance(error, discord.PrivilegedIntentsRequired):
+        return "its Message Content Intent is off. Switch it on in the developer portal (Bot)."
+    if isinstance(error, discord.ConnectionClosed) and error.code == 4004:
+        return "Discord does not know its token any more. Make a new one in the developer portal."
+    if isinstance(error, discord.ConnectionClosed) and error.code in (4010, 4011, 4012, 4013):
+        return f"Discord refuses the connection (code {error.code}). A newer Loopforge may help."
+    return ""
+
+
+def failed(error: BaseException, place: str) -> SendFailed:
+    """What became of something that Discord did not take."""
+    match error:
+        case SendFailed():
+            return error
+        case discord.RateLimited():
+            return SendFailed("Discord asks for patience.", after=error.retry_after)
+        case discord.HTTPException():
+            return _answered(error, place)
+        case asyncio.TimeoutError() | TimeoutError():
+            return SendFailed("Discord did not answer in time.")
+        case aiohttp.ClientError() | OSError():
+            return SendFailed("the connection to Discord broke off.")
+        case _:
+            return SendFailed(f"it went wrong: {type(error).__name__}: {scrub(error)[:200]}")
+
+
+def _answered(error: discord.HTTPException, place: str) -> SendFailed:
+    if why := GONE.get(error.code):
+        return SendFailed(why.format(place=place), gone=True)
+    if why := FINAL.get(error.code):
+        return SendFailed(why.format(place=place), final=True)
+    said = scrub(error.text)[:200] or "no reason was given"
+    if error.status == 429:
+        return SendFailed("Discord asks for patience.", after=_patience(error))
+    if error.status >= 500:
+        return SendFailed(f"Discord has trouble of its own ({error.status}).")
+    if error.status == 401:
+        return SendFailed("Discord does not know the bot's token any more.", after=60.0)
+    if error.status == 404:
+        return SendFailed("it is gone from Discord.", final=True)
+    return SendFailed(f"Discord refuses it ({error.status}): {said}", final=True)
+
+
+def _patience(error: discord.HTTPException) -> float:
+    """Seconds that the answer's header asks for, at most an hour; a few if it does not say."""
+    try:
+        asked = float(error.response.headers.get("Retry-After", ""))
+    except ValueError:
+        return 5.0
+    return min(max(asked, 1.0), 3600.0)
