@@ -31,8 +31,8 @@ async def test_a_code_from_the_page_links_an_account(site: Town) -> None:
     person = await site.app.linking.claim(code, "telegram", TELEGRAM)
     assert person.id == olu.person
     shown = (await olu.get("/you")).text
-    assert "<td>Telegram</td>" in shown
-    assert TELEGRAM in shown
+    assert "<td>Telegram<br>" in shown
+    assert f"{TELEGRAM}, since " in shown
     assert f"also telegram {TELEGRAM}" in (await olu.get("/house/people")).text
 
 
