@@ -72,7 +72,7 @@ async def test_runs_wait_for_each_other(site: Town) -> None:
     """Of three runs that are started at once one is played at a time, and all come to their end."""
     owner = await site.owner()
     for seed in ("1", "2", "3"):
-        form = {"scenario": "first_shift", "policy": "stub", "days": "30", "seed": seed}
+        form = {"scenario": "first_shift", "policy": "stub", "days": "10", "seed": seed}
         await owner.post("/lab", form)
     page = words(await owner.get("/lab"))
     assert "waiting" in page
