@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from loopforge.ledger.views import View
     from loopforge.people.linking import Linking
     from loopforge.people.pairing import Pairing
+    from loopforge.people.pairing import Policy as Welcoming
 
 log = logging.getLogger(__name__)
 FOLLOW = 1.0
@@ -324,7 +325,7 @@ def _wired(
     rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, notice_of(models))
     deliveries = Deliveries(ledger, stamp, surfaces, Lost(house.known, cast))
     accounts, chronicle = Accounts(ledger, people, stamp), Chronicle(ledger, roster, stamp)
-    linking, pairing = doors_of(accounts, people, clock)
+    linking, pairing = doors_of(settings, accounts, people, clock)
     artifacts = Artifacts(settings.data / ARTIFACTS, clock)
     keeper = Keeper(ledger, artifacts, tasks, clock)
     closing = Closing(ledger, rooms, house, conduct, lanes, tasks)
@@ -369,12 +370,18 @@ def _wired(
     )
 
 
-def doors_of(accounts: Accounts, people: Registry, clock: Clock) -> tuple[Linking, Pairing]:
+def doors_of(
+    settings: Settings, accounts: Accounts, people: Registry, clock: Clock
+) -> tuple[Linking, Pairing]:
     """Who is who on other platforms, and which strangers are let in there."""
     from loopforge.people.linking import Linking
     from loopforge.people.pairing import Pairing
 
-    return Linking(accounts.desk, people, clock), Pairing(accounts.desk, people)
+    policies: dict[str, Welcoming] = {
+        "discord": settings.discord_dm,
+        "telegram": settings.telegram_dm,
+    }
+    return Linking(accounts.desk, people, clock), Pairing(accounts.desk, people, policies)
 
 
 def notice_of(models: Models) -> str:
