@@ -20,7 +20,10 @@ ROOT = Path(__file__).parent.parent.parent
 
 @asynccontextmanager
 async def elsewhere() -> AsyncIterator[tuple[str, City]]:
-    """Start it; its address and its city. It ends with the block, and with this process."""
+    """Start it; its address and its city. It ends with the block, and with this process.
+
+    Starting takes seconds, in which aiogram builds its models: use one for many tests.
+    """
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
