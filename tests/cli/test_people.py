@@ -14,7 +14,7 @@ from loopforge.app import App, open_app
 from loopforge.cli import main
 from loopforge.home import make_home
 from loopforge.models.scripted import ScriptedModels
-from loopforge.people.pairing import Code, Silent, Welcome
+from loopforge.people.pairing import Closed, Code, Silent, Welcome
 from loopforge.settings import load_settings
 
 ANA, BO = "814273645120389120", "99112233"
@@ -154,3 +154,11 @@ def test_people_are_told_apart(run: Run, home: Path) -> None:
     assert code == 2
     assert "`loopforge people list`" in err
     assert "\tBeep\tbot\tdiscord:2\n" in run("list")[1]
+
+
+def test_settings_say_what_strangers_meet(home: Path) -> None:
+    """A home whose Discord is open lets in whoever writes there, and nobody else for that."""
+    (home / "loopforge.toml").write_text('discord_dm = "open"\ntelegram_dm = "allowlist"\n')
+    assert isinstance(hosted(home, knock), Welcome)
+    closed = hosted(home, lambda app: app.pairing.knock("telegram", BO, "Bo"))
+    assert isinstance(closed, Closed)

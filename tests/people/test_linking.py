@@ -13,6 +13,7 @@ from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.ledger.erase import Wish
 from loopforge.people.codes import SIGNS
 from loopforge.people.selves import Self
+from tests.ledger.saying import ROOM, Scribbler
 from tests.people.house import House, opened
 
 DISCORD, TELEGRAM = "814273645120389120", "99112233"
@@ -344,7 +345,7 @@ async def test_who_may_unlink(house: House) -> None:
 
 
 async def test_forgetting_somebody_forgets_their_selves(ledger_url: str) -> None:
-    """Names and accounts of every self go; each account is met anew, and others stay."""
+    """Names, accounts and lines of every self go; each is met anew, and others stay."""
     async with opened(ledger_url, 1) as house:
         owner, _ = await house.owner("Owner")
         ana = await house.people.meet("discord", DISCORD, "Ana Lovelace")
@@ -354,9 +355,12 @@ async def test_forgetting_somebody_forgets_their_selves(ledger_url: str) -> None
         await linked(house, await house.linking.offer_code(ana.id), "telegram", TELEGRAM)
         await house.pairing.admit(f"discord:{DISCORD}", owner.person)
         code = await house.linking.offer_code(ana.id)
+        lines = [("my boat is called Gudrun", was.id), ("a quiet evening", bo.id)]
+        await house.ledger.append(ROOM, [Scribbler().heard(*line) for line in lines])
         await house.ledger.erase(Wish(person=ana.id))
         left = str(await all_of(house, "texts"))
-        for gone in (DISCORD, TELEGRAM, "Lovelace", "Byron"):
+        assert "a quiet evening" in left
+        for gone in (DISCORD, TELEGRAM, "Lovelace", "Byron", "Gudrun"):
             assert gone not in left
         with pytest.raises(NotLetIn):
             await house.linking.claim(code, "telegram", "8")
