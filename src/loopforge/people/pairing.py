@@ -153,6 +153,11 @@ class Pairing:
             if (one.surface, one.account) != but
         )
 
+    def trusts(self, person: str) -> bool:
+        """Whether somebody is of this home or was let in; as far as is read."""
+        known = self._people.person(self._people.same(person))
+        return known is not None and self._of_home(known)
+
     # ------------------------------------------------------------ the owner decides
 
     async def waiting(self) -> list[Stranger]:
