@@ -13,5 +13,7 @@ ALLOWED: dict[str, str] = {
     "RESUMED at /: {} should not be valid under {}": (
         "the types say it has no data; Discord sends an object (`_trace`)"
     ),
+    "op 2 at /presence: * ('game' was unexpected)": "hikari's, an old name for activities",
+    "op 2 at /presence: 'activities' is a required property": "likewise",
     "op 8 at /guild_id: [0-9]* is not of type 'string'": "likewise on the gateway",
 }

@@ -12,9 +12,8 @@ async def serve_cdn(world: Rest, request: web.Request) -> web.StreamResponse:
     """The bytes, or 404. Faults strike it as `GET /attachments/**`."""
     path = f"/attachments/{request.match_info['tail']}"
     fault = world.faults.take(("call",), f"GET {path}", "")
-    if fault is not None and fault.gate is not None:
-        fault.gate.reached.set()
-        await fault.gate.opened.wait()
+    if fault is not None:
+        await fault.wait()
     if fault is not None and fault.status:
         return web.json_response(fault.body, status=fault.status)
     blob = world.town.cdn.get(f"{CDN_BASE}{path}")

@@ -96,11 +96,16 @@ class Answer:
 
 
 class Commands(People):
-    """A world in which persons use applications."""
+    """A world in which persons use applications.
+
+    `deadline`: seconds until an interaction that was not acknowledged is unknown (10062). Discord
+    gives three; here are more, so that a slow machine fails no test. Advance the town's clock.
+    """
 
     def __init__(self, guild: str = "The City") -> None:
         super().__init__(guild)
         self.asked: dict[int, Bot] = {}
+        self.deadline = 60.0
         self._form: int | None = None
 
     async def slash(
@@ -333,6 +338,7 @@ class Commands(People):
             payload["message"] = dict(serializers.message_payload(town, source))
         owners = {"0": payload["guild_id"]} if "guild_id" in payload else {"0": "0"}
         payload["authorizing_integration_owners"] = owners
+        record.initial_response_deadline = town.iso_after(self.deadline)
         self.asked[record.id] = bot
         if self._form is not None:
             self.before[record.id], self._form = self._form, None

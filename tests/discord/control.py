@@ -1,9 +1,10 @@
 """The twin as a process of its own: `python -m tests.discord.twin --bots Aria,Bram --persons ben`.
 
 It prints one line of JSON (`rest`, `gateway`, `control`, and each bot's token, ids of channels) and
-serves until its input ends. `POST /control/{verb}` with JSON arguments does what the twin's method
-of that name does and returns its result; bots, persons and channels are given by name, lines by id,
-files as [name, base64]. `GET` of lines, deeds, calls, doubled, deviations, tokens.
+serves until its input ends. `POST /control/{verb}` with JSON (names, and a list `args`) does what
+the twin's method of that name does and returns its result as JSON; bots, persons and channels are
+given by name, lines by id, files as [name, base64]. Records are read so too: lines, deeds, calls,
+doubled, deviations. Gates cannot be held from another process: `slow` is there for that.
 """
 
 from __future__ import annotations
@@ -47,9 +48,21 @@ DOES = [
     "press",
     "cut",
     "forget",
+    "reconnect",
 ]
 MAKES = ("bot", "person", "channel", "forum")
-FAULTS = ("rate_limit", "fail", "lose", "refuse", "double", "swap", "drop", "spoil", "clear")
+FAULTS = (
+    "rate_limit",
+    "fail",
+    "lose",
+    "refuse",
+    "slow",
+    "double",
+    "swap",
+    "drop",
+    "spoil",
+    "clear",
+)
 READS = ("lines", "deeds", "calls", "doubled", "deviations", "online", "resumed", "identified")
 
 
@@ -62,7 +75,7 @@ class Controlled(Twin):
     async def _control(self, request: web.Request) -> web.StreamResponse:
         verb = request.match_info["verb"]
         told = await request.json() if request.can_read_body else {}
-        args, more = (told, {}) if isinstance(told, list) else ([], told)
+        args, more = told.pop("args", []), told
         if "files" in more:
             more["files"] = [(name, base64.b64decode(data)) for name, data in more["files"]]
         try:

@@ -41,6 +41,7 @@ class Fault:
     body: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     gate: Gate | None = None
+    seconds: float = 0.0
     keys: tuple[str, ...] = ()
 
     def fits(self, target: str, bot: str) -> bool:
@@ -50,6 +51,13 @@ class Fault:
             and self.bot in ("", bot)
             and _pattern(self.target).fullmatch(target) is not None
         )
+
+    async def wait(self) -> None:
+        """Be slow, or wait at the gate."""
+        await asyncio.sleep(self.seconds)
+        if self.gate is not None:
+            self.gate.reached.set()
+            await self.gate.opened.wait()
 
     def use(self) -> Fault:
         """Count it."""
@@ -156,6 +164,10 @@ class Faults:
         gate = Gate()
         self._add(Fault("call", route, times, bot, carried, gate=gate))
         return gate
+
+    def slow(self, route: str, seconds: float, *, times: int = 1, bot: str = "") -> Fault:
+        """An answer that takes this long; where the test can, it should `hold` instead."""
+        return self._add(Fault("call", route, times, bot, seconds=seconds))
 
     # ----------------------------------------------------------------- events
 

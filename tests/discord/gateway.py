@@ -186,6 +186,12 @@ class Gateway(Commands):
             if socket is not None:
                 await socket.ws.close(code=code)
 
+    async def reconnect(self, bot: Bot | str) -> None:
+        """Ask it to come back by another socket, as Discord does now and then: it resumes."""
+        for session in self._of(bot):
+            if session.socket is not None:
+                session.socket.put({"op": 7, "d": None, "s": None, "t": None})
+
     async def forget(self, bot: Bot | str) -> None:
         """Its sessions cannot be resumed: RESUME is answered with INVALID_SESSION (then `cut`)."""
         for session in self._of(bot):

@@ -70,12 +70,12 @@ class Rest(Gateway):
         asked = await self._parse(request)
         name = asked.bot.name if asked.bot is not None else ""
         fault = self.faults.take(("call",), f"{asked.method} {asked.path}", name)
-        if fault is not None and fault.gate is not None and not fault.carried:
-            await self._held(fault)
+        if fault is not None and not fault.carried:
+            await fault.wait()
         carried = fault is None or fault.carried or fault.status == 0
         status, out = self._carry(asked, gateway) if carried else (0, None)
-        if fault is not None and fault.gate is not None and fault.carried:
-            await self._held(fault)
+        if fault is not None and fault.carried:
+            await fault.wait()
         if fault is not None and fault.status != 0:
             status, out = fault.status or 0, fault.body
         told = "" if fault is None else f"{fault.kind} {fault.status}"
@@ -83,15 +83,9 @@ class Rest(Gateway):
         call = Call(seq, at, name, asked.method, asked.path, status, carried, told, asked.body)
         self.calls.append(call)
         self.stir()
-        if fault is not None and fault.status is None:
-            assert request.transport is not None
+        if fault is not None and fault.status is None and request.transport is not None:
             request.transport.abort()
         return self._reply(asked, status, out, base, fault)
-
-    async def _held(self, fault: Fault) -> None:
-        assert fault.gate is not None
-        fault.gate.reached.set()
-        await fault.gate.opened.wait()
 
     async def _parse(self, request: web.Request) -> Asked:
         path = "/" + request.match_info["tail"]

@@ -160,6 +160,22 @@ async def test_the_menu_over_a_message(city: Twin, aria: Bot, client: Ears) -> N
     assert answer.text == "because: dogs"
 
 
+async def test_a_late_acknowledgement_is_refused(
+    city: Twin, aria: Bot, client: Ears, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An interaction that is acknowledged after its time is unknown: 10062, and nothing is said."""
+    ben, plaza = city.person("ben"), city.channel("plaza")
+    gate = city.faults.hold("POST /interactions/**")
+    with pytest.raises(AssertionError, match="it did not happen"):
+        await city.slash(ben, plaza, aria, "why", {"line": "3"}, timeout=0.1)
+    await gate.reached.wait()
+    city.town.clock.advance(city.deadline + 1)
+    gate.release()
+    await city.until(lambda: city.calls[-1].status == 404)
+    assert city.lines(plaza) == []
+    await city.until(lambda: "10062" in caplog.text)
+
+
 async def test_only_the_application_that_is_asked_hears_it(
     city: Twin, aria: Bot, client: Ears
 ) -> None:

@@ -102,6 +102,16 @@ async def test_resume_replays_what_was_missed(city: Twin) -> None:
         assert (city.identified, city.resumed) == (["Aria"], ["Aria"])
 
 
+async def test_a_bot_is_asked_to_reconnect(city: Twin) -> None:
+    """Discord's request to reconnect is followed, and nothing is lost."""
+    aria, ben, plaza = city.bot("Aria"), city.person("ben"), city.channel("plaza")
+    async with online(city, aria) as client:
+        await city.reconnect(aria)
+        await city.until(lambda: city.resumed == ["Aria"])
+        await city.say(ben, plaza, "one")
+        await city.until(lambda: client.said() == ["one"])
+
+
 async def test_a_forgotten_session_must_identify_again(city: Twin) -> None:
     """RESUME of a session that is gone is refused; the client identifies anew, and missed lines."""
     aria, ben, plaza = city.bot("Aria"), city.person("ben"), city.channel("plaza")
