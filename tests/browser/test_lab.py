@@ -402,7 +402,7 @@ async def test_a_long_story_is_leafed_through(site: Town, crowd: Crowd) -> None:
     await watches(ana, "spun", 0)
     await page.get_by_role("link", name="Story").click()
     await expect(days).to_have_count(5)
-    await tale.get_by_role("link", name="Day 6 to 10").first.click()
+    await tale.get_by_role("link", name="Days 6 to 10").first.click()
     await expect(days.first).to_have_id("day-6")
     await expect(tale.locator("h2")).to_be_focused()
     line = tale.locator(".told-line[data-step]").nth(9)
@@ -422,6 +422,9 @@ async def test_a_long_story_is_leafed_through(site: Town, crowd: Crowd) -> None:
     await page.get_by_label("to step").fill("3")
     await page.locator(".jump").get_by_role("button", name="go").click()
     await expect(days.first).to_have_id("day-1")
+    await page.get_by_label("to step").fill("35")
+    await page.locator(".jump").get_by_role("button", name="go").click()
+    await expect(tale.locator("#day-9")).to_be_in_viewport()
 
 
 async def test_a_long_story_without_scripts(site: Town, crowd: Crowd) -> None:
@@ -435,7 +438,7 @@ async def test_a_long_story_without_scripts(site: Town, crowd: Crowd) -> None:
     await page.goto(f"{ana.address}/lab/spun?step=22")
     await page.get_by_role("link", name="Story").click()
     await expect(page.locator("section[id^=day-]").first).to_have_id("day-6")
-    await page.get_by_role("link", name="Day 11 to 14").first.click()
+    await page.get_by_role("link", name="Days 11 to 14").first.click()
     await expect(page.locator("section[id^=day-]").first).to_have_id("day-11")
     await page.get_by_label("to day").fill("4")
     await page.get_by_role("button", name="go").click()

@@ -515,7 +515,7 @@ class Panes {
     else if (tale && this.leafed) return;
     else if (within && (!grown || view.dataset.of === this.stood())) return;
     if (!tale) view.innerHTML = "<p class='hint floor'>It is being told…</p>";
-    if (await this.leaf(`${this.player.stages[0].path}/story?step=${this.at}`)) this.mark(this.at);
+    if (await this.leaf(`${this.player.stages[0].path}/story?step=${this.at}`) && !this.mark(this.at)) this.reach(this.at);
   }
 
   /* Other days of the story, which somebody asked for: nothing that goes on by itself turns back. */
@@ -581,10 +581,21 @@ class Panes {
       each.classList.toggle("now", on);
       if (on && (!first || each.dataset.step === String(step))) first ??= each;
     }
-    if (!first || still || this.shown !== "story") return;
-    const box = first.getBoundingClientRect(), here = this.root.getBoundingClientRect();
+    if (first && !still && this.shown === "story") this.bring(first, 3);
+    return first;
+  }
+
+  /* The day of this step, where no sentence rests on it. */
+  reach(step) {
+    const day = this.views.story.querySelector(`#day-${Math.floor(step / this.player.perDay) + 1}:not(:first-of-type)`);
+    if (day && this.shown === "story") this.bring(day, 8);
+  }
+
+  /* Into sight, at such a part of the pane. */
+  bring(what, part) {
+    const box = what.getBoundingClientRect(), here = this.root.getBoundingClientRect();
     if (this.root.scrollHeight > this.root.clientHeight && (box.top < here.top + 50 || box.bottom > here.bottom)) {
-      this.root.scrollTo({ top: this.root.scrollTop + box.top - here.top - here.height / 3, behavior: calm.matches ? "auto" : "smooth" });
+      this.root.scrollTo({ top: this.root.scrollTop + box.top - here.top - here.height / part, behavior: calm.matches ? "auto" : "smooth" });
     }
   }
 
