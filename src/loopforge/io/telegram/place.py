@@ -1,0 +1,40 @@
+"""Places of Telegram by their keys.
+
+    telegram:-1001234        a group
+    telegram:-1001234/7      a topic in it
+    telegram:501@42          the private chat of person 501 with bot 42
+
+Pure. Knows no rooms.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+NAME = "telegram"
+_KEY = re.compile(r"telegram:(-?\d+)(?:/(\d+))?(?:@(\d+))?")
+
+
+class Where(NamedTuple):
+    """A chat, perhaps a topic in it, and for a private chat the bot's id (else None)."""
+
+    chat: int
+    topic: int | None = None
+    bot: int | None = None
+
+    @property
+    def key(self) -> str:
+        """The place's key."""
+        topic = "" if self.topic is None else f"/{self.topic}"
+        bot = "" if self.bot is None else f"@{self.bot}"
+        return f"{NAME}:{self.chat}{topic}{bot}"
+
+
+def where(key: str) -> Where:
+    """Where a key points. Raises ValueError for one that is not Telegram's."""
+    found = _KEY.fullmatch(key)
+    if found is None:
+        raise ValueError(f"{key!r} is no place of Telegram")
+    chat, topic, bot = found.groups()
+    return Where(int(chat), int(topic) if topic else None, int(bot) if bot else None)

@@ -1,0 +1,126 @@
+"""Polling: one bot of Telegram, asked for what is new for as long as the home runs.
+
+What came is handed on before it is acknowledged (the next question carries the number of the first
+update that is still wanted), so that nothing is lost when the home dies in between; what comes
+twice is heard once by whoever hears it. A connection that breaks is made anew, with growing pauses.
+
+Does not know what an update means.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+
+from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
+from telegram.request import HTTPXRequest
+
+import telegram
+from loopforge.io.telegram.faults import failure
+from loopforge.runtime.ports import Clock
+
+log = logging.getLogger(__name__)
+KINDS = (
+    "message",
+    "edited_message",
+    "channel_post",
+    "edited_channel_post",
+    "message_reaction",
+    "my_chat_member",
+)
+HOLD = 25
+"""Seconds that Telegram may hold a question open until there is something new."""
+PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
+LONG_PAUSE = 300.0
+"""Seconds before a token that was refused is tried again."""
+
+Hear = Callable[["Poll", Sequence[telegram.Update]], Awaitable[None]]
+
+
+class Poll:
+    """A bot and its polling. `state` says in plain words how it stands with it.
+
+    `known`: Telegram has said who it is. `number` is the bot's id, as the token says.
+    """
+
+    def __init__(
+        self, token: str, mates: tuple[str, ...], clock: Clock, hear: Hear, base: str = ""
+    ) -> None:
+        self.mates, self._clock, self._hear = mates, clock, hear
+        base = base or "https://api.telegram.org"
+        self.bot = telegram.Bot(
+            token,
+            base_url=f"{base}/bot",
+            base_file_url=f"{base}/file/bot",
+            request=HTTPXRequest(connection_pool_size=16),
+            get_updates_request=HTTPXRequest(connection_pool_size=1),
+        )
+        self.state = "not connected yet"
+        self.number = int(head) if (head := token.partition(":")[0]).isdigit() else 0
+        self._failures = 0
+        self.known = False
+        self._members: dict[int, bool] = {}
+
+    @property
+    def shared(self) -> bool:
+        """Whether several mates speak by this bot."""
+        return len(self.mates) != 1 or self.mates == ("*",)
+
+    def speaks_for(self, mate: str) -> bool:
+        """Whether a mate speaks by this bot."""
+        return mate in self.mates or "*" in self.mates
+
+    async def member(self, chat: int) -> bool:
+        """Whether this bot is in a group; asked once, then known."""
+        if chat not in self._members:
+            try:
+                found = await self.bot.get_chat_member(chat, self.number)
+                self._members[chat] = found.status not in ("left", "kicked")
+            except TelegramError:
+                return False
+        return self._members[chat]
+
+    def came(self, chat: int, *, there: bool) -> None:
+        """The bot was let into a group, or sent away."""
+        self._members[chat] = there
+
+    async def run(self) -> None:
+        """Ask for ever; whatever breaks is begun anew."""
+        offset: int | None = None
+        while True:
+            try:
+                if not self.known:
+                    await self.bot.initialize()
+                    self.known = True
+                updates = await self.bot.get_updates(
+                    offset=offset, timeout=HOLD, read_timeout=HOLD + 10, allowed_updates=KINDS
+                )
+                self.state, self._failures = "connected", 0
+                if updates:
+                    await self._hear(self, updates)
+                    offset = updates[-1].update_id + 1
+            except InvalidToken:
+                self.state = "Telegram does not know this token; connect the mate anew"
+                await self._clock.sleep(LONG_PAUSE)
+            except Conflict:
+                self.state = "another program asks for this bot's messages; end that one"
+                await self._pause(self.state)
+            except RetryAfter as error:
+                await self._clock.sleep(failure(error).after)
+            except TelegramError as error:
+                self.state = str(failure(error))
+                await self._pause(self.state)
+            except Exception as error:
+                self.state = f"something went wrong ({type(error).__name__}); it is tried again"
+                log.exception("a bot of Telegram stumbled")
+                await self._pause(self.state)
+
+    async def _pause(self, why: str) -> None:
+        pause = PAUSES[min(self._failures, len(PAUSES) - 1)]
+        self._failures += 1
+        log.info("telegram: %s; again in %.0f s", why, pause)
+        await self._clock.sleep(pause)
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        await self.bot.shutdown()

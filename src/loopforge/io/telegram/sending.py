@@ -1,0 +1,237 @@
+"""Sending: a delivery as messages of Telegram, by the bot of whoever speaks, each part once.
+
+A line that was cut off half way goes on where it stopped: what is there is known from this
+process, from the draft that stands, or by asking (outward.py). What was found by asking is put
+right by an edit, which changes nothing where it is right already.
+
+Knows lines and their words; does not know when something is due.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from loopforge.artifacts.store import Artifacts
+from loopforge.chat.front import Front
+from loopforge.chat.house import PREFIX
+from loopforge.core.events import Event
+from loopforge.core.room import (
+    File,
+    Heard,
+    LineDeleted,
+    LineEdited,
+    Reacted,
+    Said,
+    Told,
+)
+from loopforge.errors import ArtifactError, SendFailed, Unknown
+from loopforge.io.session import Sessions
+from loopforge.io.split import as_file
+from loopforge.io.telegram.faults import Unsent
+from loopforge.io.telegram.outward import LONGEST, Outward
+from loopforge.io.telegram.place import Where, where
+from loopforge.io.telegram.poll import Poll
+from loopforge.io.telegram.words import Rendered, pieces
+from loopforge.runtime.ports import Outgoing
+
+MOST_PARTS = 8
+"""A line of more messages than this is sent as a file, with its beginning before it."""
+SURFACES = {"web": "web", "terminal": "terminal", "discord": "Discord", "telegram": "Telegram"}
+
+
+class Upload(NamedTuple):
+    """A part that is a file."""
+
+    name: str
+    data: bytes
+
+
+Part: TypeAlias = Rendered | Upload
+
+
+class Letter(NamedTuple):
+    """A line as it is to be sent: by which bot, in parts, in answer to which line."""
+
+    poll: Poll
+    parts: tuple[Part, ...]
+    reply_to: str = ""
+
+
+class Sending:
+    """Sends what is delivered."""
+
+    def __init__(
+        self, polls: Sequence[Poll], sessions: Sessions, front: Front, artifacts: Artifacts
+    ) -> None:
+        self._polls, self._sessions = polls, sessions
+        self._front, self._artifacts = front, artifacts
+        self._there: dict[str, list[int]] = {}
+        self._unsent: set[str] = set()
+        self.locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    # ------------------------------------------------------------ the two of the port
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """Find out what of it is there already; its numbers, if all of it is."""
+        if out.what != "line" or out.delivery in self._unsent:
+            return None
+        async with self.locks[out.place]:
+            letter, there = await self._letter(out), self._there.setdefault(out.delivery, [])
+            if not there and (draft := await self._sessions.draft(out.place, out.event.id)):
+                there.append(int(draft))
+            missing = len(letter.parts) - len(there)
+            if missing:
+                at = where(out.place)
+                anchor = await self._anchor(letter.poll, at, out.delivery)
+                known = await self._sessions.numbers_above(out.place, anchor)
+                ours = await Outward(letter.poll.bot).ours_above(at, anchor)
+                found = [number for number in ours if number not in known.union(there)]
+                if len(found) > missing:
+                    raise SendFailed(
+                        "it was cut off, and nobody can tell whether it arrived.", uncertain=True
+                    )
+                there += found
+            return None  # what was found is put right by `send`, and only then accepted
+
+    async def send(self, out: Outgoing) -> str:
+        """Send what is missing, put right what is there. Raises SendFailed."""
+        self._unsent.discard(out.delivery)
+        try:
+            async with self.locks[out.place]:
+                found = await self._send(out)
+        except Unsent:
+            self._unsent.add(out.delivery)
+            raise
+        self._there.pop(out.delivery, None)
+        return found
+
+    async def _send(self, out: Outgoing) -> str:
+        match out.event.body:
+            case Reacted(mate=mate, to=line, emoji=emoji):
+                await self._react(out, mate, line, emoji)
+                return out.delivery
+            case LineEdited(line=line):
+                return await self._again(out, line)
+            case LineDeleted(line=line):
+                await self._take_away(out, line)
+                return out.delivery
+            case _:
+                return await self._line(out)
+
+    async def _line(self, out: Outgoing) -> str:
+        letter = await self._letter(out)
+        there = self._there.setdefault(out.delivery, [])
+        if not there and (draft := await self._sessions.draft(out.place, out.event.id)):
+            there.append(int(draft))
+        at, outward = where(out.place), Outward(letter.poll.bot)
+        for number, part in zip(tuple(there), letter.parts, strict=False):
+            if isinstance(part, Rendered):
+                await outward.edit(at, number, part)
+        reply = await self._message(out.place, letter.reply_to)
+        for nth, part in enumerate(letter.parts[len(there) :], len(there)):
+            to = reply if nth == 0 else None
+            if isinstance(part, Upload):
+                there.append(await outward.file(at, part.name, part.data, to))
+            else:
+                there.append(await outward.post(at, part, to))
+        return " ".join(map(str, there))
+
+    async def _react(self, out: Outgoing, mate: str, line: str, emoji: str) -> None:
+        if message := await self._message(out.place, line):
+            at = where(out.place)
+            await Outward(self.by(mate, at).bot).react(at, message, emoji)
+
+    async def _again(self, out: Outgoing, line: str) -> str:
+        """A line that was changed elsewhere is changed here, as far as it has as many parts."""
+        event = await self._said(out, line)
+        letter = await self._worded(event, where(out.place), str(out.event.body.text))  # type: ignore[union-attr]
+        posts = await self._sessions.posts(out.place, line)
+        for number, part in zip(posts, letter.parts, strict=False):
+            if isinstance(part, Rendered):
+                await Outward(letter.poll.bot).edit(where(out.place), int(number), part)
+        return out.delivery
+
+    async def _take_away(self, out: Outgoing, line: str) -> None:
+        event, at = await self._said(out, line), where(out.place)
+        poll = self._speaker(event, at)
+        for number in await self._sessions.posts(out.place, line):
+            await Outward(poll.bot).delete(at, int(number))
+
+    async def _said(self, out: Outgoing, line: str) -> Event:
+        return await self._front.line(out.stream.removeprefix(PREFIX), line)
+
+    # ------------------------------------------------------------ words
+
+    async def _letter(self, out: Outgoing) -> Letter:
+        return await self._worded(out.event, where(out.place))
+
+    async def _worded(self, event: Event, at: Where, text: str | None = None) -> Letter:
+        """A line as it is to be sent."""
+        poll, body = self._speaker(event, at), event.body
+        match body:
+            case Said(mate=mate, reply_to=reply):
+                known = self._front.mates.get(mate)
+                head = f"**{known.name if known else mate}:** " if poll.shared else ""
+                return Letter(poll, _parts(head + (text or str(body.text))), reply)
+            case Heard(person=person, surface=surface, reply_to=reply):
+                state = await self._front.settings_of(event.stream.removeprefix(PREFIX))
+                there = state.people.get(person) or state.former.get(person)
+                name = str(there.name) if there else "somebody"
+                kind = surface.partition(":")[0]
+                head = f"**{name}** ({SURFACES.get(kind, kind)}): "
+                files = [await self._upload(file) for file in body.files]
+                parts = _parts(head + (text if text is not None else str(body.text)))
+                return Letter(poll, (*parts, *files), reply)
+            case Told():
+                return Letter(poll, _parts(f"_{body.text}_"))
+            case _:
+                raise SendFailed("this is nothing that could be sent to Telegram.", final=True)
+
+    async def _upload(self, file: File) -> Upload:
+        name, hash = str(file.name), str(file.hash)
+        if not hash:
+            return Upload(name, str(file.text).encode("utf-8", "replace"))
+        try:
+            return Upload(name, await self._artifacts.get(hash))
+        except (Unknown, ArtifactError):
+            return Upload(f"{name}.txt", b"This file is kept no longer.")
+
+    # ------------------------------------------------------------ who, where
+
+    def by(self, mate: str, at: Where) -> Poll:
+        """The bot by which a mate speaks in a place. Raises SendFailed."""
+        polls = [each for each in self._polls if at.bot is None or each.number == at.bot]
+        own = [each for each in polls if mate in each.mates and not each.shared]
+        for each in (*own, *(each for each in polls if each.speaks_for(mate))):
+            return each
+        if polls:
+            return polls[0]
+        raise SendFailed("no bot of this home is in that chat.")
+
+    def _speaker(self, event: Event, at: Where) -> Poll:
+        return self.by(event.body.mate if isinstance(event.body, Said) else "", at)
+
+    async def _message(self, place: str, line: str) -> int | None:
+        posts = await self._sessions.posts(place, line) if line else []
+        return int(posts[0]) if posts and posts[0].isdigit() else None
+
+    async def _anchor(self, poll: Poll, at: Where, before: str) -> int:
+        """The highest number of a message that was there before this delivery.
+
+        In groups numbers are the chat's own; in private they are the bot's, over all its chats.
+        """
+        patterns = [f"telegram:%@{poll.number}"]
+        if at.bot is None:
+            chat = Where(at.chat).key
+            patterns = [chat, f"{chat}/%"]
+        return await self._sessions.highest(patterns, before)
+
+
+def _parts(text: str) -> tuple[Part, ...]:
+    """A text as messages; one that is too long by far as its beginning and a file."""
+    if long := as_file(text, LONGEST, MOST_PARTS):
+        return (*pieces(long.preview.text)[:1], Upload(long.name, long.data))
+    return pieces(text)

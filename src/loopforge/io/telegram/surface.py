@@ -1,0 +1,313 @@
+"""Telegram: the mates of this home in private chats, groups and topics.
+
+    updates  --Poll--> inward --> reception --> the room
+    the room --> deliveries --> send --> outward --> messages, each part once
+    the room's air --> watching --> typing signs, drafts, marks
+
+A mate has a bot of its own, or one bot is there for many, whose names then stand before their
+lines (Telegram knows no other way). Does not know pages, other platforms, or what a mate is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+
+from msgspec import Struct
+from telegram.error import TelegramError
+
+import telegram
+from loopforge.artifacts.receive import Limits, receive
+from loopforge.artifacts.store import Artifacts
+from loopforge.chat.commands import COMMANDS
+from loopforge.chat.front import Front
+from loopforge.chat.places import Spot
+from loopforge.core.room import File
+from loopforge.errors import BadLine, InputError, LoopforgeError, SendFailed, TooLarge
+from loopforge.io.reception import Coming, Reception, Taken
+from loopforge.io.telegram import inward
+from loopforge.io.telegram.outward import Outward
+from loopforge.io.telegram.place import NAME, Where, where
+from loopforge.io.telegram.poll import Poll
+from loopforge.io.telegram.sending import Sending
+from loopforge.io.telegram.stage import Stage
+from loopforge.io.telegram.words import pieces
+from loopforge.io.tokens import Account
+from loopforge.io.watching import Watch
+from loopforge.runtime.ports import Clock, Outgoing
+from loopforge.runtime.tasks import Tasks
+
+log = logging.getLogger(__name__)
+MOST = 20_000_000
+"""Bytes of a file that Telegram lets bots have."""
+AGAIN = 4.5
+"""Seconds after which Telegram lets a typing sign fade."""
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """How it behaves. `base` is the address of another server of the Bot API ("": Telegram's)."""
+
+    streams: bool = True
+    marks: bool = True
+    limits: Limits = Limits(5_000_000, 200_000)
+    base: str = ""
+
+
+class Telegram:
+    """The surface. `run` until `close`; `send` and `sent` are for the deliveries."""
+
+    name = NAME
+
+    def __init__(
+        self,
+        accounts: Sequence[Account],
+        reception: Reception,
+        front: Front,
+        artifacts: Artifacts,
+        clock: Clock,
+        options: Options,
+    ) -> None:
+        self._reception, self._front, self._artifacts = reception, front, artifacts
+        self._clock, self._options, self._tasks = clock, options, Tasks()
+        self._polls = [
+            Poll(each.token, each.mates, clock, self._hear, options.base) for each in accounts
+        ]
+        self._order: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        sending = Sending(self._polls, reception.sessions, front, artifacts)
+        self._sending = sending
+        stage = Stage(sending, reception.sessions, front)
+        self._stage = stage
+        self._watch = Watch(
+            front, stage, clock, again=AGAIN, streams=options.streams, marks=options.marks
+        )
+
+    # ------------------------------------------------------------ running
+
+    async def run(self) -> None:
+        """Be on Telegram until this is cancelled."""
+        for room in (await self._reception.sessions.all(NAME)).values():
+            self._watch.room(room)
+        for poll in self._polls:
+            self._tasks.spawn(poll.run(), f"telegram {', '.join(poll.mates)}")
+        await self._stage.clear()
+        await asyncio.Event().wait()
+
+    async def close(self) -> None:
+        """Be there no longer."""
+        await self._watch.close()
+        await self._tasks.close()
+        for poll in self._polls:
+            await poll.close()
+
+    def states(self) -> dict[str, str]:
+        """How it stands with each account, by its mates."""
+        return {", ".join(poll.mates): poll.state for poll in self._polls}
+
+    async def send(self, out: Outgoing) -> str:
+        """Send it, each part once; the numbers of its messages. Raises SendFailed."""
+        return await self._sending.send(out)
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """Whether it is there already. Raises SendFailed where nobody can know."""
+        return await self._sending.sent(out)
+
+    # ------------------------------------------------------------ updates
+
+    async def _hear(self, poll: Poll, updates: Sequence[telegram.Update]) -> None:
+        """Take in what came: places side by side, in each one after the other."""
+        lanes: dict[int, list[telegram.Update]] = defaultdict(list)
+        for update in updates:
+            chat = update.effective_chat
+            lanes[chat.id if chat else 0].append(update)
+        await asyncio.gather(*(self._lane(poll, lane) for lane in lanes.values()))
+
+    async def _lane(self, poll: Poll, updates: Sequence[telegram.Update]) -> None:
+        for update in updates:
+            chat = update.effective_chat
+            async with self._order[str(chat.id if chat else 0)]:
+                try:
+                    await self._update(poll, update)
+                except (TelegramError, SendFailed) as error:
+                    log.warning("telegram: an update was taken in by half: %s", type(error))
+
+    async def _update(self, poll: Poll, update: telegram.Update) -> None:
+        if message := update.message or update.channel_post:
+            await self._message(poll, message)
+        elif edited := update.edited_message or update.edited_channel_post:
+            place = inward.spot(edited, poll.number).key
+            text = inward.words(edited, self._names())
+            number, by = str(edited.message_id), inward.author(edited).account
+            await self._reception.edited(place, number, by, text)
+        elif reaction := update.message_reaction:
+            await self._reacted(poll, reaction)
+        elif change := update.my_chat_member:
+            there = change.new_chat_member.status not in ("left", "kicked")
+            poll.came(change.chat.id, there=there)
+            if not there and not await self._others(poll, change.chat.id):
+                for place in await self._places_in(change.chat.id, poll.number):
+                    await self._reception.sessions.part(place, "the bot was sent away")
+
+    async def _message(self, poll: Poll, message: telegram.Message) -> None:
+        spot, by = inward.spot(message, poll.number), inward.author(message)
+        if message.migrate_to_chat_id:
+            await self._moved(spot, message.migrate_to_chat_id)
+            return
+        if by.account in {str(each.number) for each in self._polls}:
+            return
+        order = inward.order(message)
+        if order is not None:
+            await self._command(poll, spot, by, order, message)
+            return
+        text = inward.words(message, self._names())
+        files, refused = await self._files(poll, inward.attachments(message))
+        if not text.strip() and not files:
+            if refused:
+                await self._answer(poll, spot, message, "\n".join(refused))
+            return
+        coming = Coming(
+            spot=spot,
+            mates=await self._mates(poll, spot),
+            message=str(message.message_id),
+            account=by.account,
+            name=by.name,
+            text=text,
+            at=message.date,
+            reply_to=inward.reply(message),
+            bot=by.bot,
+            files=tuple(files),
+        )
+        try:
+            taken = await self._reception.take(coming)
+        except (BadLine, TooLarge) as error:
+            taken = Taken(notice=str(error))
+        if taken.room:
+            self._watch.room(taken.room)
+        if notice := "\n".join([*filter(None, [taken.notice]), *refused]):
+            await self._answer(poll, spot, message, notice)
+
+    async def _reacted(self, poll: Poll, change: telegram.MessageReactionUpdated) -> None:
+        user = change.user
+        if user is None:
+            return
+        number = str(change.message_id)
+        new = {e.emoji for e in change.new_reaction if isinstance(e, telegram.ReactionTypeEmoji)}
+        old = {e.emoji for e in change.old_reaction if isinstance(e, telegram.ReactionTypeEmoji)}
+        for place in await self._places_in(change.chat.id, poll.number):
+            for emoji in sorted(new ^ old):
+                await self._reception.reacted(
+                    place,
+                    number,
+                    str(user.id),
+                    user.full_name,
+                    emoji,
+                    back=emoji in old,
+                )
+
+    async def _command(
+        self,
+        poll: Poll,
+        spot: Spot,
+        by: inward.Author,
+        order: inward.Order,
+        message: telegram.Message,
+    ) -> None:
+        if order.to and order.to.casefold() != poll.bot.username.casefold():
+            return
+        name = "help" if order.name == "start" else order.name
+        known = {command.name: command for command in COMMANDS}
+        if name not in known:
+            await self._answer(poll, spot, message, f"There is no command /{name}. See /help.")
+            return
+        try:
+            mates = await self._mates(poll, spot)
+            answer = await self._reception.command(
+                spot, mates, by.account, by.name, name, order.argument
+            )
+        except InputError as error:
+            answer = str(error)
+        private = getattr(known[name], "private", False) and spot.kind != "private"
+        if private and by.account.isdigit():
+            try:
+                await self._say(poll, Where(int(by.account), bot=poll.number), answer)
+            except SendFailed:
+                answer = "This is for you alone: write to me in private first, then ask again."
+            else:
+                return
+        await self._answer(poll, spot, message, answer)
+
+    async def _answer(self, poll: Poll, spot: Spot, message: telegram.Message, text: str) -> None:
+        await self._say(poll, where(spot.key), text, message.message_id)
+
+    async def _say(self, poll: Poll, at: Where, text: str, reply: int | None = None) -> None:
+        """Something that is no line of a room: a notice, an answer to a command."""
+        for part in pieces(text):
+            await Outward(poll.bot).post(at, part, reply)
+
+    # ------------------------------------------------------------ who and what is there
+
+    def _names(self) -> dict[str, str]:
+        """The names of mates by their own bots' usernames."""
+        known = self._front.mates
+        return {
+            poll.bot.username: known[poll.mates[0]].name
+            for poll in self._polls
+            if poll.known and not poll.shared and poll.mates[0] in known
+        }
+
+    async def _mates(self, poll: Poll, spot: Spot) -> tuple[str, ...]:
+        """The mates that are in a place: those of every bot of ours that is there."""
+        at = where(spot.key)
+        polls = [poll]
+        if at.bot is None:
+            others = [each for each in self._polls if each is not poll]
+            polls += [each for each in others if await each.member(at.chat)]
+        polls.sort(key=self._polls.index)
+        found: dict[str, None] = {}
+        for each in polls:
+            found |= dict.fromkeys(self._front.mates if each.mates == ("*",) else each.mates)
+        return tuple(mate for mate in found if mate in self._front.mates)
+
+    async def _others(self, poll: Poll, chat: int) -> bool:
+        """Whether another bot of ours is in a group."""
+        return any([await each.member(chat) for each in self._polls if each is not poll])
+
+    async def _places_in(self, chat: int, bot: int) -> list[str]:
+        """The places of a chat that are part of rooms."""
+        known = await self._reception.sessions.all(NAME)
+        mine = [place for place in known if where(place).chat == chat]
+        return [place for place in mine if where(place).bot in (None, bot)]
+
+    async def _moved(self, spot: Spot, chat: int) -> None:
+        """A group became a supergroup, under another number: the room goes along."""
+        room = await self._reception.sessions.known(spot.key)
+        if room:
+            state = await self._front.settings_of(room)
+            there = Spot(Where(chat).key, spot.name, spot.kind)
+            await self._reception.sessions.join(there, room, tuple(state.mates))
+            await self._front.unsettle(room, spot.key, "the group became another one")
+
+    async def _files(
+        self, poll: Poll, attached: Sequence[inward.Attachment]
+    ) -> tuple[list[File], list[str]]:
+        """The files that came along, kept; and what is to be said of those that were not."""
+        files, refused = [], []
+        limits = self._options.limits
+        for each in attached:
+            most = min(limits.size, MOST)
+            if each.size > most:
+                refused.append(
+                    f"{each.name} is too large: {each.size:,} bytes of at most {most:,}. "
+                    "Give a part of it."
+                )
+                continue
+            try:
+                found = await poll.bot.get_file(each.id)
+                data = bytes(await found.download_as_bytearray())
+                files.append(await receive(self._artifacts, each.name, data, limits))
+            except LoopforgeError as error:
+                refused.append(str(error))
+            except TelegramError:
+                refused.append(f"{each.name} could not be fetched from Telegram. Give it again.")
+        return files, refused
