@@ -200,7 +200,9 @@ class _Markdown:
 
     def _step(self) -> None:
         letter, rest = self.text[self.place], self.text[self.place :]
-        if letter == "\\" and rest[1:2] and ord(rest[1]) < 127:
+        if letter == "\r":
+            self.place += 1  # Telegram drops it; it may stand between two marks
+        elif letter == "\\" and rest[1:2] and ord(rest[1]) < 127:
             self.out += rest[1]
             self.place += 2
         elif letter == "`":
@@ -232,13 +234,13 @@ class _Markdown:
         self.place += len(mark)
 
     def _code(self, fence: str) -> None:
-        first = self.place + len(fence)
-        end = self.text.find(fence, first)
-        if end < 0:
+        inside = re.compile(rf"(?s){fence}((?:\\.|(?!{fence})[^\\])*){fence}")
+        match = inside.match(self.text, self.place)
+        if match is None:
             name = "Pre" if len(fence) > 1 else "Code"
             where = _at(self.text, self.place)
             raise _broken(f"Can't find end of {name} entity at byte offset {where}")
-        inner, more = self.text[first:end], {}
+        inner, more = match[1], {}
         if len(fence) > 1:
             head, line, body = inner.partition("\n")
             if line:
@@ -248,7 +250,7 @@ class _Markdown:
         if inner:
             self.entities.append(_entity(kind, units(self.out), units(inner), **more))
         self.out += inner
-        self.place = end + len(fence)
+        self.place = match.end()
 
     def _link(self) -> None:
         match = re.compile(r"\]\(((?:\\.|[^)\\])*)\)").match(self.text, self.place)
@@ -269,4 +271,9 @@ class _Markdown:
         end = len(self.text) if end < 0 else end
         while self.place < end:
             self._step()
-        self.entities.append(_entity("blockquote", start, units(self.out) - start))
+        length = units(self.out) - start
+        last = next((e for e in self.entities if e["type"] == "blockquote"), None)
+        if last is not None and last["offset"] + last["length"] == start - 1:
+            last["length"] += length + 1
+        elif length:
+            self.entities.insert(0, _entity("blockquote", start, length))
