@@ -69,6 +69,14 @@ RESTS = {
 """Where feelings tend to over a night."""
 
 
+def _scaled(effects: tuple[Effect, ...], thousandths: int) -> list[Effect]:
+    return [(part, what, by * thousandths // 1000) for part, what, by in effects]
+
+
+_BITTEN = {square: _scaled(effects, 1500) for square, effects in SQUARES.items()}
+"""The outcomes where they ended in an incident."""
+
+
 class Ledger:
     """Collects the entries of one row for one robot."""
 
@@ -95,24 +103,24 @@ class Ledger:
 
     def outcome(self, square: Square, *, bit: bool, overseer: str) -> None:
         """What this outcome does; half as much again where it ended in an incident."""
-        self.suffer(SQUARES[square], overseer, square, 1500 if bit else 1000)
+        self.suffer((_BITTEN if bit else SQUARES)[square], overseer, square)
 
     def words(self, voice: Voice, overseer: str) -> None:
         """What the Supervisor's words, as heard, do."""
         if voice.heard in WORDS:
-            strength = voice.heard_strength
-            self.suffer(WORDS[voice.heard], overseer, f"heard {voice.heard}", strength)
+            effects = _scaled(WORDS[voice.heard], voice.heard_strength)
+            self.suffer(effects, overseer, f"heard {voice.heard}")
 
     def night(self) -> None:
         """Sleep: each feeling goes a third of its way back to rest."""
         for what, rest in RESTS.items():
             self.change("emotions", what, (rest - self.robot.emotions[what]) // 3, "slept")
 
-    def suffer(self, effects: Iterable[Effect], whom: str, rule: str, strength: int = 1000) -> None:
-        """Change each by so many thousandths of what it says; bonds are those to `whom`."""
+    def suffer(self, effects: Iterable[Effect], whom: str, rule: str) -> None:
+        """Change each as it says; bonds are those to `whom`."""
         robot, ablated, entries = self.robot, self.ablated, self.entries
-        for part, what, full in effects:
-            by = full * strength // 1000
+        name = robot.name
+        for part, what, by in effects:
             if part == "bonds":
                 self.bond(what, whom, by, rule)
             elif by and part not in ablated:
@@ -125,4 +133,4 @@ class Ledger:
                     after = 1000
                 if after != before:
                     table[what] = after
-                    entries.append(Change(robot.name, f"{part}.{what}", before, after, rule))
+                    entries.append(Change(name, f"{part}.{what}", before, after, rule))

@@ -2,6 +2,8 @@
 
 `stub`, `guardrail` and `context` ask nothing; `llm`, `chain` and `mate:NAME` ask a model, all
 robots of a step at once. What became of a model is never an error here: it is in the row.
+
+What only those that ask need is imported where they do: a sweep's workers start sooner without it.
 """
 
 from __future__ import annotations
@@ -26,7 +28,6 @@ from loopforge.lab.guard import short
 from loopforge.lab.reflection import TAGS, DaySummary, build_agent_reflection
 from loopforge.policies import overseer as overseers
 from loopforge.policies import robot as robots
-from loopforge.policies import robotmind
 from loopforge.runtime.ports import Models, Route
 from loopforge.runtime.turn import Thought, think
 
@@ -103,6 +104,8 @@ class Minds:
             return f"{name}/own"
         if name in PLAIN:
             return PLAIN[name][0]
+        from loopforge.policies import robotmind
+
         if name == "llm":
             return robotmind.LLM
         if name == "chain":
@@ -156,6 +159,8 @@ class Minds:
     ) -> Policy:
         if name in self.own:
             return _unsharing(self.own[name])
+        from loopforge.policies import robotmind
+
         character = persona.prompt if persona else self.characters.get(seen.name, "")
         if name == "chain":
             return robotmind.chain(self.prompts, character)
@@ -166,6 +171,8 @@ class Minds:
         """Look back on a day: by template, or by a model with the template behind it."""
         if self.reflects != "llm" or self.models is None:
             return build_agent_reflection(summary), TEMPLATE
+        from loopforge.policies import robotmind
+
         asking = robotmind.reflecting(self.prompts, summary.to_dict(), tuple(TAGS))
         thought = await think(asking, self.models, self.route)
         if isinstance(thought.made, AgentReflection):
