@@ -241,9 +241,14 @@ async def test_a_run_is_followed_while_it_goes(tmp_path: Path, crowd: Crowd) -> 
         here = await page.locator("#scrub").get_attribute("max")
         assert here == "79"
         await live.click()
+        await page.get_by_role("link", name="Story").click()
+        await expect(page.locator(".tale")).to_contain_text("Day 1")
         await expect(page.locator(CLOCK)).to_have_text(re.compile("step [1-9]"))
         await expect(page.locator("#lab-sign")).to_have_text("The run has come to its end.")
         await expect(page.locator(".run-state")).to_have_text("finished")
+        await expect(page.locator(".tale")).to_contain_text("Day 2")
+        await expect(page.locator(".tale")).not_to_contain_text("its story so far")
+        await page.get_by_role("link", name="Floor").click()
         await stands_at(ana, 79)
         await everybody_is_where(ana, steps_of(next(runs_of(site).iterdir()))[79])
         why = page.locator(".deed-why").first
