@@ -31,8 +31,8 @@ FINAL = {
     10014: "Discord does not know this emoji.",
     30010: "the message bears too many reactions already.",
     40005: "it is too large for Discord.",
-    50013: "the bot may not do this in {place}; give it the permissions Send Messages, Read Message "
-    "History, Add Reactions and Attach Files there.",
+    50013: "the bot may not do this in {place}; give it the permissions Send Messages, Read "
+    "Message History, Add Reactions and Attach Files there.",
     50083: "the thread is closed; open it again.",
     160005: "the thread is locked; unlock it.",
     90001: "the one it is for has blocked the bot.",

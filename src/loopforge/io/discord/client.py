@@ -1,0 +1,142 @@
+"""One account of ours as a client of discord.py: what it hears goes to its Ears at once, in order.
+
+Only raw events are used, so that messages count which were said before it started. Does not decide
+anything, and does not start again by itself (surface.py does).
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any, Protocol
+
+import aiohttp
+
+import discord
+from discord import app_commands
+from loopforge.io.discord.options import Options
+from loopforge.io.discord.troubles import scrub
+from loopforge.io.tokens import Account
+
+log = logging.getLogger(__name__)
+PATIENCE = 30.0
+"""Seconds that Discord may ask to wait before a call is given back; the least discord.py takes."""
+NOBODY = discord.AllowedMentions.none()
+"""What mates say rings nobody's bell, whatever stands in it."""
+
+Talk = (
+    discord.TextChannel
+    | discord.VoiceChannel
+    | discord.StageChannel
+    | discord.Thread
+    | discord.DMChannel
+)
+"""Where messages can be."""
+
+
+class Ears(Protocol):
+    """Who is told what a client hears. Nothing here may wait."""
+
+    def began(self, client: Client) -> None:
+        """A session began; what was said before it was missed."""
+
+    def ready(self, client: Client) -> None:
+        """Its servers are known."""
+
+    def message(self, client: Client, message: discord.Message) -> None:
+        """Somebody said something."""
+
+    def edited(self, client: Client, event: discord.RawMessageUpdateEvent) -> None:
+        """A message was changed, or Discord added something to it."""
+
+    def deleted(self, client: Client, channel: int, messages: set[int]) -> None:
+        """Messages are no more."""
+
+    def reacted(self, client: Client, event: discord.RawReactionActionEvent) -> None:
+        """An emoji was put on a message, or taken back."""
+
+
+class Client(discord.Client):
+    """A client of one account. `user` is known once it is connected."""
+
+    def __init__(
+        self,
+        account: Account,
+        ears: Ears,
+        options: Options,
+        connector: aiohttp.BaseConnector | None,
+    ) -> None:
+        intents = discord.Intents(guilds=True, messages=True, reactions=True, message_content=True)
+        super().__init__(
+            intents=intents,
+            max_messages=None,
+            guild_ready_timeout=options.guilds,
+            max_ratelimit_timeout=PATIENCE,
+            allowed_mentions=NOBODY,
+            connector=connector,
+        )
+        self.account = account
+        self.tree = app_commands.CommandTree(self)
+        self.privates: dict[int, discord.DMChannel] = {}
+        self._ears = ears
+
+    @property
+    def id(self) -> int:
+        """Its user's id; 0 before it is known."""
+        return self.user.id if self.user is not None else 0
+
+    def met(self, channel: object) -> Talk | None:
+        """The channel that a message came in, remembered if it is private; None for another kind.
+
+        discord.py remembers no private talks, since Discord does not tell of them at the start.
+        """
+        if isinstance(channel, discord.DMChannel):
+            return self.privates.setdefault(channel.id, channel)
+        return channel if isinstance(channel, Talk) else None
+
+    def sees(self, channel: object) -> bool:
+        """Whether it may read there."""
+        if isinstance(channel, discord.DMChannel):
+            return True
+        if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
+            return False
+        if isinstance(channel, discord.Thread) and channel.parent is None:
+            return False
+        return channel.permissions_for(channel.guild.me).read_messages
+
+    async def on_connect(self) -> None:
+        """A session began."""
+        self._ears.began(self)
+
+    async def on_ready(self) -> None:
+        """Its servers are known."""
+        self._ears.ready(self)
+
+    async def on_message(self, message: discord.Message) -> None:
+        """Somebody said something."""
+        self._ears.message(self, message)
+
+    async def on_raw_message_edit(self, event: discord.RawMessageUpdateEvent) -> None:
+        """A message was changed."""
+        self._ears.edited(self, event)
+
+    async def on_raw_message_delete(self, event: discord.RawMessageDeleteEvent) -> None:
+        """A message is no more."""
+        self._ears.deleted(self, event.channel_id, {event.message_id})
+
+    async def on_raw_bulk_message_delete(self, event: discord.RawBulkMessageDeleteEvent) -> None:
+        """Several are no more."""
+        self._ears.deleted(self, event.channel_id, event.message_ids)
+
+    async def on_raw_reaction_add(self, event: discord.RawReactionActionEvent) -> None:
+        """An emoji was put on a message."""
+        self._ears.reacted(self, event)
+
+    async def on_raw_reaction_remove(self, event: discord.RawReactionActionEvent) -> None:
+        """An emoji was taken back."""
+        self._ears.reacted(self, event)
+
+    async def on_error(self, event: str, /, *_args: Any, **_more: Any) -> None:
+        """A handler failed: said without what it was given, which may hold anything."""
+        error = sys.exc_info()[1]
+        log.error("%s of Discord was not handled: %s", event, scrub(repr(error)))

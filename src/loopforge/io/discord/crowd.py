@@ -1,0 +1,197 @@
+"""The accounts of ours that are there: who speaks for whom, who sees what, who is one of us.
+
+Waits for an account that is about to be back. Does not send, and does not start anybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import discord
+from loopforge.core.mate import Mate
+from loopforge.errors import SendFailed
+from loopforge.io.discord.client import Client, Talk
+from loopforge.io.discord.options import Standing, State
+from loopforge.io.discord.troubles import failed
+from loopforge.io.tokens import EVERYBODY, Account
+
+PREFIX = "discord:"
+
+
+class Seat(NamedTuple):
+    """A client, and a place as it sees that."""
+
+    client: Client
+    channel: Talk
+
+
+def place_of(channel: int) -> str:
+    """The key of a place."""
+    return f"{PREFIX}{channel}"
+
+
+def channel_of(place: str) -> int:
+    """The id behind the key of a place."""
+    return int(place.removeprefix(PREFIX))
+
+
+def named(channel: object) -> str:
+    """What a place is called in a sentence."""
+    if isinstance(channel, discord.DMChannel):
+        return "a private talk"
+    name = str(getattr(channel, "name", "") or "the channel")
+    return name if isinstance(channel, discord.Thread) else f"#{name}"
+
+
+class Crowd:
+    """Our accounts and their clients, by the accounts' order."""
+
+    def __init__(self, accounts: Sequence[Account], mates: Mapping[str, Mate]) -> None:
+        self.accounts = tuple(accounts)
+        self._mates = mates
+        self._clients: dict[int, Client] = {}
+        self._states = [State(mates=account.mates) for account in accounts]
+        self._changed = asyncio.Event()
+
+    # ------------------------------------------------------------ how they stand
+
+    def states(self) -> list[State]:
+        """How each account stands."""
+        return list(self._states)
+
+    def stands(self, index: int, standing: Standing, why: str = "") -> None:
+        """An account's standing is another one now."""
+        client = self._clients.get(index)
+        user = str(client.user) if client is not None and client.user else ""
+        mates = self.accounts[index].mates
+        self._states[index] = State(mates=mates, standing=standing, why=why, user=user)
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def place(self, index: int, client: Client) -> None:
+        """This client is the account's from now on."""
+        self._clients[index] = client
+
+    def index(self, client: Client) -> int:
+        """Which account a client is of."""
+        return self.accounts.index(client.account)
+
+    def clients(self) -> Iterator[Client]:
+        """Those that are connected."""
+        for index, client in self._clients.items():
+            if self._states[index].standing == "connected":
+                yield client
+
+    # ------------------------------------------------------------ who is who
+
+    def mates_of(self, account: Account) -> tuple[str, ...]:
+        """The mates that are there by this account; "*": all that have none of their own."""
+        if not account.shared:
+            return account.mates
+        own = {mate for each in self.accounts if not each.shared for mate in each.mates}
+        wanted = self._mates if EVERYBODY in account.mates else account.mates
+        return tuple(mate for mate in wanted if mate not in own)
+
+    def ours(self, user: int) -> Client | None:
+        """The client that is this user; None for anybody else."""
+        return next((client for client in self._clients.values() if client.id == user), None)
+
+    def applications(self) -> set[int]:
+        """The ids of our applications."""
+        return {each.application_id for each in self._clients.values() if each.application_id}
+
+    def name(self, mate: str) -> str:
+        """What a mate is called."""
+        return self._mates[mate].name if mate in self._mates else mate
+
+    def face(self, mate: str) -> str:
+        """A mate's face: an emoji, or a letter."""
+        return self._mates[mate].face if mate in self._mates else ""
+
+    def mates_in(self, channel: object) -> tuple[str, ...]:
+        """All mates that are in a place by one of our accounts."""
+        found: dict[str, None] = {}
+        for client in self.clients():
+            if client.sees(_same(client, channel)):
+                found |= dict.fromkeys(self.mates_of(client.account))
+        return tuple(found)
+
+    # ------------------------------------------------------------ seats
+
+    async def seat(self, place: str, mate: str = "") -> Seat:
+        """The account by which this mate (or anybody) speaks in a place.
+
+        Its own if that is there; waits for one that is about to be back. Raises SendFailed.
+        """
+        while True:
+            changed, pending = self._changed, False
+            for index in self._order(mate):
+                standing = self._states[index].standing
+                if standing == "waiting":
+                    pending = True
+                    if self._own(index, mate):
+                        break
+                elif standing == "connected":
+                    client = self._clients[index]
+                    channel = await find(client, channel_of(place))
+                    if channel is not None:
+                        return Seat(client, channel)
+            if not pending:
+                raise self._nobody()
+            await changed.wait()
+
+    async def seats(self, place: str) -> list[Seat]:
+        """Every connected account that is in a place."""
+        found = [(client, await find(client, channel_of(place))) for client in self.clients()]
+        return [Seat(client, channel) for client, channel in found if channel is not None]
+
+    def _own(self, index: int, mate: str) -> bool:
+        return self.accounts[index].mates == (mate,)
+
+    def _order(self, mate: str) -> list[int]:
+        """The accounts by how well they speak for a mate."""
+
+        def rank(index: int) -> int:
+            if self._own(index, mate):
+                return 0
+            return 1 if self.accounts[index].speaks_for(mate) else 2
+
+        return sorted(range(len(self.accounts)), key=rank)
+
+    def _nobody(self) -> SendFailed:
+        if all(state.standing == "refused" for state in self._states):
+            why = self._states[0].why if self._states else "no account is given."
+            return SendFailed(f"Discord does not let the bot in: {why}", final=True)
+        return SendFailed(
+            "none of the bots of this home can see that place any more. Invite them again, or let "
+            "them view the channel.",
+            gone=True,
+        )
+
+
+def _same(client: Client, channel: object) -> object:
+    """The same place as this client sees it; None if it knows of none."""
+    if isinstance(channel, discord.DMChannel):
+        mine = channel.me is not None and channel.me.id == client.id
+        return channel if mine else None
+    if isinstance(channel, discord.abc.GuildChannel | discord.Thread):
+        guild = client.get_guild(channel.guild.id)
+        return guild.get_channel_or_thread(channel.id) if guild is not None else None
+    return None
+
+
+async def find(client: Client, id: int) -> Talk | None:
+    """A place by its id, if this client sees it. Raises SendFailed where nobody can know now."""
+    channel: object = client.privates.get(id) or client.get_channel(id)
+    if channel is None:
+        try:
+            channel = await client.fetch_channel(id)
+        except (discord.Forbidden, discord.NotFound, discord.InvalidData):
+            return None
+        except Exception as error:
+            raise failed(error, "the channel") from None
+    if not client.sees(channel):
+        return None
+    return client.met(channel)

@@ -1,0 +1,295 @@
+"""Inward: what people do on Discord, in the order of each place, taken to the reception.
+
+    a client hears  --> the place's queue --> reception.take / edited / deleted / reacted
+    it was away     --> that queue first reads what was missed there
+
+Several of our bots hear the same message: the first one counts. What we ourselves said, by an
+account or a webhook, is not heard. A message that is refused is answered with the reason, where
+somebody waits for one. Does not send anything else, and does not know rooms.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+import discord
+from loopforge.chat.places import Spot
+from loopforge.core.room import File
+from loopforge.errors import BadLine, InputError, LedgerError, SendFailed, TooLarge
+from loopforge.io.discord.client import NOBODY, Client
+from loopforge.io.discord.crowd import Crowd, Seat, channel_of, find, place_of
+from loopforge.io.discord.files import Files
+from loopforge.io.discord.hooks import Hooks
+from loopforge.io.discord.options import Options
+from loopforge.io.discord.reading import addressed, body_of, speaks, spot_of
+from loopforge.io.discord.troubles import scrub
+from loopforge.io.reception import Coming, Reception
+from loopforge.runtime.ports import Clock
+from loopforge.runtime.tasks import Tasks
+
+log = logging.getLogger(__name__)
+Job = Callable[[], Awaitable[None]]
+REMEMBERED = 4000
+"""Messages of which it is known that they were heard; the ledger knows all the others."""
+TRIES = (1.0, 2.0, 5.0, 15.0)
+"""Seconds between tries to write something down that the ledger could not take."""
+
+
+class Inward:
+    """Hears for all accounts. `greet` is told of every room in which something was heard."""
+
+    def __init__(
+        self,
+        crowd: Crowd,
+        reception: Reception,
+        hooks: Hooks,
+        files: Files,
+        clock: Clock,
+        options: Options,
+        greet: Callable[[str], None],
+    ) -> None:
+        self._crowd, self._reception, self._hooks = crowd, reception, hooks
+        self._files, self._clock, self._options = files, clock, options
+        self._greet = greet
+        self._queues: dict[int, asyncio.Queue[Job]] = {}
+        self._held: dict[Client, list[tuple[int, Job]]] = {}
+        self._known: deque[int] = deque(maxlen=REMEMBERED)
+        self._names: dict[int, str] = {}
+        self._tasks = Tasks()
+
+    async def close(self) -> None:
+        """Hear nothing any more."""
+        await self._tasks.close()
+
+    # ------------------------------------------------------------ what clients tell
+
+    def began(self, client: Client) -> None:
+        """A session began: what is heard now waits until what was missed is read."""
+        self._held.setdefault(client, [])
+
+    def ready(self, client: Client) -> None:
+        """Its servers are known: read what was missed."""
+        self._crowd.stands(self._crowd.index(client), "connected")
+        self._tasks.spawn(self._catch_up(client), f"what {client.user} missed")
+
+    def message(self, client: Client, message: discord.Message) -> None:
+        """Somebody said something."""
+        self._put(client, message.channel.id, lambda: self._hear(client, message))
+
+    def edited(self, client: Client, event: discord.RawMessageUpdateEvent) -> None:
+        """A message was changed; without a new text, Discord only added a preview to it."""
+        if event.message.edited_at is not None:
+            self._put(client, event.channel_id, lambda: self._edit(client, event.message))
+
+    def deleted(self, client: Client, channel: int, messages: set[int]) -> None:
+        """Messages are no more."""
+
+        async def work() -> None:
+            for each in sorted(messages):
+                await self._reception.deleted(place_of(channel), str(each))
+
+        self._put(client, channel, work)
+
+    def reacted(self, client: Client, event: discord.RawReactionActionEvent) -> None:
+        """An emoji was put on a message, or taken back; our own do not count."""
+        if self._crowd.ours(event.user_id) is None:
+            self._put(client, event.channel_id, lambda: self._react(client, event))
+
+    def forget(self, client: Client) -> None:
+        """This client is no more."""
+        self._held.pop(client, None)
+
+    # ------------------------------------------------------------ one queue for each place
+
+    def _put(self, client: Client, channel: int, job: Job) -> None:
+        if client in self._held:
+            self._held[client].append((channel, job))
+        else:
+            self._queue(channel, job)
+
+    def _queue(self, channel: int, job: Job) -> None:
+        if channel not in self._queues:
+            self._queues[channel] = asyncio.Queue()
+            self._tasks.spawn(self._work(channel), f"inward {channel}")
+        self._queues[channel].put_nowait(job)
+
+    async def _work(self, channel: int) -> None:
+        """Do what came in one place, in order, for as long as this lives."""
+        queue = self._queues[channel]
+        while True:
+            job = await queue.get()
+            for pause in (*TRIES, None):
+                try:
+                    await job()
+                except LedgerError as error:
+                    log.warning("something said on Discord waits for the ledger: %s", error)
+                    if pause is None:
+                        log.critical("something said on Discord could not be written down")
+                    else:
+                        await self._clock.sleep(pause)
+                        continue
+                except Exception as error:
+                    log.critical("something said on Discord was not heard: %s", scrub(repr(error)))
+                break
+
+    async def _catch_up(self, client: Client) -> None:
+        """Let every known place read what was missed first, then what was heard meanwhile."""
+        places: dict[str, str] = {}
+        try:
+            places = await self._reception.sessions.all("discord")
+        except LedgerError as error:
+            log.critical("what was missed on Discord cannot be found out: %s", error)
+        for channel, job in self._before(client, places):
+            self._queue(channel, job)
+
+    def _before(self, client: Client, places: dict[str, str]) -> list[tuple[int, Job]]:
+        def missed(place: str) -> Job:
+            return lambda: self._missed(client, place)
+
+        for room in set(places.values()):
+            self._greet(room)
+        reading = [(channel_of(place), missed(place)) for place in places]
+        return [*reading, *self._held.pop(client, [])]
+
+    async def _missed(self, client: Client, place: str) -> None:
+        """Hear what was said in a place since the last message that was heard there."""
+        last = await self._reception.sessions.last(place)
+        try:
+            channel = await find(client, channel_of(place)) if last else None
+            if channel is None:
+                return
+            after, count = discord.Object(int(last)), 0
+            async for message in channel.history(
+                after=after, limit=self._options.catch_up, oldest_first=True
+            ):
+                await self._hear(client, message)
+                count += 1
+        except (SendFailed, discord.HTTPException) as error:
+            log.info("what was missed in %s could not be read: %s", place, scrub(error))
+            return
+        if count == self._options.catch_up:
+            log.warning("more than %d messages were missed in %s", count, place)
+
+    # ------------------------------------------------------------ hearing
+
+    async def _hear(self, client: Client, message: discord.Message) -> None:
+        """Take one message in, once, whichever of our bots brought it."""
+        if message.id in self._known or not speaks(message) or await self._is_ours(message):
+            return
+        channel = client.met(message.channel)
+        if channel is None:
+            return
+        seat, spot = Seat(client, channel), spot_of(channel, message.author.display_name)
+        self._names[message.author.id] = message.author.display_name
+        files, problems = await self._files.taken(message)
+        text = body_of(message, self._crowd, channel)
+        if not text.strip() and not files:
+            self._known.append(message.id)
+            await self._answer(seat, message, " ".join(problems))
+            return
+        try:
+            notice = await self._take(client, message, spot, text, files)
+        except (BadLine, TooLarge, InputError) as error:
+            self._files.settled(files)
+            notice = str(error)
+        self._known.append(message.id)
+        await self._answer(seat, message, " ".join([notice, *problems]).strip())
+
+    async def _take(
+        self, client: Client, message: discord.Message, spot: Spot, text: str, files: list[File]
+    ) -> str:
+        reference = message.reference if message.type is discord.MessageType.reply else None
+        replied = reference.message_id if reference is not None else None
+        coming = Coming(
+            spot=spot,
+            mates=self._crowd.mates_in(message.channel) or self._crowd.mates_of(client.account),
+            message=str(message.id),
+            account=str(message.author.id),
+            name=message.author.display_name,
+            text=text,
+            at=message.created_at,
+            reply_to=str(replied or ""),
+            bot=message.author.bot,
+            keeper=_keeps(message),
+            files=tuple(files),
+        )
+        taken = await self._reception.take(coming)
+        self._files.settled(files)
+        if taken.room:
+            self._greet(taken.room)
+        return taken.notice
+
+    async def _is_ours(self, message: discord.Message) -> bool:
+        if self._crowd.ours(message.author.id) is not None:
+            return True
+        return message.webhook_id is not None and await self._hooks.ours(message)
+
+    async def _answer(self, seat: Seat, message: discord.Message, text: str) -> None:
+        """Say why something was not taken, to somebody who waits for an answer."""
+        waits = isinstance(seat.channel, discord.DMChannel) or addressed(message, self._crowd)
+        if not text or not waits or message.author.bot:
+            return
+        reference = message.to_reference(fail_if_not_exists=False)
+        try:
+            await seat.channel.send(
+                text[:2000],
+                reference=reference,
+                mention_author=False,
+                allowed_mentions=NOBODY,
+                nonce=f"notice-{message.id}"[:25],
+            )
+        except discord.HTTPException as error:
+            log.info("a notice could not be shown: %s", scrub(error))
+
+    # ------------------------------------------------------------ changes
+
+    async def _edit(self, client: Client, message: discord.Message) -> None:
+        if await self._is_ours(message):
+            return
+        channel = client.met(message.channel)
+        if channel is not None:
+            text = body_of(message, self._crowd, channel)
+            place, account = place_of(channel.id), str(message.author.id)
+            await self._reception.edited(place, str(message.id), account, text)
+
+    async def _react(self, client: Client, event: discord.RawReactionActionEvent) -> None:
+        """Take in an emoji; what a stop sign did is told to who put it there."""
+        place, message = place_of(event.channel_id), str(event.message_id)
+        back, account = event.event_type == "REACTION_REMOVE", str(event.user_id)
+        name = await self._named(client, event)
+        told = await self._reception.reacted(
+            place, message, account, name, str(event.emoji), back=back
+        )
+        channel = await find(client, event.channel_id) if told else None
+        if channel is not None:
+            try:
+                nonce = f"told-{event.message_id}"[:25]
+                await channel.send(f"-# *{told}*", allowed_mentions=NOBODY, nonce=nonce)
+            except discord.HTTPException as error:
+                log.info("what a stop sign did could not be shown: %s", scrub(error))
+
+    async def _named(self, client: Client, event: discord.RawReactionActionEvent) -> str:
+        """Who that is; a reaction that is taken back comes without its name."""
+        if event.member is not None:
+            self._names[event.user_id] = event.member.display_name
+        if event.user_id not in self._names:
+            try:
+                user = await client.fetch_user(event.user_id)
+                self._names[event.user_id] = user.display_name
+            except discord.HTTPException:
+                return ""
+        return self._names[event.user_id]
+
+
+def _keeps(message: discord.Message) -> bool:
+    """Whether its author may manage that place."""
+    author, channel = message.author, message.channel
+    if not isinstance(author, discord.Member):
+        return isinstance(channel, discord.DMChannel)
+    if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
+        return False
+    allowed = channel.permissions_for(author)
+    return allowed.manage_channels or allowed.manage_guild

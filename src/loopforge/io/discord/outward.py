@@ -1,0 +1,308 @@
+"""Outward: one thing of a room into one place of Discord, exactly once.
+
+    a mate's line       by its own account, else by webhook, else with its name before it
+    a person's line     by webhook under their name and where they are, else as a quotation
+    a word of the room  small, by whichever account is there
+    a reaction, a change, a deletion    on the messages that the line is there
+
+A part that is posted carries a nonce; before anything is posted a second time the place is read
+back, and only what is missing is posted. Does not decide when to try again (runtime/delivery.py).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from msgspec import Struct
+
+import discord
+from loopforge.chat.front import Front
+from loopforge.chat.house import PREFIX as ROOM
+from loopforge.core.delivery import nonce
+from loopforge.core.events import Event
+from loopforge.core.room import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
+from loopforge.errors import SendFailed, Unknown
+from loopforge.io.discord.crowd import Crowd
+from loopforge.io.discord.drafts import Drafts
+from loopforge.io.discord.files import Files
+from loopforge.io.discord.hooks import Hooks
+from loopforge.io.discord.markdown import LIMIT, pieces, shown
+from loopforge.io.discord.troubles import failed
+from loopforge.io.discord.voice import Voice
+from loopforge.io.discord.voices import Voices
+from loopforge.io.session import Sessions
+from loopforge.io.split import as_file
+from loopforge.runtime.ports import Outgoing
+
+SLACK = timedelta(hours=1)
+"""By how much Discord's clock and ours may differ, and then some."""
+READ = 200
+"""Messages that are read back at most."""
+
+
+class Letter(Struct, frozen=True):
+    """What a thing is in one place: the texts of its messages, and what goes with the last one."""
+
+    parts: tuple[str, ...]
+    reply: int | None = None
+    files: tuple[File, ...] = ()
+    long: tuple[str, bytes] | None = None
+
+    @property
+    def uploads(self) -> bool:
+        """Whether something is attached."""
+        return bool(self.files) or self.long is not None
+
+
+class Outward:
+    """Sends for the surface."""
+
+    def __init__(
+        self,
+        crowd: Crowd,
+        voices: Voices,
+        sessions: Sessions,
+        front: Front,
+        hooks: Hooks,
+        files: Files,
+        drafts: Drafts,
+    ) -> None:
+        self._crowd, self._voices, self._sessions = crowd, voices, sessions
+        self._front, self._hooks, self._files, self._drafts = front, hooks, files, drafts
+        self._found: dict[str, dict[int, int]] = {}
+
+    async def send(self, out: Outgoing) -> str:
+        """Send it, without what is there already; the ids of its messages. Raises SendFailed."""
+        match out.event.body:
+            case Said() | Heard() | Told():
+                return await self._say(out)
+            case Reacted(mate=mate, to=line, emoji=emoji):
+                return await self._mark(out, mate, line, emoji)
+            case LineEdited(line=line):
+                return await self._revise(out, line)
+            case LineDeleted(line=line):
+                return await self._remove(out, line)
+            case _:
+                raise SendFailed(f"Discord cannot show {out.event.kind}.", final=True)
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """The ids of its messages, if all are there. What is done again does no harm."""
+        if not isinstance(out.event.body, Said | Heard | Told):
+            return None
+        voice = await self._voice(out)
+        letter = await self._letter(out, voice)
+        found = self._found.setdefault(out.delivery, {})
+        if draft := await self._draft(out):
+            found |= await self._shown(voice, draft, letter)
+        found |= await self._standing(out, voice, letter, found)
+        if len(found) < len(letter.parts):
+            return None
+        return self._done(out)
+
+    # ------------------------------------------------------------ lines
+
+    async def _voice(self, out: Outgoing) -> Voice:
+        match out.event.body:
+            case Said(mate=mate):
+                return await self._voices.mate(out.place, mate)
+            case Heard(person=person, surface=surface):
+                name = await self._person(out.stream, person)
+                return await self._voices.person(out.place, name, surface)
+            case _:
+                return await self._voices.anybody(out.place)
+
+    async def _person(self, stream: str, person: str) -> str:
+        state = await self._front.settings_of(stream.removeprefix(ROOM))
+        known = state.people.get(person) or state.former.get(person)
+        return str(known.name) if known is not None else "somebody"
+
+    async def _letter(self, out: Outgoing, voice: Voice) -> Letter:
+        body = out.event.body
+        if isinstance(body, Told):
+            return Letter(pieces("\n".join(_small(str(body.text)))))
+        if not isinstance(body, Said | Heard):
+            return Letter(())
+        files: tuple[File, ...] = getattr(body, "files", ())
+        text, long = f"{voice.quoted}{body.text}", None
+        if (file := as_file(shown(text), LIMIT)) is not None:
+            text, long = file.preview.text, (file.name, file.data)
+        parts = pieces(text)
+        if not parts and files:
+            parts = (voice.quoted.strip(),)
+        return Letter(parts, await self._answered(out.place, body.reply_to), files, long)
+
+    async def _answered(self, place: str, line: str) -> int | None:
+        posts = await self._sessions.posts(place, line) if line else []
+        return int(posts[0]) if posts else None
+
+    async def _say(self, out: Outgoing) -> str:
+        voice = await self._voice(out)
+        letter = await self._letter(out, voice)
+        found = self._found.setdefault(out.delivery, {})
+        try:
+            if 0 not in found and letter.parts and (draft := await self._draft(out)):
+                await self._replace(voice, draft, letter, found)
+            for part, text in enumerate(letter.parts):
+                if part not in found:
+                    found[part] = await self._post(out, voice, letter, part, text)
+        except SendFailed as failure:
+            if failure.final:
+                self._found.pop(out.delivery, None)
+            raise
+        return self._done(out)
+
+    def _done(self, out: Outgoing) -> str:
+        found = self._found.pop(out.delivery, {})
+        return " ".join(str(found[part]) for part in sorted(found))
+
+    async def _post(self, out: Outgoing, voice: Voice, letter: Letter, part: int, text: str) -> int:
+        reply = letter.reply if part == 0 else None
+        uploads: list[discord.File] = []
+        if part == len(letter.parts) - 1 and letter.uploads:
+            uploads, missing = await self._files.uploads(letter.files, voice.most, letter.long)
+            text = f"{text}\n{missing}".strip()[:LIMIT]
+        return await voice.post(text, nonce(out.delivery, part), reply, uploads)
+
+    # ------------------------------------------------------------ what stands there already
+
+    async def _draft(self, out: Outgoing) -> int:
+        """The message that shows what this line was to become; 0 if none does."""
+        if not isinstance(out.event.body, Said):
+            return 0
+        known = await self._drafts.take(out.place, out.event.body.turn)
+        return known or int(await self._sessions.draft(out.place, out.event.id) or 0)
+
+    async def _replace(
+        self, voice: Voice, draft: int, letter: Letter, found: dict[int, int]
+    ) -> None:
+        """Let the first part stand where the draft stood, if it still does."""
+        if letter.uploads and len(letter.parts) == 1:
+            await voice.delete(draft)  # an edit cannot bring files that a nonce would protect
+            return
+        try:
+            await voice.edit(draft, letter.parts[0])
+        except SendFailed as failure:
+            if not failure.final or failure.gone:
+                raise
+        else:
+            found[0] = draft
+
+    async def _shown(self, voice: Voice, draft: int, letter: Letter) -> dict[int, int]:
+        """The first part, if it stands already where the draft stood."""
+        try:
+            message = await voice.seat.channel.fetch_message(draft)
+        except discord.NotFound:
+            return {}
+        except Exception as error:
+            raise failed(error, voice.place) from None
+        same = letter.parts and message.content.strip() == letter.parts[0].strip()
+        return {0: draft} if same else {}
+
+    async def _standing(
+        self, out: Outgoing, voice: Voice, letter: Letter, known: dict[int, int]
+    ) -> dict[int, int]:
+        """The parts that are there, by reading the place back."""
+        since = discord.utils.time_snowflake(out.event.at - SLACK)
+        try:
+            read = [
+                message
+                async for message in voice.seat.channel.history(limit=READ)
+                if message.id > since and self._is_voice(voice, message)
+            ]
+        except Exception as error:
+            raise failed(error, voice.place) from None
+        found: dict[int, int] = {}
+        free = iter(sorted(read, key=lambda message: message.id))
+        for part, text in enumerate(letter.parts):
+            if part in known:
+                continue
+            for message in free:
+                if message.id not in known.values() and await self._matches(
+                    out, letter, part, text, message
+                ):
+                    found[part] = message.id
+                    break
+            else:
+                break
+        return found
+
+    async def _matches(
+        self, out: Outgoing, letter: Letter, part: int, text: str, message: discord.Message
+    ) -> bool:
+        last = part == len(letter.parts) - 1
+        attached = bool(message.attachments)
+        if attached != (last and letter.uploads) and not (last and letter.uploads):
+            return False
+        same = message.content.strip() == text.strip()
+        longer = last and letter.uploads and message.content.startswith(text.strip())
+        if not same and not longer:
+            return False
+        line = await self._sessions.line(out.place, str(message.id))
+        return line in ("", out.event.id)
+
+    def _is_voice(self, voice: Voice, message: discord.Message) -> bool:
+        if voice.hook is not None:
+            return message.webhook_id == voice.hook.id and message.author.name == voice.name
+        return message.author.id == voice.seat.client.id
+
+    # ------------------------------------------------------------ on what is there
+
+    async def _mark(self, out: Outgoing, mate: str, line: str, emoji: str) -> str:
+        posts = await self._sessions.posts(out.place, line)
+        if not posts:
+            return ""
+        seat = await self._crowd.seat(out.place, mate)
+        try:
+            await seat.channel.get_partial_message(int(posts[0])).add_reaction(emoji)
+        except Exception as error:
+            raise failed(error, "that place") from None
+        return posts[0]
+
+    async def _revise(self, out: Outgoing, line: str) -> str:
+        """Change the messages that a line is; what is too much for them is cut."""
+        posts = await self._sessions.posts(out.place, line)
+        said = await self._line(out, line)
+        if not posts or said is None or not isinstance(out.event.body, LineEdited):
+            return ""
+        voice = await self._speaker(out, said)
+        parts = list(pieces(f"{voice.quoted}{out.event.body.text}"))
+        if len(parts) > len(posts):
+            parts = [*parts[: len(posts) - 1], f"{parts[len(posts) - 1][: LIMIT - 2]} …"]
+        for message, text in zip(posts, parts, strict=False):
+            await voice.edit(int(message), text)
+        for message in posts[len(parts) :]:
+            await voice.delete(int(message))
+        return " ".join(posts)
+
+    async def _remove(self, out: Outgoing, line: str) -> str:
+        posts = await self._sessions.posts(out.place, line)
+        said = await self._line(out, line)
+        if posts and said is not None:
+            voice = await self._speaker(out, said)
+            for message in posts:
+                await voice.delete(int(message))
+        return " ".join(posts)
+
+    async def _speaker(self, out: Outgoing, said: Event) -> Voice:
+        """The voice by which a line was said there."""
+        return await self._voice(
+            Outgoing(
+                delivery=out.delivery,
+                nonce=out.nonce,
+                stream=out.stream,
+                place=out.place,
+                what="line",
+                event=said,
+            )
+        )
+
+    async def _line(self, out: Outgoing, line: str) -> Event | None:
+        try:
+            return await self._front.line(out.stream.removeprefix(ROOM), line)
+        except Unknown:
+            return None
+
+
+def _small(text: str) -> list[str]:
+    """A word of the room, small and slanted."""
+    return [f"-# *{line}*" if line.strip() else line for line in text.splitlines()]

@@ -1,0 +1,86 @@
+"""A message of Discord as a room hears it: where, what it says, whom it calls.
+
+Marks around ids become names. Who mentions one of our bots calls its mate; who mentions a bot that
+is there for many calls the mate that they name, or else its first. Makes no request.
+"""
+
+from __future__ import annotations
+
+import re
+
+import discord
+from loopforge.chat.places import Spot
+from loopforge.io.discord.client import Talk
+from loopforge.io.discord.crowd import Crowd, place_of
+from loopforge.io.discord.words import Names, mentioned, readable
+
+SPOKEN = (
+    discord.MessageType.default,
+    discord.MessageType.reply,
+    discord.MessageType.chat_input_command,
+    discord.MessageType.context_menu_command,
+)
+"""Messages that somebody said; the others are Discord's own notices."""
+
+
+def speaks(message: discord.Message) -> bool:
+    """Whether somebody said this."""
+    return message.type in SPOKEN and not message.flags.ephemeral
+
+
+def spot_of(channel: Talk, person: str) -> Spot:
+    """The place as the house knows it; a private one is called after the person."""
+    key = place_of(channel.id)
+    if isinstance(channel, discord.DMChannel):
+        return Spot(key, person, "private")
+    if isinstance(channel, discord.Thread):
+        return Spot(key, channel.name, "thread")
+    return Spot(key, f"#{channel.name}", "group")
+
+
+def body_of(message: discord.Message, crowd: Crowd, channel: Talk) -> str:
+    """What it says, as anybody reads it."""
+    text = message.content
+    for snapshot in message.message_snapshots:
+        text = f"{text}\n(forwarded) {snapshot.content}".strip()
+    if not text and message.stickers:
+        text = " ".join(f"[{sticker.name}]" for sticker in message.stickers)
+    if not text and message.poll is not None:
+        choices = ", ".join(answer.text for answer in message.poll.answers)
+        text = f"[asks: {message.poll.question} ({choices})]"
+    return readable(text, _names(message, crowd, channel, text))
+
+
+def addressed(message: discord.Message, crowd: Crowd) -> bool:
+    """Whether one of our bots is mentioned or answered."""
+    replied = message.reference.resolved if message.reference is not None else None
+    answered = isinstance(replied, discord.Message) and crowd.ours(replied.author.id) is not None
+    users = mentioned(message.content).users
+    return answered or any(crowd.ours(user) is not None for user in users)
+
+
+def _names(message: discord.Message, crowd: Crowd, channel: Talk, text: str) -> Names:
+    users = {user.id: user.display_name for user in message.mentions}
+    roles = {role.id: role.name for role in message.role_mentions}
+    channels = {each.id: str(each.name) for each in message.channel_mentions}
+    guild = getattr(channel, "guild", None)
+    for client in crowd.clients():
+        mate = _called(crowd.mates_of(client.account), crowd, text)
+        if not mate:
+            continue
+        users[client.id] = crowd.name(mate)
+        mine = client.get_guild(guild.id) if guild is not None else None
+        if mine is not None and mine.self_role is not None:
+            roles[mine.self_role.id] = crowd.name(mate)
+    return Names(users, roles, channels)
+
+
+def _called(mates: tuple[str, ...], crowd: Crowd, text: str) -> str:
+    """Which of these mates a mention of their bot means: the one who is named first."""
+    plain = text.casefold()
+    at: dict[int, str] = {}
+    for mate in mates:
+        for name in (mate, crowd.name(mate).casefold()):
+            if found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain):
+                at.setdefault(found.start(), mate)
+    return at[min(at)] if at else next(iter(mates), "")

@@ -1,0 +1,115 @@
+"""A voice: how one speaker is heard in one place.
+
+    own      by an account that is this very mate
+    hook     by a webhook of ours, under any name
+    quoted   by an account that is somebody else, with the name before the words
+
+The same voice posts, changes and takes away. Every failure is a SendFailed. Does not cut texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from typing import Any, TypeVar
+
+import discord
+from loopforge.io.discord.client import NOBODY
+from loopforge.io.discord.crowd import Seat, named
+from loopforge.io.discord.troubles import failed
+
+T = TypeVar("T")
+
+
+class Voice:
+    """Speaks in one place. `name` is shown over (hook) or before (`quoted`) what it says."""
+
+    def __init__(
+        self, seat: Seat, hook: discord.Webhook | None = None, name: str = "", quoted: str = ""
+    ) -> None:
+        self.seat, self.hook, self.name, self.quoted = seat, hook, name, quoted
+
+    @property
+    def place(self) -> str:
+        """What the place is called in a sentence."""
+        return named(self.seat.channel)
+
+    @property
+    def most(self) -> int:
+        """Bytes of the largest upload."""
+        guild = getattr(self.seat.channel, "guild", None)
+        return guild.filesize_limit if guild is not None else 0
+
+    async def post(
+        self,
+        text: str,
+        nonce: str,
+        reply: int | None = None,
+        files: Sequence[discord.File] = (),
+    ) -> int:
+        """Say it; the id of the message. Raises SendFailed."""
+        if self.hook is not None:
+            return await self._tried(self._hooked(self.hook, text, files))
+        return await self._tried(self._spoken(text, nonce, reply, files))
+
+    async def _spoken(
+        self, text: str, nonce: str, reply: int | None, files: Sequence[discord.File]
+    ) -> int:
+        channel = self.seat.channel
+        reference = None
+        if reply is not None:
+            reference = discord.MessageReference(
+                message_id=reply, channel_id=channel.id, fail_if_not_exists=False
+            )
+        message = await channel.send(
+            text,
+            nonce=nonce,
+            reference=reference,  # type: ignore[arg-type]
+            mention_author=False,
+            files=list(files),
+            allowed_mentions=NOBODY,
+        )
+        return message.id
+
+    async def _hooked(self, hook: discord.Webhook, text: str, files: Sequence[discord.File]) -> int:
+        message = await hook.send(
+            text,
+            username=self.name,
+            wait=True,
+            files=list(files),
+            allowed_mentions=NOBODY,
+            thread=self._thread(),
+        )
+        return message.id
+
+    async def edit(self, message: int, text: str) -> None:
+        """Change what was said. Raises SendFailed."""
+        if self.hook is not None:
+            changed = self.hook.edit_message(
+                message, content=text, allowed_mentions=NOBODY, thread=self._thread()
+            )
+            await self._tried(changed)
+            return
+        partial = self.seat.channel.get_partial_message(message)
+        await self._tried(partial.edit(content=text, allowed_mentions=NOBODY))
+
+    async def delete(self, message: int) -> None:
+        """Take it away; quiet where it is gone. Raises SendFailed."""
+        try:
+            if self.hook is not None:
+                await self.hook.delete_message(message, thread=self._thread())
+            else:
+                await self.seat.channel.get_partial_message(message).delete()
+        except discord.NotFound:
+            pass
+        except Exception as error:
+            raise failed(error, self.place) from None
+
+    def _thread(self) -> Any:
+        channel = self.seat.channel
+        return channel if isinstance(channel, discord.Thread) else discord.utils.MISSING
+
+    async def _tried(self, work: Awaitable[T]) -> T:
+        try:
+            return await work
+        except Exception as error:
+            raise failed(error, self.place) from None

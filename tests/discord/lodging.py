@@ -1,0 +1,132 @@
+"""A real home on Discord's twin: real time, real SQLite, a scripted model, unmodified discord.py."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loopforge.app import App, open_app
+from loopforge.core.events import Event
+from loopforge.core.room import Heard, Said
+from loopforge.io.discord.options import Options
+from loopforge.io.discord.surface import Discord
+from loopforge.io.reception import Reception
+from loopforge.io.tokens import Account
+from loopforge.models.scripted import Script, ScriptedModels, in_character
+from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.runtime.tasks import Tasks
+from loopforge.settings import load_settings
+from tests.discord.twin import Twin
+from tests.discord.words import Bot, Place
+from tests.rooms.conftest import write_mates
+
+PLAIN = Options(
+    stream=False, marks=False, guilds=0.05, pauses=(0.05, 0.1, 0.2), refused=0.3, catch_up=50
+)
+"""Quick, and with nothing that a test does not ask for."""
+
+
+async def welcome(_platform: str, _account: str, _name: str) -> str | None:
+    """Everybody may come in."""
+    return None
+
+
+@dataclass
+class Lodging:
+    """The home, and its surface on the city."""
+
+    city: Twin
+    app: App
+    surface: Discord
+    reception: Reception
+    models: ScriptedModels
+
+    async def connected(self) -> None:
+        """Every account is there."""
+        await self.city.until(
+            lambda: all(state.standing == "connected" for state in self.surface.states())
+        )
+
+    async def room(self, place: Place | int) -> str:
+        """The room of a place; "" if it has none."""
+        id = place.id if isinstance(place, Place) else place
+        return await self.reception.sessions.known(f"discord:{id}")
+
+    async def events(self, place: Place | int) -> list[Event]:
+        """Everything that happened in the room of a place."""
+        room = await self.room(place)
+        return await self.app.ledger.read(f"room:{room}") if room else []
+
+    async def heard(self, place: Place | int) -> list[str]:
+        """What people said in the room of a place."""
+        bodies = [event.body for event in await self.events(place)]
+        return [str(body.text) for body in bodies if isinstance(body, Heard)]
+
+    async def said(self, place: Place | int) -> list[str]:
+        """Which mates spoke in the room of a place."""
+        bodies = [event.body for event in await self.events(place)]
+        return [body.mate for body in bodies if isinstance(body, Said)]
+
+    async def hears(self, place: Place | int, *texts: str) -> None:
+        """Wait until exactly these lines were heard there."""
+        for _ in range(400):
+            if await self.heard(place) == list(texts):
+                return
+            await self.app.stamp.clock.sleep(0.02)
+        raise AssertionError(f"heard were {await self.heard(place)}, not {list(texts)}")
+
+    async def settled(self, place: Place | int) -> None:
+        """Nobody has anything left to do there."""
+        await self.app.front.settled(await self.room(place))
+
+
+@asynccontextmanager
+async def lodged(
+    city: Twin,
+    path: Path,
+    bots: Mapping[Bot, str | Sequence[str]],
+    script: Script = in_character,
+    *,
+    options: Options = PLAIN,
+    knock: Callable[..., Any] = welcome,
+    mates: Sequence[str] = ("maya", "merlin", "zuzu"),
+    wait: bool = True,
+    **changes: Any,
+) -> AsyncIterator[Lodging]:
+    """A home whose mates are on Discord by these bots: a mate's name, several, or "*"."""
+    if not (path / "mates").exists():
+        write_mates(path, mates)
+    settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
+    settings = dataclasses.replace(settings, debounce_seconds=0.02, **changes)
+    (path / "data").mkdir(exist_ok=True)
+    clock, dice = SystemClock(), SystemDice()
+    models = ScriptedModels(script, clock=clock)
+    accounts = [
+        Account(
+            platform="discord",
+            token=bot.token,
+            mates=(who,) if isinstance(who, str) else tuple(who),
+        )
+        for bot, who in bots.items()
+    ]
+    async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
+        reception = Reception(app.front, app.people, clock, knock, lambda _person: True)
+        surface = Discord(
+            accounts, reception, app.front, app.artifacts, clock, dice, options, city.connector
+        )
+        tasks = Tasks()
+        app.deliveries.attach(surface)
+        tasks.spawn(surface.run(), "Discord")
+        lodging = Lodging(city, app, surface, reception, models)
+        try:
+            if wait:
+                await lodging.connected()
+            yield lodging
+        finally:
+            await surface.close()
+            await tasks.close()
+            app.deliveries.detach("discord")
