@@ -14,7 +14,17 @@ import hashlib
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from sqlalchemy import Boolean, Column, Integer, PrimaryKeyConstraint, Table, func, select
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    func,
+    or_,
+    select,
+    true,
+)
 from sqlalchemy.engine import Connection
 
 from loopforge.core.delivery import Accepted, Drafted, Failed, Queued, Uncertain
@@ -215,6 +225,21 @@ def last_heard(connection: Connection, place: str) -> str:
         .limit(1)
     )
     return str(connection.execute(query).scalar() or "")
+
+
+def highest(connection: Connection, patterns: Sequence[str], before: str = "") -> int:
+    """The highest number of a message in places like these (SQL); of lines before an event."""
+    there = or_(*(posts.c.place.like(each) for each in patterns))
+    query = select(posts.c.message).where(there, posts.c.line < before if before else true())
+    newest = query.order_by(func.length(posts.c.message).desc(), posts.c.message.desc()).limit(1)
+    return int(connection.execute(newest).scalar() or 0)
+
+
+def numbers_above(connection: Connection, place: str, number: int) -> set[int]:
+    """The numbers of messages and drafts above this one that are known in a place."""
+    known = connection.execute(select(posts.c.message).where(posts.c.place == place)).scalars()
+    drawn = connection.execute(select(drafts.c.message).where(drafts.c.place == place)).scalars()
+    return {int(each) for each in (*known, *drawn) if each.isdigit() and int(each) > number}
 
 
 def draft_of(connection: Connection, place: str, line: str) -> str:

@@ -61,6 +61,14 @@ class Sessions:
         """The highest id of a message that was heard in a place; "" before the first."""
         return await self._front.look(lambda found: places.last_heard(found, place))
 
+    async def highest(self, patterns: Sequence[str], before: str = "") -> int:
+        """The highest number of a message in places like these (SQL), of lines before an event."""
+        return await self._front.look(lambda found: places.highest(found, patterns, before))
+
+    async def numbers_above(self, place: str, number: int) -> set[int]:
+        """The numbers of messages and drafts above this one that are known in a place."""
+        return await self._front.look(lambda found: places.numbers_above(found, place, number))
+
     async def draft(self, place: str, line: str) -> str:
         """The id of the message that shows this line's draft in a place; "" if none does."""
         return await self._front.look(lambda found: places.draft_of(found, place, line))

@@ -85,6 +85,7 @@ def _fitting(markdown: str, limit: int) -> list[Rendered]:
 @cache
 def _reader() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST})
+    made.disable("reference")  # it would take lines like "[1]: ..." out of the text
     return made.enable(["table", "strikethrough"])
 
 

@@ -1,0 +1,49 @@
+"""Scrubbing: tokens are taken out of whatever is logged, also out of what libraries log.
+
+Tokens stand in the addresses that Telegram's requests go to, so any error of the network may hold
+one. Does not cover what never passes the handlers it was put on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+
+LOUD = ("httpx", "httpcore", "telegram", "discord", "aiohttp")
+"""Libraries that log every request."""
+SHORTEST = 8
+"""A secret shorter than this would be found in ordinary words."""
+HIDDEN = "[token]"
+
+
+def scrubbed(text: str, secrets: Collection[str]) -> str:
+    """The text without these secrets."""
+    for secret in secrets:
+        if len(secret) >= SHORTEST:
+            text = text.replace(secret, HIDDEN)
+    return text
+
+
+class Scrub(logging.Filter):
+    """Takes secrets out of records."""
+
+    def __init__(self, secrets: Collection[str]) -> None:
+        super().__init__()
+        self._secrets = tuple(sorted(secrets, key=len, reverse=True))
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through, without the secrets."""
+        record.msg, record.args = scrubbed(record.getMessage(), self._secrets), ()
+        if record.exc_info:
+            text = logging.Formatter().formatException(record.exc_info)
+            record.exc_text, record.exc_info = scrubbed(text, self._secrets), None
+        return True
+
+
+def scrub_logs(secrets: Collection[str]) -> None:
+    """Put it on every handler there is, and let loud libraries only warn."""
+    for name in LOUD:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    found = Scrub(secrets)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(found)

@@ -1,0 +1,89 @@
+"""A home that is on Telegram's twin, with a scripted model and real time."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from loopforge.app import App, open_app
+from loopforge.core.events import Event
+from loopforge.io.platforms import Manners, Parts, Platforms
+from loopforge.io.tokens import Tokens
+from loopforge.models.scripted import Script, ScriptedModels
+from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.settings import load_settings
+from tests.rooms.conftest import write_mates
+
+
+@dataclass
+class Home:
+    """A home on Telegram."""
+
+    app: App
+    platforms: Platforms
+
+    async def rooms(self) -> list[str]:
+        """Its rooms."""
+        return await self.app.rooms.names()
+
+    async def events(self, room: str) -> list[Event]:
+        """Everything that happened in a room."""
+        return await self.app.ledger.read(f"room:{room}")
+
+    async def until(self, check: Callable[[], Awaitable[Any]]) -> Any:
+        """Wait until this is true, a minute at most; what it returned."""
+        async with asyncio.timeout(60):
+            while not (found := await check()):
+                await asyncio.sleep(0.02)
+        return found
+
+
+def counting() -> Script:
+    """A script that says which answer this is, from 1 on."""
+    count = iter(range(1, 1_000_000))
+    return lambda _: f"This is answer {next(count)}."
+
+
+@asynccontextmanager
+async def on_telegram(
+    path: Path,
+    tokens: Mapping[str, str],
+    base: str,
+    *,
+    script: Script | None = None,
+    manners: Manners | None = None,
+    **changes: Any,
+) -> AsyncIterator[Home]:
+    """A home that runs, and is on Telegram, until the block ends. `changes` are settings."""
+    if not (path / "mates").exists():
+        write_mates(path)
+    (path / "data").mkdir(exist_ok=True)
+    changes = {"debounce_seconds": 0.05, "telegram_dm": "open", **changes}
+    settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
+    settings = dataclasses.replace(settings, **changes)
+    clock, dice = SystemClock(), SystemDice()
+    models = ScriptedModels(script or counting(), clock=clock)
+    manners = replace(manners or Manners(), servers={"telegram": base})
+    async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
+        parts = Parts(
+            front=app.front,
+            people=app.people,
+            pairing=app.pairing,
+            artifacts=app.artifacts,
+            deliveries=app.deliveries,
+            clock=clock,
+            dice=dice,
+        )
+        platforms = Platforms(parts, Tokens(settings.data, tokens), manners)
+        await platforms.open()
+        try:
+            yield Home(app, platforms)
+        finally:
+            await platforms.close()
