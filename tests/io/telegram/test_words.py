@@ -190,7 +190,7 @@ def test_prose_stays_as_it_is(paragraphs: list[str]) -> None:
 
 @given(TEXTS, st.integers(40, 90))
 @example("| a | b |\n|--|--|\n" + "| c | d |\n" * 3 + "| " + "e" * 45 + " | f |", 80)
-@example("[a]: https://b.c", 40)
+@example("#", 40)
 @example("**", 40)
 def test_pieces_fit_and_are_never_blank(text: str, limit: int) -> None:
     """Each message is within the limit and shows something; a text that is not blank shows."""
@@ -217,6 +217,7 @@ def test_pieces_fit_and_are_never_blank(text: str, limit: int) -> None:
         ]),
         ("[a](b.md) <c@d.e> [](g.h)", "a (b.md) c@d.e g.h", []),
         ("see https://a.b", "see https://a.b", []),
+        ("so [1]\n\n[1]: https://a.b", "so [1]\n\n[1]: https://a.b", []),
         ("- a\n- b\n  c\n\n  d\n  - e", "• a\n• b\n  c\n\n  d\n  • e", []),
         ("Do:\n3. a\n4. b", "Do:\n3. a\n4. b", []),
         ("Do:\n\n3. a\n   - b\n4. c", "Do:\n\n3. a\n  • b\n4. c", []),
