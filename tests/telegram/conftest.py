@@ -1,4 +1,8 @@
-"""A Telegram on loopback, and its people. At the end nothing may have strayed from the documents."""
+"""A Telegram on loopback, and its people. At the end nothing may have strayed from the documents.
+
+This folder is a package without __init__.py, as all folders of tests are: with one, pytest would
+import it as `telegram` and hide the library of that name.
+"""
 
 from __future__ import annotations
 

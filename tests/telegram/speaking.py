@@ -116,23 +116,60 @@ class Speaking(Turn):
         return self._send(call, words, entities, file=file, photo=photo)
 
     def edit_message_text(self, call: m.EditMessageText) -> Body:
-        if call.chat_id is None or call.message_id is None:
-            raise bad("message identifier is not specified")
-        room = self.room(call.chat_id)
-        message = self.message(room, call.message_id, "message to edit not found")
-        if message.author is not self.bot or message.service or message.file:
-            raise bad("message can't be edited")
+        message = self._mine(call)
+        if message.file is not None:
+            raise bad("there is no text in the message to edit")
         words, entities = text.read(call.text or "", said(call.parse_mode), plain(call.entities))
         if not words:
             raise bad("message text is empty")
         if text.units(words) > text.LIMIT:
             raise bad("MESSAGE_TOO_LONG")
-        markup, preview = plain(call.reply_markup), _preview(call)
+        return self._change(message, words, entities, plain(call.reply_markup), _preview(call))
+
+    def _mine(
+        self, call: m.EditMessageText | m.EditMessageCaption | m.EditMessageReplyMarkup
+    ) -> Message:
+        """The message to be edited, if it is this bot's."""
+        if call.chat_id is None or call.message_id is None:
+            raise bad("message identifier is not specified")
+        room = self.room(call.chat_id)
+        message = self.message(room, call.message_id, "message to edit not found")
+        if message.author is not self.bot or message.service:
+            raise bad("message can't be edited")
+        return message
+
+    def _change(
+        self,
+        message: Message,
+        words: str,
+        entities: list[Body],
+        markup: Body | None,
+        preview: Body | None,
+    ) -> Body:
         new = (words, entities, markup, preview)
         if new == (message.text, message.entities, message.markup, message.preview):
             raise bad(UNCHANGED)
         message.markup, message.preview = markup, preview
         self.town.rewrite(message, words, entities)
+        return shapes.message(message, self.bot)
+
+    def edit_message_caption(self, call: m.EditMessageCaption) -> Body:
+        message = self._mine(call)
+        if message.file is None:
+            raise bad("there is no caption in the message to edit")
+        words, entities = text.read(
+            call.caption or "", said(call.parse_mode), plain(call.caption_entities)
+        )
+        if text.units(words) > text.CAPTION:
+            raise bad("MEDIA_CAPTION_TOO_LONG")
+        return self._change(message, words, entities, plain(call.reply_markup), message.preview)
+
+    def edit_message_reply_markup(self, call: m.EditMessageReplyMarkup) -> Body:
+        message, markup = self._mine(call), plain(call.reply_markup)
+        if markup == message.markup:
+            raise bad(UNCHANGED)
+        message.markup = markup
+        self.town.touch()
         return shapes.message(message, self.bot)
 
     def delete_message(self, call: m.DeleteMessage) -> bool:

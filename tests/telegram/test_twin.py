@@ -162,7 +162,7 @@ async def test_replies_and_previews(twin: Twin, city: City) -> None:
 
 
 async def test_buttons(twin: Twin, city: City) -> None:
-    """A press comes as a callback query, which is answered once; an edit takes buttons away."""
+    """A press comes as a callback query, which is answered once; edits take buttons away."""
     aria, ana, chat = await pair(city)
     heard: list[Update] = []
     keys = InlineKeyboardMarkup([[InlineKeyboardButton("Why?", callback_data="why")]])
@@ -179,8 +179,14 @@ async def test_buttons(twin: Twin, city: City) -> None:
         await query.answer("because")
         assert "query id is invalid" in await refused(query.answer())
         await query.edit_message_text("so it is")
-    (line,) = await city.lines(chat)
+        sent = await bot.send_document(chat.id, b"x", caption="a", reply_markup=keys)
+        await sent.edit_caption("b", reply_markup=keys)
+        await sent.edit_reply_markup(None)
+        assert "is not modified" in await refused(sent.edit_reply_markup(None))
+        assert "no text" in await refused(sent.edit_text("c"))
+    line, paper = await city.lines(chat)
     assert (line.text, line.markup) == ("so it is", None)
+    assert (paper.text, paper.edits, paper.markup) == ("b", ["a"], None)
 
 
 async def test_reactions(twin: Twin, city: City) -> None:

@@ -62,15 +62,12 @@ class Judge:
     def request(self, method: Method, sent: Body) -> TelegramMethod[Any]:
         """The parameters as the method's class reads them. Raises Refused where it cannot."""
         name = method.__api_method__
-        body: Body = {}
-        for key, value in sent.items():
-            if key in method.model_fields:
-                body[key] = decoded(method, key, value)
-            else:
-                self.note(name, f"there is no parameter {key}")
+        for key in sent.keys() - method.model_fields.keys():
+            self.note(name, f"there is no parameter {key}")
+        known = {key: value for key, value in sent.items() if key in method.model_fields}
         try:
-            read = method.model_validate(body)
-        except ValidationError as error:
+            read = method.model_validate({key: decoded(method, key, known[key]) for key in known})
+        except ValueError as error:
             self.note(name, _sentence(error))
             raise bad(_sentence(error)) from None
         for where in _strangers(read, name):
@@ -96,7 +93,7 @@ class Judge:
 
 
 def decoded(method: Method, key: str, value: Any) -> Any:
-    """A parameter's value; in a form everything but text is JSON. Raises Refused."""
+    """A parameter's value; in a form everything but text is JSON. Raises ValueError."""
     if not isinstance(value, str):
         return value
     kinds = _leaves(method, key)
@@ -104,7 +101,7 @@ def decoded(method: Method, key: str, value: Any) -> Any:
         try:
             return json.loads(value)
         except ValueError:
-            raise bad(f"can't parse {key} JSON object") from None
+            raise ValueError(f"can't parse {key} JSON object") from None
     if str not in kinds:
         return value.strip().lower() if bool in kinds else value.strip()
     return int(value) if int in kinds and value.removeprefix("-").isdecimal() else value
@@ -143,7 +140,9 @@ def _updates() -> TypeAdapter[Any]:
     return TypeAdapter(Update)
 
 
-def _sentence(error: ValidationError) -> str:
+def _sentence(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
     first = error.errors(include_url=False)[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:300]
 

@@ -1,0 +1,94 @@
+"""The judge: what does not fit the official documents is found, on either side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from aiogram import methods
+
+from tests.telegram.records import Deviation
+from tests.telegram.wire import METHODS, Judge, Refused
+
+CHAT = {"id": 1, "type": "private"}
+MESSAGE: dict[str, Any] = {"message_id": 1, "date": 0, "chat": CHAT, "text": "x"}
+
+
+@pytest.fixture
+def judge() -> Judge:
+    """A judge of one case."""
+    return Judge(lambda: None)
+
+
+def test_all_methods_are_known() -> None:
+    """The documents' methods are all there, by their names in small letters."""
+    assert len(METHODS) > 150
+    assert METHODS["sendmessage"] is methods.SendMessage
+
+
+def test_a_form_is_read(judge: Judge) -> None:
+    """In a form, text stays text, numbers are numbers, and the rest is JSON."""
+    sent = {
+        "chat_id": "-100",
+        "text": "[1] is no list, 5 no number",
+        "disable_notification": "True",
+        "reply_parameters": '{"message_id": 3}',
+        "entities": '[{"type": "bold", "offset": 0, "length": 1}]',
+        "message_thread_id": "7",
+    }
+    call = judge.request(methods.SendMessage, sent)
+    assert isinstance(call, methods.SendMessage)
+    assert (call.chat_id, call.message_thread_id, call.text) == (-100, 7, sent["text"])
+    assert call.disable_notification is True
+    assert call.reply_parameters is not None
+    assert call.reply_parameters.message_id == 3
+    assert call.entities is not None
+    assert [entity.type for entity in call.entities] == ["bold"]
+    named = judge.request(methods.GetChat, {"chat_id": "@lab"})
+    assert isinstance(named, methods.GetChat)
+    assert named.chat_id == "@lab"
+    assert judge.deviations == []
+
+
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        ({"text": None}, "text: Input should be a valid string"),
+        ({"reply_parameters": "{"}, "can't parse reply_parameters JSON object"),
+        ({"disable_notification": "perhaps"}, "disable_notification"),
+    ],
+)
+def test_a_request_that_cannot_be_read(judge: Judge, more: dict[str, Any], error: str) -> None:
+    """A parameter of a wrong kind is refused with 400 and is on record."""
+    with pytest.raises(Refused) as caught:
+        judge.request(methods.SendMessage, {"chat_id": 1, "text": "x", **more})
+    assert caught.value.code == 400
+    assert error in caught.value.description
+    assert [one.where for one in judge.deviations] == ["sendMessage"]
+
+
+def test_strange_keys(judge: Judge) -> None:
+    """A parameter that does not exist is told, on top and deep inside; the call goes on."""
+    deep = {"message_id": 1, "colour": "red"}
+    judge.request(
+        methods.SendMessage, {"chat_id": 1, "text": "x", "size": 3, "reply_parameters": deep}
+    )
+    assert [one.what for one in judge.deviations] == [
+        "there is no parameter size",
+        "there is no sendMessage.reply_parameters.colour",
+    ]
+
+
+def test_the_twin_itself_is_judged(judge: Judge) -> None:
+    """Results and updates that Telegram could not send are told as the twin's own."""
+    judge.result(methods.SendMessage, MESSAGE)
+    judge.update({"update_id": 1, "message": MESSAGE})
+    assert judge.deviations == []
+    judge.result(methods.SendMessage, {**MESSAGE, "chat": {"id": 1}})
+    judge.result(methods.SendMessage, {**MESSAGE, "chat": {**CHAT, "mood": "good"}})
+    judge.update({"update_id": 1, "messages": [MESSAGE]})
+    assert judge.deviations == [
+        Deviation("sendMessage", "the twin's own: chat.type: Field required"),
+        Deviation("sendMessage", "the twin's own: there is no sendMessage.chat.mood"),
+        Deviation("getUpdates", "the twin's own: there is no getUpdates.messages"),
+    ]
