@@ -224,10 +224,17 @@ class Gateway(Commands):
                 self.stir()
         finally:
             pump.cancel()
-            if socket.session is not None and socket.session.socket is socket:
-                socket.session.socket = None
+            self._left(socket, ws.close_code)
             self.stir()
         return ws
+
+    def _left(self, socket: Socket, code: int | None) -> None:
+        """A socket is gone; a client that says goodbye (1000, 1001) has no session any more."""
+        session = socket.session
+        if session is not None and session.socket is socket:
+            session.socket = None
+            if code in (1000, 1001):
+                del self.sessions[session.name]
 
     async def _heard(self, socket: Socket, frame: dict[str, Any], resume: str) -> None:
         self.judge.frame(frame)

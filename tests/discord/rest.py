@@ -19,7 +19,7 @@ from simcord.backend.errors import BackendError
 from simcord.http import router
 from simcord.http import routes as _routes  # noqa: F401 (its import registers SimCord's handlers)
 
-from tests.discord import mend
+from tests.discord import mend, rules
 from tests.discord.faults import Fault
 from tests.discord.gateway import Gateway, addressed
 from tests.discord.words import Bot, Call
@@ -87,6 +87,12 @@ class Rest(Gateway):
             request.transport.abort()
         return self._reply(asked, status, out, base, fault)
 
+    def story(self) -> str:
+        """What happened last, and what was called."""
+        return (
+            f"{super().story()}\nand called {[(c.bot, c.route, c.status) for c in self.calls[-6:]]}"
+        )
+
     async def _parse(self, request: web.Request) -> Asked:
         path = "/" + request.match_info["tail"]
         body: Any = None
@@ -129,6 +135,8 @@ class Rest(Gateway):
             self.as_bot(asked.bot)
         self.judge.request(asked.method, asked.path, asked.body)
         try:
+            sizes = [file.fp.getbuffer().nbytes for file in asked.files]
+            rules.check(self.town, asked.method, asked.parts, asked.body, sizes)
             out = self._served(asked, gateway)
             status = self._status(asked, out)
         except (router.RouteNotImplemented, router.UnsupportedField) as error:

@@ -243,3 +243,50 @@ async def test_limits_and_members(city: Twin) -> None:
         assert [one.name for one in await guild.query_members("co")] == ["cora"]
         with pytest.raises(discord.HTTPException, match="50035"):
             await client.text(plaza).send("x" * 2001)
+
+
+async def test_what_discord_refuses(city: Twin) -> None:
+    """Emptiness, size, names, answers to what is gone, and archived threads: each with its code."""
+    aria, ben, plaza = city.bot("Aria"), city.person("ben"), city.channel("plaza")
+    async with online(city, aria) as client:
+        channel = client.text(plaza)
+        with pytest.raises(discord.HTTPException, match="50006"):
+            await channel.send("")
+        with pytest.raises(discord.HTTPException, match="40005") as caught:
+            await channel.send(file=discord.File(io.BytesIO(bytes(11 << 20)), "large.bin"))
+        assert caught.value.status == 413
+        line = await city.say(ben, plaza, "hello")
+        walk = await city.thread(ben, plaza, "a walk", on=line)
+        with pytest.raises(discord.HTTPException, match="160004"):
+            await channel.get_partial_message(line.id).create_thread(name="again")
+        await city.delete(ben, line)
+        gone = channel.get_partial_message(line.id)
+        with pytest.raises(discord.HTTPException, match="50035"):
+            await gone.reply("too late")
+        await channel.send("not there", reference=gone.to_reference(fail_if_not_exists=False))
+        assert city.lines(plaza)[-1].reply_to is None
+        with pytest.raises(discord.HTTPException, match="50035"):
+            await channel.create_webhook(name="My Discord hook")
+        await city.archive(walk)
+        thread = client.get_channel(walk.id)
+        assert isinstance(thread, discord.Thread)
+        await city.until(lambda: client.guilds[0].get_thread(walk.id) is None)
+        await thread.send("awake")
+        await city.until(lambda: client.guilds[0].get_thread(walk.id))
+        await city.archive(walk, locked=True)
+        with pytest.raises(discord.HTTPException, match="50083"):
+            await thread.send("locked")
+
+
+async def test_what_cannot_be_seen_is_not_heard(city: Twin) -> None:
+    """A bot hears nothing of a channel it may not view, and all of it again when it may."""
+    aria, bram = city.bot("Aria"), city.bot("Bram")
+    ben, plaza = city.person("ben"), city.channel("plaza")
+    async with online(city, aria) as first, online(city, bram) as second:
+        await city.forbid(aria, plaza, "view_channel")
+        await city.say(ben, plaza, "hidden")
+        await city.allow(aria, plaza)
+        await city.say(ben, plaza, "shown")
+        await city.until(lambda: "shown" in first.said() and "shown" in second.said())
+        assert (first.said(), second.said()) == (["shown"], ["hidden", "shown"])
+    assert not city.online(aria)

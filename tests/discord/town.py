@@ -112,6 +112,12 @@ class Town(Backend):
         self.gone.add(message_id)
         self.note("delete", channel_id, message_id, shown)
 
+    def delete_channel(self, channel_id: int) -> None:
+        """The channel goes, and its webhooks with it."""
+        for webhook in [one for one in self.webhooks.values() if one.channel_id == channel_id]:
+            del self.webhooks[webhook.id], self.webhook_tokens[webhook.token]
+        super().delete_channel(channel_id)
+
     def bulk_delete_messages(self, channel_id: int, message_ids: Iterable[int]) -> list[int]:
         """Take several away."""
         deleted = super().bulk_delete_messages(channel_id, message_ids)
@@ -331,11 +337,15 @@ class World:
         end = loop.time() + timeout
         while not holds():
             if loop.time() > end:
-                raise AssertionError(f"it did not happen; last was {self.town.deeds[-6:]}")
+                raise AssertionError(f"it did not happen within {timeout} s; {self.story()}")
             waiting: asyncio.Future[None] = loop.create_future()
             self._waiting.add(waiting)
             await asyncio.wait([waiting], timeout=0.02)
             self._waiting.discard(waiting)
+
+    def story(self) -> str:
+        """What happened last, for a test that waited in vain."""
+        return f"last was {[(d.kind, d.by, d.text) for d in self.town.deeds[-6:]]}"
 
     # ---------------------------------------------------------------- records
 
@@ -357,12 +367,12 @@ class World:
     def doubled(self, place: Place | int | str | None = None) -> list[list[Line]]:
         """Messages of bots and webhooks that stand there more than once, each group in order.
 
-        The same: channel, author, shown name, text, files, what is answered; not deleted.
+        The same: channel, shown name, text, files, what is answered; not deleted.
         """
         groups: dict[tuple[object, ...], list[Line]] = {}
         for line in self.lines(place):
             if not self.town.users[line.author].bot or line.kind == STARTER:
                 continue
-            key = (line.channel, line.author, line.by, line.text, line.files, line.reply_to)
+            key = (line.channel, line.by, line.text, line.files, line.reply_to)
             groups.setdefault(key, []).append(line)
         return [group for group in groups.values() if len(group) > 1]
