@@ -32,6 +32,9 @@ log = logging.getLogger(__name__)
 STOP_SIGNS = ("🛑", "✋", "⏹️", "⏹")
 """Reactions that say stop."""
 
+WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds to wait for a message of ours that somebody answers before its acceptance is recorded."""
+
 Knock = Callable[[str, str, str], Awaitable[str | None]]
 """Platform, account, name: None lets them in; a text is shown to them, once; "" shows nothing."""
 
@@ -41,7 +44,7 @@ class Coming(Struct, frozen=True, kw_only=True):
 
     `spot` is where, `mates` the handles of those who are there, `message` the platform's id (a
     number), `account` and `name` who says it, `at` when it was said. `reply_to` is the id of the
-    message it answers. `keeper`: they may manage that place on the platform. `files` are kept as
+    message it answers, `ours`: that is one of our bots'. `keeper`: they may manage that place on the platform. `files` are kept as
     artifacts already.
     """
 
@@ -53,6 +56,7 @@ class Coming(Struct, frozen=True, kw_only=True):
     text: str
     at: datetime
     reply_to: str = ""
+    ours: bool = False
     bot: bool = False
     keeper: bool = False
     files: tuple[File, ...] = ()
@@ -100,9 +104,7 @@ class Reception:
                 return Taken(notice=notice)
         room = await self.sessions.room(coming.spot, coming.mates)
         await self._front.arrive(room, person.id, coming.name, coming.platform)
-        reply = ""
-        if coming.reply_to:
-            reply = await self.sessions.line(coming.spot.key, coming.reply_to)
+        reply = await self._answered(coming)
         heard = await self._front.hear(
             room,
             person.id,
@@ -116,6 +118,15 @@ class Reception:
             untrusted=not self._trusted(person.id),
         )
         return Taken(heard=heard, room=room)
+
+    async def _answered(self, coming: Coming) -> str:
+        """The line that a message answers; one of ours that is just being accepted is waited for."""
+        for pause in (*WAITS, 0.0):
+            reply = await self.sessions.line(coming.spot.key, coming.reply_to)
+            if reply or not (coming.reply_to and coming.ours):
+                return reply
+            await self._clock.sleep(pause)
+        return ""
 
     async def edited(self, place: str, message: str, account: str, text: str) -> None:
         """Somebody changed a message; what was never heard, or is the same, is passed over."""

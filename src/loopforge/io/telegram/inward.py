@@ -6,7 +6,7 @@ Knows Telegram's messages; does not know rooms, and fetches nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from telegram.constants import ChatType, MessageEntityType
@@ -93,6 +93,12 @@ def reply(message: telegram.Message) -> str:
     if to is None or to.forum_topic_created is not None:
         return ""
     return str(to.message_id)
+
+
+def answers(message: telegram.Message, bots: Collection[int]) -> bool:
+    """Whether it answers a message of one of these bots."""
+    to = message.reply_to_message
+    return to is not None and to.from_user is not None and to.from_user.id in bots
 
 
 def order(message: telegram.Message) -> Order | None:

@@ -175,6 +175,7 @@ class Telegram:
             text=text,
             at=message.date,
             reply_to=inward.reply(message),
+            ours=inward.answers(message, [each.number for each in self._polls]),
             bot=by.bot,
             files=tuple(files),
         )
