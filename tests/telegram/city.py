@@ -290,11 +290,13 @@ class City:
         except TimeoutError:
             raise TimeoutError(f"after {patience} s it was still {last!r}") from None
 
-    async def heard(self, place: Chat, by: Bot, count: int = 1) -> list[Line]:
+    async def heard(
+        self, place: Chat, by: Bot, count: int = 1, patience: float = PATIENCE
+    ) -> list[Line]:
         """Wait until a bot has said so many lines in a chat; what it said there."""
 
         async def enough() -> list[Line]:
             said = await self.lines(place, by)
             return said if len(said) >= count else []
 
-        return await self.until(enough)
+        return await self.until(enough, patience)

@@ -90,12 +90,12 @@ def reactions(emoji: Iterable[str]) -> list[Body]:
 
 
 def spans(message: Message) -> Iterable[tuple[str, str]]:
-    """The kinds of a message's entities, each with its text (a text_mention: the user's id)."""
+    """The kinds of a message's entities, each with its text."""
     data = message.text.encode("utf-16-le")
     for entity in message.entities:
         start = entity["offset"] * 2
         word = data[start : start + entity["length"] * 2].decode("utf-16-le", "replace")
-        yield entity["type"], str(entity["user"]["id"]) if "user" in entity else word
+        yield entity["type"], word
 
 
 def message(it: Message, bot: Account, *, depth: int = 1) -> Body:

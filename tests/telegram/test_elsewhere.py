@@ -44,13 +44,13 @@ async def _killed(base: str, city: City) -> None:
     await city.fault("sendMessage", "hold")
     line = await city.say(ana, aria, "why")
     async with asker(base, aria) as process:
-        await city.heard(chat, by=aria)
+        await city.heard(chat, by=aria, patience=120)
         process.send_signal(signal.SIGKILL)
         await process.wait()
     await city.release()
     assert await city.waiting(aria) == 1
     async with asker(base, aria):
-        said = await city.heard(chat, by=aria, count=2)
+        said = await city.heard(chat, by=aria, count=2, patience=120)
         await city.until(lambda: _acknowledged(city, aria))
     assert [(one.text, one.reply) for one in said] == [("why?", line.key)] * 2
     assert await city.doubled(chat) == [said]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from telegram import Update
+from telegram import ReplyParameters, Update
 from tests.telegram.city import City
 from tests.telegram.clients import Telegram, calling
 from tests.telegram.records import Bot, Chat, Line, Person
@@ -74,12 +74,24 @@ async def test_without_privacy_mode(twin: Twin, city: City) -> None:
 
 
 async def test_bots_that_hear_bots(twin: Twin, city: City) -> None:
-    """In bot-to-bot mode a bot hears the bot that names it or answers it, not the rest."""
-    aria, bram, _, lab = await house(city, hears_bots=True)
-    async with calling(twin.base, bram) as bot:
-        await bot.send_message(lab.id, "to nobody")
+    """In bot-to-bot mode a bot hears the bot that commands it or answers it, not the rest."""
+    aria, bram, ana, lab = await house(city, hears_bots=True)
+    async with calling(twin.base, bram) as bot, calling(twin.base, aria) as another:
+        await bot.send_message(lab.id, "to nobody, @aria_bot")
         await bot.send_message(lab.id, "/why@aria_bot")
-    assert await texts(city, aria, bram) == [["/why@aria_bot"], []]
+        mine = await another.send_message(lab.id, "Because")
+        await bot.send_message(lab.id, "oh", reply_parameters=ReplyParameters(mine.message_id))
+        assert await texts(city, aria, bram) == [["/why@aria_bot", "oh"], []]
+        await city.promote(ana, aria, lab)
+        await bot.send_message(lab.id, "to all")
+    assert (await texts(city, aria))[0][-1] == "to all"
+
+
+async def test_one_bot_in_privacy_mode_at_a_time(city: City) -> None:
+    """Of two that are mentioned, the first alone is told."""
+    aria, bram, ana, lab = await house(city)
+    await city.say(ana, lab, "@bram_bot and @aria_bot")
+    assert await texts(city, aria, bram) == [[], ["@bram_bot and @aria_bot"]]
 
 
 async def test_message_ids(twin: Twin, city: City) -> None:

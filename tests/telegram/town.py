@@ -182,42 +182,45 @@ class Town:
             self.tell(bot, "edited_message", shapes.message(message, bot))
 
     def _hearers(self, message: Message) -> list[Account]:
+        """Who is told, as https://core.telegram.org/bots/faq and /api/bots/bot-to-bot have it."""
         room, author = message.room, message.author
         here = [bot for bot in room.bots() if bot is not author]
         if room.kind == "private" or message.service:
             return here
-        meant = self._meant(message, here)
+        called, named = self._called(message, here), self._named(message, here)
         if author.is_bot:
-            return [bot for bot in meant if bot.hears_bots or author.hears_bots]
-        return [bot for bot in here if bot in meant or self._sees_all(room, bot)]
+            return [
+                bot
+                for bot in here
+                if (bot is called and (bot.hears_bots or author.hears_bots))
+                or (bot.hears_bots and self._sees_all(room, bot))
+            ]
+        return [bot for bot in here if bot is (called or named) or self._sees_all(room, bot)]
 
     def _sees_all(self, room: Room, bot: Account) -> bool:
         member = room.members[bot.id]
         return member.sees_all or member.status == "administrator"
 
-    def _meant(self, message: Message, here: list[Account]) -> list[Account]:
-        """The one bot in privacy mode that may see it: replies go before commands and mentions."""
-        private = [
-            bot for bot in here if message.author.is_bot or not self._sees_all(message.room, bot)
-        ]
+    def _called(self, message: Message, here: list[Account]) -> Account | None:
+        """Whom it answers; else whose command it is, an open one being of who spoke last."""
         if message.reply and message.reply.author in here:
-            return [message.reply.author]
-        words = list(shapes.spans(message))
-        for kind, word in words:
-            if kind == "bot_command":
-                name = word.partition("@")[2].lower()
-                for bot in private:
-                    if bot.username.lower() == name:
-                        return [bot]
-                    if not name and message.room.spoke == bot.id and not message.author.is_bot:
-                        return [bot]
-        for kind, word in words:
-            for bot in private:
-                if kind == "mention" and word[1:].lower() == bot.username.lower():
-                    return [bot]
-                if kind == "text_mention" and word == str(bot.id):
-                    return [bot]
-        return []
+            return message.reply.author
+        for kind, word in shapes.spans(message):
+            name = word.partition("@")[2].lower()
+            for bot in here:
+                last = not name and message.room.spoke == bot.id and not message.author.is_bot
+                if kind == "bot_command" and (last or bot.username.lower() == name):
+                    return bot
+        return None
+
+    def _named(self, message: Message, here: list[Account]) -> Account | None:
+        """The first bot in privacy mode that is mentioned: only one of them may see a message."""
+        for kind, word in shapes.spans(message):
+            for bot in here:
+                closed = not self._sees_all(message.room, bot)
+                if closed and kind == "mention" and word[1:].lower() == bot.username.lower():
+                    return bot
+        return None
 
     # who is here
 
