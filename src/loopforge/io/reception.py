@@ -44,8 +44,8 @@ class Coming(Struct, frozen=True, kw_only=True):
 
     `spot` is where, `mates` the handles of those who are there, `message` the platform's id (a
     number), `account` and `name` who says it, `at` when it was said. `reply_to` is the id of the
-    message it answers, `ours`: that is one of our bots'. `keeper`: they may manage that place on the platform. `files` are kept as
-    artifacts already.
+    message it answers, `ours`: that is one of our bots'. `keeper`: they may manage that place on
+    the platform. `files` are kept as artifacts already.
     """
 
     spot: Spot
@@ -120,7 +120,7 @@ class Reception:
         return Taken(heard=heard, room=room)
 
     async def _answered(self, coming: Coming) -> str:
-        """The line that a message answers; one of ours that is just being accepted is waited for."""
+        """The line that a message answers; one of ours is waited for till it is recorded."""
         for pause in (*WAITS, 0.0):
             reply = await self.sessions.line(coming.spot.key, coming.reply_to)
             if reply or not (coming.reply_to and coming.ours):
