@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.app import App, open_app
+from loopforge.core.delivery import Accepted, Failed, Queued, Uncertain
 from loopforge.core.events import Event
 from loopforge.core.room import Heard, Said
 from loopforge.io.discord.options import Options
@@ -78,6 +79,34 @@ class Lodging:
                 return
             await self.app.stamp.clock.sleep(0.02)
         raise AssertionError(f"heard were {await self.heard(place)}, not {list(texts)}")
+
+    async def eventually(self, place: Place | int, kind: type) -> None:
+        """Wait until something of this kind happened there."""
+        for _ in range(400):
+            if any(isinstance(event.body, kind) for event in await self.events(place)):
+                return
+            await self.app.stamp.clock.sleep(0.02)
+        found = [event.kind for event in await self.events(place)]
+        raise AssertionError(f"there was no {kind.__name__}, but {found}")
+
+    async def delivered(self, place: Place | int) -> None:
+        """Everything that was to go to Discord is there, or will never be."""
+        for _ in range(400):
+            if not await self.open(place):
+                return
+            await self.app.stamp.clock.sleep(0.02)
+        raise AssertionError(f"not delivered: {await self.open(place)}")
+
+    async def open(self, place: Place | int) -> list[str]:
+        """The deliveries to Discord that are neither accepted nor failed."""
+        waiting = []
+        for event in await self.events(place):
+            match event.body:
+                case Queued(surface=surface) if surface.startswith("discord:"):
+                    waiting.append(event.id)
+                case Accepted(delivery=id) | Failed(delivery=id) | Uncertain(delivery=id):
+                    waiting = [each for each in waiting if each != id]
+        return waiting
 
     async def settled(self, place: Place | int) -> None:
         """Nobody has anything left to do there."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.core.room import Heard, LineDeleted, LineEdited, PersonReacted, Said
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 
@@ -23,3 +24,126 @@ async def test_a_mate_that_is_mentioned_answers(city: Twin, tmp_path: Path) -> N
     assert answer.by == "Maya"
     assert answer.nonce is not None
     assert "are you there" in answer.text
+
+
+async def test_a_private_talk(city: Twin, tmp_path: Path) -> None:
+    """In a direct message a mate answers without being called by name, there and nowhere else."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        line = await city.dm(ben, maya, "psst, a secret")
+        await city.until(lambda: len(city.lines(line.channel)) == 2)
+        assert await home.said(line.channel) == ["maya"]
+    assert city.lines(plaza) == []
+
+
+async def test_a_channel_is_quiet_unless_a_mate_is_called(city: Twin, tmp_path: Path) -> None:
+    """What is said in a channel to nobody is heard, and no model is asked."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "what a day")
+        await home.hears(plaza, "what a day")
+        await home.settled(plaza)
+        assert home.models.asked == []
+        await city.say(ben, plaza, "maya, is it not?")
+        await city.until(lambda: len(city.lines(plaza)) == 3)
+    assert [line.by for line in city.lines(plaza)] == ["ben", "ben", "Maya"]
+
+
+async def test_a_reply_calls_the_mate_it_answers(city: Twin, tmp_path: Path) -> None:
+    """Who answers a mate's message calls that mate, and the room knows which line it was."""
+    maya, merlin = city.bot("Maya"), city.bot("Merlin")
+    ben, plaza = city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya", merlin: "merlin"}) as home:
+        await city.say(ben, plaza, f"{merlin.mention} hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        said = city.lines(plaza)[-1]
+        await home.settled(plaza)
+        await city.say(ben, plaza, "and then?", reply_to=said)
+        await city.until(lambda: len(city.lines(plaza)) == 4)
+        events = await home.events(plaza)
+    first = next(event for event in events if isinstance(event.body, Said))
+    heard = [event.body for event in events if isinstance(event.body, Heard)]
+    assert heard[-1].reply_to == first.id
+    assert [line.by for line in city.lines(plaza)] == ["ben", "Merlin", "ben", "Merlin"]
+
+
+async def test_two_bots_hear_a_message_once(city: Twin, tmp_path: Path) -> None:
+    """Two of our bots in one channel make one line of one message; both mates are in the room."""
+    maya, merlin = city.bot("Maya"), city.bot("Merlin")
+    ben, plaza = city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya", merlin: "merlin"}) as home:
+        await city.say(ben, plaza, f"{maya.mention} and {merlin.mention}, who is first?")
+        await city.until(lambda: len(city.lines(plaza)) >= 3)
+        await home.settled(plaza)
+        assert await home.heard(plaza) == ["@Maya and @Merlin, who is first?"]
+        assert set(await home.said(plaza)) == {"maya", "merlin"}
+    assert {line.by for line in city.lines(plaza)[1:]} == {"Maya", "Merlin"}
+
+
+async def test_edits_deletions_and_reactions(city: Twin, tmp_path: Path) -> None:
+    """What people change, take away and react to is in the ledger, also of older messages."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        one = await city.say(ben, plaza, "one")
+        two = await city.say(ben, plaza, "two")
+        await home.hears(plaza, "one", "two")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.edit(ben, one, "first")
+        await city.react(ben, one, "🥖")
+        await city.unreact(ben, one, "🥖")
+        await city.delete(ben, two)
+        await home.eventually(plaza, LineDeleted)
+        bodies = [event.body for event in await home.events(plaza)]
+        room = await home.app.front.settings_of(await home.room(plaza))
+    assert [str(entry.text) for entry in room.lines.values()] == ["first"]
+    assert [str(b.text) for b in bodies if isinstance(b, LineEdited)] == ["first"]
+    reactions = [(b.emoji, b.back) for b in bodies if isinstance(b, PersonReacted)]
+    assert reactions == [("🥖", False), ("🥖", True)]
+
+
+async def test_a_stop_sign_stops(city: Twin, tmp_path: Path) -> None:
+    """A stop sign on any message halts the mates there, and that is said."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        line = await city.say(ben, plaza, "one")
+        await home.hears(plaza, "one")
+        await city.react(ben, line, "🛑")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        assert (await home.app.front.settings_of(await home.room(plaza))).stopped
+    assert "Stopped." in city.lines(plaza)[-1].text
+
+
+async def test_a_long_answer_comes_in_pieces(city: Twin, tmp_path: Path) -> None:
+    """An answer beyond 2000 characters comes as several messages, complete, each of them the line."""
+    words = " ".join(f"word{n}" for n in range(450))
+
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: words) as home:
+        await city.say(ben, plaza, f"{maya.mention} count")
+        await city.until(lambda: len(city.lines(plaza)) == 3)
+        await home.settled(plaza)
+        await home.delivered(plaza)
+        said = next(e for e in await home.events(plaza) if isinstance(e.body, Said))
+        posts = await home.reception.sessions.posts(f"discord:{plaza.id}", said.id)
+    parts = city.lines(plaza)[1:]
+    assert " ".join(line.text for line in parts) == words
+    assert posts == [str(line.id) for line in parts]
+    assert len({line.nonce for line in parts}) == 2
+
+
+async def test_threads_and_forum_posts_are_talks_of_their_own(city: Twin, tmp_path: Path) -> None:
+    """A thread has its own room; a forum post's first message is heard in the post."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    ideas = city.forum("ideas")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        root = await city.say(ben, plaza, "let us walk")
+        walk = await city.thread(ben, plaza, "a walk", on=root)
+        await city.say(ben, walk, "maya, where to?")
+        await city.until(lambda: city.lines(walk)[-1].by == "Maya")
+        post = await city.post(ben, ideas, "an idea", "maya, what if?")
+        await city.until(lambda: city.lines(post)[-1].by == "Maya")
+        assert await home.heard(plaza) == ["let us walk"]
+        assert await home.heard(walk) == ["maya, where to?"]
+        assert await home.heard(post) == ["maya, what if?"]
+        rooms = {await home.room(place) for place in (plaza, walk, post)}
+    assert len(rooms) == 3

@@ -10,21 +10,25 @@ Does not show more than the first message of a long text before it is said.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from typing import NamedTuple
 
+from sqlalchemy import select
+
 import discord
+from loopforge.chat import places
 from loopforge.chat.front import Front
 from loopforge.core.delivery import Drafted, nonce
 from loopforge.errors import LoopforgeError, SendFailed
 from loopforge.io.discord.client import Client
-from loopforge.io.discord.crowd import Crowd, channel_of, find
+from loopforge.io.discord.crowd import Seat, channel_of, find
+from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.markdown import LIMIT, pieces
 from loopforge.io.discord.troubles import scrub
 from loopforge.io.discord.voice import Voice
 from loopforge.io.discord.voices import Voices
 from loopforge.io.edits import Pace
-from loopforge.io.session import Sessions
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.tasks import Tasks
 
@@ -33,6 +37,8 @@ MARK = " ▌"
 """Ends what is not said yet."""
 LOOKED = 50
 """Messages of a place among which drafts that were left behind are looked for."""
+REMEMBERED = 500
+"""Turns of which it is known that they are over: a draft of theirs may come late."""
 REFUSED = 3
 """Refusals in a row after which a draft is not shown any more; the line itself will come."""
 
@@ -53,12 +59,20 @@ def looks(text: str) -> str:
     return f"{found[0]}{apart}{MARK}"
 
 
+class Row(NamedTuple):
+    """A draft as the ledger knows it: whose turn, the line it becomes, whether the turn is over."""
+
+    turn: str
+    line: str
+    over: bool
+
+
 class Showing:
     """One draft in one place, shown by a task of its own."""
 
-    def __init__(self, voice: Voice) -> None:
+    def __init__(self, voice: Voice, message: int) -> None:
         self.voice, self.pace = voice, Pace()
-        self.message = 0
+        self.message = message
         self.over = False
         self.busy = asyncio.Lock()
         self.more = asyncio.Event()
@@ -67,13 +81,13 @@ class Showing:
 class Drafts:
     """All drafts that stand on Discord."""
 
-    def __init__(
-        self, crowd: Crowd, voices: Voices, sessions: Sessions, front: Front, clock: Clock
-    ) -> None:
-        self._crowd, self._voices, self._sessions = crowd, voices, sessions
+    def __init__(self, voices: Voices, hooks: Hooks, front: Front, clock: Clock) -> None:
+        self._voices, self._hooks = voices, hooks
         self._front, self._clock = front, clock
         self._showing: dict[Key, Showing] = {}
-        self._over: set[Key] = set()
+        self._over: dict[Key, None] = {}
+        self._taking: set[Key] = set()
+        self._tidied: set[tuple[int, str]] = set()
         self._tasks = Tasks()
 
     async def close(self) -> None:
@@ -89,11 +103,12 @@ class Drafts:
                 voice = await self._voices.mate(key.place, mate)
             except SendFailed as failure:
                 log.info("a draft is not shown: %s", failure.why)
-                self._over.add(key)
+                self._end(key)
                 return
+            before = await self._known(key)
             if key in self._over:
                 return
-            self._showing[key] = Showing(voice)
+            self._showing[key] = Showing(voice, before)
             self._tasks.spawn(self._run(stream, key, self._showing[key]), f"draft {key}")
         showing = self._showing[key]
         showing.pace.offer(text, self._clock.ticks())
@@ -102,10 +117,11 @@ class Drafts:
     async def take(self, place: str, turn: str) -> int:
         """The message that shows this turn, for the line to stand there; it grows no more.
 
-        0 if there is none.
+        0 if there is none. The caller says `done` when the line stands.
         """
         key = Key(place, turn)
-        self._over.add(key)
+        self._end(key)
+        self._taking.add(key)
         showing = self._showing.pop(key, None)
         if showing is None:
             return 0
@@ -114,22 +130,39 @@ class Drafts:
             showing.more.set()
         return showing.message
 
-    async def drop(self, stream: str, key: Key) -> None:
-        """Nothing was said after all: the draft goes."""
-        showing = self._showing.get(key)
-        message = await self.take(*key)
-        if showing is None or not message:
-            return
-        try:
-            await showing.voice.delete(message)
-        except SendFailed as failure:
-            log.info("a draft could not be taken away: %s", failure.why)
-            return  # it is a stray now, and goes at the next start
-        await self._note(stream, key, 0)
+    def done(self, place: str, turn: str) -> None:
+        """The line stands where its draft stood, or never will."""
+        self._taking.discard(Key(place, turn))
 
-    def rest(self, turn: str) -> None:
-        """The turn is over; nothing of it is shown from now on."""
-        self._over = {key for key in self._over if key.turn != turn}
+    async def drop(self, stream: str, key: Key, mate: str) -> None:
+        """Nothing was said after all: the draft goes."""
+        message = await self.take(*key)
+        try:
+            message = message or await self._known(key)
+            if message:
+                voice = await self._voices.mate(key.place, mate)
+                await voice.delete(message)
+                await self._note(stream, key, 0)
+        except SendFailed as failure:  # it is a stray now, and goes at the next start
+            log.info("a draft could not be taken away: %s", failure.why)
+        finally:
+            self.done(*key)
+
+    def _end(self, key: Key) -> None:
+        self._over[key] = None
+        while len(self._over) > REMEMBERED:
+            del self._over[next(iter(self._over))]
+
+    async def _rows(self, place: str) -> dict[str, Row]:
+        """What the ledger knows of drafts in a place, by the message that shows each."""
+        query = select(places.drafts).where(places.drafts.c.place == place)
+        found = await self._front.look(lambda tables: tables.execute(query).all())
+        return {row.message: Row(row.turn, row.line, row.over) for row in found}
+
+    async def _known(self, key: Key) -> int:
+        """The message that showed a turn before this process was there; 0 if none did."""
+        rows = await self._rows(key.place)
+        return next((int(id) for id, row in rows.items() if row.turn == key.turn), 0)
 
     # ------------------------------------------------------------ showing
 
@@ -178,27 +211,41 @@ class Drafts:
     # ------------------------------------------------------------ what was left behind
 
     async def tidy(self, client: Client, place: str, stream: str) -> None:
-        """Take away this client's drafts in a place whose turns said nothing after all."""
+        """Take away this client's drafts in a place whose turns said nothing after all.
+
+        A draft whose line or whose turn is still to end well stays. Looks once in a process.
+        """
+        if (client.id, place) in self._tidied:
+            return
+        self._tidied.add((client.id, place))
         channel = await find(client, channel_of(place))
         if channel is None:
             return
-        known = {showing.message for showing in self._showing.values()}
-        strays = [each for each in await self._sessions.strays("discord") if each.place == place]
+        rows = await self._rows(place)
+        strays = {id for id, row in rows.items() if row.over and not row.line}
         try:
-            async for message in channel.history(limit=LOOKED):
-                mine = message.author.id == client.id
-                if mine and message.content.endswith(MARK) and message.id not in known:
-                    if await self._waits(place, message.id, [each.message for each in strays]):
-                        continue
-                    await message.delete()
-        except discord.HTTPException as error:
+            read = [message async for message in channel.history(limit=LOOKED)]
+            for id in strays - {str(message.id) for message in read}:
+                with contextlib.suppress(discord.NotFound):
+                    read.append(await channel.fetch_message(int(id)))
+            for message in read:
+                stays = str(message.id) in rows and str(message.id) not in strays
+                if message.content.endswith(MARK) and not stays and not self._busy_in(place):
+                    await self._remove(Seat(client, channel), message)
+        except (discord.HTTPException, SendFailed) as error:
             log.info("drafts in %s could not be looked for: %s", place, scrub(error))
             return
-        for each in strays:
-            await self._note(stream, Key(place, each.turn), 0)
+        for id in strays:
+            await self._note(stream, Key(place, rows[id].turn), 0)
 
-    async def _waits(self, place: str, message: int, strays: list[str]) -> bool:
-        """Whether a line is about to take this draft's place, or has done so."""
-        if str(message) in strays:
-            return False
-        return bool(await self._sessions.line(place, str(message)))
+    def _busy_in(self, place: str) -> bool:
+        """Whether something is being shown there now, perhaps by a message not known yet."""
+        return any(key.place == place for key in (*self._showing, *self._taking))
+
+    async def _remove(self, seat: Seat, message: discord.Message) -> None:
+        if message.author.id == seat.client.id:
+            await Voice(seat).delete(message.id)
+        elif message.webhook_id is not None:
+            hook = await self._hooks.of(seat.client, seat.channel)
+            if hook is not None and hook.id == message.webhook_id:
+                await Voice(seat, hook).delete(message.id)

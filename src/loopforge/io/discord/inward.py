@@ -14,6 +14,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 import discord
 from loopforge.chat.places import Spot
@@ -38,8 +39,21 @@ TRIES = (1.0, 2.0, 5.0, 15.0)
 """Seconds between tries to write something down that the ledger could not take."""
 
 
+class Household(Protocol):
+    """Who is told where something is heard."""
+
+    def arrived(self, client: Client) -> None:
+        """By this client, from now on."""
+
+    def attend(self, room: str) -> None:
+        """In this room."""
+
+    async def tidy(self, client: Client, place: str, room: str) -> None:
+        """This place is about to be read: what was left behind there may go."""
+
+
 class Inward:
-    """Hears for all accounts. `greet` is told of every room in which something was heard."""
+    """Hears for all accounts."""
 
     def __init__(
         self,
@@ -49,11 +63,11 @@ class Inward:
         files: Files,
         clock: Clock,
         options: Options,
-        greet: Callable[[str], None],
+        household: Household,
     ) -> None:
         self._crowd, self._reception, self._hooks = crowd, reception, hooks
         self._files, self._clock, self._options = files, clock, options
-        self._greet = greet
+        self._household = household
         self._queues: dict[int, asyncio.Queue[Job]] = {}
         self._held: dict[Client, list[tuple[int, Job]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
@@ -73,6 +87,7 @@ class Inward:
     def ready(self, client: Client) -> None:
         """Its servers are known: read what was missed."""
         self._crowd.stands(self._crowd.index(client), "connected")
+        self._household.arrived(client)
         self._tasks.spawn(self._catch_up(client), f"what {client.user} missed")
 
     def message(self, client: Client, message: discord.Message) -> None:
@@ -146,16 +161,17 @@ class Inward:
             self._queue(channel, job)
 
     def _before(self, client: Client, places: dict[str, str]) -> list[tuple[int, Job]]:
-        def missed(place: str) -> Job:
-            return lambda: self._missed(client, place)
+        def missed(place: str, room: str) -> Job:
+            return lambda: self._missed(client, place, room)
 
         for room in set(places.values()):
-            self._greet(room)
-        reading = [(channel_of(place), missed(place)) for place in places]
+            self._household.attend(room)
+        reading = [(channel_of(place), missed(place, room)) for place, room in places.items()]
         return [*reading, *self._held.pop(client, [])]
 
-    async def _missed(self, client: Client, place: str) -> None:
+    async def _missed(self, client: Client, place: str, room: str) -> None:
         """Hear what was said in a place since the last message that was heard there."""
+        await self._household.tidy(client, place, room)
         last = await self._reception.sessions.last(place)
         try:
             channel = await find(client, channel_of(place)) if last else None
@@ -219,7 +235,7 @@ class Inward:
         taken = await self._reception.take(coming)
         self._files.settled(files)
         if taken.room:
-            self._greet(taken.room)
+            self._household.attend(taken.room)
         return taken.notice
 
     async def _is_ours(self, message: discord.Message) -> bool:

@@ -83,10 +83,10 @@ class Live:
                 if self._options.stream:
                     for place in await self._places(room):
                         await self._drafts.show(stream, Key(place, turn), mate, text)
-            case Withdrawn(turn=turn):
-                await self._withdraw(room, turn)
-            case Rested(turn=turn):
-                await self._rest(room, turn)
+            case Withdrawn(turn=turn, mate=mate):
+                await self._withdraw(room, turn, mate)
+            case Rested(turn=turn, mate=mate):
+                await self._rest(room, turn, mate)
             case Event():
                 await self._event(room, what)
 
@@ -108,16 +108,15 @@ class Live:
                 log.debug("a typing sign was left out: %s", scrub(error))
             await self._clock.sleep(AGAIN)
 
-    async def _withdraw(self, room: str, turn: str) -> None:
+    async def _withdraw(self, room: str, turn: str, mate: str) -> None:
         for place in await self._places(room):
-            await self._drafts.drop(f"{ROOM}{room}", Key(place, turn))
+            await self._drafts.drop(f"{ROOM}{room}", Key(place, turn), mate)
 
-    async def _rest(self, room: str, turn: str) -> None:
+    async def _rest(self, room: str, turn: str, mate: str) -> None:
         if (tasks := self._typing.pop(turn, None)) is not None:
             await tasks.close()
         if turn not in self._said:
-            await self._withdraw(room, turn)
-            self._drafts.rest(turn)
+            await self._withdraw(room, turn, mate)
         self._said.discard(turn)
 
     async def _event(self, room: str, event: Event) -> None:

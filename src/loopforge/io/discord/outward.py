@@ -149,6 +149,9 @@ class Outward:
             if failure.final:
                 self._found.pop(out.delivery, None)
             raise
+        finally:
+            if isinstance(out.event.body, Said):
+                self._drafts.done(out.place, out.event.body.turn)
         return self._done(out)
 
     def _done(self, out: Outgoing) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from loopforge.artifacts.store import Artifacts
 from loopforge.chat.front import Front
+from loopforge.chat.house import PREFIX as ROOM
 from loopforge.io.discord.client import Client
 from loopforge.io.discord.crowd import Crowd
 from loopforge.io.discord.drafts import Drafts
@@ -22,6 +23,7 @@ from loopforge.io.discord.inward import Inward
 from loopforge.io.discord.live import Live
 from loopforge.io.discord.options import Options, State
 from loopforge.io.discord.outward import Outward
+from loopforge.io.discord.slash import Slash
 from loopforge.io.discord.troubles import failed, refused, scrub
 from loopforge.io.discord.voices import Voices
 from loopforge.io.reception import Reception
@@ -58,14 +60,13 @@ class Discord:
         self._hooks = Hooks(self._crowd, connector)
         files, sessions = Files(artifacts, clock, options), reception.sessions
         voices = Voices(self._crowd, self._hooks)
-        self._drafts = Drafts(self._crowd, voices, sessions, front, clock)
+        self._drafts = Drafts(voices, self._hooks, front, clock)
         self._live = Live(self._crowd, self._drafts, sessions, front, clock, options)
         self._outward = Outward(
             self._crowd, voices, sessions, front, self._hooks, files, self._drafts
         )
-        self._inward = Inward(
-            self._crowd, reception, self._hooks, files, clock, options, self._live.attend
-        )
+        self._inward = Inward(self._crowd, reception, self._hooks, files, clock, options, self)
+        self._slash = Slash(self._crowd, reception, front)
         self._tasks = Tasks()
         self._over = asyncio.Event()
         # What is worth knowing is said here; discord.py logs requests with everything in them.
@@ -81,6 +82,7 @@ class Discord:
         """Leave Discord."""
         await self._tasks.close()
         await self._inward.close()
+        await self._slash.close()
         await self._live.close()
         await self._drafts.close()
         await self._hooks.close()
@@ -103,6 +105,20 @@ class Discord:
             return await self._outward.sent(out)
         except Exception as error:
             raise failed(error, "that place") from None
+
+    # ------------------------------------------------------------ what was heard concerns
+
+    def arrived(self, client: Client) -> None:
+        """An account is connected: people may command."""
+        self._slash.offer(client)
+
+    def attend(self, room: str) -> None:
+        """Something is heard in this room: show there what is going on."""
+        self._live.attend(room)
+
+    async def tidy(self, client: Client, place: str, room: str) -> None:
+        """Take away what the last process left behind in a place."""
+        await self._drafts.tidy(client, place, f"{ROOM}{room}")
 
     # ------------------------------------------------------------ one account
 
@@ -138,6 +154,7 @@ class Discord:
         account = self._crowd.accounts[index]
         client = Client(account, self._inward, self._options, connector)
         self._crowd.place(index, client)
+        self._slash.equip(client)
         try:
             async with client:
                 await client.start(account.token)

@@ -1,0 +1,202 @@
+"""Slash commands: what a room may be asked for, and "Why?" on any message, answered at once.
+
+Made from the table of the room's commands (chat/commands.py), whatever stands there. Discord wants
+an answer within three seconds: what takes longer is announced first. Does not know what a command
+does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import io
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import discord
+from discord import app_commands
+from loopforge.chat.commands import COMMANDS, Command
+from loopforge.chat.front import Front
+from loopforge.errors import LoopforgeError
+from loopforge.io.discord.client import NOBODY, Client
+from loopforge.io.discord.crowd import Crowd, place_of
+from loopforge.io.discord.markdown import LIMIT
+from loopforge.io.discord.reading import spot_of
+from loopforge.io.discord.troubles import scrub
+from loopforge.io.reception import Reception
+from loopforge.runtime.tasks import Tasks
+
+log = logging.getLogger(__name__)
+SOON = 1.5
+"""Seconds after which an answer is announced rather than given."""
+CHOICES = 25
+"""Completions that Discord shows."""
+Asked = discord.Interaction[Client]
+
+
+class Slash:
+    """Gives each client its commands, and answers them."""
+
+    def __init__(self, crowd: Crowd, reception: Reception, front: Front) -> None:
+        self._crowd, self._reception, self._front = crowd, reception, front
+        self._keeper = "keeper" in inspect.signature(reception.command).parameters
+        self._offered: set[int] = set()
+        self._tasks = Tasks()
+
+    async def close(self) -> None:
+        """Answer nothing any more."""
+        await self._tasks.close()
+
+    def equip(self, client: Client) -> None:
+        """Give a client its commands, before it connects."""
+        client.tree.on_error = _failed  # type: ignore[method-assign]
+        for command in COMMANDS:
+            client.tree.add_command(self._made(command))
+        client.tree.add_command(app_commands.ContextMenu(name="Why?", callback=self._why()))
+
+    def offer(self, client: Client) -> None:
+        """Tell Discord of the commands of a client that is connected, once in a process."""
+        if client.id not in self._offered:
+            self._offered.add(client.id)
+            self._tasks.spawn(self._sync(client), f"commands of {client.user}")
+
+    async def _sync(self, client: Client) -> None:
+        try:
+            await client.tree.sync()
+        except discord.DiscordException as error:
+            self._offered.discard(client.id)
+            log.warning("Discord did not take the commands: %s", scrub(error))
+
+    # ------------------------------------------------------------ a command of the table
+
+    def _made(self, command: Command) -> app_commands.Command[Any, ..., None]:
+        async def bare(interaction: Asked) -> None:
+            await self._run(interaction, command, "")
+
+        async def needing(interaction: Asked, argument: str) -> None:
+            await self._run(interaction, command, argument)
+
+        async def offering(interaction: Asked, argument: str = "") -> None:
+            await self._run(interaction, command, argument)
+
+        taking = offering if command.argument.startswith("[") else needing
+        callback: Callable[..., Coroutine[Any, Any, None]] = taking if command.argument else bare
+        made: app_commands.Command[Any, ..., None] = app_commands.Command(
+            name=command.name, description=command.help[:100], callback=callback
+        )
+        if command.argument:
+            parameter = made.get_parameter("argument")
+            assert parameter is not None
+            words = command.argument.strip("[]").replace("[", "").replace("]", "").split()
+            app_commands.rename(argument=words[0].lower())(made)
+            app_commands.describe(argument=command.argument)(made)
+            made.autocomplete("argument")(self._completing(command))
+        return made
+
+    async def _run(self, interaction: Asked, command: Command, argument: str) -> None:
+        private = bool(getattr(command, "private", False))
+        await self._answer(interaction, self._done(interaction, command.name, argument), private)
+
+    async def _done(self, interaction: Asked, name: str, argument: str) -> str:
+        """Do it, and say what was done; what cannot be done is said too."""
+        channel = interaction.client.met(interaction.channel)
+        if channel is None:
+            return "There is no talk here that a command could be for."
+        client, user = interaction.client, interaction.user
+        mates = self._crowd.mates_in(channel) or self._crowd.mates_of(client.account)
+        spot = spot_of(channel, user.display_name)
+        more: dict[str, Any] = {}
+        if self._keeper:
+            allowed = interaction.permissions
+            manages = allowed.manage_channels or allowed.manage_guild
+            more["keeper"] = spot.kind == "private" or manages
+        try:
+            return await self._reception.command(
+                spot, mates, str(user.id), user.display_name, name, argument, **more
+            )
+        except LoopforgeError as error:
+            return str(error)
+
+    def _completing(self, command: Command) -> Any:
+        async def complete(_: Asked, current: str) -> list[app_commands.Choice[str]]:
+            values = self._values(command)
+            near = [value for value in values if current.casefold() in value.casefold()]
+            return [app_commands.Choice(name=each[:100], value=each[:100]) for each in near][
+                :CHOICES
+            ]
+
+        return complete
+
+    def _values(self, command: Command) -> list[str]:
+        """What this command's argument may be, here and now."""
+        complete = getattr(command, "complete", None)
+        if isinstance(complete, tuple | list):
+            return [str(value) for value in complete]
+        wanted = complete if isinstance(complete, str) else command.argument
+        if "mate" in wanted.lower():
+            return sorted(self._front.mates)
+        return []
+
+    # ------------------------------------------------------------ why?
+
+    def _why(self) -> Any:
+        async def why(interaction: Asked, message: discord.Message) -> None:
+            await self._answer(interaction, self._record(message), private=True)
+
+        return why
+
+    async def _record(self, message: discord.Message) -> str:
+        """The flight record of the line that a message is."""
+        place = place_of(message.channel.id)
+        line = await self._reception.sessions.line(place, str(message.id))
+        if not line:
+            return "This message is no line of a room here; there is nothing to explain."
+        try:
+            return await self._front.why(line)
+        except LoopforgeError as error:
+            return str(error)
+
+    # ------------------------------------------------------------ answering
+
+    async def _answer(
+        self, interaction: Asked, work: Coroutine[Any, Any, str], private: bool
+    ) -> None:
+        """Give the answer, or announce it and give it when it is there."""
+        task = self._tasks.spawn(work, "an answer to a command")
+        done, _ = await asyncio.wait([task], timeout=SOON)
+        if not done:
+            await interaction.response.defer(ephemeral=private, thinking=True)
+        text = await task or "Done."
+        more: dict[str, Any] = {"allowed_mentions": NOBODY}
+        shown, file = _cut(text)
+        if file is not None:
+            more["file"] = file
+        if interaction.response.is_done():
+            await interaction.followup.send(shown, ephemeral=private, **more)
+        else:
+            await interaction.response.send_message(shown, ephemeral=private, **more)
+
+
+def _cut(text: str) -> tuple[str, discord.File | None]:
+    """The text as a message; what is too long for one comes as a file too."""
+    if len(text.encode("utf-16-le")) // 2 <= LIMIT:
+        return text, None
+    cut = text[: LIMIT // 2].rpartition("\n")[0] or text[: LIMIT // 2]
+    return f"{cut}\n…", discord.File(io.BytesIO(text.encode()), filename="answer.txt")
+
+
+async def _failed(interaction: Asked, error: app_commands.AppCommandError) -> None:
+    """A command broke off: whoever asked is told, without what is nobody's business."""
+    log.warning("a command on Discord failed: %s", scrub(error))
+    told: Awaitable[Any]
+    if interaction.response.is_done():
+        told = interaction.followup.send("That did not work; please try again.", ephemeral=True)
+    else:
+        told = interaction.response.send_message(
+            "That did not work; please try again.", ephemeral=True
+        )
+    try:
+        await told
+    except discord.HTTPException as failure:
+        log.info("that could not be said: %s", scrub(failure))
