@@ -135,7 +135,8 @@ def _where(it: Message, bot: Account, depth: int) -> Body:
             answered = it.room.topics[it.topic].root
     elif it.room.kind == "supergroup" and answered is not None:
         body["message_thread_id"] = _root(it).number(bot.id)
-    if answered is not None and depth and not answered.deleted:
+    known = answered is not None and answered.number(bot.id) and not answered.deleted
+    if answered is not None and known and depth:
         body["reply_to_message"] = message(answered, bot, depth=depth - 1)
         if it.quote:
             body["quote"] = it.quote

@@ -95,18 +95,22 @@ async def test_one_bot_in_privacy_mode_at_a_time(city: City) -> None:
 
 
 async def test_message_ids(twin: Twin, city: City) -> None:
-    """A supergroup numbers its messages for all; in a basic group each bot has its own numbers."""
+    """A supergroup numbers its messages for all; a basic group for each bot, from its coming on."""
     aria, bram, ana, lab = await house(city, reads_all=True)
     hall = await city.group("Hall", [ana, aria])
-    await city.say(ana, hall, "before")
+    before = await city.say(ana, hall, "before")
     await city.add(ana, bram, hall)
-    shared, own = await city.say(ana, lab, "a"), await city.say(ana, hall, "b")
+    shared, own = await city.say(ana, lab, "a"), await city.say(ana, hall, "b", reply_to=before)
     assert shared.ids[aria.id] == shared.ids[bram.id] == shared.id
     assert own.ids[aria.id] != own.ids[bram.id]
     with pytest.raises(ValueError, match="too many values"):
         _ = own.id
     assert (await waiting(city, aria, "message", "message_id"))[-1] == own.ids[aria.id]
     assert (await waiting(city, bram, "message", "message_id"))[-1] == own.ids[bram.id]
+    answered = [
+        (await waiting(city, bot, "message", "reply_to_message"))[-1] for bot in (aria, bram)
+    ]
+    assert [one and one["message_id"] for one in answered] == [before.ids[aria.id], None]
 
 
 async def test_people_edit_and_delete(city: City) -> None:
