@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 import re
+from typing import Any
 
 from loopforge.lab.log import LOG
 from loopforge.lab.story import tell
 from tests.web.conftest import Town
 from tests.web.labs import cut, played
 
-LONG = {"days": 14, "steps_per_day": 2}
+LONG: dict[str, Any] = {"days": 14, "steps_per_day": 2}
 LINK = re.compile(r'class="told-line" href="/lab/spun\?step=(\d+)" data-step="(\d+)"')
 
 
