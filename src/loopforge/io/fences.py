@@ -1,7 +1,8 @@
 """Fences: the blocks of code that lines of ``` or ~~~ set off in a text, as CommonMark has them.
 
 A fence is indented by three spaces at most and is closed by a line of the same marks, at least as
-many. Does not know quotes and lists: a fence behind their marks is a line like any other.
+many. It may also stand behind the mark of a list item; then it is indented as the item's words are,
+and ends with the item. Does not know quotes: a fence in one is a line like any other.
 """
 
 from __future__ import annotations
@@ -12,15 +13,22 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
-_OPENING = re.compile(r" {0,3}(`{3,}(?=[^`\r\n]*(?:[\r\n]|\Z))|~{3,})([^\r\n]*)")
+_OPENING = re.compile(
+    r"((?: *(?:[-+*]|\d{1,9}[.)]) {1,4}+)*+) {0,3}"
+    r"(`{3,}(?=[^`\r\n]*(?:[\r\n]|\Z))|~{3,})([^\r\n]*)"
+)
 _CLOSING = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 
 
 class Fence(Struct, frozen=True):
-    """What opens a block: its marks, and what stands behind them in that line, as it stands."""
+    """What opens a block: its marks, and what stands behind them in that line, as it stands.
+
+    `indent` is how far the words of the list item are indented in which it stands.
+    """
 
     mark: str
     info: str = ""
+    indent: int = 0
 
     @property
     def language(self) -> str:
@@ -47,7 +55,7 @@ class Block(Struct, frozen=True):
 def opening(text: str, at: int = 0) -> Fence | None:
     """The fence that a line beginning at `at` opens."""
     found = _OPENING.match(text, at)
-    return Fence(found[1], found[2]) if found else None
+    return Fence(found[2], found[3], len(found[1])) if found else None
 
 
 def lines(text: str) -> Iterator[tuple[int, str, int]]:
@@ -66,8 +74,13 @@ def blocks(text: str) -> tuple[Block, ...]:
     fence: Fence | None = None
     start = inner = 0
     for at, words, after in lines(text):
+        if fence is not None and _leaves(words, fence):
+            end = start + len(text[start:at].rstrip("\r\n"))
+            found.append(Block(fence, start, min(inner, end), end, end, closed=True))
+            fence = None
         if fence is None:
-            fence, start, inner = opening(words), at + len(words) - len(words.lstrip(" ")), after
+            if fence := opening(words):
+                start, inner = at + words.index(fence.mark + fence.info), after
         elif _closes(words, fence):
             found.append(Block(fence, start, inner, at, at + len(words), closed=True))
             fence = None
@@ -83,5 +96,10 @@ def left_open(text: str) -> Fence | None:
 
 
 def _closes(line: str, fence: Fence) -> bool:
-    found = _CLOSING.fullmatch(line)
+    found = _CLOSING.fullmatch(line[fence.indent :])
     return found is not None and found[1].startswith(fence.mark)
+
+
+def _leaves(line: str, fence: Fence) -> bool:
+    """Whether a line stands outside the list item of a fence."""
+    return bool(line[: fence.indent].strip())

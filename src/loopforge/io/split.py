@@ -7,7 +7,7 @@ space around a cut is kept but not sent, since platforms trim it and refuse mess
 else. A piece never depends on what comes much later, so what stands stays while a text grows.
 
 Lengths are UTF-16 code units. Does not know other markup: bold or a table may be cut. A fence
-behind the mark of a quote or a list item is a line like any other.
+in a quote is a line like any other.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ VOID = "".join(map(chr, filter(lambda n: chr(n).isspace(), range(0x3001)))) + (
 _VOID = re.compile(f"[{re.escape(VOID)}]*")
 _PARAGRAPH = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?=[\r\n])")
 _LINE = re.compile(r"\r\n|\r|\n")
-_SENTENCE = re.compile(r"[.!?…]+[\"'”’»)\]*_~`]*(?=\s)|[。！？]+[」』”’）]*")
+_SENTENCE = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_~`]*+(?=\s)|[。！？]+[」』”’）]*")
 _CLAUSE = re.compile(r"\s+|[，、；：]+")
 
 GOOD, TOLERABLE = 0.5, 0.2
@@ -201,7 +201,7 @@ class _Cutter:
             return None
         sent = head + own
         fence = left_open(sent)
-        tail = "" if fence is None else fence.mark if sent.endswith("\n") else f"\n{fence.mark}"
+        tail = _closing(fence, sent) if fence else ""
         if measure(sent) + len(tail) > self.limit:
             return None
         return Piece(sent + tail, len(head), len(tail), "", after)
@@ -237,6 +237,10 @@ class _Cutter:
         begun = self.text[block.inner : at].strip()
         left = self.text[at : block.outer].strip()
         return bool(begun and left) and self.text[at : at + 3] not in ("```", "~~~")
+
+
+def _closing(fence: Fence, sent: str) -> str:
+    return ("" if sent.endswith("\n") else "\n") + " " * fence.indent + fence.mark
 
 
 def _again(fence: Fence, limit: int) -> str:

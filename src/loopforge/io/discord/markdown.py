@@ -23,7 +23,7 @@ RULE = "─" * 12
 _APART = "\u200b"
 """Shows nothing, and keeps a mark from being one."""
 
-_HEADING = re.compile(r" {0,3}#{4,6}[ \t]+(?P<words>[^\r\n]*?)[ \t]*#*[ \t]*")
+_HEADING = re.compile(r" {0,3}#{4,6}[ \t]++(?P<words>[^\r\n]+)")
 _RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
 _BREAK = re.compile(r"[\r\n]")
 _LANGUAGE = re.compile(r"[a-z0-9_+\-.#]+", re.IGNORECASE | re.ASCII)
@@ -183,8 +183,14 @@ def _line(text: str, at: int, words: str, after: int, *, held: bool) -> str:
         return words + end
     if _RULE.fullmatch(words):
         return RULE + end
-    if (heading := _HEADING.fullmatch(words)) and heading["words"]:
-        title = heading["words"]
+    if (heading := _HEADING.fullmatch(words)) and (title := _title(heading["words"])):
         bold = title if "**" in title and "`" in title else f"**{title.replace('**', '')}**"
         return bold + end
     return words + end
+
+
+def _title(words: str) -> str:
+    """A heading without the marks that may close it."""
+    title = words.strip(" \t")
+    bare = title.rstrip("#")
+    return bare.rstrip(" \t") if not bare or bare[-1] in " \t" else title
