@@ -163,6 +163,7 @@ class App:
     rooms: Rooms
     lanes: LocalLanes
     models: Models
+    tools: Toolbox
     roster: Roster
     people: Registry
     accounts: Accounts
@@ -350,6 +351,7 @@ def _wired(
         rooms=rooms,
         lanes=lanes,
         models=models,
+        tools=tools,
         roster=roster,
         people=people,
         accounts=accounts,

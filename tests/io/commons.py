@@ -135,7 +135,9 @@ class Commons:
         source: str,
         reply_to: str = "",
         files: Sequence[File] = (),
+        owner: bool = False,
     ) -> Event:
+        assert owner, "whoever is at a terminal is at the machine itself"
         self.heard_calls += 1
         if (before := self._sources.get((room, source))) is not None:
             return before
@@ -157,7 +159,10 @@ class Commons:
         self._wake(room, event)
         return event
 
-    async def act(self, room: str, person: str, name: str, argument: str) -> str:
+    async def act(
+        self, room: str, person: str, name: str, argument: str, *, owner: bool = False
+    ) -> str:
+        assert owner, "whoever is at a terminal is at the machine itself"
         self.acts.append((person, name, argument))
         match name:
             case "stop":

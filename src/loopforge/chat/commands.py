@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Collection
 
 from msgspec import Struct
 
+from loopforge.chat.rights import may, who_may
 from loopforge.chat.server import LONGEST_TITLE, Rooms, clean
 from loopforge.chat.triggers import CALLS
 from loopforge.core.room import (
@@ -20,6 +21,7 @@ from loopforge.core.room import (
     MateJoined,
     MateLeft,
     PolicyChosen,
+    Right,
     Titled,
     TriggersSet,
 )
@@ -30,28 +32,64 @@ MOST_ENERGY = 1000
 
 
 class Command(Struct, frozen=True, kw_only=True):
-    """A command as people are told of it."""
+    """A command as people are told of it, and the right that it needs.
+
+    `asks`: without an argument it only tells how things stand, which needs no right.
+    """
 
     name: str
     argument: str
     help: str
+    right: Right = "talk"
+    asks: bool = False
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command(name="stop", argument="", help="halt everything mates do here, at once"),
+    Command(
+        name="stop",
+        argument="",
+        help="halt everything mates do here, at once",
+        right="stop",
+    ),
     Command(
         name="new", argument="", help="begin a new conversation; mates start from a clean page"
     ),
     Command(name="end", argument="", help="end this conversation"),
-    Command(name="title", argument="[TEXT]", help="fix the room's title, or let it find its own"),
-    Command(name="energy", argument="[N]", help="how many lines mates may say without a person"),
-    Command(name="keep", argument="LINE", help="keep a line in the mates' minds"),
-    Command(name="spent", argument="LINE", help="let a line leave the mates' minds first"),
-    Command(name="policy", argument="[NAME [MATE]]", help="which kind of mind runs here"),
-    Command(name="add", argument="MATE", help="bring a mate into the room"),
-    Command(name="remove", argument="MATE", help="send a mate out of the room"),
-    Command(name="triggers", argument="MATE [CALLS]", help="what may call a mate here"),
+    Command(
+        name="title",
+        argument="[TEXT]",
+        help="fix the room's title, or let it find its own",
+        right="change",
+    ),
+    Command(
+        name="energy",
+        argument="[N]",
+        help="how many lines mates may say without a person",
+        right="change",
+        asks=True,
+    ),
+    Command(name="keep", argument="LINE", help="keep a line in the mates' minds", right="change"),
+    Command(
+        name="spent",
+        argument="LINE",
+        help="let a line leave the mates' minds first",
+        right="change",
+    ),
+    Command(
+        name="policy",
+        argument="[NAME [MATE]]",
+        help="which kind of mind runs here",
+        right="change",
+        asks=True,
+    ),
+    Command(name="add", argument="MATE", help="bring a mate into the room", right="change"),
+    Command(name="remove", argument="MATE", help="send a mate out of the room", right="change"),
+    Command(
+        name="triggers", argument="MATE [CALLS]", help="what may call a mate here", right="change"
+    ),
 )
+
+BY_NAME = {command.name: command for command in COMMANDS}
 
 
 class Commands:
@@ -73,11 +111,28 @@ class Commands:
             "remove": self._remove,
         }
 
-    async def act(self, room: str, person: str, name: str, argument: str) -> str:
-        """Do it. Raises Unknown and other input errors."""
+    async def act(
+        self,
+        room: str,
+        person: str,
+        name: str,
+        argument: str,
+        *,
+        keeper: bool = False,
+        owner: bool = False,
+    ) -> str:
+        """Do it, for somebody who may manage the place they ask from (`keeper`), or the `owner`.
+
+        Raises Unknown and other input errors, also where they may not.
+        """
         if name not in self._table:
             known = ", ".join(command.name for command in COMMANDS)
             raise Unknown(f"There is no command {name!r} for a room. Known: {known}.")
+        state = await self._rooms.state(room)
+        command = BY_NAME[name]
+        right: Right = command.right if argument.strip() or not command.asks else "talk"
+        if not may(state, person, right, keeper=keeper, owner=owner):
+            raise InputError(f"/{name} is for {who_may(state, right)}.")
         return await self._table[name](room, person, argument.strip())
 
     async def _stop(self, room: str, person: str, _argument: str) -> str:

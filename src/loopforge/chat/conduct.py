@@ -16,6 +16,7 @@ from loopforge.chat import titles, triggers
 from loopforge.chat.acts import queued
 from loopforge.chat.bot import SCRIBE, Bot, Concluded, News, Running
 from loopforge.chat.house import House
+from loopforge.chat.rights import heeded, tools_in_turn
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, OpenTurn, RoomState
 from loopforge.chat.trace import THOUGHT
@@ -98,7 +99,7 @@ class Conduct:
         now = self._ports.stamp.clock.now()
         weights = [
             weight
-            for batch in triggers.batches(entry for entry in pending if not entry.late)
+            for batch in triggers.batches(entry for entry in pending if heeded(state, entry))
             for weight in triggers.weigh(state, batch, mates, now, self._rules.thresholds)
         ]
         weighed = Weighed(upto=pending[-1].seq, weights=tuple(weights))
@@ -175,10 +176,11 @@ class Conduct:
     def _rights(self, state: RoomState, running: Running) -> Rights:
         handle = running.mate.handle
         own = [e for e in state.lines.values() if e.kind == "said" and e.who == handle]
+        shown = frozenset(running.perception.context.get("tools", "").split())
         return Rights(
             energy=state.energy.left,
             steps=self._rules.steps - 1 - running.due.step,
-            tools=frozenset(running.perception.context.get("tools", "").split()),
+            tools=shown & tools_in_turn(state, running.due.lines, self._ports.tools.known()),
             stopped=state.stopped,
             max_say=self._rules.say_limit,
             lines=frozenset(state.lines),

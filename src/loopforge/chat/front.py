@@ -68,6 +68,8 @@ SHOWN = (
     "room.place_joined",
     "room.place_left",
     "room.talk_set",
+    "room.rights_set",
+    "room.default_mate_set",
 )
 """The kinds of event that people may see of a room's past."""
 
@@ -154,8 +156,11 @@ class Front:
         bot: bool = False,
         late: bool = False,
         untrusted: bool = False,
+        keeper: bool = False,
+        owner: bool = False,
+        called: bool = False,
     ) -> Event:
-        """Take in a line; it is in the ledger when this returns."""
+        """Take in a line; it is in the ledger when this returns. See Rooms.hear."""
         return await self._rooms.hear(
             room,
             person,
@@ -167,6 +172,9 @@ class Front:
             bot=bot,
             late=late,
             untrusted=untrusted,
+            keeper=keeper,
+            owner=owner,
+            called=called,
         )
 
     async def edit(self, room: str, person: str, line: str, text: str) -> None:
@@ -208,9 +216,18 @@ class Front:
 
     # ------------------------------------------------------------ asking
 
-    async def act(self, room: str, person: str, name: str, argument: str) -> str:
+    async def act(
+        self,
+        room: str,
+        person: str,
+        name: str,
+        argument: str,
+        *,
+        keeper: bool = False,
+        owner: bool = False,
+    ) -> str:
         """Do what a command asks, and say in a plain sentence what was done."""
-        return await self._commands.act(room, person, name, argument)
+        return await self._commands.act(room, person, name, argument, keeper=keeper, owner=owner)
 
     async def history(
         self,

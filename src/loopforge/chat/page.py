@@ -149,6 +149,10 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Entr
                 bot=body.bot,
                 late=body.late,
                 untrusted=body.untrusted,
+                keeper=body.keeper,
+                owner=body.owner,
+                called=body.called,
+                surface=body.surface,
             )
         case Said():
             return replace(

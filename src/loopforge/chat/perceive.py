@@ -13,6 +13,7 @@ from datetime import tzinfo
 from operator import is_
 from typing import NamedTuple
 
+from loopforge.chat.rights import tools_in_turn
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, RoomState
 from loopforge.core.context import Entry, Fit, Size, as_lines, fit, room_for_lines
@@ -194,7 +195,7 @@ class Viewer:
     def _context(self, state: RoomState, mate: Mate, due: Due, facts: ModelFacts) -> dict[str, str]:
         caller = state.lines.get(due.line)
         energy = band(state.energy.left / max(1, state.energy.capacity))
-        known = {tool.name for tool in self._tools.known()}
+        known = tools_in_turn(state, due.lines, self._tools.known())
         return {
             "character": mate.prompt,
             "voice": mate.voice,

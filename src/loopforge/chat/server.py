@@ -18,6 +18,7 @@ from loopforge.chat.acts import queued
 from loopforge.chat.conduct import Conduct
 from loopforge.chat.house import PREFIX, House, stream_of
 from loopforge.chat.places import Spot, room_of
+from loopforge.chat.rights import may
 from loopforge.chat.rules import Rules
 from loopforge.chat.scene import MateCard, Scene
 from loopforge.chat.state import RoomState
@@ -322,10 +323,15 @@ class Rooms:
         bot: bool = False,
         late: bool = False,
         untrusted: bool = False,
+        keeper: bool = False,
+        owner: bool = False,
+        called: bool = False,
     ) -> Event:
         """A person said something. In the ledger when this returns; said twice, heard once.
 
-        What was said in one place goes out to the others that are part of the room.
+        What was said in one place goes out to the others that are part of the room. `keeper`: they
+        may manage that place on its platform; `owner`: it is the home's owner; `called`: they speak
+        to mates and name none. Who may not stop the room does not stop it by saying so.
         """
         stream = stream_of(room)
         if text.strip() or not files:
@@ -348,13 +354,17 @@ class Rooms:
                 bot=bot,
                 late=late,
                 untrusted=untrusted,
+                keeper=keeper,
+                owner=owner,
+                called=called,
             )
+            stop = stop and not bot and may(state, person, "stop", keeper=keeper, owner=owner)
             actor = f"person:{person}"
             before = [*self._newcomers(state), *self._boundary(state), heard]
             facts = [self._stamp.fact(body, actor=actor) for body in before]
             others = [place for place in state.places if place != surface]
             facts += queued(facts[-1], others, self._stamp)
-            if stop and not bot:
+            if stop:
                 facts.append(self._stamp.fact(Stopped(person=person, surface=surface), actor=actor))
             events = await self._ledger.append(stream, facts)
         return next(event for event in events if isinstance(event.body, Heard))

@@ -22,8 +22,10 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.chat import energy
+from loopforge.chat.company import Member, Person, Place, StandIn
 from loopforge.chat.energy import Energy
 from loopforge.chat.page import SPOKEN, LineBody, Page, entry_of
+from loopforge.chat.rights import Grant, may
 from loopforge.chat.turns import Due, OpenTurn, Turns
 from loopforge.core.context import Entry
 from loopforge.core.delivery import (
@@ -70,6 +72,7 @@ from loopforge.core.people import (
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
+    DefaultMateSet,
     EnergySet,
     Heard,
     LineDeleted,
@@ -86,9 +89,12 @@ from loopforge.core.room import (
     PolicyChosen,
     Purged,
     Reacted,
+    RightsSet,
     RoomClosed,
     RoomOpened,
     Said,
+    StoodDown,
+    StoodIn,
     Stopped,
     TalkSet,
     Titled,
@@ -109,12 +115,13 @@ __all__ = [
     "Person",
     "Place",
     "RoomState",
+    "StandIn",
     "fold",
     "restore",
     "snapshot",
 ]
 
-VERSION = 7
+VERSION = 8
 """The form of a snapshot; one of another version is not read but folded anew."""
 
 SOURCES = 2000
@@ -128,34 +135,6 @@ FORMER = 200
 
 BASIS = 8
 """How many lines a title is taken to be made from."""
-
-
-class Person(Struct, frozen=True, kw_only=True):
-    """A person who is here."""
-
-    name: Words
-    surface: str
-
-
-class Place(Struct, frozen=True, kw_only=True):
-    """A place of a platform that is part of the room."""
-
-    name: Words
-    kind: str
-
-
-class Member(Struct, kw_only=True, omit_defaults=True):
-    """What the room knows of one mate in it.
-
-    `streak` counts its lines since a person spoke, `declined` how often in a row it was asked and
-    had nothing to say. `took_in` are lines, not yet weighed, that it needs no further turn for.
-    """
-
-    spoke_seq: int = 0
-    spoke_at: datetime | None = None
-    streak: int = 0
-    declined: int = 0
-    took_in: dict[str, int] = {}
 
 
 class RoomState(Struct, kw_only=True, omit_defaults=True):
@@ -195,6 +174,9 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     turns: Turns = msgspec.field(default_factory=Turns)
     places: dict[str, Place] = {}
     quiet: bool = False
+    rights: dict[str, Grant] = {}
+    default_mate: str = ""
+    stand_ins: dict[str, StandIn] = {}
     conversation: str = ""
     began: int = 0
     last_at: datetime | None = None
@@ -279,6 +261,12 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.turns.deleted(body.line)
             case PersonReacted():
                 pass
+            case RightsSet():
+                self.rights[body.who] = Grant(rights=body.rights, tools=body.tools)
+            case DefaultMateSet():
+                self.default_mate = body.mate
+            case StoodIn() | StoodDown():
+                self._stand(body)
             case EnergySet() | TriggersSet() | PolicyChosen() | Titled() | Marked() | Purged():
                 self._settle(body)
             case Stopped():
@@ -333,11 +321,33 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
             case MateJoined():
                 self.mates.setdefault(body.mate, Member())
                 self.left = [mate for mate in self.left if mate != body.mate]
+                self.stand_ins = {
+                    mate: one if one.mate != body.mate else StandIn(mate=one.mate)
+                    for mate, one in self.stand_ins.items()
+                }
             case MateLeft():
                 self.mates.pop(body.mate, None)
                 self.left = [*(mate for mate in self.left if mate != body.mate), body.mate]
                 self.turns.leave(body.mate)
                 self.page.release(self.mates, self.weighed)
+                if self.default_mate == body.mate:
+                    self.default_mate = ""
+
+    def _stand(self, body: StoodIn | StoodDown) -> None:
+        """One mate answers for another, or does so no more."""
+        match body:
+            case StoodIn():
+                self.stand_ins[body.mate] = StandIn(mate=body.by, guest=body.guest)
+                if body.guest:
+                    self.mates.setdefault(body.by, Member())
+                self.turns.hand_over(body)
+            case StoodDown():
+                gone = self.stand_ins.pop(body.mate, None)
+                others = {one.mate for one in self.stand_ins.values()}
+                if gone and gone.guest and gone.mate not in others:
+                    self.mates.pop(gone.mate, None)
+                    self.turns.leave(gone.mate)
+                    self.page.release(self.mates, self.weighed)
 
     def _settle(
         self, body: EnergySet | TriggersSet | PolicyChosen | Titled | Marked | Purged
@@ -384,7 +394,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         self._counted(event, f"person:{body.person}")
         self._met(body.surface, body.source, event.id)
         self.heard += 1
-        if body.bot:
+        if body.bot or not may(self, body.person, "talk", keeper=body.keeper, owner=body.owner):
             return
         self.stopped = False
         self.energy = energy.heard(self.energy)

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.core.events import Judged, Perceived, TurnEnded
-from loopforge.core.room import Weight
+from loopforge.core.room import StoodIn, Weight
 
 RANK = ("mention", "reply", "name", "alone", "continue", "conversation")
 """Summons by strength: of two calls that are answered by one turn, the stronger is named."""
@@ -115,6 +115,13 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         self.open[id] = OpenTurn(
             id=id, mate=body.mate, line=body.line, summons=body.summons, step=body.step, due=due
         )
+
+    def hand_over(self, body: StoodIn) -> None:
+        """A mate cannot take its turn about a line: another one takes it in its place."""
+        due = self.take(body.mate, body.line) or Due(
+            mate=body.mate, lines=(body.line,), summons="name"
+        )
+        self._first(replace(due, mate=body.by, verdict="speak", step=0))
 
     def judged(self, body: Judged) -> None:
         """The guard has spoken."""

@@ -27,8 +27,8 @@ class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line of a room as it stands before minds; its texts are the event's own Words.
 
     `who` is a person's id, a mate's handle, or a tool's name; `name` a person's name as it was
-    then. `answers` is the line that called the turn in which a mate said it. `bot`, `late` and
-    `untrusted` are as in Heard.
+    then. `answers` is the line that called the turn in which a mate said it. `surface` and what
+    follows `bot` are as in Heard.
     """
 
     id: str
@@ -45,9 +45,13 @@ class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     narrative: Words = public("")
     files: tuple[File, ...] = ()
     mark: Mark | None = None
+    surface: str = ""
     bot: bool = False
     late: bool = False
     untrusted: bool = False
+    keeper: bool = False
+    owner: bool = False
+    called: bool = False
 
 
 def sees(mate: str, entry: Entry) -> bool:

@@ -116,8 +116,8 @@ TABLE = (
     Rule(
         "grant",
         ("use_tool",),
-        "a tool that its file does not grant",
-        "Its file does not grant it this tool.",
+        "a tool that its file does not grant, or that whoever it answers may not have used",
+        "Its file does not grant it this tool, or whoever it answers may not have it used.",
     ),
     Rule(
         "steps",

@@ -177,7 +177,9 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
 
     `bot`: it was somebody else's bot, which gives no energy back. `late`: it was said so long
     before it was heard that nobody answers it any more. `untrusted`: it was said by somebody who
-    is not known here, so that it gives no orders.
+    is not known here, so that it gives no orders. `keeper`: by somebody who may manage the place
+    where it was said; `owner`: by the home's owner. `called`: it speaks to mates, naming none (it
+    mentions the account that they share).
     """
 
     person: str
@@ -189,6 +191,9 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
     bot: bool = False
     late: bool = False
     untrusted: bool = False
+    keeper: bool = False
+    owner: bool = False
+    called: bool = False
 
 
 class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True):
@@ -242,6 +247,47 @@ class TalkSet(Struct, frozen=True, tag="room.talk_set", kw_only=True):
     """Whether mates may speak here without having been called (`free`)."""
 
     free: bool
+
+
+Right = Literal["talk", "stop", "change", "tools"]
+"""What a person may do in a room: have their lines answered, halt mates, change the room, and have
+tools used for them beyond those that can do no harm."""
+
+
+class RightsSet(Struct, frozen=True, tag="room.rights_set", kw_only=True, omit_defaults=True):
+    """What people may do in this room from now on.
+
+    `who`: "everyone", "keepers" (of a platform's place), or one person by id. `tools` names those
+    that the right "tools" is for, ("*",) is all of them.
+    """
+
+    who: str
+    rights: tuple[Right, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+class DefaultMateSet(Struct, frozen=True, tag="room.default_mate_set", kw_only=True):
+    """This mate answers what is said to mates and names none; with "", nobody does."""
+
+    mate: str
+
+
+class StoodIn(Struct, frozen=True, tag="room.stood_in", kw_only=True, omit_defaults=True):
+    """A mate that was called by `line` cannot run, so `by` answers for it.
+
+    `guest`: it is no member of the room, and is here only as long as it stands in.
+    """
+
+    mate: str
+    by: str
+    line: str
+    guest: bool = False
+
+
+class StoodDown(Struct, frozen=True, tag="room.stood_down", kw_only=True):
+    """A mate runs again, and answers for itself."""
+
+    mate: str
 
 
 class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=True):
@@ -414,6 +460,10 @@ RoomEvent = (
     | PlaceJoined
     | PlaceLeft
     | TalkSet
+    | RightsSet
+    | DefaultMateSet
+    | StoodIn
+    | StoodDown
 )
 
 ROOM_LINES = ("room.heard", "room.said", "room.told")

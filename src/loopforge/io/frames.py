@@ -26,6 +26,7 @@ from loopforge.core.revision import Revised, Revision
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
+    DefaultMateSet,
     EnergySet,
     File,
     Heard,
@@ -41,6 +42,7 @@ from loopforge.core.room import (
     PlaceLeft,
     PolicyChosen,
     Reacted,
+    RightsSet,
     Said,
     Stopped,
     TalkSet,
@@ -314,6 +316,8 @@ SEEN_AS_THEY_ARE = (
     | PlaceJoined
     | PlaceLeft
     | TalkSet
+    | RightsSet
+    | DefaultMateSet
 )
 
 

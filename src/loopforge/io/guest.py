@@ -176,6 +176,7 @@ class Guest:
                 source=said.source,
                 reply_to=said.reply_to,
                 files=said.files,
+                owner=True,  # whoever reaches the home's socket is at the machine
             )
         except LoopforgeError as error:
             self.mailbox.reply(frames.refusal(error, source=said.source))
@@ -199,7 +200,8 @@ class Guest:
         room, n = self._scene.room, asked.n
         match asked:
             case frames.Act(name=name, argument=argument):
-                return [*frames.texts(n, await self._rooms.act(room, self.person, name, argument))]
+                told = await self._rooms.act(room, self.person, name, argument, owner=True)
+                return [*frames.texts(n, told)]
             case frames.History(before=before, limit=limit):
                 return _seen(n, await self._rooms.history(room, before=before, limit=limit))
             case frames.Search(words=words, limit=limit):

@@ -46,16 +46,21 @@ class Rooms(Protocol):
         source: str,
         reply_to: str = "",
         files: Sequence[File] = (),
+        owner: bool = False,
     ) -> Event:
         """Take in a line; "stop" by itself stops the room. `text` may be "" if there are files.
+
+        `owner`: somebody at the machine itself says it, who may do everything in the home.
 
         Once this returns, the line is in the ledger. A `source` that was heard before gives the
         event it gave then. Raises BadLine, LedgerBusy, LedgerFull.
         """
         ...
 
-    async def act(self, room: str, person: str, name: str, argument: str) -> str:
-        """Do what a command asks and say in a plain sentence what was done.
+    async def act(
+        self, room: str, person: str, name: str, argument: str, *, owner: bool = False
+    ) -> str:
+        """Do what a command asks and say in a plain sentence what was done; `owner` as in hear.
 
         Names and arguments: stop, new, end (no argument); title (a title, or "" to let the room
         find its own); energy (a capacity, or "" to be told); keep, spent (an event's id); policy (a

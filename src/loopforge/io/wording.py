@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from datetime import date, datetime, tzinfo
 
+from loopforge.chat.rights import WHOM, Grant, wording
 from loopforge.core.events import Event
 from loopforge.core.revision import Revised
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
+    DefaultMateSet,
     EnergySet,
     Heard,
     LineDeleted,
@@ -26,6 +28,7 @@ from loopforge.core.room import (
     PlaceLeft,
     PolicyChosen,
     Reacted,
+    RightsSet,
     Said,
     Stopped,
     TalkSet,
@@ -147,6 +150,12 @@ def sentence(event: Event, minutes: Minutes) -> str | None:
             return _changed(event.body, minutes)
         case PlaceJoined() | PlaceLeft() | TalkSet():
             return _placed(event.body)
+        case RightsSet(who=who, rights=rights, tools=tools):
+            whom = WHOM.get(who) or scene.person(who)
+            return wording(whom, Grant(rights=rights, tools=tools))
+        case DefaultMateSet(mate=mate):
+            named = scene.mate(mate).name if mate else "Nobody"
+            return f"{named} answers now what is said to mates and names none."
         case EnergySet(capacity=capacity):
             return f"The room holds {capacity} lines of energy now."
         case PolicyChosen(policy=policy, mate=mate):

@@ -150,12 +150,17 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
 
 
 class Tool(Struct, frozen=True, kw_only=True):
-    """A tool as a mind is told of it. `schema` is the JSON schema of its arguments."""
+    """A tool as a mind is told of it. `schema` is the JSON schema of its arguments.
+
+    `idempotent`: used twice is used once. `harmless`: it tells, and neither changes anything nor
+    gives away what is not everybody's; with both, anybody may have it used.
+    """
 
     name: str
     summary: str
     schema: dict[str, Any] = {}
     idempotent: bool = False
+    harmless: bool = False
 
 
 class ToolMaker(Protocol):

@@ -16,6 +16,7 @@ CLOCK = Tool(
         "properties": {"zone": {"type": "string", "description": "such as Europe/Madrid"}},
     },
     idempotent=True,
+    harmless=True,
 )
 
 

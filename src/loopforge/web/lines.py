@@ -16,12 +16,14 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from loopforge.artifacts.media import PICTURES
+from loopforge.chat.rights import WHOM, Grant, wording
 from loopforge.chat.scene import Scene
 from loopforge.core.events import Event
 from loopforge.core.revision import Revised
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
+    DefaultMateSet,
     EnergySet,
     Heard,
     LineDeleted,
@@ -36,6 +38,7 @@ from loopforge.core.room import (
     PlaceLeft,
     PolicyChosen,
     Reacted,
+    RightsSet,
     Said,
     Stopped,
     TalkSet,
@@ -117,6 +120,8 @@ def _key(event: Event, scene: Scene, replied: Event | None) -> tuple[Any, ...]:
             who = scene.person(by)
         case LineEdited(by=by) | LineDeleted(by=by):
             who = _author(by, scene)
+        case RightsSet(who=person):
+            who = scene.person(person)
         case _:
             pass
     change = event.revision.event if isinstance(event, Revised) else ""
@@ -256,6 +261,12 @@ def sentence(event: Event, scene: Scene) -> str | None:
             return f"{who} deleted a line." if who else "A line was deleted where it was said."
         case PlaceJoined() | PlaceLeft() | TalkSet():
             return placed(event.body)
+        case RightsSet(who=who, rights=rights, tools=tools):
+            whom = WHOM.get(who) or scene.person(who)
+            return wording(whom, Grant(rights=rights, tools=tools))
+        case DefaultMateSet(mate=mate):
+            named = scene.mate(mate).name if mate else "Nobody"
+            return f"{named} answers now what is said to mates and names none."
         case EnergySet(capacity=capacity, refill=refill):
             gives = f"each line of a person gives back {refill}."
             return f"The room holds {capacity} lines of energy now; {gives}"

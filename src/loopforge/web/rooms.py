@@ -150,6 +150,7 @@ async def speak(request: Asked, site: Site, place: Place, paces: Paces) -> Respo
             source=f"{person}:{source}" if source else "",
             reply_to=await _answered(site, place, _word(form, "reply_to")[:80]),
             files=files,
+            owner=_owner(place),
         )
     except BaseException:
         _let_go(site, files)
@@ -157,6 +158,15 @@ async def speak(request: Asked, site: Site, place: Place, paces: Paces) -> Respo
     if event.seq <= head:
         _let_go(site, files)  # the line was heard before, with files of its own
     return done(request, place.room, seq=event.seq, id=event.id)
+
+
+def _owner(place: Place) -> bool:
+    return place.visitor.right == "owner"
+
+
+async def _act(site: Site, place: Place, name: str, argument: str) -> str:
+    person = place.visitor.person
+    return await site.front.act(place.room, person, name, argument, owner=_owner(place))
 
 
 async def _answered(site: Site, place: Place, line: str) -> str:
@@ -228,7 +238,7 @@ def _disposition(name: str, *, inline: bool) -> str:
 async def stop(request: Asked, site: Site, place: Place, paces: Paces) -> Response[Any]:
     """Halt everything mates do here, at once."""
     paces.stops.take(place.visitor.person)
-    told = await site.front.act(place.room, place.visitor.person, "stop", "")
+    told = await _act(site, place, "stop", "")
     return done(request, place.room, told=told)
 
 
@@ -242,7 +252,7 @@ async def mark(
     if name not in ("keep", "spent"):
         raise InputError("A line is marked keep or spent.")
     await site.front.line(place.room, data.get("line", ""), place.sight)
-    told = await site.front.act(place.room, place.visitor.person, name, data.get("line", ""))
+    told = await _act(site, place, name, data.get("line", ""))
     return done(request, place.room, told=told)
 
 
@@ -315,7 +325,7 @@ async def change(request: Asked, site: Site, place: Place, paces: Paces) -> Resp
             argument = given("title")
         case _:
             argument = mate
-    told = await site.front.act(place.room, place.visitor.person, act, argument)
+    told = await _act(site, place, act, argument)
     if wants_json(request):
         return Response({"told": told}, media_type=MediaType.JSON, status_code=200)
     from urllib.parse import urlencode

@@ -1,0 +1,93 @@
+"""Rights in a living room: who wakes mates, changes the room, and has tools used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.chat.places import Spot
+from loopforge.core.events import Judged
+from loopforge.core.room import RightsSet, ToolUsed
+from loopforge.errors import InputError
+from loopforge.runtime.ports import Question, Tool
+from tests.rooms.conftest import Home, living, write_mates
+
+SHELL = """---
+name: Maya
+role: mate
+tools: [clock, shell]
+---
+You are Maya.
+"""
+
+
+async def crowded(home: Home) -> None:
+    """The room has a channel of a platform."""
+    await home.enter("ana", "ben")
+    await home.app.front.settle(Spot("discord:7", "general", "group"), (), home.room)
+
+
+async def test_only_keepers_and_the_owner_change_a_room_with_a_channel(home: Home) -> None:
+    """Others are told who may; they may still stop everything, and ask how things stand."""
+    await crowded(home)
+    act, ana = home.app.front.act, home.people["ana"]
+    for name, argument in (("title", "Mine"), ("energy", "9"), ("add", "otto"), ("keep", "x")):
+        with pytest.raises(InputError, match="for who manages this place, and the owner"):
+            await act(home.room, ana, name, argument)
+    assert "lines are left" in await act(home.room, ana, "energy", "")
+    assert await act(home.room, ana, "stop", "")
+    assert await act(home.room, ana, "title", "Ours", keeper=True)
+    assert await act(home.room, ana, "energy", "9", owner=True)
+    assert await act(home.room, "", "energy", "8")
+
+
+async def test_who_may_not_talk_is_heard_and_wakes_nobody(home: Home) -> None:
+    """Their line is in the ledger, gives no energy back, and does not lift a stop."""
+    await crowded(home)
+    ana, ben = home.people["ana"], home.people["ben"]
+    await home.app.rooms.add(home.room, ana, RightsSet(who=ben, rights=()))
+    await home.says("ana", "stop")
+    line = await home.says("ben", "@maya hello?")
+    await home.rest()
+    assert line.id in (await home.app.rooms.state(home.room)).lines
+    assert await home.said() == []
+    assert (await home.app.front.scene(home.room)).stopped
+    await home.says("ana", "@maya hello?")
+    await home.rest()
+    await home.says("ben", "stop")
+    await home.rest()
+    assert await home.said() == ["maya"]
+    assert not (await home.app.front.scene(home.room)).stopped
+
+
+async def test_a_mate_uses_no_tool_for_who_may_not_have_it_used(tmp_path: Path) -> None:
+    """The mind is not offered it, and the guard refuses it all the same; for a keeper it runs."""
+    write_mates(tmp_path, (), maya=SHELL)
+    ran: list[object] = []
+
+    async def run(arguments: object) -> str:
+        ran.append(arguments)
+        return "it is done"
+
+    def script(question: Question) -> dict[str, object]:
+        used = "" if "it is done" in str(question.messages) else "shell"
+        return {"say": "Yes." * (not used), "tool": used, "arguments": "{}", "again": False}
+
+    async with living(tmp_path, script) as home:
+        home.app.tools.add(Tool(name="shell", summary="Runs a command."), run)
+        await crowded(home)
+        await home.says("ana", "@maya run it")
+        await home.rest()
+        assert ran == []
+        offered = [view for view in map(str, home.models.asked) if "shell" in view]
+        assert offered == []
+        await home.says("ana", "@maya run it", untrusted=True, keeper=True)
+        await home.rest()
+        assert ran == []
+        await home.says("ana", "@maya run it", keeper=True)
+        await home.rest()
+        assert len(ran) >= 1
+        events = await home.events()
+        assert any(isinstance(event.body, ToolUsed) for event in events)
+        assert any(isinstance(event.body, Judged) for event in events)
