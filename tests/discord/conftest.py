@@ -1,4 +1,8 @@
-"""A city of its own for each test, which asserts at its end that nothing deviated from Discord."""
+"""A city of its own for each test, which asserts at its end that nothing deviated from Discord.
+
+There is no `__init__.py` here, on purpose: with one, pytest would import these modules under names
+inside the library `discord`.
+"""
 
 from __future__ import annotations
 

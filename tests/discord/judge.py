@@ -66,6 +66,12 @@ class Judge:
             key = ("paths", template(method, path), method.lower(), "responses", kind)
             self._hold(f"{where} response", _rest(key), body)
 
+    def success(self, method: str, path: str) -> int:
+        """The status with which that route answers when it has something to say."""
+        _, operation = self._operation(method, path)
+        known = operation["responses"] if operation is not None else {}
+        return 201 if "201" in known and "200" not in known else 200
+
     def note(self, where: str, what: str) -> None:
         """Keep a deviation, unless it is known or was kept already."""
         text = f"{where}: {what}"

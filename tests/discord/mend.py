@@ -18,6 +18,42 @@ GUILD: dict[str, Any] = {
     "incidents_data": None,
     "safety_alerts_channel_id": None,
 }
+GUILD_READ: dict[str, Any] = {
+    **GUILD,
+    "nsfw": False,
+    "home_header": None,
+    "region": "us-east",
+    "widget_enabled": False,
+    "widget_channel_id": None,
+    "max_stage_video_channel_users": 50,
+    "max_video_channel_users": 25,
+}
+EVENTS_ONLY = [
+    "members",
+    "channels",
+    "threads",
+    "presences",
+    "voice_states",
+    "stage_instances",
+    "guild_scheduled_events",
+    "soundboard_sounds",
+    "large",
+    "unavailable",
+    "joined_at",
+    "member_count",
+]
+"""What a guild's event tells and its resource does not."""
+KEPT = {
+    "THREAD_MEMBERS_UPDATE": (
+        "id",
+        "guild_id",
+        "member_count",
+        "added_members",
+        "removed_member_ids",
+    ),
+    "THREAD_DELETE": ("id", "guild_id", "parent_id", "type"),
+}
+"""Events that tell less than SimCord does."""
 FORUM: dict[str, Any] = {"default_sort_order": None, "default_forum_layout": 0}
 APPLICATION: dict[str, Any] = {
     "type": None,
@@ -38,9 +74,18 @@ def event(name: str, body: dict[str, Any], world: World) -> dict[str, Any]:
     made: dict[str, Any] = anything(body, world)
     if name in ("GUILD_CREATE", "GUILD_UPDATE"):
         return {**GUILD, **made}
+    if name in KEPT:
+        return {key: one for key, one in made.items() if key in KEPT[name]}
+    if name == "GUILD_AUDIT_LOG_ENTRY_CREATE":
+        return {key: one for key, one in made.items() if one is not None or key == "target_id"}
     if guild is not None:
         made["guild_id"] = guild
     return made
+
+
+def guild(made: dict[str, Any]) -> dict[str, Any]:
+    """A guild that was asked for."""
+    return {**GUILD_READ, **{key: one for key, one in made.items() if key not in EVENTS_ONLY}}
 
 
 def anything(value: Any, world: World) -> Any:
@@ -52,11 +97,15 @@ def anything(value: Any, world: World) -> Any:
     made = {key: anything(one, world) for key, one in value.items()}
     if "username" in made and "discriminator" in made:
         made.setdefault("primary_guild", None)
+    if "joined_at" in made and "premium_since" in made:
+        made.setdefault("banner", None)
     if "available_tags" in made:
         made = {**FORUM, **made}
     if "recipients" in made or "permission_overwrites" in made:
         made.setdefault("flags", 0)
     if "default_member_permissions" in made:
+        needed = made["default_member_permissions"]
+        made["default_member_permissions"] = None if needed is None else str(needed)
         made |= {"version": made["id"], "integration_types": made.get("integration_types") or [0]}
     if "response_message_loading" in made:
         made = {key: one for key, one in made.items() if one is not None}

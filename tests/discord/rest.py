@@ -26,6 +26,7 @@ from tests.discord.words import Bot, Call
 
 WINDOW = 300.0
 """Seconds for which Discord remembers a nonce: "the past few minutes"."""
+TRUE = ("1", "true", "True")
 WEBHOOKS = 15
 """Webhooks a channel may have."""
 
@@ -138,7 +139,7 @@ class Rest(Gateway):
             sizes = [file.fp.getbuffer().nbytes for file in asked.files]
             rules.check(self.town, asked.method, asked.parts, asked.body, sizes)
             out = self._served(asked, gateway)
-            status = self._status(asked, out)
+            status = 204 if out is None else self.judge.success(asked.method, asked.path)
         except (router.RouteNotImplemented, router.UnsupportedField) as error:
             status, out = 501, error.to_json()
             self.judge.note(f"{asked.method} {asked.path}", error.message)
@@ -147,12 +148,6 @@ class Rest(Gateway):
         out = mend.anything(json.loads(json.dumps(out)), self) if status != 204 else None
         self.judge.response(asked.method, asked.path, status, out)
         return status, out
-
-    def _status(self, asked: Asked, out: Any) -> int:
-        if out is None:
-            return 204
-        threads = asked.method == "POST" and asked.parts[-1] == "threads"
-        return 201 if threads else 200
 
     def _reply(
         self, asked: Asked, status: int, out: Any, base: str, fault: Fault | None
@@ -178,6 +173,14 @@ class Rest(Gateway):
 
     def _served(self, asked: Asked, gateway: str) -> Any:
         match [asked.method, *asked.parts]:
+            case ["GET", "guilds", _]:
+                made = mend.guild(self._dispatch_rest(asked))
+                if asked.query.get("with_counts") in TRUE:
+                    count = len(self.guild.members)
+                    made |= {"approximate_member_count": count, "approximate_presence_count": count}
+                return made
+            case ["GET", "guilds", _, "threads", "active"]:
+                return {"has_more": False, **self._dispatch_rest(asked)}
             case ["GET", "gateway"]:
                 return {"url": gateway}
             case ["GET", "gateway", "bot"]:
@@ -199,7 +202,7 @@ class Rest(Gateway):
                 return self._execute(asked, int(webhook))
             case ["POST", "interactions", *_]:
                 made = self._dispatch_rest(asked)
-                return made if asked.query.get("with_response") in ("1", "true", "True") else None
+                return made if asked.query.get("with_response") in TRUE else None
         return self._dispatch_rest(asked)
 
     def _dispatch_rest(self, asked: Asked) -> Any:
@@ -278,8 +281,11 @@ class Rest(Gateway):
         if owner is None:
             return webhook
         shown = {**webhook, "application_id": str(owner.application)}
+        token = shown.get("token")
         if owner is not asked.bot:
             shown.pop("token", None)
+        elif token is not None:
+            shown["url"] = f"https://discord.com/api/webhooks/{webhook['id']}/{token}"
         return shown
 
     def _execute(self, asked: Asked, webhook: int) -> Any:
@@ -298,7 +304,11 @@ class Rest(Gateway):
         finally:
             if webhook in town.webhooks:
                 hook.channel_id = home
+        if asked.method in ("GET", "PATCH") and len(asked.parts) == 3:
+            known = {**out, "token": hook.token}  # whoever knows the token is told it
+            del known["user"]
+            return known
         executed = asked.method == "POST" and len(asked.parts) == 3
-        if executed and asked.query.get("wait") not in ("1", "true", "True"):
+        if executed and asked.query.get("wait") not in TRUE:
             return None
         return out

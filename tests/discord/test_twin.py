@@ -141,6 +141,10 @@ async def test_files_go_both_ways_by_signed_addresses(city: Twin) -> None:
         sent = await client.text(plaza).send("here", file=file)
         assert await sent.attachments[0].read() == PICTURE
         assert sent.attachments[0].description == "a picture"
+        city.faults.fail("GET /attachments/**", 503)
+        with pytest.raises(discord.HTTPException):
+            await sent.attachments[0].read()
+        assert await sent.attachments[0].read() == PICTURE
     assert city.lines(plaza)[-1].files == ("back.png",)
 
 

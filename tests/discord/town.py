@@ -12,13 +12,14 @@ import asyncio
 import base64
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 from simcord._clock import Clock
 from simcord.backend import Backend, serializers
 from simcord.backend.access import channel_accessible
 from simcord.backend.cdn import CdnStore
-from simcord.backend.models import Channel, Guild, Message, Role, User
+from simcord.backend.models import Channel, Guild, Message, Role, User, Webhook
 
 import discord
 from loopforge.runtime.clock import SystemClock
@@ -111,6 +112,14 @@ class Town(Backend):
         super().delete_message(channel_id, message_id)
         self.gone.add(message_id)
         self.note("delete", channel_id, message_id, shown)
+
+    def create_webhook(self, channel_id: int, name: str, creator_id: int) -> Webhook:
+        """A webhook; its token has the form that clients' patterns want (60 characters and more)."""
+        made = super().create_webhook(channel_id, name, creator_id)
+        del self.webhook_tokens[made.token]
+        made.token = f"twin-{sha256(str(made.id).encode()).hexdigest()}"
+        self.webhook_tokens[made.token] = made.id
+        return made
 
     def delete_channel(self, channel_id: int) -> None:
         """The channel goes, and its webhooks with it."""
@@ -328,7 +337,7 @@ class World:
             if not waiting.done():
                 waiting.set_result(None)
 
-    async def until(self, holds: Callable[[], object], timeout: float = 10.0) -> None:
+    async def until(self, holds: Callable[[], object], timeout: float = 30.0) -> None:
         """Wait until it holds; it is looked at after every deed, call and frame, and now and then.
 
         AssertionError with the last deeds if it does not within `timeout` seconds.
