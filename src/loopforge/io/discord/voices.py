@@ -7,7 +7,7 @@ with their name, and where there can be none, their name before their words.
 from __future__ import annotations
 
 import discord
-from loopforge.io.discord.crowd import PREFIX, Crowd, Seat
+from loopforge.io.discord.crowd import PREFIX, Crowd, Seat, channel_of
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.troubles import failed
 from loopforge.io.discord.voice import Voice
@@ -35,7 +35,7 @@ class Voices:
 
     async def person(self, place: str, name: str, surface: str) -> Voice:
         """That of a person who is elsewhere: on another platform, or in another place of this."""
-        where = "Discord" if surface.startswith(PREFIX) else surface.partition(":")[0].capitalize()
+        where = self._where(surface)
         seat = await self._crowd.seat(place)
         hint = f" ({where})" if where else ""
         return await self._named(seat, f"{name}{hint}", f"**{name}**{hint}: ")
@@ -43,6 +43,17 @@ class Voices:
     async def anybody(self, place: str) -> Voice:
         """That of whichever account is there."""
         return Voice(await self._crowd.seat(place))
+
+    def _where(self, surface: str) -> str:
+        """What people call the place where somebody is; Discord's own name is refused in names."""
+        if not surface.startswith(PREFIX):
+            platform = surface.partition(":")[0]
+            return platform.capitalize() if ":" in surface else platform
+        for client in self._crowd.clients():
+            channel = client.get_channel(channel_of(surface))
+            if channel is not None and not isinstance(channel, discord.abc.PrivateChannel):
+                return str(channel.name)
+        return "in private"
 
     async def _named(self, seat: Seat, name: str, quoted: str) -> Voice:
         try:

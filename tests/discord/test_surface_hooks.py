@@ -1,0 +1,128 @@
+"""One account that is there for many mates, which speak by webhook, each under its own name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.chat.places import Spot
+from loopforge.core.room import Heard, Said
+from tests.discord.lodging import lodged
+from tests.discord.twin import Twin
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_mates_of_a_shared_bot_have_names_of_their_own(city: Twin, tmp_path: Path) -> None:
+    """Who is named answers under their own name, by one webhook for the channel; none is heard."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.settled(plaza)
+        await city.say(ben, plaza, "merlin, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 4)
+        await home.settled(plaza)
+        assert await home.heard(plaza) == ["maya, hello", "merlin, hello"]
+        assert await home.said(plaza) == ["maya", "merlin"]
+    answers = city.lines(plaza)[1::2]
+    assert [line.by for line in answers] == ["Maya", "Merlin"]
+    assert len({line.webhook for line in answers} - {None}) == 1
+    made = [call for call in city.calls if call.route == f"POST /channels/{plaza.id}/webhooks"]
+    assert len(made) == 1
+
+
+async def test_a_restart_finds_its_webhook_again(city: Twin, tmp_path: Path) -> None:
+    """After a restart the same webhook speaks, and what it said before is not heard."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.delivered(plaza)
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await city.say(ben, plaza, "maya, again")
+        await city.until(lambda: len(city.lines(plaza)) == 4)
+        assert await home.heard(plaza) == ["maya, hello", "maya, again"]
+    assert len({line.webhook for line in city.lines(plaza)[1::2]}) == 1
+
+
+async def test_a_reply_to_a_webhooks_line_calls_its_mate(city: Twin, tmp_path: Path) -> None:
+    """Who answers what a mate said by webhook calls that mate."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await city.say(ben, plaza, "zuzu, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.delivered(plaza)
+        await city.say(ben, plaza, "and then?", reply_to=city.lines(plaza)[-1])
+        await city.until(lambda: len(city.lines(plaza)) == 4)
+        said = next(e for e in await home.events(plaza) if isinstance(e.body, Said))
+        heard = [e.body for e in await home.events(plaza) if isinstance(e.body, Heard)]
+    assert heard[-1].reply_to == said.id
+    assert [line.by for line in city.lines(plaza)] == ["ben", "Zuzu", "ben", "Zuzu"]
+
+
+async def test_mentioning_the_shared_bot(city: Twin, tmp_path: Path) -> None:
+    """A mention of the bot means the mate that is named beside it."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await city.say(ben, plaza, f"{house.mention} is merlin there?")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        assert await home.heard(plaza) == ["@Merlin is merlin there?"]
+    assert city.lines(plaza)[-1].by == "Merlin"
+
+
+async def test_in_a_thread_the_webhook_speaks_in_the_thread(city: Twin, tmp_path: Path) -> None:
+    """In a thread mates speak by the webhook of its channel, in the thread."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}):
+        root = await city.say(ben, plaza, "a walk?")
+        walk = await city.thread(ben, plaza, "walking", on=root)
+        await city.say(ben, walk, "maya, where to?")
+        await city.until(lambda: city.lines(walk)[-1].by == "Maya")
+    assert [line.by for line in city.lines(plaza)] == ["ben"]
+
+
+async def test_in_private_names_stand_before_the_words(city: Twin, tmp_path: Path) -> None:
+    """A direct message has no webhooks: a mate's name stands before what it says."""
+    house, ben = city.bot("House"), city.person("ben")
+    async with lodged(city, tmp_path, {house: ("maya", "merlin")}):
+        line = await city.dm(ben, house, "merlin, psst")
+        await city.until(lambda: len(city.lines(line.channel)) == 2)
+    answer = city.lines(line.channel)[-1]
+    assert answer.text.startswith("**Merlin:** ")
+
+
+async def test_without_the_right_names_stand_before_the_words(city: Twin, tmp_path: Path) -> None:
+    """Where the bot may not have webhooks, a mate's name stands before what it says."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    await city.forbid(house, plaza, "manage_webhooks")
+    async with lodged(city, tmp_path, {house: "*"}):
+        await city.say(ben, plaza, "merlin, psst")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+    assert city.lines(plaza)[-1].text.startswith("**Merlin:** ")
+
+
+async def test_what_is_said_elsewhere_comes_under_that_persons_name(
+    city: Twin, tmp_path: Path
+) -> None:
+    """What a person says in another place of the room is shown under their name, with a hint."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "I bake")
+        await home.hears(plaza, "I bake")
+        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        line = await city.say(ben, plaza, "@here bread!")
+        await city.until(lambda: len(city.lines(mall)) == 1)
+        shown = city.lines(mall)[0]
+        await home.delivered(plaza)
+        await city.edit(ben, line, "cake!")
+        await city.until(lambda: city.lines(mall)[0].text == "cake!")
+        await city.delete(ben, line)
+        await city.until(lambda: all(each.webhook is None for each in city.lines(mall)))
+        assert len(await home.heard(plaza)) == 2
+    assert shown.by == "ben (plaza)"
+    assert "bread!" in shown.text
+    assert "@here" not in shown.text
