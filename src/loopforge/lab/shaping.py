@@ -119,16 +119,15 @@ def _voice(agent: Robot, env: Factory, more: int) -> Voice:
     if said.message == "silence" or agent.name == env.overseer or "voice" in env.ablated:
         return Voice(said.message, said.strength, "silence", 0)
     trust = agent.bond("trust", env.overseer)
-    resentment = agent.bond("resentment", env.overseer)
     fear = agent.emotions["fear"]
     strength = said.strength + (fear - 300) // 3 + (trust - 500) // 5 + spread(more, 0, 60)
     heard = said.message
     match said.message:
-        case "praise" | "calm" if resentment > 600:
+        case "praise" | "calm" if agent.bond("resentment", env.overseer) > 600:
             heard = "blame"
         case "hurry" if fear > 700:
             heard = "blame"
-        case "blame" if resentment > 750:
+        case "blame" if agent.bond("resentment", env.overseer) > 750:
             heard = "hurry"
         case "deny" if trust < 350:
             heard = "blame"
@@ -272,7 +271,9 @@ def _office(agent: Robot, env: Factory) -> dict[str, str]:
 
 
 def _ahead(env: Factory) -> bool:
-    return env.output * 1000 >= env.quota * _share(env)
+    steps = env.scenario.steps_per_day
+    gone = (env.step % steps) * 1000 // steps  # thousandths of the day
+    return env.output * 1000 >= env.quota * gone
 
 
 def _next(agent: Robot, env: Factory) -> str:
@@ -289,9 +290,3 @@ def _summary(env: Factory, here: str) -> str:
     day = "a quiet day so far" if not hurt else "not a quiet day" if hurt < 4 else "a bad day"
     stands = f"; {here} stands still" if env.places[here].down else ""
     return f"{quota}; it is {day}{stands}."
-
-
-def _share(env: Factory) -> int:
-    """Thousandths of the day that are gone."""
-    steps = env.scenario.steps_per_day
-    return (env.step % steps) * 1000 // steps
