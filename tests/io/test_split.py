@@ -184,6 +184,29 @@ def test_a_block_in_a_list_item_is_a_block() -> None:
     assert left_open("- ```\n  code\n\n  and more\n") is not None
 
 
+def test_a_block_is_cut_between_its_parts() -> None:
+    """A blank line in code is where to cut it, if the piece is well filled then."""
+    code = "aaaa = 1\n" * 5 + "\n" + "bbbb = 2\n" * 9
+    assert split(f"```py\n{code}```", 66)[0].text == "```py\n" + "aaaa = 1\n" * 5 + "\n```"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["```" + "i" * 35 + "\n" + "x" * 100 + "\n```", "```\n" + "a" * 50 + "\n``````\nb"],
+)
+def test_no_piece_has_an_empty_block(text: str) -> None:
+    """A cut is made neither right after a block is opened nor right before it is closed."""
+    for piece in split(text, 60):
+        for block in blocks(piece.text):
+            assert piece.text[block.inner : block.outer].strip()
+
+
+def test_a_cut_makes_no_block_of_what_was_none() -> None:
+    """Three backticks within a line stay within a line."""
+    for piece in split("word " * 10 + "``` " + "word " * 10, 52):
+        assert blocks(piece.text) == ()
+
+
 def test_words_behind_a_fence_do_not_break_the_limit() -> None:
     """A long line that opens a block is not repeated whole; its language is, if it fits."""
     long = split("```python title=" + "x" * 70 + "\n" + "a = 1\n" * 30 + "```", 120)
@@ -198,6 +221,12 @@ def test_a_text_that_is_still_written_is_shown_closed() -> None:
 
 
 @given(PROSE, PROSE, st.integers(60, 120))
+@example(["a aa aaaaaaaa aaaaaaaaa."], ["aa aaa aaaaaaaa aaaaaaaaa."], 60)
+@example(
+    ["a."] * 6,
+    ["a a a aa aa aaa aaaa aaaaa aaaaaaa.", "aaaaa aaaaa aaaaaaa aaaaaaaaa aaaaaaaaa."],
+    85,
+)
 def test_what_stands_stays_while_a_text_grows(some: list[str], more: list[str], limit: int) -> None:
     """All pieces but the last of a text are the first pieces of any text that it grows into."""
     text = "\n\n".join(some) + "\n```py\n" + "\n".join(more)
