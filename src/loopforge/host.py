@@ -1,11 +1,11 @@
 """The host of a home: its rooms, its pages, and the terminal that a person sits at.
 
-    hosted    be the host: hold the home's lock, run its rooms, open the web room
+    hosted    be the host: hold the home's lock, run its rooms, be on platforms, open the web room
     converse  a person at this terminal; the host, if nobody else is
     watch     the host without a terminal, until it is told to end
 
-Composes what app.py made with the web; app.py does not know that there is a web. Whatever only a
-host needs is imported when there is one: a terminal first shows where to type.
+Composes what app.py made with the web and the platforms, of which app.py does not know. Whatever
+only a host needs is imported when there is one: a terminal first shows where to type.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -26,7 +27,7 @@ from zoneinfo import ZoneInfo
 
 from loopforge.core.events import Event
 from loopforge.core.people import SignedIn
-from loopforge.errors import LoopforgeError, Unknown, Unreachable
+from loopforge.errors import BadSettings, LoopforgeError, Unknown, Unreachable
 from loopforge.home import lock_home, make_home
 from loopforge.runtime.clock import SystemClock, SystemDice
 from loopforge.runtime.tasks import Tasks
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
     from loopforge.app import App
     from loopforge.chat.front import Front
+    from loopforge.io.platforms import Manners, Platforms
+    from loopforge.io.tokens import Tokens
     from loopforge.lab.shifts import Shifts
     from loopforge.web.site import SettingRow, Site
 
@@ -47,28 +50,86 @@ WHERE = "web.address"
 """Holds the address while the web room is open, for commands that name it."""
 PORTABLE = ("127.0.0.1", "localhost", "::1")
 LATER = 0.5
-"""Seconds for which a terminal's host keeps browsers waiting: loading what serves them would hold
-up the first screen."""
+"""Seconds for which a terminal's host keeps browsers and platforms waiting: loading what serves
+them would hold up the first screen."""
 
 
 @asynccontextmanager
 async def hosted(settings: Settings, *, later: float = 0.0) -> AsyncIterator[Front]:
     """Be the host of this home: make it if it is new, hold its lock, run it with its pages.
 
-    Pages are served from `later` seconds on. Raises HostTaken when another process is the host.
+    Pages are served, and mates are on platforms, from `later` seconds on. Raises HostTaken when
+    another process is the host.
     """
     make_home(settings.home)
     with lock_home(settings.home):
         await asyncio.to_thread(importlib.import_module, "loopforge.app")
         from loopforge.app import open_app
+        from loopforge.io.tokens import Tokens
 
-        async with open_app(settings) as app, opened(app, later=later):
+        tokens = Tokens(settings.data, settings.tokens)
+        async with AsyncExitStack() as stack:
+            app = await stack.enter_async_context(open_app(settings, secrets=_unsaid(tokens)))
+            platforms = await stack.enter_async_context(connected(app, tokens, later=later))
+            await stack.enter_async_context(opened(app, later=later, platforms=platforms))
             yield app.front
+
+
+def _unsaid(tokens: Tokens) -> list[str]:
+    """The tokens, which mates never say. Where they cannot be read, the platforms tell of it."""
+    try:
+        return tokens.secrets()
+    except BadSettings:
+        return []
+
+
+@asynccontextmanager
+async def connected(
+    app: App, tokens: Tokens, manners: Manners | None = None, *, later: float = 0.0
+) -> AsyncIterator[Platforms]:
+    """The platforms that mates of a running home are connected to, from `later` seconds on.
+
+    `manners` are the settings' own. Where nobody is connected, nothing is loaded.
+    """
+    from loopforge.io.platforms import Parts, Platforms
+
+    parts = Parts(
+        front=app.front,
+        people=app.people,
+        pairing=app.pairing,
+        artifacts=app.artifacts,
+        deliveries=app.deliveries,
+        clock=app.stamp.clock,
+        dice=app.stamp.dice,
+    )
+    platforms = Platforms(parts, tokens, manners or manners_of(app.settings))
+    await platforms.open(later)
+    try:
+        yield platforms
+    finally:
+        await platforms.close()
+
+
+def manners_of(settings: Settings) -> Manners:
+    """How mates behave on platforms, as it is set."""
+    from loopforge.artifacts.receive import Limits
+    from loopforge.io.platforms import Manners
+
+    return Manners(
+        streams=settings.platform_streaming,
+        marks=settings.platform_marks,
+        patience=timedelta(hours=settings.platform_patience_hours),
+        limits=Limits(settings.upload_limit_bytes, settings.file_limit_bytes),
+    )
 
 
 @asynccontextmanager
 async def opened(
-    app: App, found: socket.socket | None = None, *, later: float = 0.0
+    app: App,
+    found: socket.socket | None = None,
+    *,
+    later: float = 0.0,
+    platforms: Platforms | None = None,
 ) -> AsyncIterator[str]:
     """The web room of a running home, as its settings want it; its address, "" if it is closed.
 
@@ -103,7 +164,7 @@ async def opened(
         tasks = Tasks()
         stack.push_async_callback(tasks.close)
         stack.callback(where.unlink, missing_ok=True)
-        pages = Pages(app, address, found, later)
+        pages = Pages(app, address, found, later, platforms)
         stack.push_async_callback(pages.close)
         serving = tasks.spawn(pages.run(), "web")
         serving.add_done_callback(lambda _: found.close())  # also of one that never began
@@ -113,8 +174,16 @@ async def opened(
 class Pages:
     """The web room being served, after a while; browsers that come earlier wait at the socket."""
 
-    def __init__(self, app: App, address: str, found: socket.socket, later: float) -> None:
+    def __init__(
+        self,
+        app: App,
+        address: str,
+        found: socket.socket,
+        later: float,
+        platforms: Platforms | None = None,
+    ) -> None:
         self._app, self._address, self._found, self._later = app, address, found, later
+        self._platforms = platforms
         self._serving: Any = None
         self._site: Any = None
         self._over = asyncio.Event()
@@ -128,7 +197,7 @@ class Pages:
             from loopforge.web.headers import guarded
             from loopforge.web.serve import Serving
 
-            site = site_of(self._app, self._address)
+            site = site_of(self._app, self._address, self._platforms)
             self._site = site
             secret, hosts = _secret(self._app), hosts_of(self._app.settings, self._address)
             asgi = await asyncio.to_thread(make_app, site, secret, hosts)
@@ -186,7 +255,7 @@ def _secret(app: App) -> str:
     return made
 
 
-def site_of(app: App, address: str) -> Site:
+def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
     """Everything pages may use."""
     from loopforge.app import choices, notice_of
     from loopforge.web.look import Looks
@@ -218,6 +287,7 @@ def site_of(app: App, address: str) -> Site:
         commons=settings.room,
         person=settings.person,
         notice=notice_of(app.models),
+        platforms=platforms.states if platforms is not None else dict,
         upload_limit=settings.upload_limit_bytes,
         text_limit=settings.file_limit_bytes,
     )

@@ -2,34 +2,49 @@
 
 For each platform that mates are connected to there is one surface, begun with the home and ended
 with it. One that fails says so in its state and is tried again; it never disturbs another. The
-libraries of a platform are loaded when the first mate is connected to it.
+libraries of a platform are loaded when the first mate is connected to it. Accounts that are
+connected or disconnected while the home runs are taken up: the surface of that platform ends, once
+what it is sending is sent, and begins with the accounts there are now; others go on.
 
 Does not know how a platform works.
 """
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
 from loopforge.artifacts.receive import Limits
 from loopforge.artifacts.store import Artifacts
 from loopforge.chat.front import Front
+from loopforge.errors import BadSettings
 from loopforge.io.reception import Reception
 from loopforge.io.scrub import scrub_logs
 from loopforge.io.tokens import Account, Platform, Tokens
 from loopforge.people.pairing import Closed, Code, Pairing, Silent, Welcome
 from loopforge.people.registry import Registry
 from loopforge.runtime.delivery import Deliveries
-from loopforge.runtime.ports import Clock, Dice, Surface
+from loopforge.runtime.ports import Clock, Dice, Outgoing, Surface
 from loopforge.runtime.tasks import Tasks
+
+if TYPE_CHECKING:
+    from loopforge.io.discord.options import State
 
 log = logging.getLogger(__name__)
 PAUSES = (2.0, 10.0, 60.0)
+LOOK = 2.0
+"""Seconds between two looks at which accounts there are."""
+FAREWELL = 3.0
+"""Seconds that a surface has to finish what it is sending when it ends."""
+BEGINS = "it is being connected"
+FILE = "accounts"
+"""Stands for the file of accounts among the platforms, when that cannot be read."""
 
 
 class Running(Surface, Protocol):
@@ -41,10 +56,6 @@ class Running(Surface, Protocol):
 
     async def close(self) -> None:
         """Be there no longer."""
-        ...
-
-    def states(self) -> Mapping[str, str]:
-        """How it stands with each account, in plain words, by its mates."""
         ...
 
 
@@ -61,13 +72,60 @@ class Parts(Struct, frozen=True, kw_only=True):
 
 
 class Manners(Struct, frozen=True, kw_only=True):
-    """How mates behave on platforms; `servers` are other addresses than a platform's own."""
+    """How mates behave on platforms.
+
+    `servers` are other addresses than a platform's own; `connector` makes the connections of one
+    client of Discord, whose library knows no other addresses. Both are for tests.
+    """
 
     streams: bool = True
     marks: bool = True
     patience: timedelta = timedelta(hours=12)
     limits: Limits = Limits(5_000_000, 200_000)
     servers: Mapping[str, str] = {}
+    connector: Callable[[], Any] | None = None
+
+
+States = Mapping[str, Mapping[str, str]]
+"""How it stands: by platform, then by the mates of an account, in plain words."""
+
+
+class Attached:
+    """A surface as deliveries have it, which knows whether it is sending anything.
+
+    `states` says how it stands with each account, by its mates.
+    """
+
+    def __init__(self, surface: Running, states: Callable[[], Mapping[str, str]]) -> None:
+        self.name, self.states = surface.name, states
+        self.run, self.close = surface.run, surface.close
+        self._surface, self._sending = surface, 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def send(self, out: Outgoing) -> str:
+        """Send it. Raises SendFailed."""
+        self._sending += 1
+        self._idle.clear()
+        try:
+            return await self._surface.send(out)
+        finally:
+            self._sending -= 1
+            if not self._sending:
+                self._idle.set()
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """Whether it is there already. Raises SendFailed."""
+        return await self._surface.sent(out)
+
+    async def end(self) -> None:
+        """Close it, once what it is sending is sent; what takes too long is found again later."""
+        try:
+            async with asyncio.timeout(FAREWELL):
+                await self._idle.wait()
+        except TimeoutError:
+            log.info("%s was still sending when it ended", self.name)
+        await self.close()
 
 
 class Platforms:
@@ -75,52 +133,109 @@ class Platforms:
 
     def __init__(self, parts: Parts, tokens: Tokens, manners: Manners) -> None:
         self._parts, self._tokens, self._manners = parts, tokens, manners
-        self._surfaces: dict[str, Running] = {}
-        self._tasks = Tasks()
+        self._accounts: dict[Platform, list[Account]] = {}
+        self._running: dict[Platform, Tasks] = {}
+        self._surfaces: dict[str, Attached] = {}
         self._troubles: dict[str, str] = {}
+        self._tasks = Tasks()
+        self._changing = asyncio.Lock()
 
-    async def open(self) -> None:
-        """Begin with every platform that mates are connected to."""
-        scrub_logs(self._tokens.secrets())
-        accounts: dict[Platform, list[Account]] = {}
-        for account in self._tokens.accounts():
-            accounts.setdefault(account.platform, []).append(account)
-        for platform, mine in accounts.items():
-            self._tasks.spawn(self._run(platform, mine), f"platform {platform}")
+    async def open(self, later: float = 0.0) -> None:
+        """Begin with every platform that mates are connected to, `later` seconds from now."""
+        self._tasks.spawn(self._keep(later), "platforms")
 
     async def close(self) -> None:
         """End; what was not sent yet stays in the ledger."""
-        for name, surface in list(self._surfaces.items()):
-            self._parts.deliveries.detach(name)
-            await surface.close()
-        await self._tasks.close()
+        async with self._changing:  # what begins or ends just now does so to its end
+            await self._tasks.close()
+            await asyncio.gather(*(self._end(platform) for platform in list(self._running)))
 
     def states(self) -> dict[str, dict[str, str]]:
         """How it stands: by platform, then by the mates of an account."""
-        found = {name: dict(surface.states()) for name, surface in self._surfaces.items()}
+        found: dict[str, dict[str, str]] = {
+            platform: {", ".join(each.mates): BEGINS for each in accounts}
+            for platform, accounts in self._accounts.items()
+        }
+        for name, surface in self._surfaces.items():
+            found[name] = dict(surface.states())
         for name, trouble in self._troubles.items():
-            found.setdefault(name, {})["*"] = trouble
+            found[name] = {"*": trouble}
         return found
 
-    async def _run(self, platform: Platform, accounts: list[Account]) -> None:
+    # ------------------------------------------------------------ which there are
+
+    async def _keep(self, later: float) -> None:
+        """Begin, and take up whatever accounts come and go, for as long as the home runs."""
+        await self._parts.clock.sleep(later)
+        while True:
+            async with self._changing:
+                await self._look()
+            await self._parts.clock.sleep(LOOK)
+
+    async def _look(self) -> None:
+        """Take up which accounts there are now; platforms whose accounts are the same go on."""
+        try:
+            found = self._tokens.accounts()
+        except BadSettings as error:
+            if FILE not in self._troubles:
+                log.warning("accounts of platforms could not be read: %s", error)
+            self._troubles[FILE] = str(error)
+            return
+        self._troubles.pop(FILE, None)
+        accounts: dict[Platform, list[Account]] = {}
+        for account in found:
+            accounts.setdefault(account.platform, []).append(account)
+        changed = [
+            platform
+            for platform in {**self._accounts, **accounts}
+            if accounts.get(platform) != self._accounts.get(platform)
+        ]
+        if changed:
+            scrub_logs([account.token for account in found])
+        self._accounts = accounts
+        await asyncio.gather(*(self._begin(platform) for platform in changed))
+
+    async def _begin(self, platform: Platform) -> None:
+        """Run a platform with the accounts there are now, or not at all."""
+        await self._end(platform)
+        if accounts := self._accounts.get(platform):
+            tasks = self._running[platform] = Tasks()
+            tasks.spawn(self._run(platform, accounts), f"platform {platform}")
+
+    async def _end(self, platform: Platform) -> None:
+        if running := self._running.pop(platform, None):
+            await running.close()
+        self._troubles.pop(platform, None)
+
+    # ------------------------------------------------------------ one of them
+
+    async def _run(self, platform: Platform, accounts: Sequence[Account]) -> None:
+        """Be on a platform; after a failure again, with growing pauses."""
         failures = 0
-        while True:  # a surface runs until this task is cancelled
+        while True:  # until this task is cancelled
             try:
-                surface = self._made(platform, accounts)
-                self._surfaces[platform] = surface
-                self._troubles.pop(platform, None)
-                self._parts.deliveries.attach(surface)
-                await surface.run()
+                await self._be(platform, accounts)
+                self._troubles[platform] = "it ended and is begun anew"
             except Exception as error:
                 self._troubles[platform] = f"it failed ({type(error).__name__}) and is begun anew"
                 log.exception("%s failed, and is begun anew", platform)
-                self._parts.deliveries.detach(platform)
-                if failed := self._surfaces.pop(platform, None):
-                    await failed.close()
-                await self._parts.clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
-                failures += 1
+            await self._parts.clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
+            failures += 1
 
-    def _made(self, platform: Platform, accounts: list[Account]) -> Running:
+    async def _be(self, platform: Platform, accounts: Sequence[Account]) -> None:
+        await asyncio.to_thread(importlib.import_module, f"loopforge.io.{platform}.surface")
+        surface = self._made(platform, accounts)
+        self._surfaces[platform] = surface
+        self._troubles.pop(platform, None)
+        self._parts.deliveries.attach(surface)
+        try:
+            await surface.run()
+        finally:
+            self._parts.deliveries.detach(platform)
+            self._surfaces.pop(platform, None)
+            await surface.end()
+
+    def _made(self, platform: Platform, accounts: Sequence[Account]) -> Attached:
         parts, manners = self._parts, self._manners
         reception = Reception(
             parts.front,
@@ -130,19 +245,39 @@ class Platforms:
             parts.pairing.trusts,
             manners.patience,
         )
-        base = manners.servers.get(platform, "")
         match platform:
             case "telegram":
-                from loopforge.io.telegram.surface import Options, Telegram
+                from loopforge.io.telegram import surface as there
 
-                options = Options(
-                    streams=manners.streams, marks=manners.marks, limits=manners.limits, base=base
+                telegram = there.Telegram(
+                    accounts,
+                    reception,
+                    parts.front,
+                    parts.artifacts,
+                    parts.clock,
+                    there.Options(
+                        streams=manners.streams,
+                        marks=manners.marks,
+                        limits=manners.limits,
+                        base=manners.servers.get(platform, ""),
+                    ),
                 )
-                return Telegram(
-                    accounts, reception, parts.front, parts.artifacts, parts.clock, options
-                )
+                return Attached(telegram, telegram.states)
             case "discord":
-                raise NotImplementedError
+                from loopforge.io.discord.options import Options
+                from loopforge.io.discord.surface import Discord
+
+                discord = Discord(
+                    accounts,
+                    reception,
+                    parts.front,
+                    parts.artifacts,
+                    parts.clock,
+                    parts.dice,
+                    Options(stream=manners.streams, marks=manners.marks, files=manners.limits),
+                    manners.connector,
+                )
+                return Attached(discord, lambda: dict(map(_told, discord.states())))
 
     async def _knock(self, platform: str, account: str, name: str) -> str | None:
         match await self._parts.pairing.knock(platform, account, name):
@@ -152,3 +287,10 @@ class Platforms:
                 return words
             case Silent():
                 return ""
+
+
+def _told(state: State) -> tuple[str, str]:
+    """The mates of an account of Discord, and how it stands with it."""
+    connected = f"connected as {state.user}" if state.user else "connected"
+    said = connected if state.standing == "connected" else state.why or BEGINS
+    return ", ".join(state.mates), said

@@ -5,7 +5,7 @@ Knows no handler. Protocols stand here where a page needs something that lives a
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -77,7 +77,8 @@ class ModelDesk(Protocol):
 class Site:
     """Everything pages may use. `boot` names this run of the server; `address` has no slash.
 
-    `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them.
+    `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them. `platforms`
+    says how it stands with mates elsewhere: by platform, then by an account's mates, in words.
     """
 
     front: Front
@@ -98,6 +99,7 @@ class Site:
     scenarios: Path
     policies: Sequence[str]
     settings: Callable[[], Sequence[SettingRow]] = field(default=tuple)
+    platforms: Callable[[], Mapping[str, Mapping[str, str]]] = field(default=dict)
     address: str = "http://127.0.0.1"
     boot: str = ""
     commons: str = "commons"

@@ -1,0 +1,148 @@
+"""Platforms beside a running home: begun and ended as accounts come and go, each on its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import App, open_app
+from loopforge.host import connected
+from loopforge.io import platforms as module
+from loopforge.io.platforms import Manners, Platforms
+from loopforge.io.tokens import Account, Tokens
+from loopforge.models.scripted import ScriptedModels
+from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.settings import load_settings
+from tests.discord.conftest import city as discord_city  # noqa: F401  a fixture
+from tests.discord.twin import Twin as Discord
+from tests.rooms.conftest import write_mates
+from tests.telegram.city import City
+from tests.telegram.conftest import city, twin  # noqa: F401  fixtures
+from tests.telegram.homes import counting
+from tests.telegram.twin import Twin
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LOOK", 0.05)
+
+
+@asynccontextmanager
+async def home(path: Path, manners: Manners) -> AsyncIterator[tuple[App, Platforms, Tokens]]:
+    """A home with three mates, of which nobody is connected yet, and its file of accounts."""
+    write_mates(path)
+    (path / "data").mkdir(exist_ok=True)
+    settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
+    settings = dataclasses.replace(settings, debounce_seconds=0.05, telegram_dm="open")
+    models = ScriptedModels(counting(), clock=SystemClock())
+    tokens = Tokens(settings.data, {})
+    async with (
+        open_app(settings, models=models, clock=SystemClock(), dice=SystemDice(), follow=0) as app,
+        connected(app, tokens, manners) as platforms,
+    ):
+        yield app, platforms, tokens
+
+
+async def until(platforms: Platforms, platform: str, mates: str, state: str) -> None:
+    """Wait until it stands so with the account of these mates."""
+    for _ in range(600):
+        if platforms.states().get(platform, {}).get(mates, "") == state:
+            return
+        await SystemClock().sleep(0.02)
+    raise AssertionError(f"{platform}: {platforms.states()}")
+
+
+async def polled(city: City) -> None:  # noqa: F811
+    """Wait until some bot asks for what is new."""
+    for _ in range(600):
+        if await city.calls("getUpdates"):
+            return
+        await SystemClock().sleep(0.02)
+    raise AssertionError("nobody asks")
+
+
+async def test_an_account_that_comes_and_goes(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811
+    """A mate that is connected while the home runs answers; disconnected, it does not any more."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana = await city.person("Ana", "ana")
+    async with home(tmp_path, Manners(servers={"telegram": twin.base})) as (_, platforms, tokens):
+        assert platforms.states() == {}
+        tokens.keep(Account(platform="telegram", token=maya.token, mates=("maya",)))
+        await city.say(ana, maya, "hello there")
+        chat = await city.private(ana, maya)
+        (answer,) = await city.heard(chat, by=maya)
+        assert answer.text == "This is answer 1."
+        assert platforms.states() == {"telegram": {"maya": "connected"}}
+        tokens.drop("telegram", "maya")
+        await until(platforms, "telegram", "maya", "")
+        asked = len(await city.calls("getUpdates"))
+        await city.say(ana, maya, "and now?")
+        assert len(await city.calls("getUpdates")) == asked
+
+
+async def test_others_go_on(
+    tmp_path: Path,
+    twin: Twin,  # noqa: F811
+    city: City,  # noqa: F811
+    discord_city: Discord,  # noqa: F811
+) -> None:
+    """A mate that is connected to one platform does not disturb those of another."""
+    maya = await city.bot("Maya", "maya_bot")
+    zuzu = discord_city.bot("Zuzu")
+    manners = Manners(servers={"telegram": twin.base}, connector=discord_city.connector)
+    async with home(tmp_path, manners) as (_, platforms, tokens):
+        tokens.keep(Account(platform="telegram", token=maya.token, mates=("maya",)))
+        await polled(city)
+        greeted = len(await city.calls("getMe"))
+        tokens.keep(Account(platform="discord", token=zuzu.token, mates=("zuzu",)))
+        await discord_city.until(lambda: discord_city.online(zuzu))
+        await until(platforms, "discord", "zuzu", "connected as Zuzu")
+        assert len(await city.calls("getMe")) == greeted
+
+
+async def test_a_damaged_file_of_accounts(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811
+    """A file of accounts that is damaged is told of; who is connected stays so; mended, it holds."""
+    maya = await city.bot("Maya", "maya_bot")
+    async with home(tmp_path, Manners(servers={"telegram": twin.base})) as (_, platforms, tokens):
+        tokens.keep(Account(platform="telegram", token=maya.token, mates=("maya",)))
+        await polled(city)
+        file = tmp_path / "data" / "accounts.json"
+        good = file.read_bytes()
+        file.write_text("{")
+        while "accounts" not in platforms.states():
+            await SystemClock().sleep(0.02)
+        assert "damaged" in platforms.states()["accounts"]["*"]
+        assert "maya" in platforms.states()["telegram"]
+        file.write_bytes(good)
+        while "accounts" in platforms.states():
+            await SystemClock().sleep(0.02)
+        assert len(await city.calls("getMe")) == 1
+
+
+def test_nothing_is_loaded_for_nobody(tmp_path: Path) -> None:
+    """A home of which nobody is on a platform starts without the libraries of platforms."""
+    code = """
+import asyncio, sys
+from pathlib import Path
+from loopforge.host import hosted
+from loopforge.settings import load_settings
+
+async def main():
+    settings = load_settings(Path(sys.argv[1]), environ={"LOOPFORGE_EMBEDDED_MODEL": "false"})
+    async with hosted(settings):
+        await asyncio.sleep(0.1)
+        print([m for m in ("discord", "telegram", "aiohttp", "PIL") if m in sys.modules])
+
+asyncio.run(main())
+"""
+    run = [sys.executable, "-c", code, str(tmp_path / "home")]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "[]\n", done.stderr
