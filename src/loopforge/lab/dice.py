@@ -16,54 +16,31 @@ _SIXTEEN = struct.Struct(">16H").unpack
 
 
 class Luck:
-    """The dice of one run. `reseeded` gives single names a seed of their own.
-
-    Most throws follow others of the same step: the key and the step are hashed once for all these.
-    """
+    """The dice of one run. `reseeded` gives single names a seed of their own."""
 
     def __init__(self, seed: int, reseeded: Mapping[str, int] | None = None) -> None:
         self.seed = seed
-        self._keyed = _dice(seed)
-        self._keyed_own = {name: _dice(other) for name, other in (reseeded or {}).items()}
-        self._begin(0)
+        self._dice = _dice(seed)
+        self._own = {name: _dice(other) for name, other in (reseeded or {}).items()}
 
     def throw(self, step: int, who: str, purpose: str) -> int:
         """64 bits."""
-        if step != self._step:
-            self._begin(step)
-        die = self._own.get(who, self._common)[0].copy()
-        die.update(f"{who}|{purpose}".encode())
+        die = self._own.get(who, self._dice)[0].copy()
+        die.update(f"{step}|{who}|{purpose}".encode())
         bits: int = _EIGHT(die.digest())[0]
         return bits
 
     def page(self, step: int, who: str, purpose: str) -> tuple[int, ...]:
         """Sixteen throws of 16 bits at once, for what needs many small ones."""
-        if step != self._step:
-            self._begin(step)
-        die = self._own.get(who, self._common)[1].copy()
-        die.update(f"{who}|{purpose}".encode())
+        die = self._own.get(who, self._dice)[1].copy()
+        die.update(f"{step}|{who}|{purpose}".encode())
         return _SIXTEEN(die.digest())
 
-    def _begin(self, step: int) -> None:
-        self._step = step
-        self._common = _at(step, self._keyed)
-        self._own = {name: _at(step, dice) for name, dice in self._keyed_own.items()}
 
-
-Dice = tuple[blake2b, blake2b]
-"""Hashes that throws are made from by adding to a copy: for 64 bits, and for a page."""
-
-
-def _dice(seed: int) -> Dice:
+def _dice(seed: int) -> tuple[blake2b, blake2b]:
+    """For throws of 64 bits and for pages: keyed once, since a copy costs less than a key."""
     key = blake2b(f"loopforge factory {seed}".encode(), digest_size=32).digest()
     return blake2b(digest_size=8, key=key), blake2b(digest_size=32, key=key)
-
-
-def _at(step: int, dice: Dice) -> Dice:
-    begun = dice[0].copy(), dice[1].copy()
-    for die in begun:
-        die.update(f"{step}|".encode())
-    return begun
 
 
 def spread(bits: int, shift: int, width: int) -> int:
