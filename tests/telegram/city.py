@@ -202,7 +202,7 @@ class City:
         chat: Chat | None = None,
         retry_after: int = 1,
         code: int = 403,
-        description: str = "",
+        description: str = "Forbidden: bot was blocked by the user",
     ) -> None:
         """Order trouble for the next calls of a method ("*": any but getUpdates).
 

@@ -1,4 +1,9 @@
-"""The two client libraries, as they are, pointed at a twin by their own public settings."""
+"""The two client libraries, as they are, pointed at a twin by their own public settings.
+
+A surprise of python-telegram-bot 22.8: RetryAfter warns, while it is made, that its field will
+have another type, and where warnings are errors that is what is raised instead of it. With
+PTB_TIMEDELTA=1 in the environment it does not.
+"""
 
 from __future__ import annotations
 
