@@ -20,6 +20,7 @@ from loopforge.artifacts.kept import Keeper, Kept, sweep
 from loopforge.artifacts.store import Artifacts
 from loopforge.budgets.usage import Tally, Usage
 from loopforge.chat.again import Replayed, replayed
+from loopforge.chat.answers import Answers
 from loopforge.chat.bot import Bot
 from loopforge.chat.closing import Closing
 from loopforge.chat.commands import Commands
@@ -343,7 +344,9 @@ def _wired(
         forgetting.appended(stream, events)
 
     ledger.on_append(appended)
-    front = Front(rooms, Commands(rooms, choices()), deliveries, ledger, closing)
+    usage, waiting = Usage(ledger), deliveries.waiting
+    answers = Answers(rooms, ledger, models, usage, waiting, clock, rules, linking)
+    front = Front(rooms, Commands(rooms, choices(), answers), deliveries, ledger, closing)
     return App(
         settings=settings,
         ledger=ledger,
@@ -362,7 +365,7 @@ def _wired(
         closing=closing,
         forgetting=forgetting,
         chronicle=chronicle,
-        usage=Usage(ledger),
+        usage=usage,
         desk=Desk(models, tiers_of(settings), settings.keys),
         deliveries=deliveries,
         house=house,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,17 @@ from hypothesis import strategies as st
 
 from loopforge.chat.state import RoomState, fold
 from loopforge.chat.triggers import REASONS, Thresholds, batches, weigh
-from loopforge.core.room import EnergySet, Purged, TriggersSet, Weight
+from loopforge.core.room import (
+    DefaultMateSet,
+    EnergySet,
+    Heard,
+    PlaceJoined,
+    Purged,
+    TalkSet,
+    TriggersSet,
+    Weight,
+)
+from loopforge.core.words import Words, public
 from tests.strategies import MATES, PEOPLE, TEXTS, Chronicle, Listening, histories
 
 HOUSE = {
@@ -139,6 +150,8 @@ def test_every_reason_can_be_given() -> None:
         story = room
         story.hear("hi")
         look()
+    story.add(Heard(person=PEOPLE[0], text=Words("hey you"), called=True))
+    look()
     assert given - {"bound", "enough others", "answered already"} == set(REASONS)
 
 
@@ -459,3 +472,29 @@ def test_the_thresholds_are_settable() -> None:
     story.hear("nice weather")
     assert verdicts(weighed(story, None, Thresholds(ask=31)))["maya"] == "pass"
     assert verdicts(weighed(story, None, Thresholds(speak=30)))["maya"] == "speak"
+
+
+def test_what_names_no_mate_is_answered_by_the_default_one() -> None:
+    """In a group where mates are called, a line to mates as such; in private, every line."""
+    story = Chronicle(people=2, mates=3)
+    story.add(PlaceJoined(place="discord:7", name=public("general"), kind="group"))
+    story.add(TalkSet(free=False))
+
+    def verdict(text: str, **more: Any) -> dict[str, str]:
+        story.add(Heard(person=PEOPLE[0], text=Words(text), **more))
+        state = fold(story.events)
+        found = weigh(state, state.recent(1), HOUSE, story.now)
+        return {weight.mate: weight.summons for weight in found if weight.verdict == "speak"}
+
+    assert verdict("a fine day", surface="discord:7") == {}
+    first = next(iter(fold(story.events).mates))
+    assert verdict("hello there", surface="discord:7", called=True) == {first: "default"}
+    story.add(DefaultMateSet(mate="merlin"))
+    assert verdict("a fine day", surface="discord:7") == {}
+    assert verdict("hello there", surface="discord:7", called=True) == {"merlin": "default"}
+    assert verdict("hello @maya", surface="discord:7", called=True) == {"maya": "mention"}
+    story.add(PlaceJoined(place="discord:8", name=public("ana"), kind="private"))
+    assert verdict("a fine day", surface="discord:8") == {"merlin": "default"}
+    assert verdict("hello @maya", surface="discord:8") == {"maya": "mention"}
+    story.add(DefaultMateSet(mate=""))
+    assert verdict("a fine day", surface="discord:8") == {}

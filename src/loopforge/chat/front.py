@@ -225,9 +225,24 @@ class Front:
         *,
         keeper: bool = False,
         owner: bool = False,
+        surface: str = "",
+        account: str = "",
     ) -> str:
-        """Do what a command asks, and say in a plain sentence what was done."""
-        return await self._commands.act(room, person, name, argument, keeper=keeper, owner=owner)
+        """Do what a command asks, and say in a plain sentence what was done. See Commands.act."""
+        return await self._commands.act(
+            room,
+            person,
+            name,
+            argument,
+            keeper=keeper,
+            owner=owner,
+            surface=surface,
+            account=account,
+        )
+
+    async def complete(self, room: str, person: str, name: str, begun: str) -> list[str]:
+        """What the argument of a command may be, as this person may know it."""
+        return await self._commands.complete(room, person, name, begun)
 
     async def history(
         self,

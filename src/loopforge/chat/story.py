@@ -17,6 +17,7 @@ SUMMONS = {
     "mention": "called {name} with an @",
     "reply": "replied to something {name} had said",
     "name": "called {name} by name",
+    "default": "spoke to mates and named none, and {name} is the one who answers that here",
     "alone": "could only be meant for {name}, the one mate here with the one person",
 }
 OUTCOMES = {

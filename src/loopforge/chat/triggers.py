@@ -42,6 +42,7 @@ REASONS: dict[str, Points] = {
     "mention": Points(100, 80, "its handle or name stands there with an @"),
     "reply": Points(100, 75, "the line replies to one of its own"),
     "name": Points(95, 60, "its name stands there as a word"),
+    "default": Points(100, 0, "it answers here what is said to mates and names none"),
     "alone": Points(100, 0, "it is the only mate with the only person"),
     "line": Points(20, 0, "somebody said something"),
     "one person": Points(50, 0, "the only person here talks to nobody if not to mates"),
@@ -157,7 +158,7 @@ def _ranked(others: list[Weight], scene: _Scene, most: int, thresholds: Threshol
     """Each of the unaddressed stands behind those with more cause; beyond `most` none is asked."""
     ranked = []
     for rank, weight in enumerate(others):
-        if weight.score and "alone" not in weight.reasons:
+        if weight.score and not weight.reasons.keys() & {"alone", "default"}:
             points = scene.points("behind another") * rank
             weight = _scored(weight, {**weight.reasons, "behind another": points})
         if rank >= most and weight.score >= thresholds.ask:
@@ -210,7 +211,8 @@ class _Scene:
         ]
         self.text = "\n".join(plain(str(entry.text)) for entry in batch)
         self.called = self._calls(batch)
-        self.addressed = bool(self.called)
+        self.default = "" if self.called else self._default()
+        self.addressed = bool(self.called or self.default)
         self.before = self._before()
         self.answerers = self._answerers()
         self.to_person = self._to_person()
@@ -236,6 +238,8 @@ class _Scene:
             summons = self.called[mate].summons
             reasons = {summons: self.points(summons)} | self._unprompted(member)
             return _scored(replace(blank, summons=summons), reasons)
+        if mate == self.default:
+            return _scored(replace(blank, summons="default"), {"default": self.points("default")})
         if self._alone(mate):
             return _scored(replace(blank, summons="alone"), {"alone": self.points("alone")})
         if "conversation" not in self._triggers(mate):
@@ -290,6 +294,22 @@ class _Scene:
             and len(here.people) <= 1
             and set(here.mates) == {mate}
         )
+
+    def _default(self) -> str:
+        """The mate that answers since no other was named; "" where nobody in particular does.
+
+        That is what speaks to mates as such, and every line in private with several of them.
+        """
+        if not self.from_person:
+            return ""
+        chosen = self.state.default_mate
+        if chosen not in self.listeners:
+            chosen = ""
+        if any(entry.called for entry in self.batch):
+            return chosen or next(iter(self.listeners), "")
+        place = self.state.places.get(self.batch[-1].surface)
+        alone = place is not None and place.kind == "private"
+        return chosen if alone and len(self.listeners) > 1 else ""
 
     def _triggers(self, mate: str) -> Collection[str]:
         chosen = self.state.triggers.get(mate)

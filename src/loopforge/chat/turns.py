@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from loopforge.core.events import Judged, Perceived, TurnEnded
 from loopforge.core.room import StoodIn, Weight
 
-RANK = ("mention", "reply", "name", "alone", "continue", "conversation")
+RANK = ("mention", "reply", "name", "default", "alone", "continue", "conversation")
 """Summons by strength: of two calls that are answered by one turn, the stronger is named."""
 
 AGAIN = ("continue", "use_tool")

@@ -10,6 +10,7 @@ import re
 
 from msgspec import Struct
 
+from loopforge.chat import menu
 from loopforge.chat.scene import Scene
 from loopforge.errors import Unknown
 
@@ -21,6 +22,20 @@ class Command(Struct, frozen=True):
     takes: str
     does: str
 
+
+MORE = (
+    "status",
+    "mates",
+    "mate",
+    "talk",
+    "rights",
+    "model",
+    "usage",
+    "memory",
+    "remind",
+    "link",
+)
+"""Commands of rooms that are the same here as elsewhere."""
 
 COMMANDS = (
     Command("why", "[n]", "why a line was said, with all that led to it"),
@@ -39,6 +54,11 @@ COMMANDS = (
     Command("add", "mate", "bring a mate into the room"),
     Command("remove", "mate", "send a mate out of the room"),
     Command("triggers", "mate [calls]", "what may call a mate here; with calls, or none, choose"),
+    *(
+        Command(one.name, one.argument.lower(), one.help)
+        for one in menu.COMMANDS
+        if one.name in MORE
+    ),
     Command("help", "", "this list"),
     Command("quit", "", "leave"),
 )
@@ -115,6 +135,8 @@ def complete(text: str, cursor: int, scene: Scene) -> list[Candidate]:
             for one in COMMANDS
             if one.name.startswith(begun)
         ]
+    if choice := re.fullmatch(r"/(\w+) (\S*)", before):
+        return _choices(choice[1].casefold(), choice[2].casefold(), choice.start(2), scene)
     if mention := re.search(r"(?:^|[\s(])@([\w-]*)$", before):
         begun = mention[1].casefold()
         start = mention.start(1) - 1
@@ -132,6 +154,21 @@ def complete(text: str, cursor: int, scene: Scene) -> list[Candidate]:
         ]
         return mates + people
     return []
+
+
+def _choices(name: str, begun: str, start: int, scene: Scene) -> list[Candidate]:
+    """What the argument of a command may be, as far as it is known here."""
+    known = menu.BY_NAME.get(name)
+    options: list[tuple[str, str]] = []
+    if known and known.complete == "mates here":
+        options = [(mate.handle, mate.role) for mate in scene.mates]
+    elif known and known.complete == "talk":
+        options = [("free", "where they have cause"), ("called", "only when they are called")]
+    return [
+        Candidate(start=start, insert=option, label=option, about=about)
+        for option, about in options
+        if option.casefold().startswith(begun)
+    ]
 
 
 def usage(command: Command) -> str:

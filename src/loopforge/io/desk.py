@@ -79,7 +79,8 @@ class Desk:
                 line = await self._line(argument, ANYBODY)
                 return Answer(text=await self._link.act(given.name, line.id))
             case _:
-                return Answer(text=await self._link.act(given.name, argument))
+                text = await self._link.act(given.name, argument)
+                return Answer(title=f"/{given.name}", text=text, page="\n" in text)
 
     async def _why(self, argument: str) -> Answer:
         if argument and not argument.lstrip("#").isdigit():

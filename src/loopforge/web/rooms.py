@@ -281,6 +281,10 @@ async def typing(site: Site, place: Place) -> Response[None]:
 @get("/rooms/{room:str}/settings")
 async def settings(site: Site, place: Place, told: Words = "") -> Template:
     """Who is here, and how each mate is called."""
+    return await _settings(site, place, told)
+
+
+async def _settings(site: Site, place: Place, told: str) -> Template:
     state = await site.front.settings_of(place.room)
     mates = site.roster.mates()
     return page(
@@ -298,11 +302,27 @@ async def settings(site: Site, place: Place, told: Words = "") -> Template:
     )
 
 
-ACTS = ("title", "energy", "policy", "triggers", "add", "remove", "new", "end")
+ACTS = (
+    "title",
+    "energy",
+    "policy",
+    "triggers",
+    "add",
+    "remove",
+    "new",
+    "end",
+    "mate",
+    "talk",
+    "rights",
+)
+ASKS = ("status", "mates", "model", "usage", "rights", "talk", "mate", "energy", "policy")
+"""Those that may tell how things stand, which is shown at once and can be long."""
 
 
 @post("/rooms/{room:str}/settings")
-async def change(request: Asked, site: Site, place: Place, paces: Paces) -> Response[Any]:
+async def change(
+    request: Asked, site: Site, place: Place, paces: Paces
+) -> Response[Any] | Template:
     """One change: a command of the room by its name, with what the form's fields say."""
     paces.changes.take(place.visitor.person)
     form = await request.form()
@@ -311,7 +331,7 @@ async def change(request: Asked, site: Site, place: Place, paces: Paces) -> Resp
         return str(form.get(name, ""))
 
     act, mate = given("act"), given("mate")
-    if act not in ACTS:
+    if act not in (*ACTS, *ASKS):
         raise InputError(f"There is no such change; there are {', '.join(ACTS)}.")
     match act:
         case "triggers":
@@ -321,13 +341,17 @@ async def change(request: Asked, site: Site, place: Place, paces: Paces) -> Resp
             argument = f"{given('policy')} {mate}".strip()
         case "energy":
             argument = f"{given('capacity')} {given('refill')}".strip()
-        case "title":
-            argument = given("title")
+        case "title" | "talk" | "rights":
+            argument = given(act)
+        case "status" | "mates" | "model" | "usage":
+            argument = ""
         case _:
             argument = mate
     told = await _act(site, place, act, argument)
     if wants_json(request):
         return Response({"told": told}, media_type=MediaType.JSON, status_code=200)
+    if act in ASKS and (act not in ACTS or not argument):
+        return await _settings(site, place, told)
     from urllib.parse import urlencode
 
     query = urlencode({"told": told})

@@ -1,0 +1,282 @@
+"""Orders: the commands that change a room, each a fact or two and a plain sentence.
+
+Whether somebody may is decided before (commands.py, by the menu and the rights of the room).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Literal, get_args
+
+from loopforge.chat.asking import Asking, handle_of, line_of, must_be_here
+from loopforge.chat.rights import ANY, EVERYONE, KEEPERS, RIGHTS, WHOM, Grant, granted, wording
+from loopforge.chat.server import LONGEST_TITLE, Rooms, clean
+from loopforge.chat.state import RoomState
+from loopforge.chat.triggers import CALLS
+from loopforge.core.room import (
+    ConversationBegan,
+    ConversationEnded,
+    DefaultMateSet,
+    EnergySet,
+    Marked,
+    MateJoined,
+    MateLeft,
+    PolicyChosen,
+    Right,
+    RightsSet,
+    TalkSet,
+    Titled,
+    TriggersSet,
+)
+from loopforge.core.words import Words
+from loopforge.errors import InputError, Unknown
+
+MOST_ENERGY = 1000
+TALK = {"free": True, "called": False}
+NOBODY = "none"
+HOW_RIGHTS = (
+    "Say for whom and what, such as /rights everyone talk stop, or /rights Ana talk tools:clock; "
+    f"whom: {EVERYONE}, {KEEPERS}, or somebody's name; what: {', '.join(RIGHTS)}, all, or none."
+)
+
+
+class Orders:
+    """Changes rooms. `policies` are the names that may be chosen."""
+
+    def __init__(self, rooms: Rooms, policies: Collection[str]) -> None:
+        self._rooms, self._policies = rooms, policies
+
+    @property
+    def table(self) -> dict[str, Callable[[Asking], Awaitable[str]]]:
+        """What does each command."""
+        return {
+            "stop": self.stop,
+            "new": self.new,
+            "end": self.end,
+            "title": self.title,
+            "energy": self.energy,
+            "keep": self.keep,
+            "spent": self.spent,
+            "policy": self.policy,
+            "triggers": self.triggers,
+            "add": self.add,
+            "remove": self.remove,
+            "mate": self.mate,
+            "talk": self.talk,
+            "rights": self.rights,
+        }
+
+    # ------------------------------------------------------------ the conversation
+
+    async def stop(self, asked: Asking) -> str:
+        """Halt everything mates do."""
+        await self._rooms.stop(asked.room, asked.person)
+        return "Stopped. Mates stay still until somebody speaks to them again."
+
+    async def new(self, asked: Asking) -> str:
+        """Begin a new conversation."""
+        state = await self._rooms.state(asked.room)
+        ended = (ConversationEnded(why="asked"),) if state.conversation else ()
+        began = ConversationBegan(why="first" if state.last_at is None else "asked")
+        await self._rooms.add(asked.room, asked.person, *ended, began)
+        return "A new conversation. What was said before stays in the ledger."
+
+    async def end(self, asked: Asking) -> str:
+        """End the conversation."""
+        state = await self._rooms.state(asked.room)
+        if not state.conversation:
+            return "No conversation is going on; the next line begins one."
+        await self._rooms.add(asked.room, asked.person, ConversationEnded(why="asked"))
+        return "The conversation is over; the next line begins another."
+
+    async def title(self, asked: Asking) -> str:
+        """Fix the title, or let the room find its own."""
+        if not asked.argument:
+            await self._rooms.add(asked.room, asked.person, Titled(title=Words(""), by=""))
+            return "The room will find a title of its own."
+        title = clean(asked.argument, LONGEST_TITLE)
+        await self._rooms.add(asked.room, asked.person, Titled(title=Words(title), by=asked.person))
+        return f"The room is called {title}."
+
+    async def energy(self, asked: Asking) -> str:
+        """Set, or tell, how many lines mates may say without a person."""
+        energy = (await self._rooms.state(asked.room)).energy
+        if not asked.argument:
+            return (
+                f"{energy.left} of {energy.capacity} lines are left to mates; "
+                f"each line of a person gives {energy.refill} back."
+            )
+        capacity, _, refill = asked.argument.partition(" ")
+        try:
+            numbers = int(capacity), int(refill) if refill.strip() else energy.refill
+        except ValueError:
+            raise InputError(
+                f"{asked.argument!r} is no energy; say how many lines, such as /energy 6, "
+                "and perhaps what a person's line gives back, such as /energy 6 4."
+            ) from None
+        if not all(0 <= number <= MOST_ENERGY for number in numbers):
+            raise InputError(f"Energy lies between 0 and {MOST_ENERGY}.")
+        body = EnergySet(capacity=numbers[0], refill=numbers[1])
+        await self._rooms.add(asked.room, asked.person, body)
+        return (
+            f"Mates may say {numbers[0]} lines in a row; a person's line gives {numbers[1]} back."
+        )
+
+    async def keep(self, asked: Asking) -> str:
+        """Keep a line in mind."""
+        await self._mark(asked, "keep")
+        return "Kept: this line leaves the mates' minds last."
+
+    async def spent(self, asked: Asking) -> str:
+        """Let a line go first."""
+        await self._mark(asked, "spent")
+        return "Spent: this line leaves the mates' minds first."
+
+    async def _mark(self, asked: Asking, mark: Literal["keep", "spent"]) -> None:
+        line = line_of(await self._rooms.state(asked.room), asked.argument)
+        body = Marked(line=line, mark=mark, by=f"person:{asked.person}")
+        await self._rooms.add(asked.room, asked.person, body)
+
+    # ------------------------------------------------------------ mates
+
+    def _mate(self, state: RoomState, said: str) -> str:
+        """A mate that is here, by its handle or name. Raises Unknown."""
+        mate = handle_of(said, self._rooms.mates)
+        must_be_here(state, mate)
+        return mate
+
+    async def policy(self, asked: Asking) -> str:
+        """Choose, or tell, which kind of mind runs."""
+        state = await self._rooms.state(asked.room)
+        if not asked.argument:
+            chosen = state.policy("") or "each mate's own, or talk"
+            return f"Policy here: {chosen}. Known: {', '.join(sorted(self._policies))}."
+        policy, _, mate = asked.argument.partition(" ")
+        if policy not in self._policies:
+            known = ", ".join(sorted(self._policies))
+            raise Unknown(f"There is no policy {policy!r}. Known: {known}.")
+        mate = self._mate(state, mate.strip()) if mate.strip() else ""
+        await self._rooms.add(asked.room, asked.person, PolicyChosen(policy=policy, mate=mate))
+        return f"From now on {policy} runs here" + (f" for {mate}." if mate else ".")
+
+    async def triggers(self, asked: Asking) -> str:
+        """Set, or tell, what may call a mate."""
+        state = await self._rooms.state(asked.room)
+        said, *calls = asked.argument.split() or [""]
+        mate = self._mate(state, said)
+        if calls == [NOBODY]:
+            calls = []
+        elif wrong := [call for call in calls if call not in CALLS]:
+            raise Unknown(f"Nothing calls by {wrong[0]!r}. Known: {', '.join(CALLS)}, or none.")
+        elif not calls:
+            chosen = state.triggers.get(mate)
+            now = "what its file says" if chosen is None else ", ".join(chosen) or "nothing"
+            return f"{mate} is called here by: {now}."
+        body = TriggersSet(mate=mate, triggers=tuple(calls))
+        await self._rooms.add(asked.room, asked.person, body)
+        return f"{mate} is called here by: {', '.join(calls) or 'nothing'}."
+
+    async def add(self, asked: Asking) -> str:
+        """Bring a mate in."""
+        known = self._rooms.mates
+        mate = handle_of(asked.argument, known)
+        if mate not in known:
+            raise Unknown(f"There is no mate {mate!r}. Known: {', '.join(known) or 'none'}.")
+        state = await self._rooms.state(asked.room)
+        guests = {one.mate for one in state.stand_ins.values() if one.guest}
+        if mate in state.mates and mate not in guests:
+            return f"{known[mate].name} is here already."
+        await self._rooms.add(asked.room, asked.person, MateJoined(mate=mate))
+        return f"{known[mate].name} is here now."
+
+    async def remove(self, asked: Asking) -> str:
+        """Send a mate out."""
+        if not asked.argument:
+            raise InputError("Say which mate is to leave, such as /remove merlin.")
+        mate = self._mate(await self._rooms.state(asked.room), asked.argument)
+        await self._rooms.add(asked.room, asked.person, MateLeft(mate=mate))
+        return f"{mate} has left."
+
+    async def mate(self, asked: Asking) -> str:
+        """Choose, or tell, who answers what is said to mates and names none."""
+        state, known = await self._rooms.state(asked.room), self._rooms.mates
+        if asked.argument:
+            none = asked.argument == NOBODY
+            mate = "" if none else self._mate(state, asked.argument)
+            await self._rooms.add(asked.room, asked.person, DefaultMateSet(mate=mate))
+            state = await self._rooms.state(asked.room)
+        here = ", ".join(known[mate].name if mate in known else mate for mate in state.mates)
+        chosen = state.default_mate
+        name = known[chosen].name if chosen in known else chosen
+        who = f"{name} answers" if chosen else "Nobody in particular answers"
+        return f"{who} what is said to mates and names none. Mates here: {here or 'none'}."
+
+    # ------------------------------------------------------------ who may what
+
+    async def talk(self, asked: Asking) -> str:
+        """Set, or tell, whether mates speak without being called."""
+        if asked.argument and asked.argument not in TALK:
+            raise InputError("Say /talk free, or /talk called.")
+        free = not (await self._rooms.state(asked.room)).quiet
+        if asked.argument:
+            free = TALK[asked.argument]
+            await self._rooms.add(asked.room, asked.person, TalkSet(free=free))
+        if free:
+            return "Mates speak here without being called, where they have cause."
+        return "Mates speak here only when they are called."
+
+    async def rights(self, asked: Asking) -> str:
+        """Set, or tell, who may do what."""
+        state = await self._rooms.state(asked.room)
+        if not asked.argument:
+            return _rights_of(state)
+        who, words = _whom(state, asked.argument)
+        grant = _grant(words)
+        body = RightsSet(who=who, rights=grant.rights, tools=grant.tools)
+        await self._rooms.add(asked.room, asked.person, body)
+        return wording(_named(state, who), grant)
+
+
+def _rights_of(state: RoomState) -> str:
+    """Who may do what here, a sentence each."""
+    told = [wording(WHOM[EVERYONE], granted(state, "?"))]
+    if state.places:
+        told.append(wording(WHOM[KEEPERS], granted(state, "?", keeper=True)))
+    set_for = [who for who in state.rights if who not in WHOM]
+    told += [wording(_named(state, who), state.rights[who]) for who in set_for]
+    return "\n".join([*told, "The owner of this home may do everything."])
+
+
+def _named(state: RoomState, who: str) -> str:
+    known = state.people.get(who) or state.former.get(who)
+    return WHOM.get(who) or (str(known.name) if known else "Somebody")
+
+
+def _whom(state: RoomState, argument: str) -> tuple[str, list[str]]:
+    """For whom rights are set, and the words after that; a name may have several words."""
+    folded = argument.casefold().removeprefix("@")
+    names = {str(person.name): id for id, person in state.people.items()}
+    whom = {EVERYONE: EVERYONE, KEEPERS: KEEPERS, **names, **{id: id for id in state.people}}
+    for name in sorted(whom, key=len, reverse=True):
+        rest = folded.removeprefix(name.casefold())
+        if rest != folded and (not rest or rest[0] == " "):
+            return whom[name], rest.split()
+    raise Unknown(f"{argument.split()[0]!r} is nobody here. {HOW_RIGHTS}")
+
+
+def _grant(words: list[str]) -> Grant:
+    """The rights that some words name: "talk stop", "talk tools:clock,calendar", "all", "none"."""
+    if not words:
+        raise InputError(HOW_RIGHTS)
+    if words == ["all"]:
+        return Grant(rights=RIGHTS, tools=(ANY,))
+    rights: list[Right] = []
+    tools: list[str] = []
+    for word in words if words != [NOBODY] else []:
+        name, _, listed = word.partition(":")
+        if name not in get_args(Right):
+            raise InputError(f"{name!r} is no right. {HOW_RIGHTS}")
+        rights += [right for right in RIGHTS if right == name]
+        if name == "tools":
+            tools += [tool for tool in listed.split(",") if tool] or [ANY]
+    return Grant(rights=tuple(dict.fromkeys(rights)), tools=tuple(dict.fromkeys(tools)))

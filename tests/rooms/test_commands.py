@@ -1,0 +1,170 @@
+"""Commands of a living room: what they change, and what they tell to whom."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopforge.chat.menu import BY_NAME, COMMANDS, help_text
+from loopforge.chat.places import Spot
+from loopforge.core.room import TalkSet
+from loopforge.errors import InputError, LoopforgeError, Unknown
+from tests.rooms.conftest import Home
+
+
+async def test_every_command_of_the_menu_does_something(home: Home) -> None:
+    """Each one answers, or says in a sentence what is missing."""
+    await home.says("ana", "@maya hello")
+    await home.rest()
+    for command in COMMANDS:
+        try:
+            told = await home.does("ana", command.name)
+        except LoopforgeError as error:
+            told = str(error)
+        assert told, command.name
+    with pytest.raises(Unknown, match="Known: stop"):
+        await home.does("ana", "dance")
+
+
+async def test_help_names_every_command_with_what_it_takes(home: Home) -> None:
+    """It is made from the menu."""
+    await home.enter("ana")
+    told = await home.does("ana", "help")
+    assert told == help_text()
+    for command in COMMANDS:
+        assert f"/{command.name}" in told
+        assert command.help in told
+
+
+async def test_status_tells_how_the_room_stands(home: Home) -> None:
+    """Who is here, with which model, the energy, what is running, what is on its way."""
+    await home.enter("ana")
+    await home.app.front.settle(Spot("discord:7", "general", "group"), (), home.room)
+    await home.says("ana", "@maya hello")
+    await home.rest()
+    told = await home.does("ana", "status")
+    assert "People here: ana." in told
+    assert "Maya (scripted)" in told
+    assert "of 6 lines" in told
+    assert "Thinking: nobody." in told
+    assert "Part of this room: general on Discord." in told
+    assert f"On its way: {home.app.deliveries.waiting('room:commons')} deliveries." in told
+    await home.says("ana", "stop")
+    assert "Stopped" in await home.does("ana", "status")
+
+
+async def test_model_tells_who_thinks_with_what(home: Home) -> None:
+    """By mate, and that the file says it; a mate that is not here is Unknown."""
+    await home.enter("ana")
+    told = await home.does("ana", "model")
+    assert "Maya: scripted (its file asks for tier 1)" in told
+    assert "set in its file" in told
+    assert "Merlin" not in await home.does("ana", "model", "@Maya")
+    with pytest.raises(Unknown):
+        await home.does("ana", "model", "otto")
+
+
+async def test_usage_adds_up_this_room_by_mate(home: Home) -> None:
+    """Today and this month; nothing of another room."""
+    await home.enter("ana")
+    assert "nothing was asked" in await home.does("ana", "usage")
+    await home.says("ana", "@maya hello")
+    await home.rest()
+    told = await home.does("ana", "usage")
+    assert told.startswith("Today:\n  Maya: ")
+    assert "This month:\n  Maya: " in told
+    assert "$0.00" in told
+    await home.app.front.enter("other", "ana", "terminal")
+    elsewhere = await home.app.front.act("other", home.people["ana"], "usage", "")
+    assert "Maya" not in elsewhere
+
+
+async def test_why_tells_of_the_last_line_that_the_asker_may_see(home: Home) -> None:
+    """Without a line the last one of a mate; by number or id this one; nothing from before."""
+    await home.says("ana", "@maya my first word")
+    await home.rest()
+    front = home.app.front
+    told = await home.does("ana", "why")
+    assert "my first word" in told
+    assert told.startswith("Maya,")
+    seq = next(e.seq for e in await home.events() if e.kind == "room.said")
+    assert await home.does("ana", "why", f"#{seq}") == told
+    await front.bring(home.room, home.people["ana"], "ben", "Ben")
+    with pytest.raises(Unknown, match="that you may see"):
+        await front.act(home.room, "ben", "why", "")
+    with pytest.raises(Unknown):
+        await front.act(home.room, "ben", "why", f"#{seq}")
+    await home.says("ana", "@merlin and my second")
+    await home.rest()
+    seen = await front.act(home.room, "ben", "why", "")
+    assert seen.startswith("Merlin,")
+    assert "my first word" not in seen
+
+
+async def test_mate_talk_and_rights_are_set_and_told(home: Home) -> None:
+    """Each says how things stand, and changes it for who may."""
+    await home.enter("ana", "ben")
+    assert "Nobody in particular answers" in await home.does("ana", "mate")
+    assert "Merlin answers what is said" in await home.does("ana", "mate", "Merlin")
+    assert (await home.app.rooms.state(home.room)).default_mate == "merlin"
+    assert "Nobody in particular" in await home.does("ana", "mate", "none")
+    assert "without being called" in await home.does("ana", "talk")
+    assert "only when they are called" in await home.does("ana", "talk", "called")
+    assert any(isinstance(e.body, TalkSet) and not e.body.free for e in await home.events())
+    told = await home.does("ana", "rights", "ben talk tools:clock")
+    assert told == "ben may have their lines answered and have the tools clock used."
+    assert told in await home.does("ana", "rights")
+    with pytest.raises(InputError, match="for everybody here"):
+        await home.does("ben", "title", "Mine")
+    assert "do nothing here but read" in await home.does("ana", "rights", "everyone none")
+    for wrong in ("nobody talk", "ben", "ben fly", "ben talk fly"):
+        with pytest.raises(InputError):
+            await home.app.front.act(home.room, "", "rights", wrong)
+
+
+async def test_memory_and_reminders_are_not_promised(home: Home) -> None:
+    """Both say in a sentence what there is."""
+    await home.enter("ana")
+    assert "nothing beyond it yet" in await home.does("ana", "memory")
+    assert "cannot remind you" in await home.does("ana", "remind")
+
+
+async def test_a_code_links_accounts(home: Home) -> None:
+    """Asked without a code it gives one; with one, the account that types it becomes that person."""
+    await home.enter("ana")
+    told = await home.does("ana", "link")
+    code = told.removeprefix("Your code is ").partition(". Where")[0]
+    act, people = home.app.front.act, home.app.people
+    with pytest.raises(InputError, match="typed where the other account is"):
+        await home.does("ana", "link", code)
+    other = await people.meet("discord", "4711", "Ana of Discord")
+    await home.app.front.arrive(home.room, other.id, "Ana of Discord", "discord")
+    done = await act(home.room, other.id, "link", code, surface="discord", account="4711")
+    assert "one person now" in done
+    known = people.who("discord", "4711")
+    assert known is not None
+    assert known.id == home.people["ana"]
+
+
+async def test_arguments_are_completed(home: Home) -> None:
+    """Mates, policies, people, words of talk, and the lines that one may see, newest first."""
+    await home.says("ana", "@maya the first")
+    await home.rest()
+    front, ana = home.app.front, home.people["ana"]
+    complete = front.complete
+    assert await complete(home.room, ana, "remove", "Mer") == ["merlin"]
+    assert "talk" in await complete(home.room, ana, "policy", "")
+    assert await complete(home.room, ana, "talk", "c") == ["called"]
+    assert await complete(home.room, ana, "rights", "an") == ["ana"]
+    assert await complete(home.room, ana, "stop", "") == []
+    lines = await complete(home.room, ana, "keep", "first")
+    assert lines[-1].endswith("ana: @maya the first")
+    assert await home.does("ana", "keep", lines[-1].partition(" ")[0])
+    await front.bring(home.room, ana, "ben", "Ben")
+    assert await complete(home.room, "ben", "why", "") == []
+
+
+def test_every_command_says_for_whom_its_answer_is() -> None:
+    """What changes the room is told to all of it, what only tells to whoever asked."""
+    for name, command in BY_NAME.items():
+        assert command.name == name
+        assert not (command.private and command.right == "change")
