@@ -11,7 +11,14 @@ from typing import cast, get_args
 from sqlalchemy import BigInteger, Column, PrimaryKeyConstraint, Table, bindparam
 from sqlalchemy.engine import Connection
 
-from loopforge.core.delivery import TABLE, Attempting, DeliveryEvent, Queued, State
+from loopforge.core.delivery import (
+    TABLE,
+    Attempting,
+    DeliveryEvent,
+    Drafted,
+    Queued,
+    State,
+)
 from loopforge.core.events import Event
 from loopforge.errors import Conflict
 from loopforge.ledger.schema import Name, metadata
@@ -35,11 +42,13 @@ OPEN = frozenset(state for state, ways in TABLE.items() if ways)
 
 
 class Outbox:
-    """Folds `delivery.*` events into one row for each open delivery."""
+    """Folds `delivery.*` events into one row for each open delivery; a draft is none."""
 
     name = "outbox"
     version = 1
-    kinds = frozenset(str(body.__struct_config__.tag) for body in get_args(DeliveryEvent))
+    kinds = frozenset(
+        str(body.__struct_config__.tag) for body in get_args(DeliveryEvent) if body is not Drafted
+    )
     tables = (deliveries,)
     holds_texts = False
 
@@ -56,6 +65,7 @@ class Outbox:
 def delivery_of(event: Event) -> str:
     """The delivery that a `delivery.*` event is about."""
     body = cast("DeliveryEvent", event.body)
+    assert not isinstance(body, Drafted)
     return event.id if isinstance(body, Queued) else body.delivery
 
 
