@@ -133,17 +133,17 @@ async def test_events_twice_swapped_or_lost(city: Twin) -> None:
     aria, bram = city.bot("Aria"), city.bot("Bram")
     ben, plaza = city.person("ben"), city.channel("plaza")
     async with online(city, aria) as first, online(city, bram) as second:
-        city.faults.double("MESSAGE_CREATE", bot="Aria")
+        city.faults.double("MESSAGE_CREATE", bot="Bram")
         await city.say(ben, plaza, "one")
-        city.faults.swap("MESSAGE_CREATE", bot="Aria")
+        city.faults.swap("MESSAGE_CREATE", bot="Bram")
         await city.say(ben, plaza, "two")
         await city.say(ben, plaza, "three")
-        city.faults.drop("MESSAGE_CREATE", bot="Aria")
+        city.faults.drop("MESSAGE_CREATE", bot="Bram")
         await city.say(ben, plaza, "four")
         await city.say(ben, plaza, "five")
         await city.until(lambda: len(second.said()) == len(first.said()) == 5)
-        assert first.said() == ["one", "one", "three", "two", "five"]
-        assert second.said() == ["one", "two", "three", "four", "five"]
+        assert second.said() == ["one", "one", "three", "two", "five"]
+        assert first.said() == ["one", "two", "three", "four", "five"]
 
 
 async def test_a_malformed_payload_ends_discord_pys_connection(city: Twin) -> None:
