@@ -184,6 +184,14 @@ class Reception:
         await self._front.arrive(room, person.id, name, platform)
         return await self._front.act(room, person.id, command, argument)
 
+    async def complete(self, place: str, account: str, command: str, begun: str) -> list[str]:
+        """What a command's argument may be, for somebody who was heard in a room by this place."""
+        room = await self.sessions.known(place)
+        person = self._people.who(place.partition(":")[0], account)
+        if not room or person is None:
+            return []
+        return await self._front.complete(room, person.id, command, begun)
+
     async def _find(self, place: str, message: str) -> tuple[str, str]:
         """The room of a place, and the line that a message there is; both "" if it is none."""
         line = await self.sessions.line(place, message)
