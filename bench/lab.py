@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import resource
+import statistics
 import subprocess
 import time
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.clock import SystemClock
 from loopforge.runtime.ports import Question
 
-DAYS = 200
+DAYS, ROUNDS = 200, 5
 ROBOTS, STEPS, ANSWERS = 50, 10, 0.1
 CELLS: dict[str, tuple[str | int, ...]] = {"policy": ("stub", "context"), "pressure": (2, 8)}
 SEEDS = 120
@@ -63,21 +64,27 @@ def figures() -> Iterator[Figure]:
 
 def _rows(here: Path) -> Iterator[Figure]:
     """Complete rows on disk, beside the floor: the same rows encoded, hashed and written."""
-    scenario = Choice(days=DAYS).apply(open_scenario("first_shift"))
+    scenario = Choice(days=DAYS // ROUNDS).apply(open_scenario("first_shift"))
     minds = Minds()
     out = here / "rows"
-    wall, cpu = time.perf_counter(), time.process_time()
-    episode_rows = asyncio.run(_alone(scenario, minds, out))
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    paces: list[tuple[float, float]] = []
+    for _ in range(ROUNDS):
+        wall, cpu = time.perf_counter(), time.process_time()
+        rows_there = asyncio.run(_alone(scenario, minds, out))
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        paces.append((rows_there / wall, rows_there / cpu))
     size = out.stat().st_size
     run = here / "run"
     asyncio.run(play(began(replace(scenario, days=40), 7, minds), minds, run))
     rows = [row_of(line) for line in lines_of(run)]
     floor = _floor(rows, here / "floor")
     against = "encoding, hashing and writing such rows alone"
-    yield Figure("complete chained rows", episode_rows / wall, "/s", against, floor, 10_000)
-    yield Figure("the same, of processor time", episode_rows / cpu, "/s", against, floor, 10_000)
-    lone = size / episode_rows / 1000
+    walls, cpus = zip(*paces, strict=True)
+    middle = statistics.median(walls)
+    yield Figure(f"complete chained rows, median of {ROUNDS}", middle, "/s", against, floor, 10_000)
+    yield Figure("the best of these", max(walls), "/s", against, floor, 10_000)
+    yield Figure("the same, of processor time", max(cpus), "/s", against, floor, 10_000)
+    lone = size / rows_there / 1000
     yield Figure("bytes a row, all kinds", lone, "kB", "the most it should be", 2.5)
 
 
@@ -198,16 +205,19 @@ def _swept(here: Path) -> Iterator[Figure]:
         seeds=SEEDS,
     )
     layout = laid_out(experiment)
-    took = []
+    took, spent = [], []
     for workers in (1, 2):
-        began_at = time.perf_counter()
+        began_at, spent_before = time.perf_counter(), sum(os.times()[:4])
         engine = Here() if workers == 1 else Processes(workers)
         sweep(layout, here / f"sweep-{workers}", workers=workers, engine=engine)
         took.append(time.perf_counter() - began_at)
+        spent.append(sum(os.times()[:4]) - spent_before)
     runs = len(layout.cells) * SEEDS
     one, two = runs / took[0], runs / took[1]
     what = f"a sweep of {runs} runs, two workers"
     yield Figure(what, two, "runs/s", "one", one, TWICE * one)
+    each = [1000 * seconds / runs for seconds in spent]
+    yield Figure("processor time of a run, by two", each[1], "ms", "by one", each[0])
 
 
 # ---------------------------------------------------------------- rivals
