@@ -32,6 +32,7 @@ from loopforge.chat.lost import Lost
 from loopforge.chat.members import Members
 from loopforge.chat.perceive import Viewer
 from loopforge.chat.places import Places
+from loopforge.chat.relief import Relief
 from loopforge.chat.rules import SCREEN, Rules
 from loopforge.chat.server import Rooms
 from loopforge.chat.triggers import Thresholds
@@ -321,7 +322,8 @@ def _wired(
     viewer = Viewer(models, tools, clock, rules, cast)
     known = [*secrets, *(key for key in settings.keys.values() if len(key) > 11)]
     bot = Bot(ports, viewer, policies, rules, known)
-    conduct = Conduct(ports, house, bot, cast, rules)
+    relief = Relief(settings.fallback_mate, cast, lambda handle: why_not(roster, handle), stamp)
+    conduct = Conduct(ports, house, bot, cast, rules, relief)
     lanes = LocalLanes(conduct.conduct, clock)
     people = Registry(ledger, stamp)
     rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, notice_of(models))
@@ -387,6 +389,15 @@ def doors_of(
         "telegram": settings.telegram_dm,
     }
     return Linking(accounts.desk, people, clock), Pairing(accounts.desk, people, policies)
+
+
+def why_not(roster: Roster, handle: str) -> str:
+    """Why a mate does not run, in a few words for the people of a room."""
+    for one in roster.standings():
+        if one.state == "broken" and one.problems and one.file == f"{handle}.md":
+            line = one.problems[0].line
+            return f"its file has a mistake in line {line}" if line else "its file cannot be read"
+    return "its file is gone"
 
 
 def notice_of(models: Models) -> str:

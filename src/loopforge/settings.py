@@ -139,6 +139,13 @@ class Settings:
         least=0,
         most=100,
     )
+    fallback_mate: str = setting(
+        "",
+        "Handle of the mate that answers for another one that was called and cannot run: its file "
+        "is broken or gone, or no model can be reached for it.",
+        "Mates in rooms",
+        shown="nobody",
+    )
     max_steps: int = setting(
         4,
         "Most steps of one mate in a row (notes to itself, tools, thinking on).",

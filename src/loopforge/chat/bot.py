@@ -46,7 +46,16 @@ TROUBLE = {
 }
 
 
+UNREACHED = ("failed", "timed_out")
+"""Troubles of a turn that mean that no model could be reached."""
+
 News = Callable[[], tuple[Line, ...]]
+After = Callable[[bool], Sequence[Fact]]
+"""What goes with the end of a turn, by whether a model was reached."""
+
+
+def _nothing(_reached: bool) -> Sequence[Fact]:
+    return ()
 
 
 @dataclass
@@ -174,14 +183,20 @@ class Bot:
     # ------------------------------------------------------------ concluding
 
     async def conclude(
-        self, running: Running, ended: Ended, rights: Rights, places: Iterable[str] = ()
+        self,
+        running: Running,
+        ended: Ended,
+        rights: Rights,
+        places: Iterable[str] = (),
+        after: After = _nothing,
     ) -> Concluded:
         """Judge the plan, carry out what is allowed, end the turn; all in one append.
 
-        `places` are those of platforms that are part of the room.
+        `places` are those of platforms that are part of the room; `after` gives what else is true
+        with the end of the turn.
         """
         if ended.plan is not None:
-            return await self._conclude_plan(running, ended, ended.plan, rights, places)
+            return await self._conclude_plan(running, ended, ended.plan, rights, places, after)
         facts = list(ended.facts)
         if ended.outcome == "diverged" and ended.effects:
             note = "My last turn broke off half way; what I did then may or may not have happened."
@@ -208,6 +223,7 @@ class Bot:
         plan: AgentActionPlan,
         rights: Rights,
         places: Iterable[str],
+        after: After,
     ) -> Concluded:
         plan = safe_plan(plan, running.egress, running.title)
         verdicts = judge(plan, rights)
@@ -219,17 +235,22 @@ class Bot:
             mate=running.mate.handle,
             surfaces=(*self._rules.surfaces, *places),
         )
-        facts = [*ended.facts, *done.facts]
+        facts, relief = [*ended.facts, *done.facts], list[Fact]()
+        answered = done.spoke or done.again
+        reached = answered or str(plan.meta.get("trouble", "")) not in UNREACHED
         if not done.calls:
             facts.append(self._ending(running, ended.took_in))
+            relief += after(reached)
         if not done.spoke:
             refused = next((v.why for v in verdicts if v.act == "say" and not v.allowed), "")
             self._withdraw(running, refused or "it decided to say nothing")
-        await self._ports.ledger.append(running.stream, facts)
+        await self._ports.ledger.append(running.stream, [*facts, *relief])
         if done.calls:
             await self._use_tools(running, done, ended.took_in)
         self._rest(running)
-        return Concluded(spoke=done.spoke, trouble=self._trouble(plan, done, verdicts))
+        relieved = relief and not reached
+        trouble = "" if relieved else self._trouble(plan, done, verdicts)
+        return Concluded(spoke=done.spoke, trouble=trouble)
 
     def _trouble(self, plan: AgentActionPlan, done: Outcome, verdicts: Sequence[object]) -> str:
         """Why an addressed mate gave no answer, in plain words; "" when there is nothing to say."""

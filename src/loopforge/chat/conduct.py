@@ -14,14 +14,15 @@ from collections.abc import Mapping
 
 from loopforge.chat import titles, triggers
 from loopforge.chat.acts import queued
-from loopforge.chat.bot import SCRIBE, Bot, Concluded, News, Running
+from loopforge.chat.bot import SCRIBE, After, Bot, Concluded, News, Running
 from loopforge.chat.house import House
+from loopforge.chat.relief import Relief
 from loopforge.chat.rights import heeded, tools_in_turn
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, OpenTurn, RoomState
 from loopforge.chat.trace import THOUGHT
 from loopforge.core.context import Entry, as_lines
-from loopforge.core.events import Event, Planned
+from loopforge.core.events import Event, Fact, Planned
 from loopforge.core.guard import Rights
 from loopforge.core.mate import Mate
 from loopforge.core.perception import Line
@@ -40,10 +41,16 @@ class Conduct:
     """Runs rooms. `mates` are those of this home by handle, as they are on file now."""
 
     def __init__(
-        self, ports: Ports, house: House, bot: Bot, mates: Mapping[str, Mate], rules: Rules
+        self,
+        ports: Ports,
+        house: House,
+        bot: Bot,
+        mates: Mapping[str, Mate],
+        rules: Rules,
+        relief: Relief,
     ) -> None:
         self._ports, self._house, self._bot = ports, house, bot
-        self._mates, self._rules = mates, rules
+        self._mates, self._rules, self._relief = mates, rules, relief
         self._running: dict[str, Running] = {}
 
     @property
@@ -95,7 +102,7 @@ class Conduct:
         pending = state.pending()
         if not pending:
             return
-        mates = {handle: self._mates[handle] for handle in state.mates if handle in self._mates}
+        mates = self._relief.listeners(state)
         now = self._ports.stamp.clock.now()
         weights = [
             weight
@@ -120,11 +127,11 @@ class Conduct:
     # ------------------------------------------------------------ turns
 
     async def _take_turn(self, stream: str, state: RoomState, due: Due) -> None:
-        mate = self._mates.get(due.mate)
-        why = self._hindrance(state, due, mate)
+        mate, why = self._mates.get(due.mate), self._hindrance(state, due)
         if mate is None or why:
-            fact = self._bot.dropped(due, why or "it is no longer here")
-            await self._ledger.append(stream, [fact])
+            relief = [] if why else self._relief.hand_over(state, due)
+            dropped = self._bot.dropped(due, why or "it is no longer here")
+            await self._ledger.append(stream, relief or [dropped])
             return
         policy = state.policy(mate.handle) or mate.policy or "talk"
         running = await self._bot.begin(
@@ -139,7 +146,8 @@ class Conduct:
         try:
             ended = await self._bot.run(running)
             rights = self._rights(state, running)
-            done = await self._bot.conclude(running, ended, rights, state.places)
+            after = self._after(state, running)
+            done = await self._bot.conclude(running, ended, rights, state.places, after)
         except LedgerError:
             self._ports.recorder.forget((stream, running.mate.handle))
             raise
@@ -147,9 +155,17 @@ class Conduct:
             del self._running[stream]
         await self._tell(stream, state, running, ended, done)
 
-    def _hindrance(self, state: RoomState, due: Due, mate: Mate | None) -> str:
-        if mate is None:
-            return "it is no longer here"
+    def _after(self, state: RoomState, running: Running) -> After:
+        """What goes with the end of this turn, by whether a model answered."""
+
+        def after(reached: bool) -> list[Fact]:
+            if running.mate.handle == SCRIBE:
+                return []
+            return self._relief.after(state, running.mate, running.due, reached=reached)
+
+        return after
+
+    def _hindrance(self, state: RoomState, due: Due) -> str:
         if state.stopped:
             return "a person said stop"
         if due.step >= self._rules.steps:

@@ -190,6 +190,10 @@ class Viewer:
         parts.append(f"People here: {people}." if people else "No people are here.")
         if others:
             parts.append(f"Other mates here: {others}.")
+        for absent, one in state.stand_ins.items():
+            if one.mate == mate.handle:
+                name = self._called(absent)
+                parts.append(f"{name} cannot answer just now; you answer what is said to {name}.")
         return " ".join(parts)
 
     def _context(self, state: RoomState, mate: Mate, due: Due, facts: ModelFacts) -> dict[str, str]:

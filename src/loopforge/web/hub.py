@@ -52,6 +52,8 @@ SCENERY = frozenset(
         "room.person_left",
         "room.mate_joined",
         "room.mate_left",
+        "room.stood_in",
+        "room.stood_down",
         "room.stopped",
         "room.titled",
         "room.energy_set",

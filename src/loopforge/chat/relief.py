@@ -1,0 +1,94 @@
+"""Relief: a mate that was called and cannot run is answered for by the home's fallback mate.
+
+    its file is broken or gone  ->  it is weighed for calls alone, and its turn is handed over
+    no model reached it         ->  with the end of its turn, the line is handed over
+    it took a turn again        ->  it answers for itself; a fallback that is no member goes again
+
+The room is told once, when a mate is first stood in for. Everything is a fact: after a crash the
+turn is due to whoever it was due to. Without a fallback mate nothing of this happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from loopforge.chat.acts import queued
+from loopforge.chat.perceive import route_of
+from loopforge.chat.state import Due, RoomState
+from loopforge.chat.triggers import Listener
+from loopforge.core.events import Fact
+from loopforge.core.mate import Mate
+from loopforge.core.room import StoodDown, StoodIn, Told
+from loopforge.core.words import Words
+from loopforge.runtime.clock import Stamp
+
+UNREACHED = "no model can be reached for it"
+
+
+class Absent:
+    """A mate that cannot run, as it is weighed: only a call is for it."""
+
+    interests: Sequence[str] = ()
+    triggers: Sequence[str] = ("mention", "reply", "name")
+
+    def __init__(self, handle: str) -> None:
+        self.name = handle.capitalize()
+
+
+class Relief:
+    """Who answers for whom. `fallback` is a handle, "" for nobody; `why_not` says why one cannot.
+
+    `mates` are those that run.
+    """
+
+    def __init__(
+        self,
+        fallback: str,
+        mates: Mapping[str, Mate],
+        why_not: Callable[[str], str],
+        stamp: Stamp,
+    ) -> None:
+        self._fallback, self._mates, self._why_not, self._stamp = fallback, mates, why_not, stamp
+
+    def by(self, mate: str) -> Mate | None:
+        """The mate that answers for this one; None where nobody does."""
+        return None if mate == self._fallback else self._mates.get(self._fallback)
+
+    def listeners(self, state: RoomState) -> dict[str, Listener]:
+        """The mates of the room that can be called, by handle."""
+        found: dict[str, Listener] = {}
+        for handle in state.mates:
+            if handle in self._mates:
+                found[handle] = self._mates[handle]
+            elif self.by(handle) is not None:
+                found[handle] = Absent(handle)
+        return found
+
+    def hand_over(self, state: RoomState, due: Due) -> list[Fact]:
+        """The facts that another mate takes this turn, of a mate without a file; none if none."""
+        return self._stand_in(state, due, due.mate.capitalize(), self._why_not(due.mate))
+
+    def after(self, state: RoomState, mate: Mate, due: Due, *, reached: bool) -> list[Fact]:
+        """The facts that go with the end of a mate's turn, by whether a model answered it."""
+        if reached:
+            known = mate.handle in state.stand_ins
+            return [self._stamp.fact(StoodDown(mate=mate.handle), actor="room")] if known else []
+        other = self.by(mate.handle)
+        called = due.verdict == "speak" and due.step == 0
+        if other is None or not called or route_of(other) == route_of(mate):
+            return []
+        return self._stand_in(state, due, mate.name, UNREACHED)
+
+    def _stand_in(self, state: RoomState, due: Due, name: str, why: str) -> list[Fact]:
+        other = self.by(due.mate)
+        if other is None:
+            return []
+        known = state.stand_ins.get(due.mate)
+        guest = other.handle not in state.mates or (known is not None and known.guest)
+        body = StoodIn(mate=due.mate, by=other.handle, line=due.line, guest=guest)
+        facts = [self._stamp.fact(body, actor="room", cause=due.line)]
+        if known is None or known.mate != other.handle:
+            text = f"{name} cannot answer just now ({why}), so {other.name} answers."
+            told = self._stamp.fact(Told(text=Words(text)), actor="room", cause=due.line)
+            facts += [told, *queued(told, state.places, self._stamp)]
+        return facts

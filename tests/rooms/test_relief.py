@@ -1,0 +1,153 @@
+"""The fallback mate: who is called and cannot run is answered for, and answers again later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopforge.core.events import Event
+from loopforge.core.room import StoodDown, StoodIn, Told
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from tests.rooms.conftest import Home, living, write_mates
+
+BROKEN = "---\nname: Maya\nrole: [mate\n---\nYou are Maya.\n"
+ELSEWHERE = "---\nname: Maya\nrole: mate\ntier: 2\n---\nYou are Maya.\n"
+
+
+def anew(question: Question) -> str:
+    """Something that was not said before."""
+    return f"Yes, for the {len(str(question.messages))}th time."
+
+
+async def notices(home: Home) -> list[str]:
+    """What the room itself said."""
+    return [str(e.body.text) for e in await home.events() if isinstance(e.body, Told)]
+
+
+async def stands(home: Home) -> list[str]:
+    """Who stood in and down, in order."""
+    found = []
+    for event in await home.events():
+        match event.body:
+            case StoodIn(mate=mate, by=by):
+                found.append(f"{by} for {mate}")
+            case StoodDown(mate=mate):
+                found.append(f"{mate} again")
+            case _:
+                pass
+    return found
+
+
+async def begun(path: Path, **changes: str) -> None:
+    """A home whose room has maya and zuzu."""
+    write_mates(path)
+    async with living(path, anew, **changes) as home:
+        await home.enter("ana", "ben", mates=("maya", "zuzu"))
+
+
+async def test_a_mate_whose_file_is_broken_is_answered_for_and_answers_again(
+    tmp_path: Path,
+) -> None:
+    """The room is told once, with the reason; the fallback comes for that alone, and goes again."""
+    await begun(tmp_path)
+    whole = (tmp_path / "mates" / "maya.md").read_text()
+    (tmp_path / "mates" / "maya.md").write_text(BROKEN)
+    async with living(tmp_path, anew, seed=8, fallback_mate="merlin") as home:
+        await home.enter("ana", "ben")
+        await home.says("ana", "@maya are you there?")
+        await home.rest()
+        await home.says("ana", "@maya and now?")
+        await home.rest()
+        assert await home.said() == ["merlin", "merlin"]
+        (told,) = await notices(home)
+        assert told.startswith("Maya cannot answer just now (its file has a mistake in line ")
+        assert told.endswith("so Merlin answers.")
+        assert "merlin" in (await home.app.rooms.state("commons")).mates
+        seen = [e for e in await home.events() if e.kind == "turn.perceived"]
+        assert "you answer what is said to maya" in str(seen[0].body)
+        (tmp_path / "mates" / "maya.md").write_text(whole)
+        await home.clock.advance(1)
+        await home.says("ana", "@maya back?")
+        await home.rest()
+        assert (await home.said())[-1] == "maya"
+        assert (await stands(home))[-1] == "maya again"
+        assert "merlin" not in (await home.app.rooms.state("commons")).mates
+        (tmp_path / "mates" / "maya.md").unlink()
+        await home.clock.advance(1)
+        await home.says("ana", "@maya gone?")
+        await home.rest()
+        assert (await home.said())[-1] == "merlin"
+        assert (await notices(home))[-1] == (
+            "Maya cannot answer just now (its file is gone), so Merlin answers."
+        )
+
+
+async def test_a_mate_that_no_model_answers_for_is_answered_for(tmp_path: Path) -> None:
+    """Where its model cannot be reached and the fallback's can; nobody is asked to say it again."""
+    reachable: set[int] = {1}
+
+    def script(question: Question) -> ScriptedAnswer:
+        there = question.route.tier in reachable
+        return ScriptedAnswer(text=anew(question) * there, outcome="answered" if there else "failed")
+
+    write_mates(tmp_path, maya=ELSEWHERE)
+    async with living(tmp_path, script, fallback_mate="merlin") as home:
+        await home.enter("ana", "ben", mates=("maya", "zuzu"))
+        for text in ("@maya one", "@maya two"):
+            await home.says("ana", text)
+            await home.rest()
+        assert await home.said() == ["merlin", "merlin"]
+        assert await notices(home) == [
+            "Maya cannot answer just now (no model can be reached for it), so Merlin answers."
+        ]
+        reachable.add(2)
+        await home.says("ana", "@maya three")
+        await home.rest()
+        assert await home.said() == ["merlin", "merlin", "maya"]
+        assert await stands(home) == ["merlin for maya", "merlin for maya", "maya again"]
+
+
+async def test_without_a_fallback_all_is_as_it_was(tmp_path: Path) -> None:
+    """A mate without a file is not called; one without a model says that it gave no answer."""
+    await begun(tmp_path)
+    (tmp_path / "mates" / "maya.md").write_text(BROKEN)
+    answer = ScriptedAnswer(outcome="failed")
+    async with living(tmp_path, lambda _: answer, seed=8) as home:
+        await home.enter("ana", "ben")
+        await home.says("ana", "@maya hello @zuzu")
+        await home.rest()
+        assert await home.said() == []
+        assert await stands(home) == []
+        (told,) = await notices(home)
+        assert told.startswith("Zuzu gave no answer (no model could be reached).")
+
+
+async def test_a_fallback_that_nothing_reaches_either_says_so_once(tmp_path: Path) -> None:
+    """It is stood in for by nobody, and no turn follows another for ever."""
+    write_mates(tmp_path, maya=ELSEWHERE)
+    answer = ScriptedAnswer(outcome="failed")
+    async with living(tmp_path, lambda _: answer, fallback_mate="merlin") as home:
+        await home.enter("ana", "ben", mates=("maya", "zuzu"))
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        assert await home.said() == []
+        assert len(await notices(home)) == 2
+        assert (await notices(home))[1].startswith("Merlin gave no answer")
+
+
+async def test_a_turn_that_was_handed_over_is_taken_after_a_crash(tmp_path: Path) -> None:
+    """The hand-over is a fact: a process that dies after it leaves the turn to the next one."""
+    await begun(tmp_path)
+    (tmp_path / "mates" / "maya.md").write_text(BROKEN)
+    line: list[Event] = []
+    slow = ScriptedAnswer(text="Yes.", wait=1000)
+    async with living(tmp_path, lambda _: slow, seed=8, fallback_mate="merlin") as home:
+        await home.enter("ana", "ben")
+        line.append(await home.says("ana", "@maya hello"))
+        await home.clock.advance(5)
+        assert await stands(home) == ["merlin for maya"]
+        assert await home.said() == []
+    async with living(tmp_path, anew, seed=9, fallback_mate="merlin") as home:
+        await home.rest()
+        assert await home.said() == ["merlin"]
+        assert await stands(home) == ["merlin for maya"]
