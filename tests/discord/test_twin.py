@@ -294,4 +294,3 @@ async def test_what_cannot_be_seen_is_not_heard(city: Twin) -> None:
         await city.until(lambda: "shown" in first.said() and "shown" in second.said())
         assert (first.said(), second.said()) == (["shown"], ["hidden", "shown"])
     assert not city.online(aria)
-    await city.until(lambda: not city.sessions)

@@ -67,6 +67,7 @@ async def test_hikari_talks(city: Twin) -> None:
         assert read == ["I am Cleo", "hi!", "hello"]
         await city.dm(ben, aria, "psst")
         await city.until(lambda: isinstance(heard[-1], hikari.DMMessageCreateEvent))
+    await city.until(lambda: not city.sessions)  # it said goodbye: nothing is left to resume
     assert [one.by for one in city.lines(plaza)] == ["ben", "Aria", "Cleo"]
     assert city.lines(plaza)[1].reply_to == line.id
 
