@@ -20,12 +20,13 @@ from sqlalchemy import (
     Integer,
     PrimaryKeyConstraint,
     Table,
+    and_,
     func,
     or_,
     select,
-    true,
 )
 from sqlalchemy.engine import Connection
+from sqlalchemy.sql import ColumnElement
 
 from loopforge.core.delivery import Accepted, Drafted, Failed, Queued, Uncertain
 from loopforge.core.events import Event, TurnEnded
@@ -227,10 +228,24 @@ def last_heard(connection: Connection, place: str) -> str:
     return str(connection.execute(query).scalar() or "")
 
 
-def highest(connection: Connection, patterns: Sequence[str], before: str = "") -> int:
-    """The highest number of a message in places like these (SQL); of lines before an event."""
-    there = or_(*(posts.c.place.like(each) for each in patterns))
-    query = select(posts.c.message).where(there, posts.c.line < before if before else true())
+def highest(connection: Connection, patterns: Sequence[str], place: str, before: str) -> int:
+    """The highest number that a message had before an event, as far as that is certain.
+
+    People's messages in places like these (SQL) that were heard before it; and in `place` itself
+    the lines before it, since what goes out there goes out in order.
+    """
+    like = or_(*(posts.c.place.like(each) for each in patterns))
+    certain = or_(and_(like, posts.c.heard), posts.c.place == place)
+    return _highest(connection, and_(certain, posts.c.line < before))
+
+
+def top(connection: Connection, patterns: Sequence[str]) -> int:
+    """The highest number of a message that is known in places like these (SQL)."""
+    return _highest(connection, or_(*(posts.c.place.like(each) for each in patterns)))
+
+
+def _highest(connection: Connection, where: ColumnElement[bool]) -> int:
+    query = select(posts.c.message).where(where)
     newest = query.order_by(func.length(posts.c.message).desc(), posts.c.message.desc()).limit(1)
     return int(connection.execute(newest).scalar() or 0)
 

@@ -61,9 +61,13 @@ class Sessions:
         """The highest id of a message that was heard in a place; "" before the first."""
         return await self._front.look(lambda found: places.last_heard(found, place))
 
-    async def highest(self, patterns: Sequence[str], before: str = "") -> int:
-        """The highest number of a message in places like these (SQL), of lines before an event."""
-        return await self._front.look(lambda found: places.highest(found, patterns, before))
+    async def highest(self, patterns: Sequence[str], place: str, before: str) -> int:
+        """The highest number that a message had before an event, as far as that is certain."""
+        return await self._front.look(lambda found: places.highest(found, patterns, place, before))
+
+    async def top(self, patterns: Sequence[str]) -> int:
+        """The highest number of a message that is known in places like these (SQL)."""
+        return await self._front.look(lambda found: places.top(found, patterns))
 
     async def numbers_above(self, place: str, number: int) -> set[int]:
         """The numbers of messages and drafts above this one that are known in a place."""

@@ -18,6 +18,8 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from msgspec.structs import replace
+
 from loopforge.core.delivery import (
     Accepted,
     Attempting,
@@ -216,7 +218,10 @@ class Deliveries:
             surface = self._surface(pending.surface)
             if surface is None:
                 return
-            await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))
+            tried = await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))
+            if not out.first:
+                first = tried[0].id if nth == 1 else await self._first(pending)
+                out = replace(out, first=first)
             try:
                 there = await surface.sent(out) if nth > 1 else None
                 message = await surface.send(out) if there is None else there
@@ -233,12 +238,21 @@ class Deliveries:
         tired = SendFailed(f"it was not taken in {MOST_ATTEMPTS} attempts", final=True)
         await self._give_up(pending, event, tired)
 
+    async def _first(self, pending: Pending) -> str:
+        """The id of the event of its first attempt, which another process may have made."""
+        kinds = ("delivery.attempting",)
+        after = self._seqs.get(pending.of, 0)
+        for event in await self._ledger.read(pending.stream, after=after, kinds=kinds):
+            if isinstance(event.body, Attempting) and event.body.delivery == pending.delivery:
+                return event.id
+        return pending.delivery
+
     async def _give_up(self, pending: Pending, event: Event, failure: SendFailed) -> None:
         lost = Uncertain if failure.uncertain else Failed
         verdict = lost(delivery=pending.delivery, why=Words(failure.why))
         what = Undelivered(pending, event, failure.why, failure.gone)
         await self._note(pending, verdict, *self._consequences(what))
 
-    async def _note(self, pending: Pending, *bodies: Body) -> None:
+    async def _note(self, pending: Pending, *bodies: Body) -> tuple[Event, ...]:
         facts = [self._stamp.fact(body, actor="runtime", cause=pending.delivery) for body in bodies]
-        await self._ledger.append(pending.stream, facts)
+        return await self._ledger.append(pending.stream, facts)

@@ -236,6 +236,7 @@ class Outgoing(Struct, frozen=True, kw_only=True):
     """One thing to deliver: its delivery id, its idempotency key, where, and what.
 
     `place` is the surface's name, or for a surface with many places the key of one ("discord:12").
+    `first` is the id of the event that its first attempt was written down by.
     """
 
     delivery: str
@@ -244,6 +245,7 @@ class Outgoing(Struct, frozen=True, kw_only=True):
     place: str
     what: What
     event: Event
+    first: str = ""
 
 
 class Surface(Protocol):

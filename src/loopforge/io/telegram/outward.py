@@ -25,10 +25,10 @@ from loopforge.io.telegram.words import Rendered
 from telegram import LinkPreviewOptions, MessageEntity, ReplyParameters
 
 T = TypeVar("T")
-ASKED = 150
+ASKED = 400
 """Numbers asked above the highest one known before it is called uncertain."""
 EMPTY = 30
-"""So many in a row that are not there: nothing follows."""
+"""So many in a row that are not there, above all that are: nothing follows."""
 LONGEST = 4096
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
@@ -120,15 +120,18 @@ class Outward:
 
         await self._done(put)
 
-    async def ours_above(self, at: Where, known: int) -> Sequence[int]:
-        """The numbers of messages of ours above `known`. Raises SendFailed where it stays open."""
+    async def ours_above(self, at: Where, known: int, top: int) -> Sequence[int]:
+        """The numbers of messages of ours above `known`; others are known up to `top`.
+
+        Raises SendFailed where it stays open.
+        """
         found, missing = [], 0
         for number in range(known + 1, known + ASKED + 1):
             answer = await self._look(at, number)
             missing = missing + 1 if answer == "nothing" else 0
             if answer == "ours":
                 found.append(number)
-            if missing >= EMPTY:
+            if missing >= EMPTY and number >= top + EMPTY:
                 return found
         raise SendFailed(
             "too much was said there since to find out whether it arrived.", uncertain=True

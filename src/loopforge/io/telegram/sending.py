@@ -85,9 +85,11 @@ class Sending:
             missing = len(letter.parts) - len(there)
             if missing:
                 at = where(out.place)
-                anchor = await self._anchor(letter.poll, at, out.delivery)
+                like = _numbered(letter.poll, at)
+                anchor = await self._sessions.highest(like, out.place, out.first)
+                top = await self._sessions.top(like)
                 known = await self._sessions.numbers_above(out.place, anchor)
-                ours = await Outward(letter.poll.bot).ours_above(at, anchor)
+                ours = await Outward(letter.poll.bot).ours_above(at, anchor, top)
                 found = [number for number in ours if number not in known.union(there)]
                 if len(found) > missing:
                     raise SendFailed(
@@ -218,16 +220,16 @@ class Sending:
         posts = await self._sessions.posts(place, line) if line else []
         return int(posts[0]) if posts and posts[0].isdigit() else None
 
-    async def _anchor(self, poll: Poll, at: Where, before: str) -> int:
-        """The highest number of a message that was there before this delivery.
 
-        In groups numbers are the chat's own; in private they are the bot's, over all its chats.
-        """
-        patterns = [f"telegram:%@{poll.number}"]
-        if at.bot is None:
-            chat = Where(at.chat).key
-            patterns = [chat, f"{chat}/%"]
-        return await self._sessions.highest(patterns, before)
+def _numbered(poll: Poll, at: Where) -> tuple[str, ...]:
+    """The places (SQL) whose messages are numbered together with those of this one.
+
+    In groups numbers are the chat's own; in private they are the bot's, over all its chats.
+    """
+    if at.bot is not None:
+        return (f"telegram:%@{poll.number}",)
+    chat = Where(at.chat).key
+    return (chat, f"{chat}/%")
 
 
 def _parts(text: str) -> tuple[Part, ...]:

@@ -1,0 +1,1 @@
+"""Delivery: many lines through a platform that fails, by a home that is killed, and the count."""

@@ -1,0 +1,74 @@
+"""A home on a platform, made to be killed; `main` runs in a process of its own.
+
+    python -m tests.delivery.child HOME
+
+The folder holds order.json (tokens, servers). Says "ready" once, and runs until it is killed. The
+scripted mate repeats the marks of the lines it has not answered yet, with a token of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import sys
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.app import open_app
+from loopforge.io.platforms import Manners, Parts, Platforms
+from loopforge.io.tokens import Tokens
+from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
+from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.runtime.ports import Question
+from loopforge.settings import load_settings
+from tests.delivery.tally import marks
+
+
+class Order(Struct, kw_only=True):
+    """How to be there: tokens by variable, servers by platform."""
+
+    tokens: dict[str, str]
+    servers: dict[str, str]
+    streams: bool = True
+
+
+def answer(question: Question, token: str) -> ScriptedAnswer:
+    """The marks that were not answered yet; if there are none, the newest again."""
+    heard = [mark for role, text in question.messages if role == "user" for mark in marks(text)]
+    said = {mark for role, text in question.messages if role == "assistant" for mark in marks(text)}
+    left = [mark for mark in dict.fromkeys(heard) if mark not in said] or heard[-1:]
+    text = " ".join(f"[k{mark}]" for mark in left) + f" <{token}>"
+    return ScriptedAnswer(text=text, data={"again": False, "note": "", "tool": ""})
+
+
+async def main(home: Path) -> None:
+    """Be there until killed."""
+    order = msgspec.json.decode((home / "order.json").read_bytes(), type=Order)
+    settings = load_settings(home, environ={"LOOPFORGE_TIMEZONE": "UTC"})
+    settings = dataclasses.replace(
+        settings, debounce_seconds=0.05, telegram_dm="open", discord_dm="open", energy_capacity=50
+    )
+    clock, dice = SystemClock(), SystemDice()
+    models = ScriptedModels(lambda asked: answer(asked, dice.bytes(6).hex()), clock=clock)
+    async with open_app(settings, models=models, clock=clock, dice=dice) as app:
+        parts = Parts(
+            front=app.front,
+            people=app.people,
+            pairing=app.pairing,
+            artifacts=app.artifacts,
+            deliveries=app.deliveries,
+            clock=clock,
+            dice=dice,
+        )
+        manners = Manners(servers=order.servers, streams=order.streams)
+        platforms = Platforms(parts, Tokens(settings.data, order.tokens), manners)
+        await platforms.open()
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1])))
