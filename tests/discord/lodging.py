@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import select
+
 from loopforge.app import App, open_app
+from loopforge.chat import places
 from loopforge.core.delivery import Accepted, Failed, Queued, Uncertain
 from loopforge.core.events import Event
 from loopforge.core.room import Heard, Said
@@ -96,6 +99,20 @@ class Lodging:
                 return
             await self.app.stamp.clock.sleep(0.02)
         raise AssertionError(f"not delivered: {await self.open(place)}")
+
+    async def drafts(self, place: Place | int) -> list[str]:
+        """The messages that the ledger knows as drafts there."""
+        id = place.id if isinstance(place, Place) else place
+        query = select(places.drafts.c.message).where(places.drafts.c.place == f"discord:{id}")
+        return await self.app.front.look(lambda found: list(found.execute(query).scalars()))
+
+    async def no_drafts(self, place: Place | int) -> None:
+        """Wait until the ledger knows of no draft there."""
+        for _ in range(400):
+            if not await self.drafts(place):
+                return
+            await self.app.stamp.clock.sleep(0.02)
+        raise AssertionError(f"there is a draft: {await self.drafts(place)}")
 
     async def open(self, place: Place | int) -> list[str]:
         """The deliveries to Discord that are neither accepted nor failed."""

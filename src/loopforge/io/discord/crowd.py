@@ -54,6 +54,12 @@ class Crowd:
         self._clients: dict[int, Client] = {}
         self._states = [State(mates=account.mates) for account in accounts]
         self._changed = asyncio.Event()
+        self._left = False
+
+    def leave(self) -> None:
+        """Nobody of us is there any more: who waits for an account waits no longer."""
+        self._left = True
+        self._changed.set()
 
     # ------------------------------------------------------------ how they stand
 
@@ -138,6 +144,8 @@ class Crowd:
                     channel = await find(client, channel_of(place))
                     if channel is not None:
                         return Seat(client, channel)
+            if self._left:
+                raise SendFailed("this home is leaving Discord.", after=1.0)
             if not pending:
                 raise self._nobody()
             await changed.wait()

@@ -39,6 +39,8 @@ LOOKED = 50
 """Messages of a place among which drafts that were left behind are looked for."""
 REMEMBERED = 500
 """Turns of which it is known that they are over: a draft of theirs may come late."""
+AFTER = 2.0
+"""Seconds to wait after a refusal that names none."""
 REFUSED = 3
 """Refusals in a row after which a draft is not shown any more; the line itself will come."""
 
@@ -186,7 +188,7 @@ class Drafts:
                     refusals = 0
                 except SendFailed as failure:
                     refusals = REFUSED if failure.final else refusals + 1
-                    showing.pace.put_off(max(failure.after, 2.0), self._clock.ticks())
+                    showing.pace.put_off(max(failure.after, AFTER), self._clock.ticks())
 
     async def _put(self, stream: str, key: Key, showing: Showing, text: str) -> None:
         if showing.message:

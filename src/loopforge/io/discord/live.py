@@ -11,7 +11,7 @@ import logging
 from loopforge.chat.front import Front
 from loopforge.chat.house import PREFIX as ROOM
 from loopforge.core.events import Event, Perceived, TurnEnded
-from loopforge.core.room import Said
+from loopforge.core.room import Said, Told
 from loopforge.errors import SendFailed
 from loopforge.io.discord.crowd import Crowd
 from loopforge.io.discord.drafts import Drafts, Key
@@ -132,3 +132,5 @@ class Live:
                 self._marks.answered(turn)
             case TurnEnded(turn=turn, outcome=outcome):
                 self._marks.ended(turn, failed=outcome in ("failed", "diverged"))
+            case Told():
+                self._marks.troubled(event.cause)

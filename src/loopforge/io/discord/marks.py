@@ -18,6 +18,8 @@ from loopforge.runtime.tasks import Tasks
 
 log = logging.getLogger(__name__)
 SEEN, DONE, FAILED = "👀", "✅", "❌"
+REMEMBERED = 50
+"""Turns that said nothing, of which a trouble may still be told."""
 CALLS = ("mention", "reply", "name")
 """How a line calls a mate so that it bears a mark."""
 
@@ -28,6 +30,7 @@ class Marks:
     def __init__(self, crowd: Crowd, sessions: Sessions) -> None:
         self._crowd, self._sessions = crowd, sessions
         self._steps: dict[str, asyncio.Queue[str]] = {}
+        self._quiet: dict[str, asyncio.Queue[str]] = {}
         self._tasks = Tasks()
 
     async def close(self) -> None:
@@ -46,9 +49,17 @@ class Marks:
             steps.put_nowait(DONE)
 
     def ended(self, turn: str, *, failed: bool) -> None:
-        """It is over, and nothing was said."""
+        """It is over, and nothing was said; whether that is a trouble may be told later."""
         if (steps := self._steps.pop(turn, None)) is not None:
             steps.put_nowait(FAILED if failed else "")
+            self._quiet[turn] = steps
+            while len(self._quiet) > REMEMBERED:
+                self._quiet.pop(next(iter(self._quiet))).put_nowait("")
+
+    def troubled(self, turn: str) -> None:
+        """People were told of a trouble of this turn."""
+        if (steps := self._quiet.pop(turn, None)) is not None:
+            steps.put_nowait(FAILED)
 
     async def _mark(
         self, places: Sequence[str], mate: str, line: str, steps: asyncio.Queue[str]
@@ -59,7 +70,10 @@ class Marks:
             if (posts := await self._sessions.posts(place, line))
         ]
         await self._all(found, SEEN, "")
-        await self._all(found, await steps.get(), SEEN)
+        first = await steps.get()
+        await self._all(found, first, SEEN)
+        if not first:
+            await self._all(found, await steps.get(), "")
 
     async def _all(self, found: Sequence[tuple[Seat, int]], new: str, old: str) -> None:
         for seat, id in found:

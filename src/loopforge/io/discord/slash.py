@@ -1,6 +1,6 @@
 """Slash commands: what a room may be asked for, and "Why?" on any message, answered at once.
 
-Made from the table of the room's commands (chat/commands.py), whatever stands there. Discord wants
+Made from the table of the room's commands (chat/menu.py), whatever stands there. Discord wants
 an answer within three seconds: what takes longer is announced first. Does not know what a command
 does.
 """
@@ -11,13 +11,13 @@ import asyncio
 import inspect
 import io
 import logging
+import re
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import discord
 from discord import app_commands
-from loopforge.chat.commands import COMMANDS, Command
-from loopforge.chat.front import Front
+from loopforge.chat.menu import COMMANDS, Command
 from loopforge.errors import LoopforgeError
 from loopforge.io.discord.client import NOBODY, Client
 from loopforge.io.discord.crowd import Crowd, place_of
@@ -38,8 +38,8 @@ Asked = discord.Interaction[Client]
 class Slash:
     """Gives each client its commands, and answers them."""
 
-    def __init__(self, crowd: Crowd, reception: Reception, front: Front) -> None:
-        self._crowd, self._reception, self._front = crowd, reception, front
+    def __init__(self, crowd: Crowd, reception: Reception) -> None:
+        self._crowd, self._reception = crowd, reception
         self._keeper = "keeper" in inspect.signature(reception.command).parameters
         self._offered: set[int] = set()
         self._tasks = Tasks()
@@ -52,7 +52,10 @@ class Slash:
         """Give a client its commands, before it connects."""
         client.tree.on_error = _failed  # type: ignore[method-assign]
         for command in COMMANDS:
-            client.tree.add_command(self._made(command))
+            try:
+                client.tree.add_command(self._made(command))
+            except (ValueError, TypeError, discord.DiscordException) as error:
+                log.warning("/%s cannot be a command on Discord: %s", command.name, error)
         client.tree.add_command(app_commands.ContextMenu(name="Why?", callback=self._why()))
 
     def offer(self, client: Client) -> None:
@@ -86,11 +89,8 @@ class Slash:
             name=command.name, description=command.help[:100], callback=callback
         )
         if command.argument:
-            parameter = made.get_parameter("argument")
-            assert parameter is not None
-            words = command.argument.strip("[]").replace("[", "").replace("]", "").split()
-            app_commands.rename(argument=words[0].lower())(made)
-            app_commands.describe(argument=command.argument)(made)
+            app_commands.rename(argument=_parameter(command.argument))(made)
+            app_commands.describe(argument=command.argument[:100])(made)
             made.autocomplete("argument")(self._completing(command))
         return made
 
@@ -119,43 +119,32 @@ class Slash:
             return str(error)
 
     def _completing(self, command: Command) -> Any:
-        async def complete(_: Asked, current: str) -> list[app_commands.Choice[str]]:
-            values = self._values(command)
-            near = [value for value in values if current.casefold() in value.casefold()]
-            return [app_commands.Choice(name=each[:100], value=each[:100]) for each in near][
+        async def complete(interaction: Asked, current: str) -> list[app_commands.Choice[str]]:
+            place = place_of(interaction.channel_id or 0)
+            found = await self._reception.complete(
+                place, str(interaction.user.id), command.name, current
+            )
+            return [app_commands.Choice(name=each[:100], value=each[:100]) for each in found][
                 :CHOICES
             ]
 
         return complete
 
-    def _values(self, command: Command) -> list[str]:
-        """What this command's argument may be, here and now."""
-        complete = getattr(command, "complete", None)
-        if isinstance(complete, tuple | list):
-            return [str(value) for value in complete]
-        wanted = complete if isinstance(complete, str) else command.argument
-        if "mate" in wanted.lower():
-            return sorted(self._front.mates)
-        return []
-
     # ------------------------------------------------------------ why?
 
     def _why(self) -> Any:
         async def why(interaction: Asked, message: discord.Message) -> None:
-            await self._answer(interaction, self._record(message), private=True)
+            await self._answer(interaction, self._record(interaction, message), private=True)
 
         return why
 
-    async def _record(self, message: discord.Message) -> str:
-        """The flight record of the line that a message is."""
+    async def _record(self, interaction: Asked, message: discord.Message) -> str:
+        """The flight record of the line that a message is, as far as who asks may see it."""
         place = place_of(message.channel.id)
         line = await self._reception.sessions.line(place, str(message.id))
         if not line:
             return "This message is no line of a room here; there is nothing to explain."
-        try:
-            return await self._front.why(line)
-        except LoopforgeError as error:
-            return str(error)
+        return await self._done(interaction, "why", line)
 
     # ------------------------------------------------------------ answering
 
@@ -176,6 +165,13 @@ class Slash:
             await interaction.followup.send(shown, ephemeral=private, **more)
         else:
             await interaction.response.send_message(shown, ephemeral=private, **more)
+
+
+def _parameter(argument: str) -> str:
+    """What Discord calls an argument: small letters alone."""
+    first = argument.strip("[]").split()[0].lower()
+    name = re.sub(r"[^a-z0-9_-]", "", first)[:32]
+    return "choice" if "|" in first or not name else name
 
 
 def _cut(text: str) -> tuple[str, discord.File | None]:

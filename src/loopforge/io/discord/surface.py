@@ -66,7 +66,7 @@ class Discord:
             self._crowd, voices, sessions, front, self._hooks, files, self._drafts
         )
         self._inward = Inward(self._crowd, reception, self._hooks, files, clock, options, self)
-        self._slash = Slash(self._crowd, reception, front)
+        self._slash = Slash(self._crowd, reception)
         self._tasks = Tasks()
         self._over = asyncio.Event()
         # What is worth knowing is said here; discord.py logs requests with everything in them.
@@ -80,6 +80,7 @@ class Discord:
 
     async def close(self) -> None:
         """Leave Discord."""
+        self._crowd.leave()
         await self._tasks.close()
         await self._inward.close()
         await self._slash.close()
@@ -135,11 +136,12 @@ class Discord:
                 lasting = refused(error)
                 why = lasting or scrub(f"{type(error).__name__}: {error}", secrets)[:300]
             self._crowd.stands(index, "refused" if lasting else "waiting", why)
-            failures = 0 if self._clock.ticks() - began > WELL else failures
+            if self._clock.ticks() - began > WELL:
+                failures, told = 0, ""
             mates = ", ".join(self._crowd.accounts[index].mates)
             if why != told:
                 log.warning("the Discord account of %s is not connected: %s", mates, why)
-            told = why if lasting else ""
+            told = why
             await self._clock.sleep(self._pause(failures, bool(lasting)))
             failures += 1
 

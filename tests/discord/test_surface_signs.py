@@ -1,0 +1,135 @@
+"""What shows that a mate is at work: typing, a draft that grows, marks on the line that called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from loopforge.core.room import Said
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from tests.discord.lodging import PLAIN, lodged
+from tests.discord.twin import Twin
+
+pytestmark = pytest.mark.anyio
+STREAM, MARKS = replace(PLAIN, stream=True), replace(PLAIN, marks=True)
+WORDS = " ".join(f"word{n}" for n in range(60))
+LONG = " ".join(f"word{n}" for n in range(450))
+
+
+def slowly(words: str, pause: float = 0.3) -> ScriptedAnswer:
+    """The words, a few at a time."""
+    return ScriptedAnswer(text=words, pieces=12, pause=pause)
+
+
+async def test_typing_is_shown_at_once(city: Twin, tmp_path: Path) -> None:
+    """While a mate thinks, its bot is seen typing."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}):
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+    kinds = [(deed.kind, deed.by) for deed in city.deeds(place=plaza)]
+    assert kinds == [("create", "ben"), ("typing", "Maya"), ("create", "Maya")]
+
+
+@pytest.mark.parametrize("who", ["maya", "*"])
+async def test_a_draft_grows_and_ends_complete(city: Twin, tmp_path: Path, who: str) -> None:
+    """What a mate says appears while it says it, in one message that ends as the whole line."""
+    bot, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {bot: who}, lambda _: slowly(WORDS), options=STREAM) as home:
+        await city.say(ben, plaza, "maya, count")
+        await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
+        await home.delivered(plaza)
+        assert await home.drafts(plaza) == []
+        said = next(e for e in await home.events(plaza) if isinstance(e.body, Said))
+        posts = await home.reception.sessions.posts(f"discord:{plaza.id}", said.id)
+    shown = [deed.text for deed in city.deeds("create", "edit", place=plaza)][1:]
+    assert len(shown) >= 3
+    assert all(text.endswith(" ▌") for text in shown[:-1])
+    assert all(WORDS.startswith(text.removesuffix(" ▌")) for text in shown)
+    assert [str(line.id) for line in city.lines(plaza)[1:]] == posts
+    assert len(posts) == 1
+
+
+async def test_a_long_draft_ends_as_several_messages(city: Twin, tmp_path: Path) -> None:
+    """Of a long answer the first message is what the draft was; the others follow it."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    script = lambda _: slowly(LONG)  # noqa: E731
+    async with lodged(city, tmp_path, {maya: "maya"}, script, options=STREAM) as home:
+        await city.say(ben, plaza, "maya, count")
+        await city.until(lambda: len(city.lines(plaza)) == 3)
+        await home.delivered(plaza)
+    assert " ".join(line.text for line in city.lines(plaza)[1:]) == LONG
+    assert city.lines(plaza)[1].edited
+
+
+async def test_an_edit_that_fails_leaves_the_answer_whole(city: Twin, tmp_path: Path) -> None:
+    """A draft whose edits are refused, or which somebody took away, ends as the whole line."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(
+        city, tmp_path, {maya: "maya"}, lambda _: slowly(WORDS), options=STREAM
+    ) as home:
+        city.faults.rate_limit("PATCH /channels/*/messages/*", via=False, retry_after=0.1)
+        await city.say(ben, plaza, "maya, count")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        city.town.delete_message(plaza.id, city.lines(plaza)[-1].id)
+        await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
+        await home.delivered(plaza)
+    assert len(city.lines(plaza)) == 2
+
+
+async def test_a_draft_of_a_turn_that_is_stopped_goes(city: Twin, tmp_path: Path) -> None:
+    """Who says stop while a mate speaks sees its draft go."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    script = lambda _: slowly(WORDS, 1.0)  # noqa: E731
+    async with lodged(city, tmp_path, {maya: "maya"}, script, options=STREAM) as home:
+        await city.say(ben, plaza, "maya, count")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.say(ben, plaza, "stop")
+        await city.until(lambda: all(line.by == "ben" for line in city.lines(plaza)))
+        await home.settled(plaza)
+        assert await home.said(plaza) == []
+        await home.no_drafts(plaza)
+
+
+async def test_drafts_that_were_left_behind_go(city: Twin, tmp_path: Path) -> None:
+    """At the next start, drafts are taken away whose turns are over, and those nobody knows of."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "one")
+        await home.hears(plaza, "one")
+    made = [
+        city.town.create_message(plaza.id, maya.id, text) for text in ("I was sa ▌", "I said ▌ it")
+    ]
+    async with lodged(city, tmp_path, {maya: "maya"}):
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+    assert [line.id for line in city.lines(plaza)][1:] == [made[1].id]
+
+
+async def test_marks_on_the_line_that_called(city: Twin, tmp_path: Path) -> None:
+    """A line that called a mate is marked as seen, then as answered; others bear no mark."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
+        plain = await city.say(ben, plaza, "what a day")
+        line = await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: city.line(line).reactions == {"✅": ("Maya",)})
+        assert city.line(plain).reactions == {}
+    marks = [(deed.kind, deed.text) for deed in city.deeds("react", "unreact")]
+    assert marks == [("react", "👀"), ("react", "✅"), ("unreact", "👀")]
+
+
+async def test_a_turn_that_failed_is_marked(city: Twin, tmp_path: Path) -> None:
+    """Where the model gives no answer, the line that called is marked so, and people are told."""
+
+    def script(_: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(outcome="failed", text="no")
+
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, script, options=MARKS):
+        line = await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: "❌" in city.line(line).reactions)
+        await city.until(lambda: "👀" not in city.line(line).reactions)
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+    assert city.lines(plaza)[-1].text.startswith("-# *")
