@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 
@@ -132,14 +133,22 @@ class Faults:
         return self._add(fault)
 
     def fail(
-        self, route: str, status: int = 502, *, carried: bool = False, times: int = 1, bot: str = ""
+        self,
+        route: str,
+        status: int = 502,
+        *,
+        carried: bool = False,
+        times: int = 1,
+        bot: str = "",
+        body: dict[str, Any] | None = None,
     ) -> Fault:
-        """A 5xx of Discord's own: before the call is carried out, or (`carried`) after it.
+        """An error of Discord's own: before the call is carried out, or (`carried`) after it.
 
         discord.py tries a call again by itself after 500, 502, 504 and 524 (1 s, 3 s, ...).
+        `body`: what it says (`code`, `message`, `errors`), for an error that has words.
         """
-        body = {"message": f"{status}: Bad Gateway", "code": 0}
-        return self._add(Fault("call", route, times, bot, carried, status, body))
+        said = body or {"message": f"{status}: {HTTPStatus(status).phrase}", "code": 0}
+        return self._add(Fault("call", route, times, bot, carried, status, said))
 
     def lose(self, route: str, *, carried: bool, times: int = 1, bot: str = "") -> Fault:
         """The connection is cut in place of an answer; the call was carried out, or was not."""

@@ -88,6 +88,16 @@ def guild(made: dict[str, Any]) -> dict[str, Any]:
     return {**GUILD_READ, **{key: one for key, one in made.items() if key not in EVENTS_ONLY}}
 
 
+def guilds(asked: list[dict[str, Any]], bot: Bot, world: World) -> list[dict[str, Any]]:
+    """The guilds a bot is in, in the short form."""
+    inside = [one for one in asked if bot.id in world.town.guilds[int(one["id"])].members]
+    short = ("id", "name", "icon", "banner", "features")
+    permissions = str(world.town.compute_permissions(world.guild.id, bot.id))
+    return [
+        {**{k: one[k] for k in short}, "owner": False, "permissions": permissions} for one in inside
+    ]
+
+
 def anything(value: Any, world: World) -> Any:
     """Whatever a response or an event holds, by its shape; changed in place."""
     if isinstance(value, list):

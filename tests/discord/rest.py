@@ -173,6 +173,10 @@ class Rest(Gateway):
 
     def _served(self, asked: Asked, gateway: str) -> Any:
         match [asked.method, *asked.parts]:
+            case ["GET", "users", "@me", "guilds"] if asked.bot is not None:
+                return mend.guilds(self._dispatch_rest(asked), asked.bot, self)
+            case ["DELETE", "users", "@me", "guilds", _] if asked.bot is not None:
+                return self._leave(asked.bot)
             case ["GET", "guilds", _]:
                 made = mend.guild(self._dispatch_rest(asked))
                 if asked.query.get("with_counts") in TRUE:
@@ -237,6 +241,11 @@ class Rest(Gateway):
             return self._dispatch_rest(Asked(asked.bot, "PATCH", asked.path, {}, body, [], None))
         self.town.emit("USER_UPDATE", dict(serializers.user_payload(user)))
         return dict(serializers.user_payload(user))
+
+    def _leave(self, bot: Bot) -> None:
+        """A bot leaves; the guild stays."""
+        self.town.remove_member(self.guild.id, bot.id)
+        self.to_bot(bot, "GUILD_DELETE", {"id": str(self.guild.id)})
 
     def _create(self, asked: Asked, channel: int) -> Any:
         recipients = self.town.get_channel(channel).recipient_ids

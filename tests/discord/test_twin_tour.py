@@ -81,12 +81,16 @@ async def test_the_guild_its_members_channels_and_roles(city: Twin) -> None:
         await client.change_presence(activity=discord.Game("chess"), status=discord.Status.idle)
         await city.until(lambda: city.presences)
         await made.delete()
+        assert [one.name async for one in client.fetch_guilds()] == ["The City"]
         await city.leave(ben)
         await city.until(lambda: here.get_member(ben.id) is None)
         dana = city.person("dana")
         await city.until(lambda: here.get_member(dana.id))
         await city.rename(plaza, "square")
         await city.until(lambda: client.text(plaza).name == "square")
+        await here.leave()
+        await city.until(lambda: client.count("guild_remove"))
+        assert [one.name async for one in client.fetch_guilds()] == []
 
 
 async def test_threads_their_members_and_their_lists(city: Twin) -> None:
