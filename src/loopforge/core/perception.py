@@ -16,6 +16,7 @@ from loopforge.core.words import Words, decode_plain, encode_plain, public
 from loopforge.errors import BadPerception
 
 PerceptionMode = Literal["accurate", "partial", "spin"]
+MODES: tuple[str, ...] = get_args(PerceptionMode)
 LineKind = Literal["heard", "said", "mine", "note", "result", "told"]
 
 
@@ -82,7 +83,7 @@ class AgentPerception(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise BadPerception("a perception needs the `name` of the mind it is for")
         if self.step < 0:
             raise BadPerception("`step` counts from 0")
-        if self.perception_mode not in get_args(PerceptionMode):
+        if self.perception_mode not in MODES:
             raise BadPerception(
                 f"`perception_mode` is {self.perception_mode!r}; it is accurate, partial or spin"
             )

@@ -42,7 +42,7 @@ class AgentActionPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise BadPlan("`intent` is missing; say in one word what the plan is for")
         if self.mode not in MODES:
             raise BadPlan(f"`mode` is {self.mode!r}; it is guardrail or context")
-        if not isinstance(self.riskiness, int | float) or not 0 <= self.riskiness <= 1:
+        if not isinstance(self.riskiness, (int, float)) or not 0 <= self.riskiness <= 1:
             raise BadPlan(f"`riskiness` is {self.riskiness!r}; it lies between 0 and 1")
 
     def to_dict(self) -> dict[str, Any]:
