@@ -127,6 +127,19 @@ async def test_a_damaged_file_of_accounts(tmp_path: Path, twin: Twin, city: City
         assert len(await city.calls("getMe")) == 1
 
 
+async def test_what_was_mended(tmp_path: Path, discord_city: Discord) -> None:  # noqa: F811
+    """An account that Discord refused is tried at once when the mate is connected again."""
+    maya = discord_city.bot("Maya", approved=())
+    account = Account(platform="discord", token=maya.token, mates=("maya",))
+    async with home(tmp_path, Manners(connector=discord_city.connector)) as (_, there, tokens):
+        tokens.keep(account)
+        why = "its Message Content Intent is off. Switch it on in the developer portal (Bot)."
+        await until(there, "discord", "maya", why)
+        maya.approved = frozenset({"message_content"})
+        tokens.keep(account)
+        await until(there, "discord", "maya", "connected as Maya")
+
+
 def test_nothing_is_loaded_for_nobody(tmp_path: Path) -> None:
     """A home of which nobody is on a platform starts without the libraries of platforms."""
     code = """

@@ -1,4 +1,4 @@
-"""loopforge mate: make, list, show and check mates, and see how they came to be.
+"""loopforge mate: make, list, show, check and connect mates, and see how they came to be.
 
 Versions are read from the ledger as they are; what changed on disk is written there by the home
 when it runs, never by a command.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import settings
+from loopforge.cli import connect, settings
 from loopforge.errors import Unknown
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 
 @app.callback()
 def _mate() -> None:
-    """Make, list, show and check mates, and see how they came to be."""
+    """Make, list, show, check and connect mates, and see how they came to be."""
 
 
 @asynccontextmanager
@@ -194,6 +194,10 @@ def check(
             typer.echo("All is well.")
     if found:
         raise typer.Exit(1)
+
+
+app.command()(connect.connect)
+app.command()(connect.disconnect)
 
 
 def _is_terminal() -> bool:

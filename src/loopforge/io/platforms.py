@@ -93,11 +93,17 @@ States = Mapping[str, Mapping[str, str]]
 class Attached:
     """A surface as deliveries have it, which knows whether it is sending anything.
 
-    `states` says how it stands with each account, by its mates.
+    `states` says how it stands with each account, by its mates; `stuck` whether one was refused,
+    and is not tried again soon.
     """
 
-    def __init__(self, surface: Running, states: Callable[[], Mapping[str, str]]) -> None:
-        self.name, self.states = surface.name, states
+    def __init__(
+        self,
+        surface: Running,
+        states: Callable[[], Mapping[str, str]],
+        stuck: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.name, self.states, self.stuck = surface.name, states, stuck
         self.run, self.close = surface.run, surface.close
         self._surface, self._sending = surface, 0
         self._idle = asyncio.Event()
@@ -139,6 +145,7 @@ class Platforms:
         self._troubles: dict[str, str] = {}
         self._tasks = Tasks()
         self._changing = asyncio.Lock()
+        self._written = 0
 
     async def open(self, later: float = 0.0) -> None:
         """Begin with every platform that mates are connected to, `later` seconds from now."""
@@ -173,7 +180,12 @@ class Platforms:
             await self._parts.clock.sleep(LOOK)
 
     async def _look(self) -> None:
-        """Take up which accounts there are now; platforms whose accounts are the same go on."""
+        """Take up which accounts there are now; platforms whose accounts are the same go on.
+
+        But one that was refused is begun anew when the file is written: somebody mended something.
+        """
+        before, self._written = self._written, self._tokens.written()
+        again = self._written != before
         try:
             found = self._tokens.accounts()
         except BadSettings as error:
@@ -189,11 +201,16 @@ class Platforms:
             platform
             for platform in {**self._accounts, **accounts}
             if accounts.get(platform) != self._accounts.get(platform)
+            or (again and self._stuck(platform))
         ]
         if changed:
             scrub_logs([account.token for account in found])
         self._accounts = accounts
         await asyncio.gather(*(self._begin(platform) for platform in changed))
+
+    def _stuck(self, platform: Platform) -> bool:
+        surface = self._surfaces.get(platform)
+        return surface is not None and surface.stuck()
 
     async def _begin(self, platform: Platform) -> None:
         """Run a platform with the accounts there are now, or not at all."""
@@ -277,7 +294,11 @@ class Platforms:
                     Options(stream=manners.streams, marks=manners.marks, files=manners.limits),
                     manners.connector,
                 )
-                return Attached(discord, lambda: dict(map(_told, discord.states())))
+                return Attached(
+                    discord,
+                    lambda: dict(map(_told, discord.states())),
+                    lambda: any(state.standing == "refused" for state in discord.states()),
+                )
 
     async def _knock(self, platform: str, account: str, name: str) -> str | None:
         match await self._parts.pairing.knock(platform, account, name):

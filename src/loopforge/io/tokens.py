@@ -74,6 +74,17 @@ class Tokens:
                 accounts.append(account)
         return accounts
 
+    def kept(self, platform: Platform) -> list[Account]:
+        """The file's accounts of a platform."""
+        return [each for each in self._kept() if each.platform == platform]
+
+    def written(self) -> int:
+        """When the file was written last, in nanoseconds; 0 where there is none."""
+        try:
+            return self._path.stat().st_mtime_ns
+        except OSError:
+            return 0
+
     def secrets(self) -> list[str]:
         """Every token, to be kept out of what anybody sees."""
         return [account.token for account in self.accounts()]

@@ -1,0 +1,142 @@
+"""loopforge mate connect and disconnect: bots of Discord and Telegram by which mates talk.
+
+A token is read from its variable, from standard input, or asked for without showing it; never from
+the command line, where others could read it. mate.py offers these commands among its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loopforge.cli import settings
+from loopforge.errors import InputError
+
+if TYPE_CHECKING:
+    from loopforge.core.mate import Mate
+    from loopforge.io.findings import Finding
+    from loopforge.io.tokens import Account, Platform
+    from loopforge.settings import Settings
+
+
+class Where(StrEnum):
+    """A platform."""
+
+    discord = "discord"
+    telegram = "telegram"
+
+
+SIGNS = {"ok": "ok   ", "warn": "note ", "bad": "WRONG"}
+Name = Annotated[str, typer.Argument(help="The mate's handle, such as maya; or all.")]
+
+
+def connect(
+    context: typer.Context,
+    name: Name,
+    to: Annotated[Where, typer.Option("--to", help="Where it is to talk.")],
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Several mates speak by this bot, each by its name.")
+    ] = False,
+    stdin: Annotated[
+        bool, typer.Option("--token-from-stdin", help="Read the token from standard input.")
+    ] = False,
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Leave the bot's own name and picture as they are.")
+    ] = False,
+) -> None:
+    """Let a mate talk on Discord or Telegram, by a bot whose token you have.
+
+    The token is taken from DISCORD_TOKEN_NAME or TELEGRAM_TOKEN_NAME (for `all` without the name)
+    if that is set, else asked for. It is checked, the bot is given the mate's name and face, and
+    the token is kept in the home, readable by you alone. Exit code 1 if mates cannot talk by it
+    yet.
+    """
+    from loopforge.io import connect as connecting
+    from loopforge.io.tokens import Tokens
+    from loopforge.mates.roster import Roster
+
+    there = settings(context)
+    if not there.file.exists():
+        raise InputError(f"{there.home} is no home yet; `loopforge up` makes it.")
+    mates = Roster(there.home / "mates").mates()
+    platform: Platform = to.value
+    mate = connecting.found(name, mates)
+    token = _token(there, mate, platform, stdin=stdin)
+    tokens = Tokens(there.data, there.tokens)
+    account, report = asyncio.run(
+        connecting.connect(tokens, mates, name, platform, token, shared=shared, as_is=as_is)
+    )
+    for finding in report.findings:
+        show(finding)
+    typer.echo()
+    for what, address in report.ways:
+        typer.echo(f"{what}: {address}")
+    typer.echo(_kept(account, mates))
+    if not report.well:
+        raise typer.Exit(1)
+
+
+def _token(there: Settings, mate: Mate | None, platform: str, *, stdin: bool) -> str:
+    """The token, from where there is one. Raises InputError where nobody can be asked."""
+    if stdin:
+        return sys.stdin.read().strip()
+    ending = f"_{mate.handle.upper().replace('-', '_')}" if mate else ""
+    variable = f"{platform.upper()}_TOKEN{ending}"
+    if given := there.tokens.get(variable, ""):
+        typer.echo(f"The token is taken from {variable}.", err=True)
+        return given
+    if not sys.stdin.isatty():
+        raise InputError(
+            f"There is no terminal to ask for the token at. Set {variable}, or give it to standard "
+            "input with --token-from-stdin."
+        )
+    return str(typer.prompt("Token (it is not shown)", hide_input=True))
+
+
+def _kept(account: Account, mates: dict[str, Mate]) -> str:
+    from loopforge.io.connect import TITLES
+    from loopforge.io.findings import listed
+    from loopforge.io.tokens import EVERYBODY, FILE
+
+    who = "All mates are"
+    if EVERYBODY not in account.mates:
+        names = [mates[each].name if each in mates else each for each in account.mates]
+        who = f"{listed(names)} {'is' if len(names) == 1 else 'are'}"
+    return (
+        f"{who} connected to {TITLES[account.platform]}. The token is kept in data/{FILE}, which "
+        "you alone can read. A home that runs takes it up within seconds; else start it: "
+        "`loopforge up`."
+    )
+
+
+def disconnect(
+    context: typer.Context,
+    name: Name,
+    platform: Annotated[Where, typer.Option("--from", help="Where it is to talk no longer.")],
+) -> None:
+    """Let a mate no longer talk on Discord or Telegram, and forget the bot's token."""
+    from loopforge.io import connect as connecting
+    from loopforge.io.tokens import Tokens
+    from loopforge.mates.roster import Roster
+
+    there = settings(context)
+    for mate in Roster(there.home / "mates").mates().values():
+        name = mate.handle if name.casefold() == mate.name.casefold() else name
+    gone = connecting.disconnect(Tokens(there.data, there.tokens), name, platform.value)
+    others = [mate for mate in gone.mates if mate != name.casefold()]
+    typer.echo(f"{name} is no longer connected to {connecting.TITLES[platform.value]}.")
+    if others and len(gone.mates) > 1:
+        typer.echo(f"Its bot goes on for {', '.join(others)}.")
+    else:
+        typer.echo("The token is forgotten here. The bot itself is still where it was invited.")
+
+
+def show(finding: Finding) -> None:
+    """Print a finding as the doctor does."""
+    typer.echo(f"{SIGNS[finding.state]}  {finding.said}")
+    if finding.mend:
+        typer.echo(f"       -> {finding.mend}")

@@ -1,0 +1,165 @@
+"""Checks: from what Discord says of an account to what is wrong with it, and what to do.
+
+Pure: introduce.py asks, this judges. The permissions that mates need stand here, and nowhere else.
+Does not cover what a server's own rules (slow mode, AutoMod) do to single messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+import discord
+from loopforge.io.findings import Finding, listed
+
+PORTAL = "https://discord.com/developers/applications"
+NEEDED = (
+    "view_channel",
+    "send_messages",
+    "send_messages_in_threads",
+    "read_message_history",
+    "attach_files",
+    "add_reactions",
+)
+"""What a mate does in a channel: nothing that it does not do is asked for."""
+WEBHOOKS = "manage_webhooks"
+"""What an account of several mates needs besides, to speak under each one's name."""
+MESSAGE_CONTENT = 1 << 18 | 1 << 19
+"""An application's flags: it may read messages, as one in many servers or in few."""
+VITAL = ("send_messages", "read_message_history")
+"""Without these a mate cannot talk at all, or cannot know whether a message was sent."""
+
+
+class Channel(Struct, frozen=True):
+    """A channel, and what the account may do there."""
+
+    name: str
+    permissions: int
+
+
+class Server(Struct, frozen=True):
+    """A server that the account is in, and its channels that messages can be in."""
+
+    name: str
+    channels: tuple[Channel, ...] = ()
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """What Discord says of an account. `servers` are the first ones, of as many as `of`.
+
+    `code_grant`: it can be invited only by a program of its maker's. `endpoint`: its commands go to
+    an address on the web instead.
+    """
+
+    application: int
+    name: str
+    flags: int
+    public: bool = True
+    code_grant: bool = False
+    endpoint: bool = False
+    servers: tuple[Server, ...] = ()
+    of: int = 0
+
+
+def wanted(*, shared: bool) -> tuple[str, ...]:
+    """The permissions that an account needs, by their names in discord.py."""
+    return (*NEEDED, WEBHOOKS) if shared else NEEDED
+
+
+def invite(application: int, *, shared: bool) -> str:
+    """The address by which the account is brought into a server, with exactly what it needs."""
+    asked = discord.Permissions(**dict.fromkeys(wanted(shared=shared), True))
+    scopes = ("bot", "applications.commands")
+    return discord.utils.oauth_url(application, permissions=asked, scopes=scopes)
+
+
+def findings(standing: Standing, *, shared: bool) -> list[Finding]:
+    """Everything that was looked at, from the account down to its channels."""
+    found = [Finding("ok", f"the token is good: this is {standing.name}.")]
+    found += _application(standing)
+    if not standing.servers:
+        said = "the bot is in no server yet, so that nobody can talk to it."
+        address = invite(standing.application, shared=shared)
+        return [*found, Finding("warn", said, f"Open this, and choose a server: {address}")]
+    for server in standing.servers:
+        found += _server(server, standing.application, shared=shared)
+    if standing.of > len(standing.servers):
+        rest = standing.of - len(standing.servers)
+        found.append(Finding("ok", f"it is in {rest} more servers, which were not looked at."))
+    return found
+
+
+def _application(standing: Standing) -> Iterator[Finding]:
+    page = f"{PORTAL}/{standing.application}"
+    if standing.flags & MESSAGE_CONTENT:
+        yield Finding("ok", "its Message Content Intent is on.")
+    else:
+        said = "its Message Content Intent is off, so that Discord does not let it in."
+        mend = f"Switch it on under Privileged Gateway Intents, and save: {page}/bot"
+        yield Finding("bad", said, mend)
+    if standing.code_grant:
+        said = "it wants an OAuth2 Code Grant, so that nobody can invite it."
+        yield Finding("bad", said, f"Switch off Requires OAuth2 Code Grant: {page}/bot")
+    if standing.endpoint:
+        said = "its commands go to an address on the web, and never reach this home."
+        mend = f"Empty the Interactions Endpoint URL, and save: {page}/information"
+        yield Finding("warn", said, mend)
+
+
+def _server(server: Server, application: int, *, shared: bool) -> Iterator[Finding]:
+    seen = [each for each in server.channels if _may(each, "view_channel")]
+    if not seen:
+        said = f"in {server.name} it can see no channel."
+        yield Finding("bad", said, "Give its role View Channel there, or in some of the channels.")
+        return
+    gaps = False
+    for permission in wanted(shared=shared):
+        if without := [each for each in seen if not _may(each, permission)]:
+            gaps = True
+            yield _lacking(server, seen, without, permission, application, shared=shared)
+    if not gaps:
+        count = len(seen)
+        where = f"{count} channel" if count == 1 else f"{count} channels"
+        yield Finding("ok", f"in {server.name} it may do all that it needs, in {where}.")
+
+
+def _lacking(
+    server: Server,
+    seen: Sequence[Channel],
+    without: Sequence[Channel],
+    permission: str,
+    application: int,
+    *,
+    shared: bool,
+) -> Finding:
+    label = permission.replace("_", " ").title().replace(" In ", " in ")
+    if len(without) == len(seen):
+        said = f"in {server.name} it lacks the permission {label}"
+        mend = f"Give it to its role, or invite it anew: {invite(application, shared=shared)}"
+    else:
+        places = listed(f"#{each.name}" for each in without)
+        said = f"in {server.name} it lacks the permission {label} in {places}"
+        mend = "Give it to its role in these channels, or leave them to others."
+    vital = permission in VITAL and len(without) == len(seen)
+    return Finding("bad" if vital else "warn", f"{said}{_consequence(permission)}.", mend)
+
+
+def _consequence(permission: str) -> str:
+    match permission:
+        case "send_messages":
+            return ": it reads there, and cannot answer"
+        case "read_message_history":
+            return ": it can neither catch up nor know whether a message was sent"
+        case "manage_webhooks":
+            return ": its mates speak there with their names before their words"
+        case "add_reactions":
+            return ": it cannot show that it has seen a line"
+        case "attach_files":
+            return ": it cannot give files there"
+        case _:
+            return ""
+
+
+def _may(channel: Channel, permission: str) -> bool:
+    return bool(getattr(discord.Permissions(channel.permissions), permission))

@@ -1,0 +1,134 @@
+"""Introduce: a short visit to Discord with the token of one account, without its gateway.
+
+Asks how the account stands (checks.py judges it), tells Discord its commands, and gives it a mate's
+name and face. What Discord refuses of that is a finding, and no failure. Does not hear or say
+anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import aiohttp
+
+import discord
+from loopforge.core.mate import Mate
+from loopforge.errors import LoopforgeError, NotLetIn, Unreachable
+from loopforge.io.discord.checks import Channel, Server, Standing
+from loopforge.io.discord.client import Client
+from loopforge.io.discord.crowd import Crowd
+from loopforge.io.discord.options import Options
+from loopforge.io.discord.slash import Slash
+from loopforge.io.discord.troubles import failed
+from loopforge.io.findings import Finding
+from loopforge.io.picture import picture
+from loopforge.io.tokens import Account
+
+LONGEST = 60.0
+"""Seconds that a visit may take; Discord may ask for patience in between."""
+MOST = 5
+"""Servers that are looked at closely; each costs three calls."""
+NAME = 32
+"""Characters that a user's name may have."""
+TALK = (discord.TextChannel, discord.VoiceChannel, discord.StageChannel, discord.ForumChannel)
+
+Connector = Callable[[], aiohttp.BaseConnector]
+
+
+@asynccontextmanager
+async def visiting(account: Account, connector: Connector | None = None) -> AsyncIterator[Visit]:
+    """Be at Discord with this account. Raises NotLetIn for a bad token, and Unreachable."""
+    made = connector() if connector is not None else None
+    # Nothing is ever heard on this client: it never connects to the gateway.
+    client = Client(account, cast("Any", None), Options(), made)
+    try:
+        async with asyncio.timeout(LONGEST):
+            async with client:
+                await client.login(account.token)
+                yield Visit(client)
+    except discord.LoginFailure:
+        raise NotLetIn(
+            "Discord does not know this token. Make a new one (Reset Token, on the page Bot of the "
+            "application): https://discord.com/developers/applications"
+        ) from None
+    except LoopforgeError:
+        raise
+    except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+        why = failed(error, "Discord").why
+        raise Unreachable(f"Discord could not be asked: {why} Try again.") from None
+
+
+class Visit:
+    """A visit with one account."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def standing(self) -> Standing:
+        """How the account stands."""
+        info, user = await self._client.application_info(), self._client.user
+        guilds = [guild async for guild in self._client.fetch_guilds(limit=200, with_counts=False)]
+        servers = [await self._server(guild.id) for guild in guilds[:MOST]]
+        return Standing(
+            application=info.id,
+            name=str(user),
+            flags=info.flags.value,
+            public=info.bot_public,
+            code_grant=info.bot_require_code_grant,
+            endpoint=info.interactions_endpoint_url is not None,
+            servers=tuple(servers),
+            of=len(guilds),
+        )
+
+    async def _server(self, id: int) -> Server:
+        guild = await self._client.fetch_guild(id, with_counts=False)
+        me = await guild.fetch_member(self._client.id)
+        channels = [each for each in await guild.fetch_channels() if isinstance(each, TALK)]
+        return Server(
+            guild.name,
+            tuple(Channel(each.name, each.permissions_for(me).value) for each in channels),
+        )
+
+    async def register(self) -> Finding:
+        """Tell Discord the commands, just as the home does whenever it connects."""
+        Slash(Crowd([], {}), cast("Any", _Nobody())).equip(self._client)
+        try:
+            made = await self._client.tree.sync()
+        except discord.DiscordException as error:
+            why = failed(error, "Discord").why
+            mend = "The home tells them again whenever it starts."
+            return Finding("warn", f"Discord did not take the commands: {why}", mend)
+        return Finding("ok", f"Discord knows its {len(made)} commands; type / to see them.")
+
+    async def present(self, mate: Mate) -> list[Finding]:
+        """Give the account the mate's name and face."""
+        user, wanted = self._client.user, mate.name[:NAME]
+        assert user is not None
+        if user.name == wanted:
+            named = Finding("ok", f"its name is {wanted}.")
+        else:
+            named = await _tried(user.edit(username=wanted), f"its name is {wanted} now.", "name")
+        name = wanted if named.state == "ok" else user.name
+        # A picture goes with the name that there is: Discord's schema wants one.
+        face = user.edit(username=name, avatar=picture(mate.handle, mate.colour))
+        return [named, await _tried(face, f"it has {mate.name}'s face now.", "picture")]
+
+
+async def _tried(edit: Awaitable[object], done: str, what: str) -> Finding:
+    try:
+        await edit
+    except (discord.DiscordException, ValueError) as error:
+        why = failed(error, "Discord").why
+        mend = "Discord lets it be changed twice an hour: run this again later, or set it in the "
+        return Finding("warn", f"its {what} stays: {why}", f"{mend}developer portal.")
+    return Finding("ok", done)
+
+
+class _Nobody:
+    """Takes the place of whoever carries out commands; here they are only told."""
+
+    async def command(self) -> None:
+        """Nothing."""

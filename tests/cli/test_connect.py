@@ -1,0 +1,107 @@
+"""loopforge mate connect and disconnect: what is asked, refused and said. Nobody is visited."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from loopforge.cli import main
+from loopforge.home import make_home
+from loopforge.io.tokens import Account, Tokens
+
+TELEGRAM = f"123456:{'A' * 35}"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with the mates that come along, and nobody at its terminal."""
+    make_home(tmp_path / "home")
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    return tmp_path / "home"
+
+
+def run(home: Path, *arguments: str) -> int:
+    """One command in this home; its exit code."""
+    return main(["--home", str(home), "mate", *arguments])
+
+
+def test_a_bad_token(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is no token is refused with where to find one; it is neither shown nor kept."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("0123456789abcdef0123456789abcdef\n"))
+    assert run(home, "connect", "maya", "--to", "discord", "--token-from-stdin") == 2
+    said = capsys.readouterr().err
+    assert "no token of a bot of Discord" in said
+    assert "https://discord.com/developers/applications" in said
+    assert "0123456789abcdef" not in said
+    assert Tokens(home / "data", {}).accounts() == []
+
+
+def test_a_token_of_the_environment(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The mate's own variable is taken before anybody is asked, and named."""
+    monkeypatch.setenv("DISCORD_TOKEN_MAYA", TELEGRAM)
+    assert run(home, "connect", "Maya", "--to", "discord") == 2
+    said = capsys.readouterr().err
+    assert "taken from DISCORD_TOKEN_MAYA" in said
+    assert "This is a token of Telegram, not of Discord." in said
+    assert TELEGRAM not in said
+
+
+def test_nobody_to_ask(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a terminal and a variable it is said how to give the token."""
+    assert run(home, "connect", "all", "--to", "telegram") == 2
+    said = capsys.readouterr().err
+    assert "Set TELEGRAM_TOKEN, or give it" in said
+    assert "--token-from-stdin" in said
+
+
+def test_never_on_the_command_line(home: Path) -> None:
+    """A token that is given as an argument is not taken."""
+    assert run(home, "connect", "maya", TELEGRAM, "--to", "telegram") == 2
+    assert run(home, "connect", "maya", "--to", "telegram", "--token", TELEGRAM) == 2
+
+
+def test_a_mate_that_is_not(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A mate that does not exist cannot be connected; those that do are named."""
+    assert run(home, "connect", "mayo", "--to", "discord") == 2
+    said = capsys.readouterr().err
+    assert "There is no mate 'mayo'. Known: maya, merlin, zuzu." in said
+
+
+def test_disconnected(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A mate that is disconnected is forgotten, and the others of its bot stay."""
+    tokens = Tokens(home / "data", {})
+    tokens.keep(Account(platform="telegram", token=TELEGRAM, mates=("maya", "merlin")))
+    assert run(home, "disconnect", "Maya", "--from", "telegram") == 0
+    assert "Its bot goes on for merlin." in capsys.readouterr().out
+    assert [each.mates for each in tokens.accounts()] == [("merlin",)]
+    assert run(home, "disconnect", "merlin", "--from", "telegram") == 0
+    assert "The token is forgotten here." in capsys.readouterr().out
+    assert tokens.accounts() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("zuzu", "zuzu speaks by the bot that is there for all; disconnect `all`."),
+        ("merlin", "merlin's token comes from TELEGRAM_TOKEN_MERLIN; unset that variable"),
+        ("all", ""),
+    ],
+)
+def test_what_speaks_otherwise(
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    said: str,
+) -> None:
+    """Who speaks by the bot of all, or by a variable, is told how to end that."""
+    monkeypatch.setenv("TELEGRAM_TOKEN_MERLIN", f"7{TELEGRAM}")
+    Tokens(home / "data", {}).keep(Account(platform="telegram", token=TELEGRAM, mates=("*",)))
+    assert run(home, "disconnect", name, "--from", "telegram") == (2 if said else 0)
+    assert said in capsys.readouterr().err

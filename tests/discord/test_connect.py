@@ -1,0 +1,268 @@
+"""Connecting a mate's bot to Discord: what is looked at, told and kept, against the twin."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+import discord
+from loopforge.core.mate import Mate
+from loopforge.errors import InputError, NotLetIn, Unreachable
+from loopforge.io.connect import Report, Roads, connect, disconnect, visit
+from loopforge.io.discord import checks
+from loopforge.io.discord.checks import Channel, Server, Standing
+from loopforge.io.findings import Finding
+from loopforge.io.picture import picture
+from loopforge.io.tokens import Account, Tokens
+from tests.discord.lodging import lodged
+from tests.discord.twin import Twin
+from tests.discord.words import Bot
+
+pytestmark = pytest.mark.anyio
+MATES = {
+    handle: Mate(name=handle.capitalize(), handle=handle, prompt="You are.", hash="0" * 16)
+    for handle in ("maya", "otto")
+}
+
+
+def bad(report: Report) -> list[str]:
+    """What keeps mates from talking."""
+    return [finding.said for finding in report.findings if finding.state == "bad"]
+
+
+def warned(report: Report) -> str:
+    """What is worth knowing, as one text."""
+    found = [finding for finding in report.findings if finding.state == "warn"]
+    return "\n".join(f"{finding.said} {finding.mend}" for finding in found)
+
+
+async def joined(city: Twin, path: Path, bot: Bot, name: str = "maya", **more: bool) -> Report:
+    """Connect a mate by a bot of the city."""
+    tokens = Tokens(path / "data", {})
+    roads = Roads(connector=city.connector)
+    _, report = await connect(tokens, MATES, name, "discord", bot.token, roads=roads, **more)
+    return report
+
+
+async def test_a_bot_becomes_a_mate(city: Twin, tmp_path: Path) -> None:
+    """A good token is kept for its owner alone; the bot has the mate's name, face and commands."""
+    city.channel("plaza")
+    bot = city.bot("some-bot")
+    report = await joined(city, tmp_path, bot)
+    assert report.well
+    assert warned(report) == ""
+    (account,) = Tokens(tmp_path / "data", {}).accounts()
+    assert (account.token, account.mates) == (bot.token, ("maya",))
+    assert stat.S_IMODE((tmp_path / "data" / "accounts.json").stat().st_mode) == 0o600
+    user = city.town.users[bot.id]
+    assert user.name == "Maya"
+    assert user.avatar is not None
+    puts = [call for call in city.calls if call.method == "PUT" and call.path.endswith("/commands")]
+    (told,) = puts
+    names = {command["name"] for command in told.body}
+    assert {"stop", "title", "Why?"} <= names
+    assert bot.token not in str(report)
+
+
+async def test_the_home_tells_the_same_commands(city: Twin, tmp_path: Path) -> None:
+    """What connecting tells Discord is what a running home tells it: neither undoes the other."""
+    city.channel("plaza")
+    bot = city.bot("Maya")
+    await joined(city, tmp_path, bot)
+
+    def told() -> list[object]:
+        puts = [each for each in city.calls if each.method == "PUT" and "commands" in each.path]
+        return [each.body for each in puts]
+
+    async with lodged(city, tmp_path, {bot: "maya"}):
+        await city.until(lambda: len(told()) == 2)
+    assert told()[0] == told()[1]
+
+
+async def test_a_token_that_discord_does_not_know(city: Twin, tmp_path: Path) -> None:
+    """A wrong token is said with what to do, and is not kept."""
+    stranger = Bot("Eve", f"{'A' * 24}.Twin-A.{'b' * 30}", 1, 2, 0, frozenset())
+    with pytest.raises(NotLetIn, match="does not know this token") as refused:
+        await joined(city, tmp_path, stranger)
+    assert stranger.token not in str(refused.value)
+    assert Tokens(tmp_path / "data", {}).accounts() == []
+
+
+async def test_discord_that_has_trouble(city: Twin, tmp_path: Path) -> None:
+    """Where Discord cannot be asked, that is said and nothing is kept."""
+    bot = city.bot("Maya")
+    for _ in range(9):
+        city.faults.fail("GET /users/@me", 503)
+    with pytest.raises(Unreachable, match="Discord"):
+        await joined(city, tmp_path, bot)
+    assert Tokens(tmp_path / "data", {}).accounts() == []
+
+
+async def test_the_intent_is_missing(city: Twin, tmp_path: Path) -> None:
+    """Without the Message Content Intent it is said where to switch that on; the token is kept."""
+    city.channel("plaza")
+    bot = city.bot("Maya", approved=())
+    report = await joined(city, tmp_path, bot)
+    (intent,) = [finding for finding in report.findings if finding.state == "bad"]
+    assert "Message Content Intent is off" in intent.said
+    assert f"https://discord.com/developers/applications/{bot.application}/bot" in intent.mend
+    assert Tokens(tmp_path / "data", {}).accounts() != []
+
+
+async def test_nobody_invited_it(city: Twin, tmp_path: Path) -> None:
+    """A bot that is in no server is told how to come into one: the address asks for what it needs."""
+    bot = city.bot("Maya", invited=False)
+    report = await joined(city, tmp_path, bot)
+    assert report.well
+    address = f"client_id={bot.application}&scope=bot+applications.commands&permissions="
+    assert address in warned(report)
+    ((_, way),) = report.ways
+    asked = discord.Permissions(int(way.rpartition("=")[2]))
+    assert asked == discord.Permissions(
+        view_channel=True,
+        send_messages=True,
+        send_messages_in_threads=True,
+        read_message_history=True,
+        attach_files=True,
+        add_reactions=True,
+    )
+
+
+async def test_permissions_that_are_missing(city: Twin, tmp_path: Path) -> None:
+    """Which permission is missing in which channel is said; a channel it does not see is none."""
+    city.channel("plaza")
+    city.channel("quiet")
+    city.channel("secret")
+    bot = city.bot("Maya")
+    await city.forbid(bot, "quiet", "send_messages")
+    await city.forbid(bot, "secret", "view_channel", "send_messages")
+    report = await joined(city, tmp_path, bot)
+    assert "lacks the permission Send Messages in #quiet: it reads there" in warned(report)
+    assert "secret" not in warned(report)
+    assert report.well
+
+
+async def test_a_shared_bot(city: Twin, tmp_path: Path) -> None:
+    """A bot for all keeps its name, and is asked to have webhooks for theirs."""
+    city.channel("plaza")
+    bot = city.bot("House")
+    await city.forbid(bot, "plaza", "manage_webhooks")
+    report = await joined(city, tmp_path, bot, "all")
+    assert city.town.users[bot.id].name == "House"
+    assert "Manage Webhooks" in warned(report)
+    ((_, way),) = report.ways
+    assert discord.Permissions(int(way.rpartition("=")[2])).manage_webhooks
+    (account,) = Tokens(tmp_path / "data", {}).accounts()
+    assert account.mates == ("*",)
+
+
+async def test_two_mates_by_one_bot(city: Twin, tmp_path: Path) -> None:
+    """A bot that is one mate's is another's only where that is said; then it is both's."""
+    city.channel("plaza")
+    bot, tokens = city.bot("House"), Tokens(tmp_path / "data", {})
+    await joined(city, tmp_path, bot, "maya", shared=True)
+    assert city.town.users[bot.id].name == "House"
+    with pytest.raises(InputError, match="maya's already"):
+        await joined(city, tmp_path, bot, "otto")
+    await joined(city, tmp_path, bot, "otto", shared=True)
+    assert [account.mates for account in tokens.accounts()] == [("maya", "otto")]
+    disconnect(tokens, "maya", "discord")
+    assert [account.mates for account in tokens.accounts()] == [("otto",)]
+
+
+async def test_a_name_that_is_refused(city: Twin, tmp_path: Path) -> None:
+    """Discord lets a name be changed twice an hour: that it refuses is said, and is no failure."""
+    city.channel("plaza")
+    bot = city.bot("some-bot")
+    refusal = {
+        "code": 50035,
+        "message": "Invalid Form Body",
+        "errors": {"username": {"_errors": [{"code": "X", "message": "You are too fast."}]}},
+    }
+    city.faults.fail("PATCH /users/@me", 400, body=refusal)
+    report = await joined(city, tmp_path, bot)
+    assert report.well
+    assert "its name stays" in warned(report)
+    assert "You are too fast." in warned(report)
+    assert city.town.users[bot.id].avatar is not None
+
+
+async def test_looking_changes_nothing(city: Twin) -> None:
+    """Looking at an account again tells Discord nothing."""
+    city.channel("plaza")
+    bot = city.bot("some-bot")
+    account = Account(platform="discord", token=bot.token, mates=("maya",))
+    report = await visit(account, roads=Roads(connector=city.connector))
+    assert report.well
+    assert {call.method for call in city.calls} == {"GET"}
+
+
+# ---------------------------------------------------------------- the pure half
+
+ALL = discord.Permissions.all().value
+
+
+def standing(**more: object) -> Standing:
+    """An account with which all is well."""
+    server = Server("City", (Channel("plaza", ALL),))
+    fields = {"application": 7, "name": "Maya", "flags": 1 << 19, "servers": (server,), "of": 1}
+    return Standing(**{**fields, **more})  # type: ignore[arg-type]
+
+
+def states(found: list[Finding]) -> list[str]:
+    """How each is."""
+    return [finding.state for finding in found]
+
+
+def test_all_is_well() -> None:
+    """Where all is well, nothing is to be done."""
+    found = checks.findings(standing(), shared=True)
+    assert states(found) == ["ok"] * 3
+    assert not any(finding.mend for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"flags": 0}, "Message Content Intent is off"),
+        ({"code_grant": True}, "OAuth2 Code Grant"),
+        ({"servers": (Server("City", (Channel("plaza", 0),)),)}, "can see no channel"),
+        (
+            {"servers": (Server("City", (Channel("plaza", ALL & ~(1 << 11)),)),)},
+            "lacks the permission Send Messages: it reads there",
+        ),
+        (
+            {"servers": (Server("City", (Channel("plaza", ALL & ~(1 << 16)),)),)},
+            "lacks the permission Read Message History",
+        ),
+    ],
+)
+def test_what_keeps_mates_from_talking(more: dict[str, object], said: str) -> None:
+    """Each thing that keeps mates from talking is bad, and comes with what to do."""
+    (found,) = [
+        each for each in checks.findings(standing(**more), shared=False) if each.state == "bad"
+    ]
+    assert said in found.said
+    assert found.mend
+
+
+def test_what_only_hinders() -> None:
+    """What mates can do without is a warning: an endpoint, reactions, webhooks, other servers."""
+    plaza = Channel("plaza", ALL & ~(1 << 6) & ~(1 << 29))
+    account = standing(endpoint=True, servers=(Server("City", (plaza,)),), of=9)
+    found = checks.findings(account, shared=True)
+    assert states(found) == ["ok", "ok", "warn", "warn", "warn", "ok"]
+    assert "8 more servers" in found[-1].said
+    alone = checks.findings(account, shared=False)
+    assert not any("Webhooks" in finding.said for finding in alone)
+
+
+def test_a_face_is_an_image() -> None:
+    """A face is a PNG and a JPEG of 256 by 256, the same each time, another for another mate."""
+    png = picture("maya", "#2a9d8f")
+    assert png.startswith(b"\x89PNG")
+    assert png[16:24] == (256).to_bytes(4, "big") * 2
+    assert picture("maya", "#2a9d8f", "jpeg").startswith(b"\xff\xd8\xff")
+    assert png == picture("maya", "#2a9d8f") != picture("otto", "#2a9d8f")

@@ -1,0 +1,142 @@
+"""Connecting a mate's bot to Telegram: what is looked at, told and kept, against the twin."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from loopforge.chat.commands import COMMANDS
+from loopforge.core.mate import Mate
+from loopforge.errors import InputError, NotLetIn, Unreachable
+from loopforge.io.connect import Report, Roads, connect, visit
+from loopforge.io.picture import picture
+from loopforge.io.telegram import checks
+from loopforge.io.telegram.checks import Standing
+from loopforge.io.tokens import Account, Tokens
+from tests.telegram.city import City
+from tests.telegram.twin import Twin
+
+pytestmark = pytest.mark.anyio
+MAYA = Mate(
+    name="Maya", handle="maya", prompt="You are.", hash="0" * 16, role="field scientist of failures"
+)
+
+
+def warned(report: Report) -> str:
+    """What is worth knowing, as one text."""
+    found = [finding for finding in report.findings if finding.state == "warn"]
+    return "\n".join(f"{finding.said} {finding.mend}" for finding in found)
+
+
+async def joined(twin: Twin, path: Path, token: str, name: str = "maya", **more: bool) -> Report:
+    """Connect Maya by a bot of the city."""
+    tokens, roads = Tokens(path / "data", {}), Roads({"telegram": twin.base})
+    _, report = await connect(tokens, {"maya": MAYA}, name, "telegram", token, roads=roads, **more)
+    return report
+
+
+async def test_a_bot_becomes_a_mate(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A good token is kept; the bot has the mate's name, role, face and the rooms' commands."""
+    bot = await city.bot("Some Bot", "maya_bot", reads_all=True)
+    report = await joined(twin, tmp_path, bot.token)
+    assert report.well
+    assert warned(report) == ""
+    (account,) = Tokens(tmp_path / "data", {}).accounts()
+    assert (account.token, account.mates) == (bot.token, ("maya",))
+    profile = twin.town.accounts[bot.id].profile
+    assert profile["name"] == "Maya"
+    assert profile["description"] == profile["short_description"] == MAYA.role
+    assert profile["photo"] == hashlib.sha256(picture("maya", MAYA.colour, "jpeg")).hexdigest()
+    told = {command["command"] for command in profile["commands"]["default"]}
+    assert told == {command.name for command in COMMANDS}
+    assert report.ways == (
+        ("Talk to it in private", "https://t.me/maya_bot"),
+        ("Bring it into a group", "https://t.me/maya_bot?startgroup=true"),
+    )
+
+
+async def test_privacy_mode(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A bot that hears only what is for it in groups is told how to hear all; that is no failure."""
+    bot = await city.bot("Maya", "maya_bot")
+    report = await joined(twin, tmp_path, bot.token)
+    assert report.well
+    assert "privacy mode is on" in warned(report)
+    assert "/setprivacy to https://t.me/BotFather, choose @maya_bot, then Disable" in warned(report)
+
+
+async def test_a_token_that_telegram_does_not_know(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A wrong token is said with what to do, and is not kept."""
+    token = f"123456:{'A' * 35}"
+    with pytest.raises(NotLetIn, match="does not know this token") as refused:
+        await joined(twin, tmp_path, token)
+    assert token not in str(refused.value)
+    assert Tokens(tmp_path / "data", {}).accounts() == []
+
+
+async def test_telegram_that_has_trouble(tmp_path: Path, twin: Twin, city: City) -> None:
+    """Where Telegram cannot be asked, that is said and nothing is kept."""
+    bot = await city.bot("Maya", "maya_bot")
+    await city.fault("getMe", "before", times=9)
+    with pytest.raises(Unreachable, match="Telegram"):
+        await joined(twin, tmp_path, bot.token)
+    assert Tokens(tmp_path / "data", {}).accounts() == []
+
+
+async def test_a_name_that_is_refused(
+    tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Telegram lets names be changed a few times a day: that it refuses is said, and no failure."""
+    monkeypatch.setenv("PTB_TIMEDELTA", "1")  # else the error itself warns of its old type
+    bot = await city.bot("Some Bot", "maya_bot", reads_all=True)
+    await city.fault("setMyName", "flood", retry_after=3600)
+    report = await joined(twin, tmp_path, bot.token)
+    assert report.well
+    assert "its name stays: Telegram asks for 3600 s of patience." in warned(report)
+    assert "photo" in twin.town.accounts[bot.id].profile
+
+
+async def test_a_bot_of_all_keeps_its_face(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A bot for all mates keeps its name and picture; so does one that is to stay as it is."""
+    house = await city.bot("House", "house_bot", reads_all=True)
+    await joined(twin, tmp_path, house.token, "all")
+    own = await city.bot("Mine", "mine_bot", reads_all=True)
+    await joined(twin, tmp_path, own.token, as_is=True)
+    for bot in (house, own):
+        assert set(twin.town.accounts[bot.id].profile) == {"commands"}
+    assert [each.mates for each in Tokens(tmp_path / "data", {}).accounts()] == [("*",), ("maya",)]
+
+
+async def test_looking_changes_nothing(twin: Twin, city: City) -> None:
+    """Looking at a bot again asks, and tells Telegram nothing; nor does it take messages away."""
+    bot = await city.bot("Maya", "maya_bot")
+    account = Account(platform="telegram", token=bot.token, mates=("maya",))
+    report = await visit(account, roads=Roads({"telegram": twin.base}))
+    assert report.well
+    assert {call.method for call in await city.calls()} == {"getMe", "getWebhookInfo"}
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [
+        ("", "No token was given"),
+        ("maya", "is no token of a bot of Telegram"),
+        (f"{'A' * 24}.Twin-A.{'b' * 30}", "is a token of Discord"),
+    ],
+)
+async def test_what_is_no_token(tmp_path: Path, token: str, said: str) -> None:
+    """What does not look like a token is said before anybody is asked."""
+    with pytest.raises(InputError, match=said):
+        await connect(Tokens(tmp_path, {}), {"maya": MAYA}, "maya", "telegram", token)
+
+
+def test_a_webhook_and_no_groups() -> None:
+    """A bot whose messages go elsewhere cannot talk; one that may not join groups is told how."""
+    there = Standing(username="maya_bot", reads_all=True, joins=False, webhook="bots.example.org")
+    first, webhook, joins, _ = checks.findings(there)
+    assert first.state == "ok"
+    assert webhook.state == "bad"
+    assert "bots.example.org" in webhook.said
+    assert joins.state == "warn"
+    assert "/setjoingroups" in joins.mend
