@@ -172,8 +172,13 @@ class Reception:
         name: str,
         command: str,
         argument: str,
+        *,
+        keeper: bool = False,
     ) -> str:
-        """Do what a command asks, and say what was done. Raises InputError."""
+        """Do what a command asks, and say what was done. Raises InputError.
+
+        `keeper`: who asks may manage that place on the platform.
+        """
         platform = spot.key.partition(":")[0]
         person = await self._people.meet(platform, account, name)
         if spot.kind == "private":
@@ -182,7 +187,15 @@ class Reception:
                 return notice or "Somebody who keeps this home has to let you in first."
         room = await self.sessions.room(spot, mates)
         await self._front.arrive(room, person.id, name, platform)
-        return await self._front.act(room, person.id, command, argument)
+        return await self._front.act(
+            room,
+            person.id,
+            command,
+            argument,
+            keeper=keeper,
+            surface=platform,
+            account=account,
+        )
 
     async def complete(self, place: str, account: str, command: str, begun: str) -> list[str]:
         """What a command's argument may be, for somebody who was heard in a room by this place."""
