@@ -8,7 +8,6 @@ does.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import io
 import logging
 import re
@@ -40,7 +39,6 @@ class Slash:
 
     def __init__(self, crowd: Crowd, reception: Reception) -> None:
         self._crowd, self._reception = crowd, reception
-        self._keeper = "keeper" in inspect.signature(reception.command).parameters
         self._offered: set[int] = set()
         self._tasks = Tasks()
 
@@ -106,14 +104,11 @@ class Slash:
         client, user = interaction.client, interaction.user
         mates = self._crowd.mates_in(channel) or self._crowd.mates_of(client.account)
         spot = spot_of(channel, user.display_name)
-        more: dict[str, Any] = {}
-        if self._keeper:
-            allowed = interaction.permissions
-            manages = allowed.manage_channels or allowed.manage_guild
-            more["keeper"] = spot.kind == "private" or manages
+        allowed = interaction.permissions
+        keeper = allowed.manage_channels or allowed.manage_guild or spot.kind == "private"
         try:
             return await self._reception.command(
-                spot, mates, str(user.id), user.display_name, name, argument, **more
+                spot, mates, str(user.id), user.display_name, name, argument, keeper=keeper
             )
         except LoopforgeError as error:
             return str(error)

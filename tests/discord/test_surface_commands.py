@@ -1,0 +1,113 @@
+"""Slash commands and "Why?": what people ask of a room on Discord, and what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from loopforge.chat.menu import COMMANDS
+from loopforge.core.room import Titled
+from tests.discord.lodging import lodged
+from tests.discord.twin import Twin
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_menu_is_on_discord(city: Twin, tmp_path: Path) -> None:
+    """Every command of the menu is a slash command, and "Why?" is on every message."""
+    maya = city.bot("Maya")
+    async with lodged(city, tmp_path, {maya: "maya"}):
+        await city.until(lambda: maya.commands.get(None))
+        names = {name for name, _ in maya.commands[None]}
+    assert names == {command.name for command in COMMANDS} | {"Why?"}
+
+
+async def test_a_command_changes_the_room(city: Twin, tmp_path: Path) -> None:
+    """A command of somebody who may manage the channel is done and answered before all."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.until(lambda: maya.commands.get(None))
+        await city.say(ben, plaza, "hello")
+        await home.hears(plaza, "hello")
+        answer = await city.slash(ben, plaza, maya, "stop", {})
+        await city.until(lambda: "Stopped" in answer.text)
+        assert not answer.ephemeral
+        assert (await home.app.front.settings_of(await home.room(plaza))).stopped
+
+
+async def test_what_only_keepers_may(city: Twin, tmp_path: Path) -> None:
+    """Who may not change the room is told so; who manages the channel on Discord may."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.until(lambda: maya.commands.get(None))
+        await city.say(ben, plaza, "hello")
+        await home.hears(plaza, "hello")
+        refused = await city.slash(ben, plaza, maya, "title", {"text": "The square"})
+        await city.until(lambda: refused.text)
+        city.guild.everyone_role.permissions |= 1 << 4
+        allowed = await city.slash(ben, plaza, maya, "title", {"text": "The square"})
+        await city.until(lambda: allowed.text)
+        titles = [e.body for e in await home.events(plaza) if isinstance(e.body, Titled)]
+    assert "/title is for" in refused.text
+    assert "The square" in allowed.text
+    assert [str(body.title) for body in titles] == ["The square"]
+
+
+async def test_a_private_command_is_answered_in_private(city: Twin, tmp_path: Path) -> None:
+    """What is for the asker alone is seen by the asker alone; long answers come as a file too."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}):
+        await city.until(lambda: maya.commands.get(None))
+        answer = await city.slash(ben, plaza, maya, "status", {})
+        await city.until(lambda: answer.text)
+        assert answer.ephemeral
+
+
+async def test_arguments_are_completed(city: Twin, tmp_path: Path) -> None:
+    """While somebody types an argument, what it may be is offered."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.until(lambda: maya.commands.get(None))
+        await city.say(ben, plaza, "hello")
+        await home.hears(plaza, "hello")
+        choices = await city.autocomplete(ben, plaza, maya, "add", "mate", "me")
+    assert [choice["value"] for choice in choices] == ["merlin"]
+
+
+async def test_why(city: Twin, tmp_path: Path) -> None:
+    """Who asks "Why?" of what a mate said gets its flight record, alone."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.until(lambda: maya.commands.get(None))
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.delivered(plaza)
+        answer = await city.context(ben, maya, "Why?", city.lines(plaza)[-1])
+        await city.until(lambda: answer.text)
+        nothing = await city.context(ben, maya, "Why?", await city.say(maya.name, plaza, "x"))
+        await city.until(lambda: nothing.text)
+    assert answer.ephemeral
+    assert "Maya" in answer.text
+    assert answer.line is not None
+    assert answer.line.files == ("answer.txt",)
+    assert "no line of a room" in nothing.text
+
+
+async def test_a_slow_answer_is_announced(city: Twin, tmp_path: Path) -> None:
+    """What takes longer than Discord waits is announced in time, and given when it is there."""
+    going = asyncio.Event()
+
+    async def slowly(_platform: str, _account: str, _name: str) -> str | None:
+        await going.wait()
+        return None
+
+    maya, ben = city.bot("Maya"), city.person("ben")
+    async with lodged(city, tmp_path, {maya: "maya"}, knock=slowly):
+        await city.until(lambda: maya.commands.get(None))
+        answer = await city.slash(ben, city.private(ben, maya), maya, "status", {}, settled=False)
+        assert answer.deferred
+        going.set()
+        await city.until(lambda: answer.text and not answer.deferred)
+        assert answer.ephemeral
