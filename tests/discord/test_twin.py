@@ -141,6 +141,8 @@ async def test_files_go_both_ways_by_signed_addresses(city: Twin) -> None:
         sent = await client.text(plaza).send("here", file=file)
         assert await sent.attachments[0].read() == PICTURE
         assert sent.attachments[0].description == "a picture"
+        with pytest.raises(discord.NotFound):
+            await client.http.get_from_cdn(sent.attachments[0].url.partition("?")[0])
         city.faults.fail("GET /attachments/**", 503)
         with pytest.raises(discord.HTTPException):
             await sent.attachments[0].read()
@@ -215,11 +217,14 @@ async def test_a_nonce_is_honoured_and_a_webhook_has_none(city: Twin) -> None:
         await channel.get_partial_message(one.id).delete()
         with pytest.raises(discord.NotFound, match="10008"):
             await channel.send("once", nonce="row-7")
+        route = discord.http.Route("POST", "/channels/{channel_id}/messages", channel_id=plaza.id)
+        for _ in "12":
+            await client.http.request(route, json={"content": "unenforced", "nonce": "row-8"})
         hook = await channel.create_webhook(name="Loopforge")
         await hook.send("twice", username="Cleo", wait=True)
         await hook.send("twice", username="Cleo", wait=True)
-    (group,) = city.doubled(plaza)
-    assert [line.text for line in group] == ["twice", "twice"]
+    doubled = [[line.text for line in group] for group in city.doubled(plaza)]
+    assert doubled == [["unenforced"] * 2, ["twice"] * 2]
 
 
 async def test_an_application_knows_itself(city: Twin) -> None:

@@ -33,9 +33,10 @@
         city.deeds("create", "edit", "delete", "typing"), city.calls
         # the fixture asserts at the end: city.deviations == []  (Discord's own schemas)
 
-As a process: `python -m tests.discord.twin` prints its addresses as JSON (see control.py).
-SimCord is the model of Discord, third party; here stand sockets and what it lacks (town.py,
-rest.py, mend.py). Does not cover voice, sharding, OAuth, pictures of the CDN, real rate limits.
+As a process: `python -m tests.discord.twin` prints its addresses as JSON (control.py, remote.py).
+In tests elsewhere: `from tests.discord.conftest import city`. SimCord is the model of Discord, third
+party; here stand sockets and what it lacks (town.py, rest.py, mend.py, rules.py). One guild. Does
+not cover voice, sharding, OAuth, pictures of the CDN, or rate limits that nobody planned.
 """
 
 from __future__ import annotations
