@@ -1,0 +1,120 @@
+"""Files on Discord, both ways, and messages that cannot be taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from loopforge.artifacts.receive import Limits
+from loopforge.chat.places import Spot
+from loopforge.core.room import Heard
+from tests.discord.lodging import PLAIN, lodged
+from tests.discord.twin import Twin
+
+pytestmark = pytest.mark.anyio
+PICTURE = bytes.fromhex("89504e470d0a1a0a") + bytes(range(200))
+SMALL = replace(PLAIN, files=Limits(size=1000, text=500), most_files=2)
+
+
+async def test_a_file_is_kept_and_shown_elsewhere(city: Twin, tmp_path: Path) -> None:
+    """What people attach is kept byte for byte, and comes along to the room's other places."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "hello")
+        await home.hears(plaza, "hello")
+        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        files = [("face.png", PICTURE), ("notes.txt", b"buy bread")]
+        await city.say(ben, plaza, "look", files=files)
+        await city.until(lambda: len(city.lines(mall)) == 1)
+        await home.delivered(plaza)
+        heard = next(e.body for e in await home.events(plaza) if _files(e.body))
+        kept = [await home.app.artifacts.get(str(file.hash)) for file in _files(heard)]
+    urls = [str(one["url"]) for one in city.find(city.lines(mall)[0]).attachments]
+    assert [str(file.name) for file in _files(heard)] == ["face.png", "notes.txt"]
+    assert kept == [PICTURE, b"buy bread"]
+    assert city.lines(mall)[0].files == ("face.png", "notes.txt")
+    assert city.lines(mall)[0].text == "look"
+    assert city.town.cdn.get(urls[0].partition("?")[0]) == PICTURE
+
+
+def _files(body: object) -> tuple[object, ...]:
+    return body.files if isinstance(body, Heard) else ()
+
+
+async def test_a_file_alone_is_a_line(city: Twin, tmp_path: Path) -> None:
+    """A message that is nothing but a file is heard, and in private answered."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        line = await city.dm(ben, maya, "", files=[("notes.txt", b"buy bread")])
+        await city.until(lambda: len(city.lines(line.channel)) == 2)
+        assert await home.heard(line.channel) == [""]
+
+
+async def test_a_file_that_is_too_large(city: Twin, tmp_path: Path) -> None:
+    """What is too large is refused with its limit, before it is fetched; the words are heard."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    large = [("film.mp4", bytes(2000))]
+    async with lodged(city, tmp_path, {maya: "maya"}, options=SMALL) as home:
+        await city.say(ben, plaza, "among others", files=large)
+        line = await city.dm(ben, maya, "see", files=large)
+        await city.until(lambda: len(city.lines(line.channel)) == 3)
+        await home.hears(plaza, "among others")
+        await home.hears(line.channel, "see")
+    told = next(each for each in city.lines(line.channel) if "too large" in each.text)
+    assert told.text == "film.mp4 is too large: 2,000 bytes of at most 1,000. Give a part of it."
+    assert told.reply_to == line.id
+    assert len(city.lines(plaza)) == 1
+
+
+async def test_a_line_that_is_too_long(city: Twin, tmp_path: Path) -> None:
+    """A message beyond the limit of lines is refused with the reason, to who called a mate."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, line_limit=100) as home:
+        await city.say(ben, plaza, f"{maya.mention} {'long ' * 100}")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        assert await home.heard(plaza) == []
+    assert "100" in city.lines(plaza)[-1].text
+
+
+async def test_strangers_see_one_notice(city: Twin, tmp_path: Path) -> None:
+    """A stranger who writes in private is shown the notice as a reply; nothing of it is heard."""
+
+    async def closed(_platform: str, _account: str, _name: str) -> str | None:
+        return "Ask the owner to let you in with the code 1234."
+
+    maya, ben = city.bot("Maya"), city.person("ben")
+    async with lodged(city, tmp_path, {maya: "maya"}, knock=closed) as home:
+        line = await city.dm(ben, maya, "hello")
+        await city.until(lambda: len(city.lines(line.channel)) == 2)
+        assert await home.room(line.channel) == ""
+        assert home.models.asked == []
+    notice = city.lines(line.channel)[-1]
+    assert (notice.text, notice.reply_to) == (
+        "Ask the owner to let you in with the code 1234.",
+        line.id,
+    )
+
+
+async def test_other_bots_are_heard_as_bots(city: Twin, tmp_path: Path) -> None:
+    """Somebody else's bot is heard, as a bot; our own accounts are not heard at all."""
+    maya, other, plaza = city.bot("Maya"), city.bot("Beep"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say("Beep", plaza, "maya, beep")
+        await city.until(lambda: len(city.lines(plaza)) >= 2)
+        await home.settled(plaza)
+        heard = [e.body for e in await home.events(plaza) if isinstance(e.body, Heard)]
+    assert [(str(body.text), body.bot) for body in heard] == [("maya, beep", True)]
+    assert other.id in {line.author for line in city.lines(plaza)}
+
+
+async def test_marks_become_names(city: Twin, tmp_path: Path) -> None:
+    """Whom and what a message mentions is read by name."""
+    maya, ben, eve = city.bot("Maya"), city.person("ben"), city.person("eve")
+    plaza = city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, f"<@{eve.id}> is in <#{plaza.id}> <:bun:12> `<@{eve.id}>`")
+        await home.hears(plaza, f"@eve is in #plaza :bun: `<@{eve.id}>`")
