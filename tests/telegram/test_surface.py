@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from loopforge.artifacts.receive import Limits
 from loopforge.core.room import Heard, LineEdited, PlaceLeft, Said
+from loopforge.io.platforms import Manners
+from loopforge.models.scripted import ScriptedAnswer
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.twin import Twin
@@ -175,3 +180,144 @@ async def test_commands(tmp_path: Path, twin: Twin, city: City) -> None:
         assert answer.text.startswith("Stopped.")
         (room,) = await home.rooms()
         assert not any(isinstance(e.body, Heard) for e in await home.events(room))
+
+
+async def test_a_shared_bot(tmp_path: Path, twin: Twin, city: City) -> None:
+    """One bot for many mates: each line bears its mate's name, and a reply finds that mate."""
+    house = await city.bot("House", "house_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, house])
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN": house.token}, twin.base) as home:
+        await city.say(ana, lab, "merlin, are you there?")
+        (first,) = await city.heard(lab, by=house)
+        assert first.text == "Merlin: This is answer 1."
+        await city.say(ana, lab, "go on", reply_to=first)
+        await city.heard(lab, by=house, count=2)
+        (room,) = await home.rooms()
+        said = [e.body.mate for e in await home.events(room) if isinstance(e.body, Said)]
+        assert said == ["merlin", "merlin"]
+
+
+async def test_drafts_in_a_group(tmp_path: Path, twin: Twin, city: City) -> None:
+    """In a group a draft is a message that grows, and in its place stands the whole answer."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, maya])
+    text = "This is a long answer, which comes in pieces, and every piece of it counts."
+    slow = ScriptedAnswer(text=text, pieces=12, pause=0.25)
+    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, token, twin.base, script=lambda _: slow) as home:
+        await city.say(ana, lab, "maya, tell me")
+
+        async def whole() -> bool:
+            lines = await city.lines(lab, by=maya)
+            return [line.text for line in lines] == [text]
+
+        await home.until(whole)
+        edits = await city.calls("editMessageText")
+        assert edits
+        drafts = [call.params["text"] for call in await city.calls("sendMessage")]
+        assert all(draft.endswith("▌") for draft in drafts)
+        assert len(await city.lines(lab, by=maya)) == 1
+
+
+async def test_drafts_in_private(tmp_path: Path, twin: Twin, city: City) -> None:
+    """In a private chat Telegram's own drafts are used."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana = await city.person("Ana", "ana")
+    slow = ScriptedAnswer(text="This one comes in many small pieces.", pieces=8, pause=0.3)
+    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, token, twin.base, script=lambda _: slow):
+        await city.say(ana, maya, "tell me")
+        chat = await city.private(ana, maya)
+        await city.heard(chat, by=maya)
+        assert await city.drafts()
+        assert len(await city.lines(chat, by=maya)) == 1
+
+
+async def test_marks(tmp_path: Path, twin: Twin, city: City) -> None:
+    """The line that called a mate is marked when it is seen, and again when it is answered."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana = await city.person("Ana", "ana")
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+        await city.say(ana, maya, "hello")
+
+        async def marked() -> bool:
+            calls = await city.calls("setMessageReaction")
+            signs = [sign for call in calls for sign in "👀👌" if sign in str(_said(call.params))]
+            return signs == ["👀", "👌"]
+
+        await home.until(marked)
+
+
+def _said(params: Mapping[str, str]) -> object:
+    return json.loads(params["reaction"])
+
+
+async def test_files(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A file is kept and read; one that is too large is refused with a sentence."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana = await city.person("Ana", "ana")
+    manners = Manners(limits=Limits(size=100, text=1000))
+    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, token, twin.base, manners=manners) as home:
+        chat = await city.private(ana, maya)
+        await city.say(ana, maya, "read this", document=("notes.txt", b"the oven is hot"))
+        await city.heard(chat, by=maya)
+        (room,) = await home.rooms()
+        (heard,) = [e.body for e in await home.events(room) if isinstance(e.body, Heard)]
+        (file,) = heard.files
+        assert (str(file.name), str(file.text)) == ("notes.txt", "the oven is hot")
+        assert await home.app.artifacts.get(str(file.hash)) == b"the oven is hot"
+        await city.say(ana, maya, "", document=("big.bin", b"x" * 101))
+        lines = await city.heard(chat, by=maya, count=2)
+        assert lines[1].text.startswith("big.bin is too large: 101 bytes of at most 100.")
+
+
+async def test_a_group_that_grows(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A group that becomes a supergroup, under another number, stays the same room."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.group("Lab", [ana, maya])
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+        await city.say(ana, lab, "maya, one")
+        await city.heard(lab, by=maya)
+        great = await city.upgrade(lab)
+        await city.say(ana, great, "maya, two")
+        await city.heard(great, by=maya)
+        (room,) = await home.rooms()
+        state = await home.app.front.settings_of(room)
+        assert list(state.places) == [f"telegram:{great.id}"]
+
+
+async def test_a_stop_sign(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A stop sign that is put on a line stops the room."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, maya], admins=[maya])
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+        line = await city.say(ana, lab, "maya, one")
+        await city.heard(lab, by=maya)
+        await city.react(ana, line, "✋")
+        (room,) = await home.rooms()
+
+        async def stopped() -> bool:
+            return (await home.app.front.settings_of(room)).stopped
+
+        await home.until(stopped)
+
+
+async def test_a_bad_token(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A token that Telegram does not know is said plainly, and others are not disturbed."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana = await city.person("Ana", "ana")
+    tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": "123:nobody-knows-it"}
+    async with on_telegram(tmp_path, tokens, twin.base) as home:
+        await city.say(ana, maya, "hello")
+        await city.heard(await city.private(ana, maya), by=maya)
+
+        async def refused() -> bool:
+            return "does not know this token" in home.platforms.states()["telegram"]["merlin"]
+
+        await home.until(refused)
+        assert "nobody-knows-it" not in str(home.platforms.states())

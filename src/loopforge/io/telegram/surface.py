@@ -75,6 +75,7 @@ class Telegram:
             Poll(each.token, each.mates, clock, self._hear, options.base) for each in accounts
         ]
         self._order: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._moving = asyncio.Lock()
         sending = Sending(self._polls, reception.sessions, front, artifacts)
         self._sending = sending
         stage = Stage(sending, reception.sessions, front)
@@ -151,8 +152,10 @@ class Telegram:
 
     async def _message(self, poll: Poll, message: telegram.Message) -> None:
         spot, by = inward.spot(message, poll.number), inward.author(message)
-        if message.migrate_to_chat_id:
-            await self._moved(spot, message.migrate_to_chat_id)
+        if message.migrate_to_chat_id or message.migrate_from_chat_id:
+            before = message.migrate_from_chat_id or message.chat.id
+            after = message.migrate_to_chat_id or message.chat.id
+            await self._moved(Where(before).key, Spot(Where(after).key, spot.name, "group"))
             return
         if by.account in {str(each.number) for each in self._polls}:
             return
@@ -280,14 +283,17 @@ class Telegram:
         mine = [place for place in known if where(place).chat == chat]
         return [place for place in mine if where(place).bot in (None, bot)]
 
-    async def _moved(self, spot: Spot, chat: int) -> None:
-        """A group became a supergroup, under another number: the room goes along."""
-        room = await self._reception.sessions.known(spot.key)
-        if room:
-            state = await self._front.settings_of(room)
-            there = Spot(Where(chat).key, spot.name, spot.kind)
-            await self._reception.sessions.join(there, room, tuple(state.mates))
-            await self._front.unsettle(room, spot.key, "the group became another one")
+    async def _moved(self, before: str, there: Spot) -> None:
+        """A group became a supergroup, under another number: the room goes along.
+
+        Both numbers are told of it, in no certain order; the first that comes does it.
+        """
+        async with self._moving:
+            room = await self._reception.sessions.known(before)
+            if room:
+                state = await self._front.settings_of(room)
+                await self._reception.sessions.join(there, room, tuple(state.mates))
+                await self._front.unsettle(room, before, "the group became another one")
 
     async def _files(
         self, poll: Poll, attached: Sequence[inward.Attachment]
