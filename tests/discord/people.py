@@ -214,6 +214,13 @@ class People(World):
         """How it stands now."""
         return self.town.line(self.find(line))
 
+    def file(self, line: Line | int, name: str) -> bytes:
+        """What one attachment of a message holds."""
+        (url,) = (str(a["url"]) for a in self.find(line).attachments if a["filename"] == name)
+        held = self.town.cdn.get(url.partition("?")[0])
+        assert held is not None
+        return held
+
     def _own(self, person: Person | str, line: Line | int) -> Message:
         message, who = self.find(line), self.who(person)
         assert message.author_id == who.id, f"{who.name} did not write message {message.id}"

@@ -147,7 +147,8 @@ async def test_files_go_both_ways_by_signed_addresses(city: Twin) -> None:
         with pytest.raises(discord.HTTPException):
             await sent.attachments[0].read()
         assert await sent.attachments[0].read() == PICTURE
-    assert city.lines(plaza)[-1].files == ("back.png",)
+    line = city.lines(plaza)[-1]
+    assert (line.files, city.file(line, "back.png")) == (("back.png",), PICTURE)
 
 
 async def test_dms_go_both_ways_and_may_be_closed(city: Twin) -> None:

@@ -13,6 +13,7 @@ import base64
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
+from itertools import islice
 from typing import Any
 
 from simcord._clock import Clock
@@ -358,11 +359,20 @@ class World:
 
     # ---------------------------------------------------------------- records
 
-    def lines(self, place: Place | int | str | None = None, *, gone: bool = False) -> list[Line]:
-        """Every message there (or anywhere) in order; with `gone` those that were deleted too."""
+    def lines(
+        self, place: Place | int | str | None = None, *, gone: bool = False, last: int = 0
+    ) -> list[Line]:
+        """Every message there (or anywhere) in order; with `gone` those that were deleted too.
+
+        `last`: only the newest so many.
+        """
         where = None if place is None else self.where(place)
-        made = [self.town.line(m) for m in self.town.written if where in (None, m.channel_id)]
-        return [line for line in made if gone or not line.deleted]
+        found = (
+            message
+            for message in reversed(self.town.written)
+            if where in (None, message.channel_id) and (gone or message.id not in self.town.gone)
+        )
+        return [self.town.line(one) for one in islice(found, last or None)][::-1]
 
     def deeds(self, *kinds: str, place: Place | int | str | None = None) -> list[Deed]:
         """What happened, in order: of these kinds, there."""
