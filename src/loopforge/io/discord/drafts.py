@@ -181,10 +181,10 @@ class Drafts:
                 await self._clock.sleep(wait)
             async with showing.busy:
                 text = showing.pace.take(self._clock.ticks())
-                if showing.over or text is None or not looks(text):
+                if showing.over or not text or not text.strip():
                     continue
                 try:
-                    await self._put(stream, key, showing, looks(text))
+                    await self._put(stream, key, showing, looks(showing.voice.quoted + text))
                     refusals = 0
                 except SendFailed as failure:
                     refusals = REFUSED if failure.final else refusals + 1

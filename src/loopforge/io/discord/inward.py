@@ -195,7 +195,7 @@ class Inward:
         """Take one message in, once, whichever of our bots brought it."""
         if message.id in self._known or not speaks(message) or await self._is_ours(message):
             return
-        channel = client.met(message.channel)
+        channel = client.met(message.channel) or await find(client, message.channel.id)
         if channel is None:
             return
         seat, spot = Seat(client, channel), spot_of(channel, message.author.display_name)
@@ -255,7 +255,7 @@ class Inward:
                 reference=reference,
                 mention_author=False,
                 allowed_mentions=NOBODY,
-                nonce=f"notice-{message.id}"[:25],
+                nonce=f"n{message.id}",
             )
         except discord.HTTPException as error:
             log.info("a notice could not be shown: %s", scrub(error))
@@ -282,7 +282,7 @@ class Inward:
         channel = await find(client, event.channel_id) if told else None
         if channel is not None:
             try:
-                nonce = f"told-{event.message_id}"[:25]
+                nonce = f"t{event.message_id}"
                 await channel.send(f"-# *{told}*", allowed_mentions=NOBODY, nonce=nonce)
             except discord.HTTPException as error:
                 log.info("what a stop sign did could not be shown: %s", scrub(error))

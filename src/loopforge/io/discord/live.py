@@ -91,6 +91,8 @@ class Live:
                 await self._event(room, what)
 
     async def _think(self, room: str, turn: str, mate: str) -> None:
+        if mate not in self._front.mates:  # the room itself thinks of a title
+            return
         tasks = self._typing.setdefault(turn, Tasks())
         for place in await self._places(room):
             tasks.spawn(self._type(place, mate), f"typing in {place}")

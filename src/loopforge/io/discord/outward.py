@@ -22,14 +22,15 @@ from loopforge.core.delivery import nonce
 from loopforge.core.events import Event
 from loopforge.core.room import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import SendFailed, Unknown
-from loopforge.io.discord.crowd import Crowd
+from loopforge.io.discord.crowd import Crowd, named
 from loopforge.io.discord.drafts import Drafts
 from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.markdown import LIMIT, pieces, shown
-from loopforge.io.discord.troubles import failed
+from loopforge.io.discord.troubles import LOST, failed
 from loopforge.io.discord.voice import Voice
 from loopforge.io.discord.voices import Voices
+from loopforge.io.graphemes import clip
 from loopforge.io.session import Sessions
 from loopforge.io.split import as_file
 from loopforge.runtime.ports import Outgoing
@@ -94,6 +95,7 @@ class Outward:
         found = self._found.setdefault(out.delivery, {})
         if draft := await self._draft(out):
             found |= await self._shown(voice, draft, letter)
+            self._drafts.done(*self._turn(out))
         found |= await self._standing(out, voice, letter, found)
         if len(found) < len(letter.parts):
             return None
@@ -150,8 +152,7 @@ class Outward:
                 self._found.pop(out.delivery, None)
             raise
         finally:
-            if isinstance(out.event.body, Said):
-                self._drafts.done(out.place, out.event.body.turn)
+            self._drafts.done(*self._turn(out))
         return self._done(out)
 
     def _done(self, out: Outgoing) -> str:
@@ -163,10 +164,14 @@ class Outward:
         uploads: list[discord.File] = []
         if part == len(letter.parts) - 1 and letter.uploads:
             uploads, missing = await self._files.uploads(letter.files, voice.most, letter.long)
-            text = f"{text}\n{missing}".strip()[:LIMIT]
+            text = clip(f"{text}\n{missing}".strip(), LIMIT)
         return await voice.post(text, nonce(out.delivery, part), reply, uploads)
 
     # ------------------------------------------------------------ what stands there already
+
+    def _turn(self, out: Outgoing) -> tuple[str, str]:
+        """Where, and in which turn it was said."""
+        return out.place, getattr(out.event.body, "turn", "")
 
     async def _draft(self, out: Outgoing) -> int:
         """The message that shows what this line was to become; 0 if none does."""
@@ -232,21 +237,21 @@ class Outward:
     async def _matches(
         self, out: Outgoing, letter: Letter, part: int, text: str, message: discord.Message
     ) -> bool:
-        last = part == len(letter.parts) - 1
-        attached = bool(message.attachments)
-        if attached != (last and letter.uploads) and not (last and letter.uploads):
-            return False
-        same = message.content.strip() == text.strip()
-        longer = last and letter.uploads and message.content.startswith(text.strip())
-        if not same and not longer:
-            return False
-        line = await self._sessions.line(out.place, str(message.id))
-        return line in ("", out.event.id)
+        """Whether a message is this part, and not an earlier line that reads the same."""
+        content, text = message.content.strip(), text.strip()
+        if part == len(letter.parts) - 1 and letter.uploads:  # words for a lost file may follow
+            same = content.startswith(text)
+        else:
+            same = content == text and not message.attachments
+        return same and await self._sessions.line(out.place, str(message.id)) in ("", out.event.id)
 
     def _is_voice(self, voice: Voice, message: discord.Message) -> bool:
+        """Whether this voice may have said it; what bears no mate's face, any of us may have."""
         if voice.hook is not None:
-            return message.webhook_id == voice.hook.id and message.author.name == voice.name
-        return message.author.id == voice.seat.client.id
+            return self._hooks.said(message) and message.author.name == voice.name
+        if voice.whose:
+            return message.author.id == voice.seat.client.id
+        return self._crowd.ours(message.author.id) is not None
 
     # ------------------------------------------------------------ on what is there
 
@@ -258,7 +263,9 @@ class Outward:
         try:
             await seat.channel.get_partial_message(int(posts[0])).add_reaction(emoji)
         except Exception as error:
-            raise failed(error, "that place") from None
+            failure = failed(error, named(seat.channel))
+            if failure.why != LOST:
+                raise failure from None
         return posts[0]
 
     async def _revise(self, out: Outgoing, line: str) -> str:
@@ -270,9 +277,13 @@ class Outward:
         voice = await self._speaker(out, said)
         parts = list(pieces(f"{voice.quoted}{out.event.body.text}"))
         if len(parts) > len(posts):
-            parts = [*parts[: len(posts) - 1], f"{parts[len(posts) - 1][: LIMIT - 2]} …"]
+            parts = [*parts[: len(posts) - 1], f"{clip(parts[len(posts) - 1], LIMIT - 2)} …"]
         for message, text in zip(posts, parts, strict=False):
-            await voice.edit(int(message), text)
+            try:
+                await voice.edit(int(message), text)
+            except SendFailed as failure:
+                if failure.why != LOST:  # somebody took it away there
+                    raise
         for message in posts[len(parts) :]:
             await voice.delete(int(message))
         return " ".join(posts)

@@ -26,8 +26,9 @@ GONE = {
     50278: "this person takes no direct messages from the bot: they share no server any more.",
 }
 """Codes after which nothing else is worth sending there."""
+LOST = "the message it belongs to is gone."
 FINAL = {
-    10008: "the message it belongs to is gone.",
+    10008: LOST,
     10014: "Discord does not know this emoji.",
     30010: "the message bears too many reactions already.",
     40005: "it is too large for Discord.",

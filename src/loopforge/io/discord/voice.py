@@ -21,12 +21,21 @@ T = TypeVar("T")
 
 
 class Voice:
-    """Speaks in one place. `name` is shown over (hook) or before (`quoted`) what it says."""
+    """Speaks in one place. `name` is shown over (hook) or before (`quoted`) what it says.
+
+    `whose`: the mate that the account itself is, "" if it lends its voice.
+    """
 
     def __init__(
-        self, seat: Seat, hook: discord.Webhook | None = None, name: str = "", quoted: str = ""
+        self,
+        seat: Seat,
+        hook: discord.Webhook | None = None,
+        name: str = "",
+        quoted: str = "",
+        whose: str = "",
     ) -> None:
         self.seat, self.hook, self.name, self.quoted = seat, hook, name, quoted
+        self.whose = whose
 
     @property
     def place(self) -> str:

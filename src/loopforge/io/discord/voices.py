@@ -24,13 +24,13 @@ class Voices:
         """A mate's."""
         seat = await self._crowd.seat(place, mate)
         if seat.client.account.mates == (mate,):
-            return Voice(seat)
+            return Voice(seat, whose=mate)
         name, face = self._crowd.name(mate), self._crowd.face(mate)
         if face and not face.isalnum():
             name = f"{name} {face}"
         alone = self._crowd.mates_of(seat.client.account) == (mate,)
         if alone and isinstance(seat.channel, discord.DMChannel):
-            return Voice(seat)
+            return Voice(seat, whose=mate)
         return await self._named(seat, name, f"**{self._crowd.name(mate)}:** ")
 
     async def person(self, place: str, name: str, surface: str) -> Voice:

@@ -1,0 +1,93 @@
+"""The home dies in the middle of something: the next one ends it, once, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from loopforge.core.room import Said
+from loopforge.models.scripted import ScriptedAnswer
+from tests.discord.lodging import PLAIN, lodged
+from tests.discord.twin import Twin
+from tests.discord.words import Place
+
+pytestmark = pytest.mark.anyio
+SEND, HOOK = "POST /channels/*/messages", "POST /webhooks/*/*"
+STREAM = replace(PLAIN, stream=True)
+LONG = " ".join(f"word{n}" for n in range(450))
+WORDS = " ".join(f"word{n}" for n in range(60))
+
+
+async def dies(
+    city: Twin, path: Path, place: Place, who: str, target: str, carried: bool, words: str
+) -> None:
+    """A home that ends while this call is under way, before or after Discord has carried it out."""
+    bot = city.bots["House"]
+    gate = city.faults.hold(target, carried=carried)
+    async with lodged(city, path, {bot: who}, lambda _: words):
+        await city.say("ben", place, "maya, hello")
+        await gate.reached.wait()
+    city.faults.clear()
+
+
+@pytest.mark.parametrize("carried", [False, True])
+@pytest.mark.parametrize("who", ["maya", "*"])
+async def test_an_answer_that_was_on_its_way(
+    city: Twin, tmp_path: Path, who: str, carried: bool
+) -> None:
+    """An answer whose sending was cut off by the end of the process is there once after all."""
+    bot, plaza = city.bot("House"), city.channel("plaza")
+    city.person("ben")
+    target = SEND if who == "maya" else HOOK
+    await dies(city, tmp_path, plaza, who, target, carried, LONG)
+    city.town.clock.advance(600)  # nonces are forgotten by then
+    async with lodged(city, tmp_path, {bot: who}, lambda _: LONG) as home:
+        await city.until(lambda: len(city.lines(plaza)) == 3)
+        await home.delivered(plaza)
+        said = next(e for e in await home.events(plaza) if isinstance(e.body, Said))
+        posts = await home.reception.sessions.posts(f"discord:{plaza.id}", said.id)
+    assert " ".join(line.text for line in city.lines(plaza)[1:]) == LONG
+    assert posts == [str(line.id) for line in city.lines(plaza)[1:]]
+
+
+@pytest.mark.parametrize("who", ["maya", "*"])
+async def test_a_draft_that_was_growing(city: Twin, tmp_path: Path, who: str) -> None:
+    """A draft cut off by the end of the process ends as the whole line, in the same message."""
+    bot, plaza = city.bot("House"), city.channel("plaza")
+    city.person("ben")
+
+    def slow(pause: float) -> ScriptedAnswer:
+        return ScriptedAnswer(text=WORDS, pieces=6, pause=pause)
+
+    async with lodged(city, tmp_path, {bot: who}, lambda _: slow(5.0), options=STREAM) as home:
+        await city.say("ben", plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        for _ in range(200):
+            if await home.drafts(plaza):
+                break
+            await home.app.stamp.clock.sleep(0.02)
+    assert city.lines(plaza)[-1].text.endswith(" ▌")
+    async with lodged(city, tmp_path, {bot: who}, lambda _: slow(0.1), options=STREAM) as home:
+        await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
+        await home.delivered(plaza)
+        await home.no_drafts(plaza)
+    assert [line.text for line in city.lines(plaza)] == ["maya, hello", WORDS]
+
+
+async def test_a_draft_and_a_line_that_is_not_sent_yet(city: Twin, tmp_path: Path) -> None:
+    """A line that was said, but not yet put where its draft stands, is put there by the next one."""
+    bot, plaza = city.bot("House"), city.channel("plaza")
+    city.person("ben")
+    answer = ScriptedAnswer(text=WORDS, pieces=4, pause=0.6)
+    gate = city.faults.hold("PATCH /channels/*/messages/*", times=50)
+    async with lodged(city, tmp_path, {bot: "maya"}, lambda _: answer, options=STREAM) as home:
+        await city.say("ben", plaza, "maya, hello")
+        await gate.reached.wait()
+        await home.eventually(plaza, Said)
+    city.faults.clear()
+    async with lodged(city, tmp_path, {bot: "maya"}, lambda _: answer, options=STREAM) as home:
+        await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
+        await home.delivered(plaza)
+    assert [line.text for line in city.lines(plaza)] == ["maya, hello", WORDS]
