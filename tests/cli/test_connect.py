@@ -105,3 +105,24 @@ def test_what_speaks_otherwise(
     Tokens(home / "data", {}).keep(Account(platform="telegram", token=TELEGRAM, mates=("*",)))
     assert run(home, "disconnect", name, "--from", "telegram") == (2 if said else 0)
     assert said in capsys.readouterr().err
+
+
+def test_the_doctor_offline(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Offline the doctor says which accounts there are, asks nobody, and shows no token."""
+    tokens = Tokens(home / "data", {})
+    tokens.keep(Account(platform="telegram", token=TELEGRAM, mates=("maya", "merlin")))
+    tokens.keep(Account(platform="discord", token="secret", mates=("*",)))
+    assert main(["--home", str(home), "doctor", "--offline"]) == 0
+    said = capsys.readouterr().out
+    assert "note   Telegram (maya, merlin): by accounts.json; not asked." in said
+    assert "note   Discord (all mates): by accounts.json; not asked." in said
+    assert TELEGRAM not in said
+    assert "secret" not in said
+
+
+def test_the_doctor_on_a_damaged_file(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file of accounts that is damaged is wrong, and named."""
+    (home / "data").mkdir(exist_ok=True)
+    (home / "data" / "accounts.json").write_text("[")
+    assert main(["--home", str(home), "doctor"]) == 1
+    assert "accounts.json is damaged" in capsys.readouterr().out

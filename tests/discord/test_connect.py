@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import stat
 from pathlib import Path
 
 import pytest
 
 import discord
+from loopforge.cli.doctor import accounts
 from loopforge.core.mate import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
 from loopforge.io.connect import Report, Roads, connect, disconnect, visit
@@ -16,6 +18,7 @@ from loopforge.io.discord.checks import Channel, Server, Standing
 from loopforge.io.findings import Finding
 from loopforge.io.picture import picture
 from loopforge.io.tokens import Account, Tokens
+from loopforge.settings import load_settings
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Bot
@@ -197,6 +200,24 @@ async def test_looking_changes_nothing(city: Twin) -> None:
     report = await visit(account, roads=Roads(connector=city.connector))
     assert report.well
     assert {call.method for call in city.calls} == {"GET"}
+
+
+async def test_the_doctor_asks_again(city: Twin, tmp_path: Path) -> None:
+    """The doctor says of each account how it stands now: a missing intent, a token that is void."""
+    city.channel("plaza")
+    maya, otto = city.bot("Maya", approved=()), city.bot("Otto")
+    tokens, roads = Tokens(tmp_path / "data", {}), Roads(connector=city.connector)
+    tokens.keep(Account(platform="discord", token=maya.token, mates=("maya",)))
+    tokens.keep(Account(platform="discord", token=otto.token, mates=("otto",)))
+    otto.token = "another"
+    settings = load_settings(tmp_path, environ={})
+    found = await asyncio.to_thread(lambda: list(accounts(settings, roads=roads)))
+    wrong = [finding for finding in found if finding.state == "wrong"]
+    assert [finding.check for finding in wrong] == ["Discord (maya)", "Discord (otto)"]
+    assert "Message Content Intent is off" in wrong[0].said
+    assert "does not know this token" in wrong[1].said
+    assert wrong[1].mend == "Then connect it anew: `loopforge mate connect`."
+    assert maya.token not in str(found)
 
 
 # ---------------------------------------------------------------- the pure half

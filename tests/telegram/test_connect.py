@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from pathlib import Path
 
 import pytest
 
 from loopforge.chat.commands import COMMANDS
+from loopforge.cli.doctor import accounts
 from loopforge.core.mate import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
 from loopforge.io.connect import Report, Roads, connect, visit
@@ -15,6 +17,7 @@ from loopforge.io.picture import picture
 from loopforge.io.telegram import checks
 from loopforge.io.telegram.checks import Standing
 from loopforge.io.tokens import Account, Tokens
+from loopforge.settings import load_settings
 from tests.telegram.city import City
 from tests.telegram.twin import Twin
 
@@ -115,6 +118,27 @@ async def test_looking_changes_nothing(twin: Twin, city: City) -> None:
     report = await visit(account, roads=Roads({"telegram": twin.base}))
     assert report.well
     assert {call.method for call in await city.calls()} == {"getMe", "getWebhookInfo"}
+
+
+async def test_the_doctor_asks_again(tmp_path: Path, twin: Twin, city: City) -> None:
+    """The doctor says how a bot stands now; that Telegram cannot be reached is no fault of ours."""
+    bot = await city.bot("Maya", "maya_bot")
+    tokens = Tokens(tmp_path / "data", {})
+    tokens.keep(Account(platform="telegram", token=bot.token, mates=("maya",)))
+    settings = load_settings(tmp_path, environ={})
+
+    async def doctor() -> list[tuple[str, str]]:
+        roads = Roads({"telegram": twin.base})
+        found = await asyncio.to_thread(lambda: list(accounts(settings, roads=roads)))
+        assert {finding.check for finding in found} == {"Telegram (maya)"}
+        return [(finding.state, finding.said) for finding in found]
+
+    (first, privacy) = await doctor()
+    assert first == ("ok", "the token is good: this is @maya_bot.")
+    assert privacy[0] == "note"
+    await city.fault("getMe", "before", times=9)
+    ((state, said),) = await doctor()
+    assert (state, said) == ("note", "Telegram cannot be reached, or does not answer. Try again.")
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from litestar.middleware.csrf import generate_csrf_token
 
-from loopforge.host import KEY_FILE, opened
-from tests.web.conftest import Town, town
+from loopforge.host import KEY_FILE, connected, opened
+from loopforge.io.platforms import Manners
+from loopforge.io.tokens import Account, Tokens
+from tests.web.conftest import Town, reachable, town
 
 
 async def test_an_empty_secret_is_made_anew(tmp_path: Path) -> None:
@@ -38,3 +42,22 @@ async def test_who_comes_in_after_it_closed_changes_no_notice(site: Town) -> Non
         site.app.rooms.notice = "Nothing is open."
     await site.app.accounts.enter(await site.app.accounts.owner_link(), "olu", "a browser")
     assert address not in site.app.rooms.notice
+
+
+async def test_the_owner_sees_the_platforms(site: Town) -> None:
+    """The house page says of each account whose it is and how it stands; it has no token."""
+    token = f"123456:{'A' * 35}"
+    tokens, nowhere = Tokens(site.path / "data", {}), {"telegram": "http://127.0.0.1:9"}
+    assert "No mate is on Discord or Telegram." in (await (await site.owner()).get("/house")).text
+    tokens.keep(Account(platform="telegram", token=token, mates=("maya", "zuzu")))
+    async with AsyncExitStack() as stack:
+        manners = Manners(servers=nowhere)
+        platforms = await stack.enter_async_context(connected(site.app, tokens, manners))
+        address = await stack.enter_async_context(opened(site.app, platforms=platforms))
+        await reachable(address)
+        owner = await replace(site, address=address, stack=stack).owner()
+        while "Telegram cannot be reached" not in (page := (await owner.get("/house")).text):
+            await site.app.stamp.clock.sleep(0.05)
+    assert "<strong>Telegram</strong> · Maya, Zuzu" in page
+    assert token not in page
+    assert "No mate is on" not in page

@@ -2,10 +2,13 @@
 
 Each examination gives findings; a finding is right, wrong, or a note. It changes nothing. An
 examination that cannot be made, because an earlier one found the ground missing, is left out.
+The only ones who are asked over the network are the platforms that mates are connected to, and
+`--offline` leaves that out.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import platform
@@ -13,8 +16,9 @@ import re
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -23,11 +27,16 @@ import typer
 from loopforge.errors import BadSettings, LoopforgeError, ModelError
 
 if TYPE_CHECKING:
+    from loopforge.io.connect import Roads
+    from loopforge.io.findings import Finding as Seen
+    from loopforge.io.tokens import Account
     from loopforge.models.tiers import Tiers
     from loopforge.settings import Settings
 
 State = Literal["ok", "note", "wrong"]
 SIGNS: dict[State, str] = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
+STATES: dict[str, State] = {"ok": "ok", "warn": "note", "bad": "wrong"}
+"""Of findings about accounts."""
 SCARCE = 200 * 1024 * 1024
 """Bytes of free disk below which a home is in danger."""
 NARROW, SHORT = 60, 12
@@ -47,9 +56,12 @@ class Finding:
 def command(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Do not ask Discord and Telegram about accounts.")
+    ] = False,
 ) -> None:
     """Say what is missing or wrong, and how to mend it. Exits with 1 if anything is."""
-    findings = list(examine(context.find_root().obj))
+    findings = list(examine(context.find_root().obj, offline=offline))
     if as_json:
         typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -68,7 +80,7 @@ def _print(finding: Finding) -> None:
         typer.echo(f"       -> {finding.mend}")
 
 
-def examine(home: Path | None = None) -> Iterator[Finding]:
+def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[Finding]:
     """Look at everything, from the ground up."""
     yield from python()
     try:
@@ -86,6 +98,7 @@ def examine(home: Path | None = None) -> Iterator[Finding]:
         models,
         mates,
         prompts,
+        partial(accounts, offline=offline),
         host,
         loopback,
     )
@@ -292,6 +305,48 @@ def prompts(settings: Settings) -> Iterator[Finding]:
     used = [path.name for path in own if path.stem in known]
     if used:
         yield Finding("prompts", "ok", f"your own: {', '.join(used)}.")
+
+
+# ---------------------------------------------------------------- where else mates talk
+
+
+def accounts(
+    settings: Settings, *, offline: bool = False, roads: Roads | None = None
+) -> Iterator[Finding]:
+    """The bots by which mates talk on Discord and Telegram. Says no token."""
+    from loopforge.io.connect import TITLES
+    from loopforge.io.tokens import EVERYBODY, Tokens
+
+    try:
+        found = Tokens(settings.data, settings.tokens).accounts()
+    except BadSettings as error:
+        yield Finding("accounts", "wrong", str(error), "Then ask the doctor again.")
+        return
+    for account in found:
+        who = "all mates" if EVERYBODY in account.mates else ", ".join(account.mates)
+        check = f"{TITLES[account.platform]} ({who})"
+        if offline:
+            yield Finding(check, "note", f"by {account.source}; not asked.")
+            continue
+        for each in _visited(account, roads):
+            yield Finding(check, STATES[each.state], each.said, each.mend)
+
+
+def _visited(account: Account, roads: Roads | None) -> Sequence[Seen]:
+    """What a platform says of an account; that it cannot be reached is no fault of the home's."""
+    from loopforge.errors import NotLetIn, Unreachable
+    from loopforge.io.connect import visit
+    from loopforge.io.findings import Finding as Seen
+    from loopforge.io.tokens import FILE as KEPT
+
+    try:
+        return asyncio.run(visit(account, roads=roads)).findings
+    except NotLetIn as error:
+        again = "Then connect it anew: `loopforge mate connect`."
+        mend = again if account.source == KEPT else f"Then set {account.source} anew."
+        return [Seen("bad", str(error), mend)]
+    except Unreachable as error:
+        return [Seen("warn", str(error), "")]
 
 
 # ---------------------------------------------------------------- who runs it, who looks at it

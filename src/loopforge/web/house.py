@@ -55,7 +55,34 @@ async def house(request: Asked, site: Site, owner: Visitor) -> Template:
         month=await site.usage.total(since=month),
         set=sum(row.source != "default" for row in site.settings()),
         examiner=tail.examiner_of(request),
+        platforms=_platforms(site),
     )
+
+
+class PlatformRow(Struct, frozen=True, kw_only=True):
+    """An account of a platform: whose it is, and how it stands, in words. Knows no token."""
+
+    platform: str
+    mates: str
+    state: str
+    well: bool
+
+
+def _platforms(site: Site) -> list[PlatformRow]:
+    known = site.front.mates
+    rows = []
+    for platform, accounts in site.platforms().items():
+        for handles, state in accounts.items():
+            names = (known[h].name if h in known else h for h in handles.split(", "))
+            rows.append(
+                PlatformRow(
+                    platform=platform.capitalize(),
+                    mates="all mates" if handles == "*" else ", ".join(names),
+                    state=state,
+                    well=state.startswith("connected"),
+                )
+            )
+    return rows
 
 
 # ---------------------------------------------------------------- rooms
