@@ -124,3 +124,10 @@ async def test_plain_and_json_tell_of_changes(tmp_path: Path) -> None:
     (edit,) = (row for row in rows if row["kind"] == "line_edited")
     assert (edit["line"], edit["text"]) == (line.id, "new")
     assert [row.get("bot") for row in rows if row.get("text") == "old"] == [True]
+
+
+async def test_who_is_at_a_terminal_may_do_what_the_owner_may(tmp_path: Path) -> None:
+    """Lines and commands of a terminal are those of somebody at the machine itself."""
+    await talk(tmp_path, b"hi\n/title Tea\n", QUIET)
+    assert HOSTED[tmp_path].owners == [True]
+    assert [one[1:] for one in HOSTED[tmp_path].acts] == [("title", "Tea")]
