@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import settings
+from loopforge.cli import places, settings
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -116,6 +116,10 @@ def stop(context: typer.Context, room: Room) -> None:
     """Halt everything mates do in a room."""
     _act(context, room, "stop", "")
 
+
+app.command()(places.places)
+app.command()(places.join)
+app.command()(places.part)
 
 # ---------------------------------------------------------------- deleting
 
