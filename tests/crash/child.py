@@ -16,15 +16,15 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from loopforge.app import App, open_app, open_models
-from loopforge.chat.commands import Commands
 from loopforge.chat.front import Front
 from loopforge.core.events import Event
-from loopforge.core.room import File, Said
+from loopforge.core.room import Said
 from loopforge.home import lock_home
 from loopforge.io.address import Address
 from loopforge.io.hall import Hall
@@ -143,26 +143,13 @@ class Threshold(Front):
     """The front of the rooms, where fate stands at the door."""
 
     def __init__(self, app: App, fate: Fate) -> None:
-        commands = Commands(app.rooms, sorted(app.policies))
-        super().__init__(app.rooms, commands, app.deliveries, app.ledger, app.closing)
+        vars(self).update(vars(app.front))
         self._fate = fate
 
-    async def hear(
-        self,
-        room: str,
-        person: str,
-        text: str,
-        *,
-        surface: str,
-        source: str,
-        reply_to: str = "",
-        files: Sequence[File] = (),
-    ) -> Event:
+    async def hear(self, room: str, person: str, text: str, **more: Any) -> Event:
         """Take in a line."""
         self._fate.at("hear.before")
-        event = await super().hear(
-            room, person, text, surface=surface, source=source, reply_to=reply_to, files=files
-        )
+        event = await super().hear(room, person, text, **more)
         self._fate.at("hear.after")
         return event
 

@@ -26,6 +26,12 @@ from tests.io.test_terminal import R, seat
 from tests.io.test_wording import event, minutes
 
 
+def text_of(event: Event) -> Words:
+    """The text of a line that somebody said."""
+    assert isinstance(event.body, Heard)
+    return event.body.text
+
+
 def test_a_line_is_quoted_as_it_stands() -> None:
     """After an edit its new words are quoted, after a deletion none; an older edit changes none."""
     known = minutes()
@@ -89,7 +95,7 @@ def test_a_page_of_history_says_which_lines_were_changed() -> None:
     (back,) = frames.as_they_stand(read)
     assert isinstance(back, Revised)
     assert back.revision == change
-    assert str(back.body.text) == "new"
+    assert str(text_of(back)) == "new"
 
 
 async def test_the_screen_shows_what_a_line_says_now(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from loopforge.chat.story import story
 from loopforge.chat.why import told
 from loopforge.core.events import Event, TurnEnded
 from loopforge.core.revision import Revised
-from loopforge.core.room import LineDeleted, Said
+from loopforge.core.room import Heard, LineDeleted, Said
+from loopforge.core.words import Words
 from loopforge.errors import Unknown
 from loopforge.models.scripted import ScriptedAnswer
 from loopforge.runtime.clock import Stamp
@@ -26,6 +27,12 @@ async def home(tmp_path: Path) -> AsyncIterator[Home]:
     """A home whose mates quote nobody."""
     async with living(tmp_path, lambda _: "So it is.") as made:
         yield made
+
+
+def text_of(event: Event) -> Words:
+    """The text of a line, whoever said it."""
+    assert isinstance(event.body, Heard | Said)
+    return event.body.text
 
 
 async def shown(home: Home, line: Event) -> Event:
@@ -51,15 +58,15 @@ async def test_an_edited_line_says_what_it_says_now(home: Home) -> None:
     await front.edit(home.room, ana, line.id, "@maya I grow leeks")
     now = await shown(home, line)
     assert isinstance(now, Revised)
-    assert (str(now.body.text), now.revision.by) == ("@maya I grow leeks", f"person:{ana}")
-    assert str((await front.line(home.room, line.id)).body.text) == "@maya I grow leeks"
+    assert (str(text_of(now)), now.revision.by) == ("@maya I grow leeks", f"person:{ana}")
+    assert str(text_of(await front.line(home.room, line.id))) == "@maya I grow leeks"
     await home.says("ana", "@maya what do I grow?")
     await home.rest()
     prompt = str(home.models.asked[-1].messages)
     assert "leeks" in prompt
     assert "turnips" not in prompt
     first = await home.app.ledger.event(line.id)
-    assert str(first.body.text) == "@maya I grow turnips"
+    assert str(text_of(first)) == "@maya I grow turnips"
 
 
 async def test_search_finds_what_an_edited_line_says_now_alone(home: Home) -> None:
@@ -72,7 +79,7 @@ async def test_search_finds_what_an_edited_line_says_now_alone(home: Home) -> No
         assert not await front.search(home.room, gone, 5)
     found = await front.search(home.room, "pumpkins", 5)
     assert [event.id for event in found] == [line.id]
-    assert str(found[0].body.text) == "@maya I grow pumpkins"
+    assert str(text_of(found[0])) == "@maya I grow pumpkins"
 
 
 async def test_a_deleted_line_is_forgotten_with_what_it_was_edited_to_and_what_quotes_it(
@@ -87,7 +94,7 @@ async def test_a_deleted_line_is_forgotten_with_what_it_was_edited_to_and_what_q
     await home.rest()
     await front.delete(home.room, ana, line.id)
     now = await shown(home, line)
-    assert now.body.text.text is None
+    assert text_of(now).text is None
     assert isinstance(now, Revised)
     assert now.revision.deleted
     await forgotten(home)
@@ -120,7 +127,7 @@ async def test_what_was_deleted_before_the_end_is_forgotten_at_the_next_start(
         assert "rhubarb" in str(await ledger.event(line.id))
     async with living(tmp_path, seed=8) as home:
         await forgotten(home)
-        assert (await home.app.ledger.event(line.id)).body.text.text is None
+        assert text_of(await home.app.ledger.event(line.id)).text is None
 
 
 async def test_a_turn_whose_only_line_is_deleted_comes_to_its_end(tmp_path: Path) -> None:
@@ -167,6 +174,6 @@ async def test_who_was_away_when_a_line_was_edited_sees_neither_version(home: Ho
     await front.edit(home.room, ana, line.id, "@maya I grow leeks")
     sight = await front.lobby.sight(home.room, ben)
     seen = next(e for e in await front.history(home.room, sight=sight) if e.id == line.id)
-    assert str(seen.body.text) == "[changed while you were away]"
+    assert str(text_of(seen)) == "[changed while you were away]"
     assert not await front.search(home.room, "turnips", 5, sight)
     assert not await front.search(home.room, "leeks", 5, sight)
