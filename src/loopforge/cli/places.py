@@ -96,7 +96,7 @@ async def _spot(app: App, sessions: Sessions, key: str) -> Spot:
         )
     if room := await sessions.known(key):
         there = (await app.front.settings_of(room)).places[key]
-        return Spot(key, str(there.name), there.kind)
+        return Spot(key, str(there.name), cast("Kind", there.kind))
     kind: Kind = "private" if "@" in key else "thread" if "/" in key else "group"
     return Spot(key, key, kind)
 
