@@ -17,6 +17,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import once
+
 pytest_plugins = ["tests.postgres"]
 
 settings.register_profile(
@@ -30,6 +32,11 @@ settings.register_profile(
     "patient", settings.get_profile("house"), derandomize=False, max_examples=1000
 )
 settings.load_profile("house")
+
+
+def pytest_configure() -> None:
+    """Before anything of Loopforge is imported."""
+    once.keep()
 
 
 @pytest.fixture

@@ -1,0 +1,74 @@
+"""What comes out the same each time, done once in a process: templates, roots of trust, plugins.
+
+Each home that opens compiles its templates, reads a hundred and fifty roots of trust for each client
+it makes, and looks through every installed distribution: a quarter of a second, which a person who
+starts Loopforge never notices, and which the tests pay a thousand times over. Here the real
+functions keep what they gave, by all that it depends on. Nothing is replaced by anything else.
+
+Child processes have none of this; neither has a client that trusts other roots.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import ssl
+import sys
+from collections.abc import Callable, Hashable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import certifi
+from jinja2 import Environment
+
+ROOTS = {"cafile": certifi.where()}
+"""How httpx asks for the roots of trust that come along with it."""
+
+
+def keep() -> None:
+    """From now on, in this process."""
+    Environment.compile = _kept(Environment.compile, _template)  # type: ignore[method-assign]
+    ssl.create_default_context = _kept(ssl.create_default_context, _roots)
+    importlib.metadata.entry_points = _kept(importlib.metadata.entry_points, _group)
+
+
+def _kept(function: Callable[..., Any], key_of: Callable[..., Hashable]) -> Callable[..., Any]:
+    """The same function; what it gave for a key is given again. A key of None is never kept."""
+    kept: dict[Hashable, Any] = {}
+
+    @wraps(function)
+    def once(*args: Any, **named: Any) -> Any:
+        key = key_of(*args, **named)
+        if key is None:
+            return function(*args, **named)
+        if key not in kept:
+            kept[key] = function(*args, **named)
+        return kept[key]
+
+    return once
+
+
+def _template(env: Environment, source: Any, *args: Any, **named: Any) -> Hashable:
+    """All that the code of a template depends on."""
+    if not isinstance(source, str) or env.extensions:
+        return None
+    known = (*env.filters, *env.tests, *env.globals)
+    shape = (env.trim_blocks, env.lstrip_blocks, env.keep_trailing_newline, bool(env.autoescape))
+    return (source, args, tuple(named.items()), known, shape, env.undefined)
+
+
+def _roots(*args: Any, **named: Any) -> Hashable:
+    """Only the roots that come along are kept."""
+    return "roots" if not args and named == ROOTS else None
+
+
+def _group(**wanted: Any) -> Hashable:
+    """What is asked for, and each folder of the import path with its last change."""
+    return (tuple(wanted.items()), tuple(map(_changed, sys.path)))
+
+
+def _changed(folder: str) -> Hashable:
+    try:
+        return folder, Path(folder or ".").stat().st_mtime_ns
+    except OSError:
+        return folder, 0
