@@ -15,7 +15,7 @@ from loopforge.app import App, open_app
 from loopforge.chat import places
 from loopforge.core.delivery import Accepted, Failed, Queued, Uncertain
 from loopforge.core.events import Event
-from loopforge.core.room import Heard, Said
+from loopforge.core.room import Heard, PlaceLeft, Said
 from loopforge.io.discord.options import Options
 from loopforge.io.discord.surface import Discord
 from loopforge.io.reception import Reception
@@ -91,6 +91,15 @@ class Lodging:
             await self.app.stamp.clock.sleep(0.02)
         found = [event.kind for event in await self.events(place)]
         raise AssertionError(f"there was no {kind.__name__}, but {found}")
+
+    async def parted(self, room: str) -> None:
+        """Wait until a place left this room."""
+        for _ in range(400):
+            events = await self.app.ledger.read(f"room:{room}")
+            if any(isinstance(event.body, PlaceLeft) for event in events):
+                return
+            await self.app.stamp.clock.sleep(0.02)
+        raise AssertionError(f"no place left {room}")
 
     async def delivered(self, place: Place | int) -> None:
         """Everything that was to go to Discord is there, or will never be."""

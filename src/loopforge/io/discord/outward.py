@@ -210,6 +210,12 @@ class Outward:
         self, out: Outgoing, voice: Voice, letter: Letter, known: dict[int, int]
     ) -> dict[int, int]:
         """The parts that are there, by reading the place back."""
+        if not voice.reads:
+            raise SendFailed(
+                f"whether it arrived, nobody knows: the bot may not read {voice.place} back. Give "
+                "it the permission Read Message History.",
+                uncertain=True,
+            )
         since = discord.utils.time_snowflake(out.event.at - SLACK)
         try:
             read = [

@@ -43,6 +43,14 @@ class Voice:
         return named(self.seat.channel)
 
     @property
+    def reads(self) -> bool:
+        """Whether what stands there can be read back; without the right, Discord shows nothing."""
+        channel = self.seat.channel
+        if isinstance(channel, discord.DMChannel):
+            return True
+        return channel.permissions_for(channel.guild.me).read_message_history
+
+    @property
     def most(self) -> int:
         """Bytes of the largest upload."""
         guild = getattr(self.seat.channel, "guild", None)

@@ -1,0 +1,159 @@
+"""Replies, reactions, long files, places that close, and a storm of everything at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from loopforge.chat.acts import queued
+from loopforge.core.delivery import Uncertain
+from loopforge.core.room import Heard, Reacted, Said, Told
+from tests.discord.lodging import Lodging, lodged
+from tests.discord.twin import Twin
+from tests.discord.words import Place
+
+pytestmark = pytest.mark.anyio
+SEND, HOOK = "POST /channels/*/messages", "POST /webhooks/*/*"
+
+
+async def test_an_answer_replies_when_others_spoke_since(city: Twin, tmp_path: Path) -> None:
+    """When somebody else spoke meanwhile, a mate's answer is a reply to the line that called it."""
+    maya, ben, eve = city.bot("Maya"), city.person("ben"), city.person("eve")
+    plaza = city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}):
+        line = await city.say(ben, plaza, "maya, hello")
+        await city.say(eve, plaza, "what a day")
+        await city.until(lambda: len(city.lines(plaza)) == 3)
+    assert city.lines(plaza)[-1].reply_to == line.id
+
+
+async def test_a_mates_reaction(city: Twin, tmp_path: Path) -> None:
+    """An emoji that a mate puts on a line stands on its message, by the mate's own account."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        line = await city.say(ben, plaza, "bread!")
+        await home.hears(plaza, "bread!")
+        heard = next(e for e in await home.events(plaza) if isinstance(e.body, Heard))
+        stamp, place = home.app.stamp, f"discord:{plaza.id}"
+        body = Reacted(turn="", mate="maya", to=heard.id, emoji="🥖")
+        fact = stamp.fact(body, actor="mate:maya")
+        facts = [fact, *queued(fact, [place], stamp, "reaction")]
+        await home.app.ledger.append(f"room:{await home.room(plaza)}", facts)
+        await city.until(lambda: city.line(line).reactions == {"🥖": ("Maya",)})
+
+
+async def test_what_is_too_long_comes_as_a_file(city: Twin, tmp_path: Path) -> None:
+    """An answer of many messages is one: its beginning, and all of it as a file."""
+    words = "\n\n".join(f"Paragraph {n} " + "word " * 60 for n in range(60))
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: words, say_limit=60_000) as home:
+        await city.say(ben, plaza, "maya, all of it")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.delivered(plaza)
+    answer = city.lines(plaza)[-1]
+    assert answer.text.startswith("Paragraph 0")
+    assert len(answer.files) == 1
+    url = str(city.find(answer).attachments[0]["url"]).partition("?")[0]
+    assert "Paragraph 59" in (city.town.cdn.get(url) or b"").decode()
+
+
+async def test_a_channel_that_is_gone(city: Twin, tmp_path: Path) -> None:
+    """A channel that was deleted leaves the room at the next word for it."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        gate = city.faults.hold("POST /channels/*/typing", times=50)
+        await city.say(ben, plaza, "maya, hello")
+        await gate.reached.wait()
+        room = await home.room(plaza)
+        await city.delete_channel(plaza)
+        city.faults.clear()
+        await home.parted(room)
+    assert city.faults.left == []
+
+
+async def test_a_person_who_takes_no_messages(city: Twin, tmp_path: Path) -> None:
+    """Who closed their direct messages is not written to again; the record says why."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.close_dm(ben)
+        line = await city.dm(ben, maya, "hello")
+        for _ in range(400):
+            if room := await home.room(line.channel):
+                break
+            await home.app.stamp.clock.sleep(0.02)
+        await home.parted(room)
+        events = await home.app.ledger.read(f"room:{room}")
+        told = [str(e.body.text) for e in events if isinstance(e.body, Told)]
+    assert "takes no direct messages from the bot" in told[0]
+
+
+async def test_what_cannot_be_read_back_is_uncertain(city: Twin, tmp_path: Path) -> None:
+    """Where the bot may not read, a webhook's line that broke off is never sent a second time."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    await city.forbid(house, plaza, "read_message_history")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        city.faults.lose(HOOK, carried=True)
+        await city.say(ben, plaza, "maya, hello")
+        await home.eventually(plaza, Uncertain)
+        await home.eventually(plaza, Told)
+    assert [line.by for line in city.lines(plaza)] == ["ben", "Maya"]
+
+
+async def _weather(city: Twin, nth: int) -> None:
+    """Something goes wrong, in turn."""
+    faults = city.faults
+    match nth % 8:
+        case 0:
+            faults.fail(SEND, 502, carried=True)
+        case 1:
+            faults.fail(HOOK, 502, carried=True)
+        case 2:
+            faults.double("MESSAGE_CREATE")
+        case 3:
+            await city.cut("Maya", 4000)
+        case 4:
+            faults.lose(SEND, carried=True)
+            faults.lose(HOOK, carried=True)
+        case 5:
+            faults.spoil("MESSAGE_CREATE", "channel_id", bot="House")
+        case 6:
+            faults.rate_limit(SEND, retry_after=0.02)
+            faults.rate_limit(HOOK, retry_after=0.02)
+        case _:
+            faults.lose(HOOK, carried=False)
+
+
+async def _counted(home: Lodging, place: Place) -> tuple[Counter[str], Counter[str]]:
+    """What mates said in a room, and what the ledger says arrived there, by their texts."""
+    events = await home.events(place)
+    said = {e.id: str(e.body.text) for e in events if isinstance(e.body, Said)}
+    posts = [line for line in said if await home.reception.sessions.posts(_key(place), line)]
+    return Counter(said.values()), Counter(said[line] for line in posts)
+
+
+def _key(place: Place) -> str:
+    return f"discord:{place.id}"
+
+
+async def test_a_storm(city: Twin, tmp_path: Path) -> None:
+    """Whatever goes wrong, each line of a person is heard once, and each of a mate stands once."""
+    maya, house, ben = city.bot("Maya"), city.bot("House"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    texts = [f"maya and merlin, line {n}?" for n in range(16)]
+    answers = (f"answer {n}" for n in count())
+    bots = {maya: "maya", house: ("merlin", "zuzu")}
+    async with lodged(city, tmp_path, bots, lambda _: next(answers), energy_capacity=100) as home:
+        for nth, text in enumerate(texts):
+            await _weather(city, nth)
+            await city.say(ben, (plaza, mall)[nth % 2], text)
+            await home.hears((plaza, mall)[nth % 2], *texts[nth % 2 : nth + 1 : 2])
+        for place in (plaza, mall):
+            await home.settled(place)
+            await home.delivered(place)
+            said, arrived = await _counted(home, place)
+            stands = Counter(line.text for line in city.lines(place) if line.author != ben.id)
+            assert arrived == said
+            assert stands == said
