@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import subprocess
 import sys
@@ -12,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import App, open_app
+from loopforge.cli import main
 from loopforge.host import connected
 from loopforge.io import platforms as module
 from loopforge.io.platforms import Manners, Platforms
+from loopforge.io.session import Sessions
 from loopforge.io.tokens import Account, Tokens
 from loopforge.models.scripted import ScriptedModels
 from loopforge.runtime.clock import SystemClock, SystemDice
@@ -45,7 +48,9 @@ async def home(path: Path, manners: Manners) -> AsyncIterator[tuple[App, Platfor
     models = ScriptedModels(counting(), clock=SystemClock())
     tokens = Tokens(settings.data, {})
     async with (
-        open_app(settings, models=models, clock=SystemClock(), dice=SystemDice(), follow=0) as app,
+        open_app(
+            settings, models=models, clock=SystemClock(), dice=SystemDice(), follow=0.05
+        ) as app,
         connected(app, tokens, manners) as platforms,
     ):
         yield app, platforms, tokens
@@ -138,6 +143,26 @@ async def test_what_was_mended(tmp_path: Path, discord_city: Discord) -> None:  
         maya.approved = frozenset({"message_content"})
         tokens.keep(account)
         await until(there, "discord", "maya", "connected as Maya")
+
+
+async def test_one_conversation(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811
+    """A group that a command joins to a room while the home runs hears what is said there."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, maya])
+    async with home(tmp_path, Manners(servers={"telegram": twin.base})) as (app, _, tokens):
+        tokens.keep(Account(platform="telegram", token=maya.token, mates=("maya",)))
+        await city.say(ana, lab, "maya, are you here?")
+        await city.heard(lab, by=maya)
+        scene = await app.front.enter("commons", "bea", "terminal")
+        command = ["--home", str(tmp_path), "room", "join", "commons", f"telegram:{lab.id}"]
+        assert await asyncio.to_thread(main, command) == 0
+        while "commons" not in (await Sessions(app.front).all("telegram")).values():
+            await SystemClock().sleep(0.02)
+        while not (await app.front.settings_of("commons")).places:
+            await SystemClock().sleep(0.02)
+        await app.front.hear("commons", scene.you, "hi there", surface="terminal", source="1")
+        assert "hi there" in (await city.heard(lab, by=maya, count=2))[-1].text
 
 
 def test_nothing_is_loaded_for_nobody(tmp_path: Path) -> None:
