@@ -129,13 +129,12 @@ import { compose } from "./composer.js";
         line.querySelector(`[data-act=${act}]`).setAttribute("aria-pressed", String(mark === act));
       }
     } else if (kind === "room.line_edited") {
-      if (html === undefined) return; // it came with the page, as it stands
+      if (!html) return; // it came with the page, as it stands
       line.querySelector(".words").innerHTML = html; // safe: rendered and cleaned by the server
       beside(line, "edited");
       requote(line);
     } else if (kind === "room.line_deleted") {
-      const told = make("p", "forgotten", words);
-      line.querySelector(".words").replaceChildren(told);
+      line.querySelector(".words").replaceChildren(make("p", "forgotten", words));
       line.querySelector(".files")?.remove();
       requote(line);
     } else if (emoji) {
@@ -143,11 +142,11 @@ import { compose } from "./composer.js";
     }
   }
 
-  /* A word beside the time; once is enough. */
+  /* A word beside the time. */
   function beside(line, word) {
-    const header = line.querySelector("header");
-    if ([...header.querySelectorAll(".aside")].some((each) => each.textContent === word)) return;
-    header.append(" ", make("span", "aside", word));
+    const known = [...line.querySelectorAll("header .aside")];
+    if (known.some((each) => each.textContent === word)) return;
+    line.querySelector("header").append(" ", make("span", "aside", word));
   }
 
   /* Lines that answer this one say what it says now. */
