@@ -321,3 +321,17 @@ async def test_a_bad_token(tmp_path: Path, twin: Twin, city: City) -> None:
 
         await home.until(refused)
         assert "nobody-knows-it" not in str(home.platforms.states())
+
+
+async def test_who_may_change_a_group(tmp_path: Path, twin: Twin, city: City) -> None:
+    """In a group a room is changed by those who manage the group, and by nobody else."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
+    lab = await city.supergroup("Lab", [ana, ben, maya])
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base):
+        await city.command(ben, lab, "energy", "9")
+        (refused,) = await city.heard(lab, by=maya)
+        assert refused.text.startswith("/energy is for")
+        await city.command(ana, lab, "energy", "9")
+        done = (await city.heard(lab, by=maya, count=2))[1]
+        assert done.text.startswith("Mates may say 9 lines")

@@ -261,6 +261,7 @@ class Platforms:
             self._knock,
             parts.pairing.trusts,
             manners.patience,
+            parts.pairing.owns,
         )
         match platform:
             case "telegram":

@@ -45,7 +45,8 @@ class Coming(Struct, frozen=True, kw_only=True):
     `spot` is where, `mates` the handles of those who are there, `message` the platform's id (a
     number), `account` and `name` who says it, `at` when it was said. `reply_to` is the id of the
     message it answers, `ours`: that is one of our bots'. `keeper`: they may manage that place on
-    the platform. `files` are kept as artifacts already.
+    the platform. `called`: a bot of ours was spoken to that is there for several mates. `files` are
+    kept as artifacts already.
     """
 
     spot: Spot
@@ -59,6 +60,7 @@ class Coming(Struct, frozen=True, kw_only=True):
     ours: bool = False
     bot: bool = False
     keeper: bool = False
+    called: bool = False
     files: tuple[File, ...] = ()
 
     @property
@@ -76,7 +78,10 @@ class Taken(Struct, frozen=True, kw_only=True):
 
 
 class Reception:
-    """Takes in what platforms bring. `patience` is how old a message may be to be answered."""
+    """Takes in what platforms bring. `patience` is how old a message may be to be answered.
+
+    `trusted` says of a person whether they are known here, `owns` whether the home is theirs.
+    """
 
     def __init__(
         self,
@@ -86,9 +91,11 @@ class Reception:
         knock: Knock,
         trusted: Callable[[str], bool],
         patience: timedelta = timedelta(hours=12),
+        owns: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._front, self._people, self._clock = front, people, clock
         self._knock, self._trusted, self._patience = knock, trusted, patience
+        self._owns = owns
         self.sessions = Sessions(front)
 
     async def take(self, coming: Coming) -> Taken:
@@ -116,6 +123,9 @@ class Reception:
             bot=coming.bot,
             late=self._clock.now() - coming.at > self._patience,
             untrusted=not self._trusted(person.id),
+            keeper=coming.keeper,
+            owner=self._owns(person.id),
+            called=coming.called,
         )
         return Taken(heard=heard, room=room)
 
@@ -161,7 +171,12 @@ class Reception:
         await self._front.arrive(room, person.id, name, place.partition(":")[0])
         await self._front.react(room, person.id, line, emoji, back=back)
         if emoji in STOP_SIGNS and not back:
-            return await self._front.act(room, person.id, "stop", "")
+            try:
+                return await self._front.act(
+                    room, person.id, "stop", "", owner=self._owns(person.id)
+                )
+            except InputError as refused:
+                return str(refused)
         return ""
 
     async def command(
@@ -193,6 +208,7 @@ class Reception:
             command,
             argument,
             keeper=keeper,
+            owner=self._owns(person.id),
             surface=platform,
             account=account,
         )

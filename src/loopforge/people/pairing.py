@@ -158,6 +158,11 @@ class Pairing:
         known = self._people.person(self._people.same(person))
         return known is not None and self._of_home(known)
 
+    def owns(self, person: str) -> bool:
+        """Whether this home is theirs; as far as is read."""
+        entry = self._desk.book.account(self._people.same(person))
+        return entry is not None and entry.right == "owner"
+
     # ------------------------------------------------------------ the owner decides
 
     async def waiting(self) -> list[Stranger]:

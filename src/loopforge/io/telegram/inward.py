@@ -101,6 +101,12 @@ def answers(message: telegram.Message, bots: Collection[int]) -> bool:
     return to is not None and to.from_user is not None and to.from_user.id in bots
 
 
+def mentions(message: telegram.Message, username: str) -> bool:
+    """Whether a bot is mentioned by its name."""
+    text = message.text or message.caption or ""
+    return re.search(rf"@{re.escape(username)}\b", text, re.IGNORECASE) is not None
+
+
 def order(message: telegram.Message) -> Order | None:
     """The command that a message is, if it begins with one."""
     text = message.text or ""

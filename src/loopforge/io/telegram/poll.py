@@ -80,6 +80,18 @@ class Poll:
                 return False
         return self._members[chat]
 
+    async def keeps(self, message: telegram.Message) -> bool:
+        """Whether who says this may manage the group: its admins, or the group itself."""
+        if message.sender_chat is not None:
+            return message.sender_chat.id == message.chat.id
+        if message.from_user is None:
+            return False
+        try:
+            found = await self.bot.get_chat_member(message.chat.id, message.from_user.id)
+        except TelegramError:
+            return False
+        return found.status in ("creator", "administrator")
+
     def came(self, chat: int, *, there: bool) -> None:
         """The bot was let into a group, or sent away."""
         self._members[chat] = there

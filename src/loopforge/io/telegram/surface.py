@@ -179,6 +179,7 @@ class Telegram:
             at=message.date,
             reply_to=inward.reply(message),
             ours=inward.answers(message, [each.number for each in self._polls]),
+            called=poll.shared and inward.mentions(message, poll.bot.username),
             bot=by.bot,
             files=tuple(files),
         )
@@ -227,7 +228,13 @@ class Telegram:
         try:
             mates = await self._mates(poll, spot)
             answer = await self._reception.command(
-                spot, mates, by.account, by.name, name, order.argument
+                spot,
+                mates,
+                by.account,
+                by.name,
+                name,
+                order.argument,
+                keeper=spot.kind == "private" or await poll.keeps(message),
             )
         except InputError as error:
             answer = str(error)
