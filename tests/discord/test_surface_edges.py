@@ -10,7 +10,8 @@ import pytest
 
 from loopforge.chat.acts import queued
 from loopforge.core.delivery import Uncertain
-from loopforge.core.room import Heard, Reacted, Said, Told
+from loopforge.core.room import Heard, PersonReacted, Reacted, Said, Told
+from tests.discord.clients import online
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
@@ -157,3 +158,34 @@ async def test_a_storm(city: Twin, tmp_path: Path) -> None:
             stands = Counter(line.text for line in city.lines(place) if line.author != ben.id)
             assert arrived == said
             assert stands == said
+
+
+async def test_two_bots_see_one_reaction_once(city: Twin, tmp_path: Path) -> None:
+    """What happens to a message in front of two of our bots happens once in the room."""
+    maya, merlin = city.bot("Maya"), city.bot("Merlin")
+    ben, plaza = city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya", merlin: "merlin"}) as home:
+        line = await city.say(ben, plaza, "bread!")
+        await home.hears(plaza, "bread!")
+        await city.react(ben, line, "🥖")
+        await city.react(ben, line, "🛑")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.say(ben, plaza, "done")
+        await home.hears(plaza, "bread!", "done")
+        bodies = [event.body for event in await home.events(plaza)]
+    reactions = [body.emoji for body in bodies if isinstance(body, PersonReacted)]
+    assert reactions == ["🥖", "🛑"]
+    assert len([line for line in city.lines(plaza) if "Stopped" in line.text]) == 1
+
+
+async def test_a_webhook_of_others_speaks_for_many(city: Twin, tmp_path: Path) -> None:
+    """Somebody else's webhook is heard, as a bot, each of its names as somebody else."""
+    maya, other, plaza = city.bot("Maya"), city.bot("Beep"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home, online(city, other) as client:
+        hook = await client.text(plaza).create_webhook(name="Proxy")
+        await hook.send("one", username="Ann", wait=True)
+        await hook.send("two", username="Bob", wait=True)
+        await home.hears(plaza, "one", "two")
+        heard = [e.body for e in await home.events(plaza) if isinstance(e.body, Heard)]
+    assert all(body.bot for body in heard)
+    assert len({body.person for body in heard}) == 2

@@ -133,3 +133,17 @@ async def test_a_turn_that_failed_is_marked(city: Twin, tmp_path: Path) -> None:
         await city.until(lambda: "👀" not in city.line(line).reactions)
         await city.until(lambda: len(city.lines(plaza)) == 2)
     assert city.lines(plaza)[-1].text.startswith("-# *")
+
+
+async def test_a_stop_sign_on_a_draft(city: Twin, tmp_path: Path) -> None:
+    """A stop sign on what a mate is just saying stops it: the draft goes, nothing is said."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    script = lambda _: slowly(WORDS, 1.0)  # noqa: E731
+    async with lodged(city, tmp_path, {maya: "maya"}, script, options=STREAM) as home:
+        await city.say(ben, plaza, "maya, count")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.react(ben, city.lines(plaza)[-1], "🛑")
+        await city.until(lambda: "Stopped." in city.lines(plaza)[-1].text)
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.settled(plaza)
+        assert await home.said(plaza) == []

@@ -34,6 +34,12 @@ Talk = (
 """Where messages can be."""
 
 
+def rights(channel: discord.abc.GuildChannel | discord.Thread) -> discord.Permissions:
+    """What this account may do there; all, while Discord has not told who it is there."""
+    me: discord.Member | None = channel.guild.me
+    return channel.permissions_for(me) if me is not None else discord.Permissions.all()
+
+
 class Ears(Protocol):
     """Who is told what a client hears. Nothing here may wait."""
 
@@ -102,7 +108,7 @@ class Client(discord.Client):
             return False
         if isinstance(channel, discord.Thread) and channel.parent is None:
             return False
-        return channel.permissions_for(channel.guild.me).read_messages
+        return rights(channel).read_messages
 
     async def on_connect(self) -> None:
         """A session began."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import discord
@@ -18,6 +19,8 @@ from loopforge.io.discord.troubles import failed
 from loopforge.io.tokens import EVERYBODY, Account
 
 PREFIX = "discord:"
+GATHERING = 5.0
+"""Seconds that are waited for accounts that are about to be there."""
 
 
 class Seat(NamedTuple):
@@ -90,6 +93,13 @@ class Crowd:
             if self._states[index].standing == "connected":
                 yield client
 
+    async def gathered(self) -> None:
+        """Every account is connected or refused, or it took too long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GATHERING):
+                while any(state.standing == "waiting" for state in self._states):
+                    await self._changed.wait()
+
     # ------------------------------------------------------------ who is who
 
     def mates_of(self, account: Account) -> tuple[str, ...]:
@@ -124,6 +134,13 @@ class Crowd:
                 found |= dict.fromkeys(self.mates_of(client.account))
         return tuple(found)
 
+    def first(self, channel: int) -> Client | None:
+        """The connected account that speaks for all of ours on what happens in a place."""
+        for client in self.clients():
+            if client.sees(client.privates.get(channel) or client.get_channel(channel)):
+                return client
+        return None
+
     # ------------------------------------------------------------ seats
 
     async def seat(self, place: str, mate: str = "") -> Seat:
@@ -141,7 +158,7 @@ class Crowd:
                         break
                 elif standing == "connected":
                     client = self._clients[index]
-                    channel = await find(client, channel_of(place))
+                    channel = await self._found(client, channel_of(place))
                     if channel is not None:
                         return Seat(client, channel)
             if self._left:
@@ -150,10 +167,16 @@ class Crowd:
                 raise self._nobody()
             await changed.wait()
 
-    async def seats(self, place: str) -> list[Seat]:
-        """Every connected account that is in a place."""
-        found = [(client, await find(client, channel_of(place))) for client in self.clients()]
-        return [Seat(client, channel) for client, channel in found if channel is not None]
+    async def _found(self, client: Client, channel: int) -> Talk | None:
+        """A place as this client sees it; not asked for where another one knows better."""
+        first = self.first(channel)
+        if first is not None and first is not client and client.get_channel(channel) is None:
+            if channel in first.privates:
+                return None
+            guild = getattr(first.get_channel(channel), "guild", None)
+            if guild is not None and client.get_guild(guild.id) is None:
+                return None
+        return await find(client, channel)
 
     def _own(self, index: int, mate: str) -> bool:
         return self.accounts[index].mates == (mate,)

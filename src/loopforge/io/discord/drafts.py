@@ -21,8 +21,7 @@ from loopforge.chat import places
 from loopforge.chat.front import Front
 from loopforge.core.delivery import Drafted, nonce
 from loopforge.errors import LoopforgeError, SendFailed
-from loopforge.io.discord.client import Client
-from loopforge.io.discord.crowd import Seat, channel_of, find
+from loopforge.io.discord.crowd import Seat, place_of
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.markdown import LIMIT, pieces
 from loopforge.io.discord.troubles import scrub
@@ -132,6 +131,10 @@ class Drafts:
             showing.more.set()
         return showing.message
 
+    def shows(self, message: int) -> bool:
+        """Whether this message is a draft that grows."""
+        return any(showing.message == message for showing in self._showing.values())
+
     def done(self, place: str, turn: str) -> None:
         """The line stands where its draft stood, or never will."""
         self._taking.discard(Key(place, turn))
@@ -212,17 +215,16 @@ class Drafts:
 
     # ------------------------------------------------------------ what was left behind
 
-    async def tidy(self, client: Client, place: str, stream: str) -> None:
-        """Take away this client's drafts in a place whose turns said nothing after all.
+    async def tidy(self, seat: Seat, stream: str) -> None:
+        """Take away this account's drafts in a place whose turns said nothing after all.
 
         A draft whose line or whose turn is still to end well stays. Looks once in a process.
         """
+        client, channel = seat
+        place = place_of(channel.id)
         if (client.id, place) in self._tidied:
             return
         self._tidied.add((client.id, place))
-        channel = await find(client, channel_of(place))
-        if channel is None:
-            return
         rows = await self._rows(place)
         strays = {id for id, row in rows.items() if row.over and not row.line}
         try:
@@ -233,7 +235,7 @@ class Drafts:
             for message in read:
                 stays = str(message.id) in rows and str(message.id) not in strays
                 if message.content.endswith(MARK) and not stays and not self._busy_in(place):
-                    await self._remove(Seat(client, channel), message)
+                    await self._remove(seat, message)
         except (discord.HTTPException, SendFailed) as error:
             log.info("drafts in %s could not be looked for: %s", place, scrub(error))
             return

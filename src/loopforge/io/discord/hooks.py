@@ -15,7 +15,7 @@ from collections.abc import Callable
 import aiohttp
 
 import discord
-from loopforge.io.discord.client import Client, Talk
+from loopforge.io.discord.client import Client, Talk, rights
 from loopforge.io.discord.crowd import Crowd
 from loopforge.io.discord.troubles import Broken, scrub
 
@@ -61,7 +61,7 @@ class Hooks:
         host = channel.parent if isinstance(channel, discord.Thread) else channel
         if not isinstance(host, Host):
             return None
-        if not host.permissions_for(host.guild.me).manage_webhooks:
+        if not rights(host).manage_webhooks:
             return None
         async with self._locks[host.id]:
             if host.id not in self._made:
@@ -92,7 +92,7 @@ class Hooks:
         for client in self._crowd.clients():
             channel = client.get_channel(message.channel.id)
             host = channel.parent if isinstance(channel, discord.Thread) else channel
-            if isinstance(host, Host) and host.permissions_for(host.guild.me).manage_webhooks:
+            if isinstance(host, Host) and rights(host).manage_webhooks:
                 try:
                     found = await self._found(client, host)
                 except discord.HTTPException as error:

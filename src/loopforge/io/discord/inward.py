@@ -25,9 +25,9 @@ from loopforge.io.discord.crowd import Crowd, Seat, channel_of, find, place_of
 from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.options import Options
-from loopforge.io.discord.reading import addressed, body_of, speaks, spot_of
+from loopforge.io.discord.reading import account_of, addressed, body_of, speaks, spot_of
 from loopforge.io.discord.troubles import scrub
-from loopforge.io.reception import Coming, Reception
+from loopforge.io.reception import STOP_SIGNS, Coming, Reception
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.tasks import Tasks
 
@@ -48,7 +48,10 @@ class Household(Protocol):
     def attend(self, room: str) -> None:
         """In this room."""
 
-    async def tidy(self, client: Client, place: str, room: str) -> None:
+    def drafting(self, message: int) -> bool:
+        """Whether this message shows what a mate is saying just now."""
+
+    async def tidy(self, seat: Seat, room: str) -> None:
         """This place is about to be read: what was left behind there may go."""
 
 
@@ -97,7 +100,7 @@ class Inward:
     def edited(self, client: Client, event: discord.RawMessageUpdateEvent) -> None:
         """A message was changed; without a new text, Discord only added a preview to it."""
         if event.message.edited_at is not None:
-            self._put(client, event.channel_id, lambda: self._edit(client, event.message))
+            self._change(client, event.channel_id, lambda: self._edit(client, event.message))
 
     def deleted(self, client: Client, channel: int, messages: set[int]) -> None:
         """Messages are no more."""
@@ -106,12 +109,12 @@ class Inward:
             for each in sorted(messages):
                 await self._reception.deleted(place_of(channel), str(each))
 
-        self._put(client, channel, work)
+        self._change(client, channel, work)
 
     def reacted(self, client: Client, event: discord.RawReactionActionEvent) -> None:
         """An emoji was put on a message, or taken back; our own do not count."""
         if self._crowd.ours(event.user_id) is None:
-            self._put(client, event.channel_id, lambda: self._react(client, event))
+            self._change(client, event.channel_id, lambda: self._react(client, event))
 
     def forget(self, client: Client) -> None:
         """This client is no more."""
@@ -124,6 +127,15 @@ class Inward:
             self._held[client].append((channel, job))
         else:
             self._queue(channel, job)
+
+    def _change(self, client: Client, channel: int, job: Job) -> None:
+        """The same, for what says not by itself that it was brought already by another of us."""
+
+        async def work() -> None:
+            if self._crowd.first(channel) in (client, None):
+                await job()
+
+        self._put(client, channel, work)
 
     def _queue(self, channel: int, job: Job) -> None:
         if channel not in self._queues:
@@ -171,11 +183,13 @@ class Inward:
 
     async def _missed(self, client: Client, place: str, room: str) -> None:
         """Hear what was said in a place since the last message that was heard there."""
-        await self._household.tidy(client, place, room)
-        last = await self._reception.sessions.last(place)
         try:
-            channel = await find(client, channel_of(place)) if last else None
+            channel = await find(client, channel_of(place))
             if channel is None:
+                return
+            await self._household.tidy(Seat(client, channel), room)
+            last = await self._reception.sessions.last(place)
+            if not last:
                 return
             after, count = discord.Object(int(last)), 0
             async for message in channel.history(
@@ -217,13 +231,15 @@ class Inward:
     async def _take(
         self, client: Client, message: discord.Message, spot: Spot, text: str, files: list[File]
     ) -> str:
+        if not await self._reception.sessions.known(spot.key):
+            await self._crowd.gathered()  # else whoever connects last is in no new room
         reference = message.reference if message.type is discord.MessageType.reply else None
         replied = reference.message_id if reference is not None else None
         coming = Coming(
             spot=spot,
             mates=self._crowd.mates_in(message.channel) or self._crowd.mates_of(client.account),
             message=str(message.id),
-            account=str(message.author.id),
+            account=account_of(message),
             name=message.author.display_name,
             text=text,
             at=message.created_at,
@@ -268,7 +284,7 @@ class Inward:
         channel = client.met(message.channel)
         if channel is not None:
             text = body_of(message, self._crowd, channel)
-            place, account = place_of(channel.id), str(message.author.id)
+            place, account = place_of(channel.id), account_of(message)
             await self._reception.edited(place, str(message.id), account, text)
 
     async def _react(self, client: Client, event: discord.RawReactionActionEvent) -> None:
@@ -279,8 +295,13 @@ class Inward:
         told = await self._reception.reacted(
             place, message, account, name, str(event.emoji), back=back
         )
-        channel = await find(client, event.channel_id) if told else None
-        if channel is not None:
+        channel = await find(client, event.channel_id)
+        stops = str(event.emoji) in STOP_SIGNS and not back
+        if channel is not None and stops and self._household.drafting(event.message_id):
+            mates = self._crowd.mates_in(channel)
+            spot = spot_of(channel, name)
+            told = await self._reception.command(spot, mates, account, name, "stop", "")
+        if channel is not None and told:
             try:
                 nonce = f"t{event.message_id}"
                 await channel.send(f"-# *{told}*", allowed_mentions=NOBODY, nonce=nonce)

@@ -51,6 +51,12 @@ def body_of(message: discord.Message, crowd: Crowd, channel: Talk) -> str:
     return readable(text, _names(message, crowd, channel, text))
 
 
+def account_of(message: discord.Message) -> str:
+    """Who said it: somebody's webhook speaks for many, each under a name of its own."""
+    author = message.author
+    return f"{author.id}:{author.name}" if message.webhook_id is not None else str(author.id)
+
+
 def addressed(message: discord.Message, crowd: Crowd) -> bool:
     """Whether one of our bots is mentioned or answered."""
     replied = message.reference.resolved if message.reference is not None else None

@@ -15,7 +15,7 @@ from loopforge.artifacts.store import Artifacts
 from loopforge.chat.front import Front
 from loopforge.chat.house import PREFIX as ROOM
 from loopforge.io.discord.client import Client
-from loopforge.io.discord.crowd import Crowd
+from loopforge.io.discord.crowd import Crowd, Seat
 from loopforge.io.discord.drafts import Drafts
 from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Connector, Hooks
@@ -117,9 +117,13 @@ class Discord:
         """Something is heard in this room: show there what is going on."""
         self._live.attend(room)
 
-    async def tidy(self, client: Client, place: str, room: str) -> None:
+    def drafting(self, message: int) -> bool:
+        """Whether this message shows what a mate is saying just now."""
+        return self._drafts.shows(message)
+
+    async def tidy(self, seat: Seat, room: str) -> None:
         """Take away what the last process left behind in a place."""
-        await self._drafts.tidy(client, place, f"{ROOM}{room}")
+        await self._drafts.tidy(seat, f"{ROOM}{room}")
 
     # ------------------------------------------------------------ one account
 

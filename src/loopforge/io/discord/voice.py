@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Sequence
 from typing import Any, TypeVar
 
 import discord
-from loopforge.io.discord.client import NOBODY
+from loopforge.io.discord.client import NOBODY, rights
 from loopforge.io.discord.crowd import Seat, named
 from loopforge.io.discord.troubles import failed
 
@@ -48,7 +48,7 @@ class Voice:
         channel = self.seat.channel
         if isinstance(channel, discord.DMChannel):
             return True
-        return channel.permissions_for(channel.guild.me).read_message_history
+        return rights(channel).read_message_history
 
     @property
     def most(self) -> int:
