@@ -24,13 +24,16 @@ from loopforge.runtime.clock import SystemClock, SystemDice
 from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings
 from tests.delivery.tally import marks
+from tests.discord.loopback import point
 
 
 class Order(Struct, kw_only=True):
-    """How to be there: tokens by variable, servers by platform."""
+    """How to be there: tokens by variable, servers by platform; of Discord's REST and gateway."""
 
     tokens: dict[str, str]
-    servers: dict[str, str]
+    servers: dict[str, str] = {}
+    rest: str = ""
+    gateway: str = ""
     streams: bool = True
 
 
@@ -46,6 +49,8 @@ def answer(question: Question, token: str) -> ScriptedAnswer:
 async def main(home: Path) -> None:
     """Be there until killed."""
     order = msgspec.json.decode((home / "order.json").read_bytes(), type=Order)
+    if order.rest:
+        point(order.rest, order.gateway)
     settings = load_settings(home, environ={"LOOPFORGE_TIMEZONE": "UTC"})
     settings = dataclasses.replace(
         settings, debounce_seconds=0.05, telegram_dm="open", discord_dm="open", energy_capacity=50

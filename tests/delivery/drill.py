@@ -1,8 +1,9 @@
 """The drill: people say lines in many places at once, trouble comes, the home is killed, again.
 
-In each place somebody says up to three lines in a row, waits until all are answered, and goes on.
-Meanwhile, by how far it is: trouble is ordered at the platform, and the home is killed with -9 and
-started anew. Randomness is seeded. Does not know which platform it is.
+In each place somebody says a line, and when that is answered up to three lines in a row, waits until
+all are answered, and goes on. Meanwhile, by how far it is: trouble is ordered at the platform, and the
+home is killed with -9 and started anew, the first time when it knows every place. Randomness is
+seeded. Does not know which platform it is.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Protocol
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.crash.drill import Rolls
 from tests.delivery.child import Order
@@ -27,7 +29,9 @@ from tests.rooms.conftest import write_mates
 
 ROOT = Path(__file__).parent.parent.parent
 BURST = 3
-PATIENCE = 180.0
+RECENT = 12
+"""Messages that are looked at for an answer."""
+PATIENCE = 120.0
 """Seconds after which an answer is lost."""
 
 
@@ -54,13 +58,22 @@ class Platform(Protocol):
         """Somebody says something in a place."""
         ...
 
-    async def stands(self, place: int) -> Sequence[str]:
-        """What the mates said there, in the order in which it stands."""
+    async def stands(self, place: int, last: int = 0) -> Sequence[str]:
+        """What the mates said there, in the order in which it stands; the `last` so many, or all."""
         ...
 
     async def trouble(self, dice: Rolls) -> None:
         """Order some trouble."""
         ...
+
+
+class Talk(Struct):
+    """How far it is: what was said, how many places were answered once, what was done to it."""
+
+    said: list[Line]
+    known: int = 0
+    kills: int = 0
+    struck: int = 0
 
 
 class Home:
@@ -113,18 +126,15 @@ async def alive(path: Path, order: Order) -> AsyncIterator[Home]:
 
 async def drill(platform: Platform, path: Path, plan: Plan) -> Score:
     """Run it, and count."""
-    dice = Rolls(plan.seed)
-    said: list[Line] = []
+    talk = Talk([])
     numbers = iter(range(1, plan.lines + 1))
     done = asyncio.Event()
     async with alive(path, await platform.order(plan.places)) as home:
-        talks = [
-            asyncio.create_task(_talk(platform, place, numbers, said, Rolls(place)))  # noqa: TID251
-            for place in range(plan.places)
-        ]
-        havoc = asyncio.create_task(_havoc(platform, home, plan, said, dice, done))  # noqa: TID251
+        havoc = asyncio.create_task(_havoc(platform, home, plan, talk, done))  # noqa: TID251
         try:
-            await asyncio.gather(*talks)
+            async with asyncio.TaskGroup() as group:
+                for place in range(plan.places):
+                    group.create_task(_talk(platform, place, numbers, talk))
         finally:
             done.set()
             await havoc
@@ -134,26 +144,27 @@ async def drill(platform: Platform, path: Path, plan: Plan) -> Score:
             for place in range(plan.places)
             for text in await platform.stands(place)
         ]
-    return score(said, stands)
+    return replace(score(talk.said, stands), kills=talk.kills, struck=talk.struck)
 
 
-async def _talk(
-    platform: Platform, place: int, numbers: Iterator[int], said: list[Line], dice: Rolls
-) -> None:
+async def _talk(platform: Platform, place: int, numbers: Iterator[int], talk: Talk) -> None:
     """Somebody talks in a place until there are no more lines."""
+    dice, most = Rolls(place), 1
     while True:
         waiting = []
-        for _ in range(1 + dice.below(BURST)):
+        for _ in range(1 + dice.below(most)):
             number = next(numbers, None)
             if number is None:
                 break
-            text = f"maya, [k{number}]"
-            said.append(Line(str(place), text))
+            text = f"[k{number}]"
+            talk.said.append(Line(str(place), text))
             await platform.say(place, text)
             waiting.append(number)
         if not waiting:
             return
         await _answered(platform, place, waiting)
+        if most == 1:
+            talk.known, most = talk.known + 1, BURST
 
 
 async def _answered(platform: Platform, place: int, numbers: Sequence[int]) -> None:
@@ -161,31 +172,30 @@ async def _answered(platform: Platform, place: int, numbers: Sequence[int]) -> N
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
             while True:
-                found = {mark for text in await platform.stands(place) for mark in marks(text)}
+                recent = await platform.stands(place, RECENT)
+                found = {mark for text in recent for mark in marks(text)}
                 if found.issuperset(numbers):
                     return
                 await asyncio.sleep(0.1)
 
 
 async def _havoc(
-    platform: Platform,
-    home: Home,
-    plan: Plan,
-    said: Sequence[Line],
-    dice: Rolls,
-    done: asyncio.Event,
+    platform: Platform, home: Home, plan: Plan, talk: Talk, done: asyncio.Event
 ) -> None:
     """Kill and trouble, spread over the lines."""
+    dice = Rolls(plan.seed)
     kills = sorted((0.02 + 0.93 * dice.share()) * plan.lines for _ in range(plan.kills))
     troubles = sorted(0.97 * dice.share() * plan.lines for _ in range(plan.troubles))
     while not done.is_set():
-        if troubles and len(said) >= troubles[0]:
+        if troubles and len(talk.said) >= troubles[0]:
             troubles.pop(0)
             await platform.trouble(dice)
-        elif kills and len(said) >= kills[0]:
+            talk.struck += 1
+        elif kills and len(talk.said) >= kills[0] and talk.known == plan.places:
             kills.pop(0)
             await asyncio.sleep(0.3 * dice.share())
             await home.kill()
+            talk.kills += 1
             await home.start()
         else:
             await asyncio.sleep(0.05)

@@ -16,7 +16,17 @@ from msgspec import Struct
 
 MARK = re.compile(r"\[k(\d+)\]")
 TOKEN = re.compile(r"<([0-9a-f]+)>")
-COLUMNS = ("lines", "answered", "lost", "answered twice", "sent twice", "wrong order", "wrong room")
+COLUMNS = (
+    "kills -9",
+    "troubles",
+    "lines",
+    "answered",
+    "lost",
+    "answered twice",
+    "sent twice",
+    "wrong order",
+    "wrong room",
+)
 
 
 class Line(NamedTuple):
@@ -27,7 +37,7 @@ class Line(NamedTuple):
 
 
 class Score(Struct, frozen=True, kw_only=True):
-    """What was counted; `troubles` in words."""
+    """What was counted; `troubles` in words. `kills` and `struck`: what it stood meanwhile."""
 
     lines: int
     answered: int
@@ -37,6 +47,8 @@ class Score(Struct, frozen=True, kw_only=True):
     wrong_order: int
     wrong_room: int
     troubles: tuple[str, ...]
+    kills: int = 0
+    struck: int = 0
 
     @property
     def sound(self) -> bool:
@@ -46,6 +58,8 @@ class Score(Struct, frozen=True, kw_only=True):
     def row(self) -> tuple[int, ...]:
         """The figures, as in COLUMNS."""
         return (
+            self.kills,
+            self.struck,
             self.lines,
             self.answered,
             self.lost,
@@ -96,9 +110,10 @@ def score(said: Sequence[Line], stands: Sequence[Line]) -> Score:
 
 def table(scores: dict[str, Score]) -> str:
     """The scoreboard, a line for each platform."""
-    head = f"{'surface':<12}" + "".join(f"{column:>16}" for column in COLUMNS)
+    head = f"{'surface':<10}" + "".join(f"{column:>{len(column) + 3}}" for column in COLUMNS)
     rows = [
-        f"{name:<12}" + "".join(f"{figure:>16,}" for figure in each.row())
+        f"{name:<10}"
+        + "".join(f"{n:>{len(column) + 3},}" for column, n in zip(COLUMNS, each.row(), strict=True))
         for name, each in scores.items()
     ]
     return "\n".join([head, *rows])

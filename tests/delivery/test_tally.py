@@ -12,7 +12,7 @@ GOOD = [Line("a", "[k1] <aa>"), Line("a", "[k2] <ab>"), Line("b", "[k3] <ac>")]
 
 def test_nothing_wrong() -> None:
     """Each line answered once, in order, where it was said: nothing is wrong."""
-    assert score(SAID, GOOD).row() == (3, 3, 0, 0, 0, 0, 0)
+    assert score(SAID, GOOD).row() == (0, 0, 3, 3, 0, 0, 0, 0, 0)
     assert score(SAID, [Line("a", "[k1] [k2] <aa>"), GOOD[2]]).sound
 
 
@@ -30,6 +30,6 @@ def test_what_is_planted(stands: list[Line], where: str) -> None:
     """A loss, a double, a second answer, a swap and a stray are each counted, and named."""
     found = score(SAID, stands)
     assert not found.sound
-    figures = {name: getattr(found, name) for name in Score.__struct_fields__[2:-1]}
+    figures = {name: getattr(found, name) for name in Score.__struct_fields__[2:7]}
     assert figures.pop(where) == 1
     assert set(figures.values()) == {0}

@@ -11,6 +11,7 @@ import asyncio
 import json
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from aiohttp import WSMsgType, web
@@ -58,14 +59,15 @@ class Socket:
         self._queue.put_nowait(frame)
 
     async def pump(self) -> None:
-        """Send for ever."""
-        while True:
-            frame = await self._queue.get()
-            text = addressed(json.dumps(frame), self.base)
-            if self._press is None:
-                await self.ws.send_str(text)
-            else:
-                await self.ws.send_bytes(self._press(text.encode()))
+        """Send until the socket is gone; what was not sent is kept in the session."""
+        with suppress(ConnectionResetError):
+            while True:
+                frame = await self._queue.get()
+                text = addressed(json.dumps(frame), self.base)
+                if self._press is None:
+                    await self.ws.send_str(text)
+                else:
+                    await self.ws.send_bytes(self._press(text.encode()))
 
 
 def _press(compress: str | None) -> Callable[[bytes], bytes] | None:

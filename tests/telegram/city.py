@@ -237,9 +237,15 @@ class City:
 
     # records
 
-    async def lines(self, place: Chat | None = None, by: Person | Bot | None = None) -> list[Line]:
-        """Every message (of a chat, of an author) in order, service messages too."""
-        return await self._do(list[Line], "lines", chat=place, author=by.id if by else 0)
+    async def lines(
+        self, place: Chat | None = None, by: Person | Bot | None = None, last: int = 0
+    ) -> list[Line]:
+        """Every message (of a chat, of an author) in order, service messages too.
+
+        `last`: only the newest so many.
+        """
+        author = by.id if by else 0
+        return await self._do(list[Line], "lines", chat=place, author=author, last=last)
 
     async def calls(self, method: str = "", bot: Bot | None = None) -> list[Call]:
         """Every request (of a method, of a bot) in order."""

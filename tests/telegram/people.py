@@ -224,9 +224,9 @@ class People:
 
     # records
 
-    def lines(self, chat: Chat | None, author: int) -> list[Line]:
+    def lines(self, chat: Chat | None, author: int, last: int) -> list[Line]:
         rooms = self._town.rooms if chat is None else [self._town.room(chat)]
-        return [one for one in self._town.lines(rooms) if author in (0, one.author)]
+        return [one for one in self._town.lines(rooms) if author in (0, one.author)][-last:]
 
     def calls(self, method: str, bot: int) -> list[Call]:
         name = self._who(bot).username if bot else ""
