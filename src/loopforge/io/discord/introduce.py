@@ -8,6 +8,7 @@ anything.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -41,6 +42,8 @@ Connector = Callable[[], aiohttp.BaseConnector]
 @asynccontextmanager
 async def visiting(account: Account, connector: Connector | None = None) -> AsyncIterator[Visit]:
     """Be at Discord with this account. Raises NotLetIn for a bad token, and Unreachable."""
+    # What is worth knowing is found; discord.py would warn of voice, which nobody uses here.
+    logging.getLogger("discord").setLevel(logging.CRITICAL)
     made = connector() if connector is not None else None
     # Nothing is ever heard on this client: it never connects to the gateway.
     client = Client(account, cast("Any", None), Options(), made)
@@ -56,6 +59,8 @@ async def visiting(account: Account, connector: Connector | None = None) -> Asyn
         ) from None
     except LoopforgeError:
         raise
+    except aiohttp.ClientConnectorError:
+        raise Unreachable("Discord cannot be reached. Try again.") from None
     except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
         why = failed(error, "Discord").why
         raise Unreachable(f"Discord could not be asked: {why} Try again.") from None
