@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.chat.page import HELD
+from loopforge.chat.rights import Grant
 from loopforge.chat.state import (
     AUTHORS,
     SOURCES,
     VERSION,
     RoomState,
+    StandIn,
     fold,
     restore,
     snapshot,
@@ -21,19 +23,27 @@ from loopforge.core.events import Erased
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
+    DefaultMateSet,
     EnergySet,
     Heard,
+    LineDeleted,
     Marked,
+    MateJoined,
     PersonLeft,
+    PlaceJoined,
     PolicyChosen,
     Purged,
+    RightsSet,
+    StoodDown,
+    StoodIn,
     Stopped,
+    TalkSet,
     Titled,
     TriggersSet,
 )
 from loopforge.core.words import public
 from loopforge.errors import LedgerBehind
-from tests.strategies import PEOPLE, Chronicle, histories
+from tests.strategies import MATES, PEOPLE, Chronicle, histories
 
 
 def state_of(story: Chronicle) -> RoomState:
@@ -465,3 +475,59 @@ def test_public_words_are_never_forgotten() -> None:
     state = RoomState(title=public("The commons"))
     state.forget([""])
     assert str(state.title) == "The commons"
+
+
+def test_rights_places_and_stand_ins_outlive_a_snapshot() -> None:
+    """What was set is the same after a restore, and folds on from there."""
+    story = Chronicle(people=2, mates=2)
+    line = story.hear("@maya hello").id
+    for body in (
+        PlaceJoined(place="discord:7", name=public("general"), kind="group"),
+        TalkSet(free=False),
+        RightsSet(who="keepers", rights=("talk", "tools"), tools=("clock",)),
+        DefaultMateSet(mate=MATES[1]),
+        StoodIn(mate=MATES[0], by="otto", line=line, guest=True),
+    ):
+        story.add(body)
+    state = fold(story.events)
+    back = restore(snapshot(state))
+    assert back.rights == {"keepers": Grant(rights=("talk", "tools"), tools=("clock",))}
+    assert (back.default_mate, back.quiet, list(back.places)) == (MATES[1], True, ["discord:7"])
+    assert back.stand_ins == {MATES[0]: StandIn(mate="otto", guest=True)}
+    assert [(due.mate, due.line) for due in back.due] == [("otto", line)]
+    assert "otto" in back.mates
+    for each in (state, back):
+        each.apply(story.add(StoodDown(mate=MATES[0])))
+        story.events.pop()
+        assert each.stand_ins == {}
+        assert "otto" not in each.mates
+        assert each.due == []
+        assert "otto" not in each.left
+
+
+def test_a_guest_that_is_brought_in_stays() -> None:
+    """Who stood in and was then made a member is one, whoever runs again."""
+    story = Chronicle(people=1, mates=1)
+    line = story.hear("hello").id
+    story.add(StoodIn(mate=MATES[0], by="otto", line=line, guest=True))
+    story.add(MateJoined(mate="otto"))
+    story.add(StoodDown(mate=MATES[0]))
+    assert "otto" in fold(story.events).mates
+
+
+def test_a_line_that_is_gone_is_due_to_nobody() -> None:
+    """A turn about it alone is halted and not taken anew; one about more goes on with the rest."""
+    story = Chronicle(people=1, mates=2)
+    first, second = story.hear("one").id, story.hear("two").id
+    story.weigh((MATES[0], first, "speak"), (MATES[0], second, "speak"))
+    story.weigh((MATES[1], first, "speak"))
+    story.add(LineDeleted(line=first, by="room"))
+    state = fold(story.events)
+    assert [(due.mate, due.lines) for due in state.due] == [(MATES[0], (second,))]
+    story.perceive(MATES[0])
+    story.add(LineDeleted(line=second, by="room"))
+    state = fold(story.events)
+    (turn,) = state.open.values()
+    assert turn.halted
+    assert turn.due is None
+    assert state.lines == {}

@@ -201,6 +201,21 @@ async def test_how_a_room_works_is_set_by_forms(site: Town) -> None:
     state = await site.app.front.settings_of(room)
     assert list(state.mates) == ["maya"]
     assert state.conversation == ""
+    assert "only when they are called" in await set("talk", talk="called")
+    await set("add", mate="zuzu")
+    assert "Zuzu answers what is said" in await set("mate", mate="zuzu")
+    assert "Everybody here may" not in await set("rights", rights="olu all")
+    assert "Everybody here may" in await set("rights", rights="")
+    state = await site.app.front.settings_of(room)
+    assert (state.quiet, state.default_mate) == (True, "zuzu")
+    assert state.rights[owner.person].rights == ("talk", "stop", "change", "tools")
+    for act, told in (
+        ("status", "People here: olu."),
+        ("usage", "This month"),
+        ("model", "set in its file"),
+        ("mates", "Merlin (@merlin)"),
+    ):
+        assert told in await set(act)
     wrong = await owner.post(f"/rooms/{room}/settings", {"act": "energy", "capacity": "lots"})
     assert wrong.status_code == 400
     assert "no energy" in wrong.text
