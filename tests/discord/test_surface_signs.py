@@ -147,3 +147,31 @@ async def test_a_stop_sign_on_a_draft(city: Twin, tmp_path: Path) -> None:
         await city.until(lambda: len(city.lines(plaza)) == 2)
         await home.settled(plaza)
         assert await home.said(plaza) == []
+
+
+@pytest.mark.parametrize("carried", [False, True])
+async def test_a_webhooks_draft_whose_posting_broke_off(
+    city: Twin, tmp_path: Path, carried: bool
+) -> None:
+    """A draft that a webhook posted, or did not, when its call broke off ends as one message."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    script = lambda _: slowly(WORDS, 0.6)  # noqa: E731
+    async with lodged(city, tmp_path, {house: "*"}, script, options=STREAM) as home:
+        city.faults.fail("POST /webhooks/*/*", 502, carried=carried)
+        await city.say(ben, plaza, "maya, count")
+        await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
+        await home.delivered(plaza)
+    assert city.faults.left == []
+    assert [line.text for line in city.lines(plaza)] == ["maya, count", WORDS]
+
+
+async def test_a_line_whose_last_edit_broke_off(city: Twin, tmp_path: Path) -> None:
+    """When the line cannot take its draft's place at once, it does so at the next attempt."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    answer = ScriptedAnswer(text=WORDS, pieces=2, pause=0.4)
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: answer, options=STREAM) as home:
+        city.faults.lose("PATCH /channels/*/messages/*", carried=False, times=2)
+        await city.say(ben, plaza, "maya, count")
+        await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
+        await home.delivered(plaza)
+    assert [line.text for line in city.lines(plaza)] == ["maya, count", WORDS]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import deque
 from typing import NamedTuple
 
 from sqlalchemy import select
@@ -87,7 +88,8 @@ class Drafts:
         self._front, self._clock = front, clock
         self._showing: dict[Key, Showing] = {}
         self._over: dict[Key, None] = {}
-        self._taking: set[Key] = set()
+        self._taking: dict[Key, int] = {}
+        self._used: deque[int] = deque(maxlen=REMEMBERED)
         self._tidied: set[tuple[int, str]] = set()
         self._tasks = Tasks()
 
@@ -122,14 +124,16 @@ class Drafts:
         """
         key = Key(place, turn)
         self._end(key)
-        self._taking.add(key)
-        showing = self._showing.pop(key, None)
-        if showing is None:
-            return 0
-        async with showing.busy:
-            showing.over = True
-            showing.more.set()
-        return showing.message
+        message = self._taking.setdefault(key, 0)
+        if (showing := self._showing.pop(key, None)) is not None:
+            async with showing.busy:
+                showing.over = True
+                showing.more.set()
+            message = showing.message
+        message = message or await self._known(key)
+        self._taking[key] = message
+        self._used.append(message)
+        return message
 
     def shows(self, message: int) -> bool:
         """Whether this message is a draft that grows."""
@@ -137,13 +141,12 @@ class Drafts:
 
     def done(self, place: str, turn: str) -> None:
         """The line stands where its draft stood, or never will."""
-        self._taking.discard(Key(place, turn))
+        self._taking.pop(Key(place, turn), None)
 
     async def drop(self, stream: str, key: Key, mate: str) -> None:
         """Nothing was said after all: the draft goes."""
         message = await self.take(*key)
         try:
-            message = message or await self._known(key)
             if message:
                 voice = await self._voices.mate(key.place, mate)
                 await voice.delete(message)
@@ -200,11 +203,24 @@ class Drafts:
         try:
             once = nonce(f"draft/{key.turn}/{key.place}")
             showing.message = await showing.voice.post(text, once)
-        except SendFailed as failure:
-            if showing.voice.hook is not None:  # whether it stands there, nobody knows
-                raise SendFailed(failure.why, final=True) from None
-            raise
+        except SendFailed:
+            showing.message = await self._posted(showing.voice, text)
+            if not showing.message:
+                raise
         await self._note(stream, key, showing.message)
+
+    async def _posted(self, voice: Voice, text: str) -> int:
+        """The draft that a webhook has posted although its call broke off; 0 if it has not."""
+        if voice.hook is None:
+            return 0
+        try:
+            async for message in voice.seat.channel.history(limit=LOOKED):
+                if message.webhook_id == voice.hook.id and message.content == text.strip():
+                    return message.id
+        except Exception as error:
+            why = f"whether a draft stands there, nobody knows: {scrub(error)}"
+            raise SendFailed(why, final=True) from None
+        return 0
 
     async def _note(self, stream: str, key: Key, message: int) -> None:
         body = Drafted(turn=key.turn, surface=key.place, message_id=str(message or ""))
@@ -234,7 +250,8 @@ class Drafts:
                     read.append(await channel.fetch_message(int(id)))
             for message in read:
                 stays = str(message.id) in rows and str(message.id) not in strays
-                if message.content.endswith(MARK) and not stays and not self._busy_in(place):
+                stays = stays or message.id in self._used or self._busy_in(place)
+                if message.content.endswith(MARK) and not stays:
                     await self._remove(seat, message)
         except (discord.HTTPException, SendFailed) as error:
             log.info("drafts in %s could not be looked for: %s", place, scrub(error))

@@ -95,7 +95,6 @@ class Outward:
         found = self._found.setdefault(out.delivery, {})
         if draft := await self._draft(out):
             found |= await self._shown(voice, draft, letter)
-            self._drafts.done(*self._turn(out))
         found |= await self._standing(out, voice, letter, found)
         if len(found) < len(letter.parts):
             return None
@@ -127,7 +126,8 @@ class Outward:
         files: tuple[File, ...] = getattr(body, "files", ())
         text, long = f"{voice.quoted}{body.text}", None
         if (file := as_file(shown(text), LIMIT)) is not None:
-            text, long = file.preview.text, (file.name, file.data)
+            data = str(body.text).encode("utf-8", "replace")
+            text, long = file.preview.text, (file.name, data)
         parts = pieces(text)
         if not parts and files:
             parts = (voice.quoted.strip(),)
@@ -149,13 +149,12 @@ class Outward:
                     found[part] = await self._post(out, voice, letter, part, text)
         except SendFailed as failure:
             if failure.final:
-                self._found.pop(out.delivery, None)
+                self._done(out)
             raise
-        finally:
-            self._drafts.done(*self._turn(out))
         return self._done(out)
 
     def _done(self, out: Outgoing) -> str:
+        self._drafts.done(*self._turn(out))
         found = self._found.pop(out.delivery, {})
         return " ".join(str(found[part]) for part in sorted(found))
 
@@ -175,10 +174,7 @@ class Outward:
 
     async def _draft(self, out: Outgoing) -> int:
         """The message that shows what this line was to become; 0 if none does."""
-        if not isinstance(out.event.body, Said):
-            return 0
-        known = await self._drafts.take(out.place, out.event.body.turn)
-        return known or int(await self._sessions.draft(out.place, out.event.id) or 0)
+        return await self._drafts.take(*self._turn(out)) if self._turn(out)[1] else 0
 
     async def _replace(
         self, voice: Voice, draft: int, letter: Letter, found: dict[int, int]

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import aiohttp
 
 import discord
-from loopforge.errors import SendFailed
+from loopforge.errors import InputError, SendFailed
 
 _HOOK = re.compile(r"(webhooks/\d+/)[\w-]+")
 _TOKEN = re.compile(r"[\w-]{20,}\.[\w-]{6,}\.[\w-]{20,}")
@@ -70,6 +70,8 @@ def failed(error: BaseException, place: str) -> SendFailed:
     match error:
         case SendFailed():
             return error
+        case InputError():
+            return SendFailed(str(error), final=True)
         case discord.RateLimited():
             return SendFailed("Discord asks for patience.", after=error.retry_after)
         case discord.HTTPException():
