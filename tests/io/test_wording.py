@@ -35,7 +35,7 @@ from loopforge.io.frames import Sight
 from loopforge.io.minutes import KEPT, Minutes
 from loopforge.io.prose import prose
 from loopforge.io.typed import visible
-from loopforge.io.wording import day, energy_bar, hour, quotation, sentence
+from loopforge.io.wording import asides, day, energy_bar, hour, quotation, sentence
 
 AT = datetime(2026, 10, 8, 22, 30, tzinfo=UTC)
 
@@ -173,3 +173,17 @@ def test_drawing_loses_no_words(text: str) -> None:
     letters = [letter for letter in visible(text) if letter in "ab"]
     drawn = [letter for letter in prose(text).plain if letter in "ab"]
     assert drawn == letters or "```" in text
+
+
+def test_who_comes_in_and_speaks_at_once_has_a_name() -> None:
+    """A line heard before the room was looked at again bears its speaker's name and their place."""
+    known = minutes()
+    line = event(Heard(person="p2", text=Words("hi"), surface="telegram:-7"), 10)
+    known.take(event(PersonJoined(person="p2", name=Words("Cleo"), surface="telegram"), 9))
+    known.take(line)
+    assert known.speaker(line) == "Cleo"
+    known.take(Sight(scene=Scene(room="commons", people=(("p1", "Ana"),))))  # an older look
+    assert known.speaker(line) == "Cleo"
+    known.take(Sight(scene=Scene(room="commons", people=(("p2", "Cleopatra"),))))
+    assert known.scene.people == (("p2", "Cleopatra"),)
+    assert asides(line) == ["on Telegram"]

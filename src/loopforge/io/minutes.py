@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from loopforge.chat.scene import Scene
 from loopforge.core.events import Event
 from loopforge.core.revision import Revised, Revision, revised
-from loopforge.core.room import Heard, LineDeleted, LineEdited, Said, Told
+from loopforge.core.room import Heard, LineDeleted, LineEdited, PersonJoined, Said, Told
 from loopforge.core.words import Words
 from loopforge.io.frames import Sight
 from loopforge.io.link import Joined, Update
@@ -29,11 +29,15 @@ class Minutes:
         self.last_said: Event | None = None
         self._by_id: dict[str, Event] = {}
         self._by_seq: dict[int, Event] = {}
+        self._came: dict[str, str] = {}
 
     def take(self, update: Update) -> None:
         """Note what an update says."""
         if isinstance(update, Joined | Sight):
             self.scene, self.here = update.scene, update.here
+            came, self._came = self._came, {}
+            for person, name in came.items():
+                self._introduce(person, name)  # the look may be older than their coming
         elif isinstance(update, Event):
             self.add(update)
             if isinstance(update.body, Said):
@@ -48,6 +52,8 @@ class Minutes:
                 return self._revise(event, Revision(line=line, by=by, deleted=True))
             case Heard() | Said() | Told():
                 pass
+            case PersonJoined(person=person, name=name):
+                return self._introduce(person, str(name))
             case _:
                 return None
         self._by_id[event.id] = event
@@ -56,6 +62,12 @@ class Minutes:
             oldest = next(iter(self._by_id))
             self._by_seq.pop(self._by_id.pop(oldest).seq, None)
         return None
+
+    def _introduce(self, person: str, name: str) -> None:
+        """Who came in since the room was last looked at is known by name at once."""
+        if person not in dict((*self.scene.people, *self.scene.former)):
+            self._came[person] = name
+            self.scene = replace(self.scene, people=(*self.scene.people, (person, name)))
 
     def _revise(self, event: Event, change: Revision, text: Words | None = None) -> None:
         """A line says something else from now on, or nothing."""

@@ -163,11 +163,12 @@ def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
 
 
 def asides(event: Event) -> list[str]:
-    """What is said quietly beside a line: who speaks there, and whether it was changed."""
+    """What is said quietly beside a line: where and who they are, and whether it was changed."""
     body, found = event.body, []
     if isinstance(body, Heard):
         known = {"a bot": body.bot, "not known here": body.untrusted, "came late": body.late}
-        found = [told for told, holds in known.items() if holds]
+        found = [f"on {platform(body.surface)}"] if ":" in body.surface else []
+        found += [told for told, holds in known.items() if holds]
     if isinstance(event, Revised) and not event.revision.deleted:
         found.append("edited")
     return found
