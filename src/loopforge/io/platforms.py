@@ -23,9 +23,10 @@ from msgspec import Struct
 from loopforge.artifacts.receive import Limits
 from loopforge.artifacts.store import Artifacts
 from loopforge.chat.front import Front
-from loopforge.errors import BadSettings
+from loopforge.errors import BadSettings, LedgerError
 from loopforge.io.reception import Reception
 from loopforge.io.scrub import scrub_logs
+from loopforge.io.session import Sessions
 from loopforge.io.tokens import Account, Platform, Tokens
 from loopforge.people.pairing import Closed, Code, Pairing, Silent, Welcome
 from loopforge.people.registry import Registry
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 PAUSES = (2.0, 10.0, 60.0)
 LOOK = 2.0
-"""Seconds between two looks at which accounts there are."""
+"""Seconds between two looks at which accounts there are, and which rooms were joined."""
 FAREWELL = 3.0
 """Seconds that a surface has to finish what it is sending when it ends."""
 BEGINS = "it is being connected"
@@ -56,6 +57,10 @@ class Running(Surface, Protocol):
 
     async def close(self) -> None:
         """Be there no longer."""
+        ...
+
+    def attend(self, room: str) -> None:
+        """Show from now on what is going on in this room; twice is once."""
         ...
 
 
@@ -104,7 +109,7 @@ class Attached:
         stuck: Callable[[], bool] = lambda: False,
     ) -> None:
         self.name, self.states, self.stuck = surface.name, states, stuck
-        self.run, self.close = surface.run, surface.close
+        self.run, self.close, self.attend = surface.run, surface.close, surface.attend
         self._surface, self._sending = surface, 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -139,6 +144,7 @@ class Platforms:
 
     def __init__(self, parts: Parts, tokens: Tokens, manners: Manners) -> None:
         self._parts, self._tokens, self._manners = parts, tokens, manners
+        self._sessions = Sessions(parts.front)
         self._accounts: dict[Platform, list[Account]] = {}
         self._running: dict[Platform, Tasks] = {}
         self._surfaces: dict[str, Attached] = {}
@@ -177,6 +183,7 @@ class Platforms:
         while True:
             async with self._changing:
                 await self._look()
+            await self._attend()
             await self._parts.clock.sleep(LOOK)
 
     async def _look(self) -> None:
@@ -207,6 +214,17 @@ class Platforms:
             scrub_logs([account.token for account in found])
         self._accounts = accounts
         await asyncio.gather(*(self._begin(platform) for platform in changed))
+
+    async def _attend(self) -> None:
+        """Let each surface show what is going on in rooms that a place of its became part of."""
+        for name, surface in list(self._surfaces.items()):
+            try:
+                rooms = await self._sessions.all(name)
+            except LedgerError as error:
+                log.warning("joined rooms of %s are looked for again: %s", name, error)
+                continue
+            for room in set(rooms.values()):
+                surface.attend(room)
 
     def _stuck(self, platform: Platform) -> bool:
         surface = self._surfaces.get(platform)

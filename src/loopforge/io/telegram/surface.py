@@ -95,6 +95,10 @@ class Telegram:
         await self._stage.clear()
         await asyncio.Event().wait()
 
+    def attend(self, room: str) -> None:
+        """Show from now on what is going on in this room."""
+        self._watch.room(room)
+
     async def close(self) -> None:
         """Be there no longer."""
         await self._watch.close()
