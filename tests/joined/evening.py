@@ -1,0 +1,370 @@
+"""One room in four places at once, and the eyes of one person in each of them.
+
+    ben   a channel of Discord      seen through hikari, an unmodified client
+    cleo  a group of Telegram       seen as the twin's record of that group
+    olu   the web room              seen through the event stream of an open page
+    ana   a terminal                seen as what its plain form prints
+
+The home is real: real time, real SQLite, unmodified discord.py and python-telegram-bot over real
+sockets. Its two mates have an account of their own on each platform.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import io
+import os
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+import hikari
+
+from loopforge.app import App, open_app
+from loopforge.chat.places import Spot
+from loopforge.core.events import Event
+from loopforge.core.room import Heard, LineEdited, Said
+from loopforge.host import connected, opened
+from loopforge.io.address import Address
+from loopforge.io.link import Link
+from loopforge.io.link import Person as Terminal
+from loopforge.io.plain import run_plain
+from loopforge.io.platforms import Manners
+from loopforge.io.session import Sessions
+from loopforge.io.tokens import Account, Tokens
+from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.runtime.ports import Models
+from loopforge.runtime.tasks import Tasks
+from loopforge.settings import Settings
+from tests.discord import words as discord
+from tests.discord.test_twin_hikari import online
+from tests.discord.twin import Twin as Discord
+from tests.telegram import records as telegram
+from tests.telegram.twin import Twin as Telegram
+from tests.web.conftest import Guest, Town, reachable
+from tests.web.test_stream import Page, open_page
+
+T = TypeVar("T")
+ROOM = "commons"
+STREAM = f"room:{ROOM}"
+MATES = ("maya", "merlin")
+SIGNED = re.compile(r"(?P<who>\w+) \((?P<where>\w+)\)")
+PREFIXED = re.compile(r"(?P<who>\w+) \((?P<where>\w+)\): (?P<text>.*)", re.DOTALL)
+PRINTED = re.compile(r"(?P<who>\w+)(?P<asides>( \([^)]*\))*): (?P<text>.*)")
+DRAWN = " ▌"
+
+
+class Shown(NamedTuple):
+    """A line as somebody sees it: who said it, where (of a mate nothing), and the words."""
+
+    who: str
+    where: str
+    text: str
+
+
+def place_of(surface: str) -> str:
+    """Where somebody speaks: Discord, Telegram, web or terminal."""
+    platform, inside, _ = surface.partition(":")
+    return platform.capitalize() if inside else platform
+
+
+# ---------------------------------------------------------------- the eyes
+
+
+@dataclass
+class OnDiscord:
+    """Ben, in a channel. What a bot of nobody's, run by hikari, is told of it."""
+
+    city: Discord
+    plaza: discord.Place
+    ben: discord.Person
+    heard: list[hikari.Event]
+
+    async def says(self, text: str, reply_to: str = "") -> discord.Line:
+        """Write a message, in answer to the one that says this."""
+        answered = self._said(reply_to) if reply_to else None
+        return await self.city.say(self.ben, self.plaza, text, reply_to=answered)
+
+    async def edits(self, line: discord.Line, text: str) -> None:
+        """Change a message of his."""
+        await self.city.edit(self.ben, line, text)
+
+    async def stops(self, text: str) -> None:
+        """Put a stop sign on the one message that says this."""
+        await self.city.react(self.ben, self._said(text), "🛑")
+
+    def _said(self, text: str) -> discord.Line:
+        (line,) = [line for line in self.city.lines(self.plaza) if line.text == text]
+        return line
+
+    def messages(self) -> dict[int, hikari.PartialMessage]:
+        """The messages as they stand now, in order."""
+        there: dict[int, hikari.PartialMessage] = {}
+        for event in self.heard:
+            match event:
+                case hikari.GuildMessageCreateEvent() | hikari.GuildMessageUpdateEvent():
+                    there[int(event.message_id)] = event.message
+                case hikari.GuildMessageDeleteEvent():
+                    there.pop(int(event.message_id), None)
+                case _:
+                    pass
+        return there
+
+    def seen(self) -> list[Shown]:
+        """Every line."""
+        return [self._shown(message) for message in self.messages().values()]
+
+    def said(self) -> list[Shown]:
+        """The same without what the home itself says, which is small."""
+        return [each for each in self.seen() if not each.text.startswith("-# ")]
+
+    def _shown(self, message: hikari.PartialMessage) -> Shown:
+        assert message.author
+        name, text = message.author.username, message.content or ""
+        if message.author.id == self.ben.id:
+            return Shown(name, "Discord", text)
+        if message.webhook_id and (signed := SIGNED.fullmatch(name)):
+            return Shown(signed["who"], signed["where"], text)
+        return Shown(name, "", text)
+
+
+@dataclass
+class OnTelegram:
+    """Cleo, in a group."""
+
+    twin: Telegram
+    lab: telegram.Chat
+    cleo: telegram.Person
+    bots: Sequence[telegram.Bot]
+
+    async def says(self, text: str, reply_to: telegram.Line | None = None) -> telegram.Line:
+        """Write a message."""
+        return await self.twin.city.say(self.cleo, self.lab, text, reply_to=reply_to)
+
+    async def edits(self, line: telegram.Line, text: str) -> None:
+        """Change a message of hers."""
+        await self.twin.city.edit(self.cleo, line, text)
+
+    async def messages(self) -> list[telegram.Line]:
+        """The messages as they stand now, in order."""
+        lines = await self.twin.city.lines(self.lab)
+        return [line for line in lines if not line.service and not line.deleted]
+
+    async def seen(self) -> list[Shown]:
+        """Every line."""
+        return [self._shown(line) for line in await self.messages()]
+
+    async def drawn(self) -> bool:
+        """Whether a draft stands there."""
+        return any(line.text.endswith(DRAWN) for line in await self.messages())
+
+    def _shown(self, line: telegram.Line) -> Shown:
+        if line.author == self.cleo.id:
+            return Shown(line.by, "Telegram", line.text)
+        if relayed := PREFIXED.fullmatch(line.text):
+            return Shown(relayed["who"], relayed["where"], relayed["text"])
+        (bot,) = [bot for bot in self.bots if bot.id == line.author]
+        return Shown(bot.name, "", line.text)
+
+
+@dataclass
+class OnTheWeb:
+    """Olu, with an open page."""
+
+    guest: Guest
+    page: Page
+
+    async def says(self, text: str) -> None:
+        """Write a line, as the page's script does."""
+        await self.guest.says(ROOM, text)
+
+    def seen(self) -> list[Shown]:
+        """Every line, as its HTML reads, changed as the stream says."""
+        lines: dict[str, str] = {}
+        for name, _, data in self.page.given:
+            if name == "line" and 'class="line ' in data:
+                lines[_between(data, 'data-id="', '"')] = data
+        words = {
+            id: _between(line, 'class="words" dir="auto">', "</div>") for id, line in lines.items()
+        }
+        for change in self.page.data("change"):
+            if change["kind"] == "room.line_edited":
+                words[change["line"]] = change["html"]
+        return [_on_page(line, words[id]) for id, line in lines.items()]
+
+
+def _on_page(line: str, words: str) -> Shown:
+    asides = re.findall(r'<span class="aside">on (\w+)</span>', line)
+    text = html.unescape(re.sub(r"<[^>]+>", "", words)).strip()
+    return Shown(_between(line, 'class="who">', "<"), "".join(asides), text)
+
+
+def _between(text: str, before: str, after: str) -> str:
+    return text.partition(before)[2].partition(after)[0]
+
+
+@dataclass
+class AtATerminal:
+    """Ana, at the plain form. `out` and `err` are what it printed."""
+
+    keyboard: int
+    out: io.StringIO = field(default_factory=io.StringIO)
+    err: io.StringIO = field(default_factory=io.StringIO)
+
+    async def says(self, text: str) -> None:
+        """Type a line."""
+        os.write(self.keyboard, f"{text}\n".encode())
+
+    def seen(self) -> list[Shown]:
+        """Every line that was printed; her own are not."""
+        return [self._shown(line) for line in self.out.getvalue().splitlines()]
+
+    def notices(self) -> list[str]:
+        """What else there was to say."""
+        return self.err.getvalue().splitlines()
+
+    def _shown(self, line: str) -> Shown:
+        printed = PRINTED.fullmatch(line)
+        assert printed, line
+        where = re.findall(r"\(on (\w+)\)", printed["asides"])
+        return Shown(printed["who"], "".join(where), printed["text"])
+
+
+# ---------------------------------------------------------------- the evening
+
+
+@dataclass
+class Evening:
+    """Four people and two mates in one room."""
+
+    app: App
+    ben: OnDiscord
+    cleo: OnTelegram
+    olu: OnTheWeb
+    ana: AtATerminal
+
+    async def events(self) -> list[Event]:
+        """Everything that happened in the room."""
+        return await self.app.ledger.read(STREAM)
+
+    async def lines(self) -> list[Event]:
+        """The lines of the room, in the ledger's order."""
+        return [event for event in await self.events() if isinstance(event.body, Heard | Said)]
+
+    async def told(self) -> list[Shown]:
+        """What the ledger says was said, as it stands now."""
+        scene = await self.app.front.scene(ROOM)
+        events = await self.events()
+        edited = {e.body.line: str(e.body.text) for e in events if isinstance(e.body, LineEdited)}
+        told = []
+        for event in events:
+            match event.body:
+                case Heard(person=person, surface=surface, text=text):
+                    words = edited.get(event.id, str(text))
+                    told.append(Shown(scene.person(person), place_of(surface), words))
+                case Said(mate=mate, text=text):
+                    told.append(Shown(scene.mate(mate).name, "", str(text)))
+        return told
+
+    async def until(self, holds: Callable[[], object]) -> None:
+        """Wait until it holds, a minute at most."""
+        async with asyncio.timeout(60):
+            while not holds():
+                await asyncio.sleep(0.02)
+
+    async def eventually(self, ask: Callable[[], Awaitable[T]], told: T) -> None:
+        """Wait until this is what is told, a minute at most."""
+        async with asyncio.timeout(60):
+            while await ask() != told:
+                await asyncio.sleep(0.02)
+
+    async def rests(self, lines: int, *, edited: int = 0) -> None:
+        """Wait for so many lines (and edits of some), until all is done, and all of it arrived."""
+        async with asyncio.timeout(60):
+            while len(await self.lines()) < lines or await self._edits() < edited:
+                await asyncio.sleep(0.02)
+            await self.app.front.settled(ROOM)
+            while self.app.deliveries.waiting(STREAM):
+                await asyncio.sleep(0.02)
+            last = (await self.app.front.history(ROOM, limit=1))[-1].seq
+            while (self.olu.page.seqs() or [0])[-1] < last:
+                await asyncio.sleep(0.02)
+
+    async def _edits(self) -> int:
+        return sum(isinstance(event.body, LineEdited) for event in await self.events())
+
+
+@asynccontextmanager
+async def evening(
+    settings: Settings, models: Models | None, city: Discord, twin: Telegram
+) -> AsyncIterator[Evening]:
+    """A home whose commons are a channel of Discord and a group of Telegram too."""
+    settings.data.mkdir(exist_ok=True)
+    ben, plaza = city.person("ben"), city.channel("plaza")
+    cleo = await twin.city.person("cleo", "cleo")
+    tokens, bots = Tokens(settings.data, {}), []
+    for mate in MATES:
+        name = mate.capitalize()
+        tokens.keep(Account(platform="discord", token=city.bot(name).token, mates=(mate,)))
+        bots.append(await twin.city.bot(name, f"{mate}_bot", reads_all=True))
+        tokens.keep(Account(platform="telegram", token=bots[-1].token, mates=(mate,)))
+    lab = await twin.city.supergroup("Lab", [cleo, *bots])
+    manners = Manners(servers={"telegram": twin.base}, connector=city.connector)
+    async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
+        _, heard = await enter(online(city, city.bot("Owl")))
+        clock, dice = SystemClock(), SystemDice()
+        app = await enter(open_app(settings, models=models, clock=clock, dice=dice, follow=0))
+        platforms = await enter(connected(app, tokens, manners))
+        ana = await enter(at_a_terminal(app, settings))
+        town = Town(settings.home, app, await enter(opened(app)), stack)
+        await reachable(town.address)
+        guest = await town.owner("olu")
+        await app.front.come_in(ROOM, guest.person, "olu")
+        page = await enter(open_page(guest, ROOM))
+        sessions = Sessions(app.front)
+        for key, name in ((f"discord:{plaza.id}", "plaza"), (f"telegram:{lab.id}", "Lab")):
+            await sessions.join(Spot(key, name, "group"), ROOM, MATES)
+        await app.front.act(ROOM, guest.person, "talk", "called", owner=True)
+        made = Evening(
+            app,
+            OnDiscord(city, plaza, ben, heard),
+            OnTelegram(twin, lab, cleo, bots),
+            OnTheWeb(guest, page),
+            ana,
+        )
+        await made.until(lambda: _all_well(platforms.states()))
+        yield made
+
+
+def _all_well(states: dict[str, dict[str, str]]) -> bool:
+    said: Sequence[str] = [said for each in states.values() for said in each.values()]
+    return len(said) == 4 and all(each.startswith("connected") for each in said)
+
+
+@asynccontextmanager
+async def at_a_terminal(app: App, settings: Settings) -> AsyncIterator[AtATerminal]:
+    """A plain terminal in the home's hall, until the block ends; every line typed was taken."""
+
+    @asynccontextmanager
+    async def rooms() -> AsyncIterator[object]:
+        yield app.front
+
+    who = Terminal(client="ana-1", room=ROOM, name="ana")
+    link = Link(Address(settings.data), rooms, who, SystemClock())  # type: ignore[arg-type]
+    reading, writing = os.pipe()
+    ana, tasks = AtATerminal(writing), Tasks()
+    running = tasks.spawn(run_plain(link, reading, ana.out, ana.err), "terminal")
+    try:
+        async with asyncio.timeout(60):
+            while not running.done() and ROOM not in await app.rooms.names():
+                await asyncio.sleep(0.02)
+        yield ana
+        os.close(writing)
+        assert await running == 0, ana.err.getvalue()
+    finally:
+        await tasks.close()
+        os.close(reading)

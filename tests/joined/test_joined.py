@@ -1,0 +1,179 @@
+"""One conversation on Discord, on Telegram, in the web room and at a terminal, with two mates."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.events import TurnEnded
+from loopforge.core.room import Heard, Stopped
+from loopforge.models.scripted import Script, ScriptedAnswer, ScriptedModels
+from loopforge.runtime.ports import Question
+from loopforge.settings import Settings, load_settings
+from tests.discord.twin import Twin as Discord
+from tests.joined.evening import Evening, Shown, evening
+from tests.rooms.conftest import write_mates
+from tests.telegram.homes import counting
+from tests.telegram.twin import Twin as Telegram
+
+pytestmark = pytest.mark.anyio
+Says = Callable[[str], Awaitable[object]]
+TALE = " ".join(f"word{n}" for n in range(1200))
+
+
+def settings_of(home: Path) -> Settings:
+    """A home with two mates."""
+    write_mates(home, ("maya", "merlin"))
+    environ = {"LOOPFORGE_TIMEZONE": "UTC", "LOOPFORGE_WEB_PORT": "0"}
+    settings = load_settings(home, environ=environ)
+    return dataclasses.replace(settings, debounce_seconds=0.02, person="olu")
+
+
+def scripted(script: Script | None = None) -> ScriptedModels:
+    """A model that says which answer this is."""
+    return ScriptedModels(script or counting())
+
+
+def unplaced(told: list[Shown]) -> list[Shown]:
+    """The same where people are told from which platform somebody speaks, and nothing nearer."""
+    return [each._replace(where=each.where if each.where.istitle() else "") for each in told]
+
+
+async def agree(there: Evening) -> list[Shown]:
+    """Everybody sees every line once, in the ledger's order, with its name and place."""
+    told = await there.told()
+    assert there.ben.seen() == told
+    assert await there.cleo.seen() == told
+    assert there.olu.seen() == unplaced(told)
+    others = [each for each in told if each.who != "ana"]
+    by_handle = [each._replace(who=each.who.lower()) for each in others]
+    assert [each._replace(who=each.who.lower()) for each in there.ana.seen()] == unplaced(by_handle)
+    return told
+
+
+async def test_four_people_and_two_mates_in_one_room(
+    tmp_path: Path, city: Discord, twin: Telegram
+) -> None:
+    """Every line is seen once by everybody, in one order, under the right name; none comes back."""
+    async with evening(settings_of(tmp_path), scripted(), city, twin) as there:
+        await there.ben.says("maya, who keeps the light?")
+        await there.rests(2)
+        await there.cleo.says("merlin, who built the tower?")
+        await there.rests(4)
+        await there.olu.says("maya, what is for tea?")
+        await there.rests(6)
+        await there.ana.says("merlin, good night")
+        await there.rests(8)
+        people: list[Says] = [there.ana.says, there.olu.says, there.cleo.says, there.ben.says]
+        for nth, says in enumerate(people):
+            await says(f"what a day, {nth}")
+            await there.rests(9 + nth)
+        told = await agree(there)
+    assert [(each.who, each.where) for each in told] == [
+        ("ben", "Discord"),
+        ("Maya", ""),
+        ("cleo", "Telegram"),
+        ("Merlin", ""),
+        ("olu", "web"),
+        ("Maya", ""),
+        ("ana", "terminal"),
+        ("Merlin", ""),
+        ("ana", "terminal"),
+        ("olu", "web"),
+        ("cleo", "Telegram"),
+        ("ben", "Discord"),
+    ]
+    assert [each.text for each in told if each.where] == [
+        "maya, who keeps the light?",
+        "merlin, who built the tower?",
+        "maya, what is for tea?",
+        "merlin, good night",
+        *(f"what a day, {nth}" for nth in range(4)),
+    ]
+    assert city.doubled() == []
+    assert await twin.city.doubled() == []
+
+
+async def test_a_reply_on_one_platform_to_what_was_said_on_another(
+    tmp_path: Path, city: Discord, twin: Telegram
+) -> None:
+    """A reply on Telegram to a mate that spoke to Discord calls it; one to a person calls nobody.
+
+    What is answered on Discord is answered on Telegram too.
+    """
+    async with evening(settings_of(tmp_path), scripted(), city, twin) as there:
+        await there.ben.says("merlin, who built the tower?")
+        await there.rests(2)
+        question, answer = await there.cleo.messages()
+        await there.cleo.says("so I thought", reply_to=question)
+        await there.rests(3)
+        await there.cleo.says("and who paid?", reply_to=answer)
+        await there.rests(5)
+        await there.ben.says("nobody did", reply_to="and who paid?")
+        await there.rests(6)
+        told = await agree(there)
+        lines = await there.lines()
+        messages = await there.cleo.messages()
+    assert [each.who for each in told] == ["ben", "Merlin", "cleo", "cleo", "Merlin", "ben"]
+    heard = [event.body for event in lines if isinstance(event.body, Heard)]
+    assert [body.reply_to for body in heard] == ["", lines[0].id, lines[1].id, lines[3].id]
+    assert messages[5].reply == messages[3].key
+
+
+async def test_what_is_edited_in_one_place_is_edited_in_all(
+    tmp_path: Path, city: Discord, twin: Telegram
+) -> None:
+    """A line changed on Discord or Telegram is changed for everybody, in its place."""
+    async with evening(settings_of(tmp_path), scripted(), city, twin) as there:
+        mine = await there.ben.says("the light is **red**")
+        await there.rests(1)
+        hers = await there.cleo.says("the tower is old")
+        await there.rests(2)
+        await there.olu.says("maya, is it?")
+        await there.rests(4)
+        await there.ben.edits(mine, "the light is **green**")
+        await there.cleo.edits(hers, "the tower is young")
+        await there.rests(4, edited=2)
+        told = await there.told()
+        assert [each.text for each in told[:2]] == ["the light is **green**", "the tower is young"]
+        assert there.ben.seen() == told
+        assert await there.cleo.seen() == [told[0]._replace(text="the light is green"), *told[1:]]
+        assert there.olu.seen() == unplaced(
+            [told[0]._replace(text="the light is green"), *told[1:]]
+        )
+        one, two = (await there.lines())[:2]
+        assert f"[ben edited #{one.seq}: the light is **green**]" in there.ana.notices()
+        assert f"[cleo edited #{two.seq}: the tower is young]" in there.ana.notices()
+
+
+async def test_a_stop_sign_on_discord_stops_what_was_asked_for_at_the_terminal(
+    tmp_path: Path, city: Discord, twin: Telegram
+) -> None:
+    """The turn ends, its draft goes everywhere, nothing is said, and everybody can know why."""
+
+    def script(question: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(text=TALE, pieces=1200, pause=0.1)
+
+    async with evening(settings_of(tmp_path), scripted(script), city, twin) as there:
+        await there.ana.says("maya, tell me a tale")
+        await there.until(lambda: len(there.ben.seen()) == 2 and there.olu.page.data("draft"))
+        await there.eventually(there.cleo.drawn, True)
+        await there.ben.stops("maya, tell me a tale")
+        await there.rests(1)
+        bodies = [event.body for event in await there.events()]
+        (ended,) = [body for body in bodies if isinstance(body, TurnEnded)]
+        assert ended.outcome == "stopped"
+        assert sum(isinstance(body, Stopped) for body in bodies) == 1
+        asked = Shown("ana", "terminal", "maya, tell me a tale")
+        await there.until(lambda: there.ben.said() == [asked])
+        await there.eventually(there.cleo.seen, [asked])
+        assert there.olu.seen() == unplaced([asked])
+        assert there.olu.page.data("withdrawn")
+        assert there.ana.seen() == []
+        assert (
+            "[ben said stop. Mates stay still until somebody speaks to them.]"
+            in there.ana.notices()
+        )
