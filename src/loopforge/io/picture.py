@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import colorsys
 import io
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 from loopforge.io.portrait import portrait
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 SIDE = 256
 """Pixels of a side, of which each pixel of the face takes a whole number."""
@@ -24,29 +21,37 @@ GROUND = 0.88
 
 def picture(handle: str, colour: str, format: Literal["png", "jpeg"] = "png") -> bytes:
     """The portrait of this mate, 256 by 256; `colour` is "#rrggbb"."""
+    from matplotlib.image import imsave
+
     drawn = io.BytesIO()
-    _drawn(handle, colour).save(drawn, format, **({"quality": 95} if format == "jpeg" else {}))
+    more: dict[str, Any] = {"pil_kwargs": {"quality": 95}} if format == "jpeg" else {}
+    imsave(drawn, _pixels(handle, colour), format=format, **more)
     return drawn.getvalue()
 
 
-def _drawn(handle: str, colour: str) -> Image.Image:
-    from PIL import Image
+def _pixels(handle: str, colour: str) -> Any:
+    """The pixels, row by row, as three bytes each."""
+    import numpy as np
 
     face = portrait(handle, colour)
     dot = SIDE // 12
     left, top = (SIDE - dot * len(face[0])) // 2, (SIDE - dot * len(face)) // 2
-    image = Image.new("RGB", (SIDE, SIDE), _ground(colour))
+    pixels = np.full((SIDE, SIDE, 3), _bytes(_ground(colour)), np.uint8)
     for down, row in enumerate(face):
         for across, pixel in enumerate(row):
             if pixel is not None:
-                at = (left + across * dot, top + down * dot)
-                image.paste(pixel, (*at, at[0] + dot, at[1] + dot))
-    return image
+                x, y = left + across * dot, top + down * dot
+                pixels[y : y + dot, x : x + dot] = _bytes(pixel)
+    return pixels
+
+
+def _bytes(colour: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(colour[1:]))
 
 
 def _ground(colour: str) -> str:
     """A light shade of the colour across the circle from the mate's own."""
-    red, green, blue = (int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5))
+    red, green, blue = (value / 255 for value in _bytes(colour))
     hue, _, strength = colorsys.rgb_to_hls(red, green, blue)
     channels = colorsys.hls_to_rgb((hue + 0.5) % 1, GROUND, min(0.6, strength))
     return "#" + "".join(f"{round(channel * 255):02x}" for channel in channels)
