@@ -55,7 +55,7 @@ from loopforge.runtime.air import LocalAir
 from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
 from loopforge.runtime.delivery import Deliveries
 from loopforge.runtime.lanes import LocalLanes
-from loopforge.runtime.ports import Clock, Dice, Models, Route, Surface
+from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route, Surface
 from loopforge.runtime.record import Recorder
 from loopforge.runtime.tasks import Tasks
 from loopforge.runtime.turn import Ports
@@ -221,7 +221,9 @@ def tiers_of(settings: Settings) -> Tiers:
     return read_tiers(settings.models, settings.tiers, settings.keys, limits)
 
 
-def open_models(settings: Settings, clock: Clock, dice: Dice) -> TieredModels:
+def open_models(
+    settings: Settings, clock: Clock, dice: Dice, pictures: Pictures | None = None
+) -> TieredModels:
     """The language models that the settings and the keys at hand give. Loads none of them yet."""
     return TieredModels(
         tiers_of(settings),
@@ -231,6 +233,7 @@ def open_models(settings: Settings, clock: Clock, dice: Dice) -> TieredModels:
         embedded=Embedded(
             dice, window=settings.embedded_context, threads=settings.embedded_threads
         ),
+        pictures=pictures,
     )
 
 
@@ -254,8 +257,9 @@ async def open_app(
     clock, dice, surfaces = clock or SystemClock(), dice or SystemDice(), surfaces or {}
     async with AsyncExitStack() as stack:
         ledger = await stack.enter_async_context(open_ledger_of(settings, clock, dice))
+        artifacts = Artifacts(settings.data / ARTIFACTS, clock)
         if models is None:
-            models = tiered = open_models(settings, clock, dice)
+            models = tiered = open_models(settings, clock, dice, artifacts)
             stack.push_async_callback(tiered.close)
             if wake:
                 tiered.preload()
@@ -264,7 +268,7 @@ async def open_app(
             stack.push_async_callback(claim.release)
         tasks = Tasks()
         stack.push_async_callback(tasks.close)
-        app = _wired(settings, ledger, models, clock, dice, surfaces, secrets, tasks)
+        app = _wired(settings, ledger, models, artifacts, clock, dice, surfaces, secrets, tasks)
         stack.push_async_callback(app.house.close)
         stack.push_async_callback(app.deliveries.close)
         stack.push_async_callback(app.lanes.close)
@@ -304,6 +308,7 @@ def _wired(
     settings: Settings,
     ledger: SqlLedger,
     models: Models,
+    artifacts: Artifacts,
     clock: Clock,
     dice: Dice,
     surfaces: Mapping[str, Surface],
@@ -330,7 +335,6 @@ def _wired(
     deliveries = Deliveries(ledger, stamp, surfaces, Lost(house.known, cast))
     accounts, chronicle = Accounts(ledger, people, stamp), Chronicle(ledger, roster, stamp)
     linking, pairing = doors_of(settings, accounts, people, clock)
-    artifacts = Artifacts(settings.data / ARTIFACTS, clock)
     keeper = Keeper(ledger, artifacts, tasks, clock)
     closing = Closing(ledger, rooms, house, conduct, lanes, tasks)
     forgetting = Forgetting(ledger, house, air, tasks)

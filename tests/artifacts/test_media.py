@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
-from loopforge.artifacts.media import BYTES, TEXT, media_of, read_text
+from loopforge.artifacts.media import BYTES, TEXT, media_of, read_text, sides_of
 
 KINDS = {
     "image/png": b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
@@ -61,3 +65,44 @@ def test_a_text_that_is_too_long_is_not_read() -> None:
 def test_anything_has_a_type(data: bytes) -> None:
     """Whatever the bytes, they have a type, and are read as text exactly where it is text."""
     assert (read_text(data, 10_000) is not None) == (media_of(data) == TEXT)
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "png": {"format": "PNG"},
+    "gif": {"format": "GIF"},
+    "jpeg": {"format": "JPEG"},
+    "jpeg in passes": {"format": "JPEG", "progressive": True, "comment": b"x" * 3000},
+    "webp": {"format": "WEBP"},
+    "webp without loss": {"format": "WEBP", "lossless": True},
+    "webp with more": {"format": "WEBP", "exif": b"Exif\0\0" + b"x" * 20},
+}
+
+
+def drawn(width: int, height: int, **way: Any) -> bytes:
+    """A real picture, written by somebody else's code."""
+    written = BytesIO()
+    Image.new("RGB", (width, height), "olive").save(written, **way)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("sides", [(1, 1), (640, 480), (300, 1025)])
+def test_a_pictures_sides_are_read_from_its_head(
+    way: dict[str, Any], sides: tuple[int, int]
+) -> None:
+    """PNG, GIF, JPEG and WebP in each of its three forms say how wide and high they are."""
+    assert sides_of(drawn(*sides, **way)) == sides
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@given(cut=st.integers(0, 400), damage=st.binary(max_size=40))
+def test_a_broken_head_is_no_error(way: dict[str, Any], cut: int, damage: bytes) -> None:
+    """Whatever is cut off or written over, two numbers come back, and none is below zero."""
+    data = drawn(33, 44, **way)[:cut] + damage
+    assert all(side >= 0 for side in sides_of(data))
+
+
+@pytest.mark.parametrize("data", [b"", b"plain words", b"\x89PNG\r\n\x1a\n" + b"\x00" * 50])
+def test_what_has_no_sides(data: bytes) -> None:
+    """What is no picture, or says nothing of its sides, has none."""
+    assert sides_of(data) == (0, 0)

@@ -15,7 +15,7 @@ from loopforge.models.places import PLACES
 from loopforge.models.provider import Provider
 from loopforge.models.spec import ModelSpec
 from loopforge.models.tried import Tried
-from loopforge.models.wire import turns_of
+from loopforge.models.wire import Content, turns_of
 from loopforge.runtime.clock import SimClock, SystemClock
 from loopforge.runtime.ports import Clock, Question, Route
 from loopforge.runtime.tasks import Tasks
@@ -449,7 +449,7 @@ MIXED = (
 )
 
 
-def turns(**more: Any) -> list[tuple[str, str]]:
+def turns(**more: Any) -> list[tuple[str, Content]]:
     """The turns of a mixed prompt, as this model gets them."""
     spec = ModelSpec(**{"name": "m", "provider": "openai", "id": "m", **more})
     return turns_of(spec, Question(messages=MIXED))

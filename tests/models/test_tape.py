@@ -15,7 +15,7 @@ from loopforge.core.words import Words
 from loopforge.errors import ModelError
 from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
 from loopforge.models.tape import Recording, Replaying, key_of
-from loopforge.runtime.ports import ModelReply, Question, Route
+from loopforge.runtime.ports import ModelReply, Pictured, Question, Route
 
 
 def question(text: str, **more: Any) -> Question:
@@ -113,3 +113,11 @@ questions = st.builds(
 def test_keys_tell_questions_apart(one: Question, other: Question) -> None:
     """Two questions have the same key exactly when they are equal."""
     assert (key_of(one) == key_of(other)) == (one == other)
+
+
+def test_pictures_make_another_question_and_old_tapes_hold() -> None:
+    """A question without pictures has the key it had before there were any; one with some has not."""
+    plain = question("one")
+    assert key_of(plain) == "ed01633fea481b49d1d9ae069b7f61fc"
+    seen = question("one", pictures=(Pictured(message=1, hash="ab" * 32, media="image/png"),))
+    assert key_of(seen) != key_of(plain)

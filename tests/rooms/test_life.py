@@ -106,7 +106,7 @@ async def test_a_title_is_found_and_found_again(tmp_path: Path) -> None:
 async def test_old_lines_leave_a_mind_in_blocks(tmp_path: Path) -> None:
     """Over its window a mate's lines are purged in one block; between purges prompts only grow."""
     async with living(tmp_path, lambda question: "Yes." * 20) as home:
-        home.models._window = 2400
+        home.models.window = 2400
         for number in range(40):
             await home.says("ana", f"@maya number {number}: " + "word " * 30)
             await home.rest()
@@ -127,7 +127,7 @@ async def test_old_lines_leave_a_mind_in_blocks(tmp_path: Path) -> None:
 async def test_kept_lines_stay_and_spent_ones_go_first(tmp_path: Path) -> None:
     """At a purge a line marked keep survives, one marked spent goes."""
     async with living(tmp_path, lambda question: "Yes.") as home:
-        home.models._window = 2400
+        home.models.window = 2400
         kept = await home.says("ana", "@maya the boiler code is 4711")
         await home.rest()
         spent = await home.says("ana", "@maya never mind this one")

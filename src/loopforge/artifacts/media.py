@@ -1,6 +1,7 @@
 """What bytes are, by looking at them: never by a name, never by what somebody says they are.
 
-A table of the first bytes of common kinds, and one question: is it text? Everything else is
+A table of the first bytes of common kinds, and two questions: is it text, and how large is the
+picture? Everything else is
 `application/octet-stream`. A drawing in SVG or a page in HTML is text here, so that no browser is
 ever told to run it.
 """
@@ -9,6 +10,8 @@ from __future__ import annotations
 
 import codecs
 import re
+from struct import error as struct_error
+from struct import unpack_from
 
 TEXT = "text/plain"
 BYTES = "application/octet-stream"
@@ -39,6 +42,64 @@ def media_of(data: bytes) -> str:
         if sign.match(data):
             return media
     return BYTES if _decoded(data) is None else TEXT
+
+
+def sides_of(data: bytes) -> tuple[int, int]:
+    """Width and height of a picture in pixels, as its head says; (0, 0) where that says nothing."""
+    try:
+        match media_of(data[:_HEAD]):
+            case "image/png":
+                return _png(data)
+            case "image/gif":
+                return unpack_from("<HH", data, 6)
+            case "image/jpeg":
+                return _jpeg(data)
+            case "image/webp":
+                return _webp(data)
+    except struct_error:  # it ends within its head
+        pass
+    return (0, 0)
+
+
+_HEAD = 16
+"""Bytes that tell a picture's kind."""
+_NO_SIZES = frozenset({0xC4, 0xC8, 0xCC})
+"""Markers of JPEG among those of frames that begin no frame."""
+
+
+def _png(data: bytes) -> tuple[int, int]:
+    width, height = unpack_from(">II", data, 16)
+    return (width, height) if data[12:16] == b"IHDR" else (0, 0)
+
+
+def _jpeg(data: bytes) -> tuple[int, int]:
+    """From the first frame's head; what stands before it is passed over, segment by segment."""
+    at = 2
+    while True:
+        sign, marker, length = unpack_from(">BBH", data, at)
+        if sign != 0xFF:
+            return (0, 0)
+        if marker == 0xFF:  # filling
+            at += 1
+        elif 0xC0 <= marker <= 0xCF and marker not in _NO_SIZES:
+            height, width = unpack_from(">HH", data, at + 5)
+            return (width, height)
+        else:
+            at += 2 + length
+
+
+def _webp(data: bytes) -> tuple[int, int]:
+    match data[12:16]:
+        case b"VP8X":
+            low, high, other, top = unpack_from("<HBHB", data, 24)
+            return (low + (high << 16) + 1, other + (top << 16) + 1)
+        case b"VP8L":
+            (bits,) = unpack_from("<I", data, 21)
+            return ((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
+        case b"VP8 ":
+            width, height = unpack_from("<HH", data, 26)
+            return (width & 0x3FFF, height & 0x3FFF)
+    return (0, 0)
 
 
 def read_text(data: bytes, limit: int) -> str | None:

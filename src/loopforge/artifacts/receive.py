@@ -11,7 +11,7 @@ from __future__ import annotations
 import unicodedata
 from typing import NamedTuple
 
-from loopforge.artifacts.media import media_of, read_text
+from loopforge.artifacts.media import media_of, read_text, sides_of
 from loopforge.artifacts.store import Artifacts
 from loopforge.core.room import File
 from loopforge.core.words import Words, public
@@ -43,12 +43,15 @@ async def receive(artifacts: Artifacts, name: str, data: bytes, limits: Limits) 
             "Give a part of it."
         )
     text = read_text(data, limits.text)
+    width, height = sides_of(data)
     return File(
         name=Words(shown),
         size=len(data),
         text=Words(text) if text and text.strip() else public(""),
         hash=Words(await artifacts.put(data)),
         media=media_of(data),
+        width=width,
+        height=height,
     )
 
 

@@ -91,6 +91,7 @@ def _message(piece: Piece, view: Veil) -> str:
         else:
             known = words.ref in view.unknown
             parts.append(view.who(words) if known else view.words(words))
+    parts += [f"\n[picture: {view.words(one.name)}]" for one in piece.pictures]
     return "".join(parts)
 
 

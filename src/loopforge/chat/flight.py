@@ -101,7 +101,7 @@ def _texts(found: Trace) -> tuple[list[Event], list[Line], list[Words]]:
     lines = [line for line in found.lines if isinstance(line, Line)]
     prompts: list[Words] = []
     for exchange in found.exchanges.values():
-        prompts += private([piece.words for piece in exchange.prompt])
+        prompts += private(list(exchange.prompt))
         answered = exchange.answered.body if exchange.answered else None
         if isinstance(answered, Answered | Returned):
             lines += answered.heard

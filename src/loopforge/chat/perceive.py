@@ -16,7 +16,17 @@ from typing import NamedTuple
 from loopforge.chat.rights import tools_in_turn
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, RoomState
-from loopforge.core.context import Entry, Fit, Size, as_lines, fit, room_for_lines
+from loopforge.core.context import (
+    PICTURE_TOKENS,
+    Entry,
+    Fit,
+    Place,
+    Size,
+    as_lines,
+    fit,
+    pictures_of,
+    room_for_lines,
+)
 from loopforge.core.mate import Mate
 from loopforge.core.perception import AgentPerception, Edit, Line
 from loopforge.core.room import Purged
@@ -87,6 +97,7 @@ class _Shown(NamedTuple):
     entries: tuple[Entry, ...]
     names: dict[str, str]
     lines: tuple[Line, ...]
+    pictures: frozenset[Place] = frozenset()
 
 
 class Shown:
@@ -103,19 +114,25 @@ class Shown:
         entries: tuple[Entry, ...],
         names: dict[str, str],
         cuts: dict[str, float],
+        pictures: frozenset[Place] = frozenset(),
     ) -> tuple[Line, ...]:
         """The entries as this mate sees them; the same lines again as far as nothing changed."""
         called = {handle: public(name) for handle, name in names.items()}
         if cuts:  # a cut text is a copy, which forgetting does not reach: it is not held
-            return as_lines(entries, mate, called, self._zone, cuts)
+            return as_lines(entries, mate, called, self._zone, cuts, pictures=pictures)
         last = self._last.get((stream, mate)) or _Shown((), names, ())
         known = last.entries
         grew = len(entries) >= len(known) and all(map(is_, known, entries))
-        if not grew or names != last.names:
+        newer = {entry.id for entry in entries[len(known) :]}
+        older = {place for place in pictures if place[0] not in newer}
+        if not grew or names != last.names or older != last.pictures:
             last, known = _Shown((), names, ()), ()
         day = known[-1].at.astimezone(self._zone).date() if known else None
-        lines = last.lines + as_lines(entries[len(known) :], mate, called, self._zone, day=day)
-        self._last[stream, mate] = _Shown(entries, names, lines)
+        fresh = as_lines(
+            entries[len(known) :], mate, called, self._zone, day=day, pictures=pictures
+        )
+        lines = last.lines + fresh
+        self._last[stream, mate] = _Shown(entries, names, lines, pictures)
         return lines
 
 
@@ -146,6 +163,9 @@ class Viewer:
         facts = self._models.facts(route)
         entries = state.visible(mate.handle) if entries is None else entries
         tokens = await self.counter.entries(route, entries)
+        pictures = pictures_of(entries) if facts.vision else frozenset[Place]()
+        for id, _ in pictures:
+            tokens[id] += PICTURE_TOKENS
         system = await self.counter.prompt(route, mate) + TAIL_TOKENS
         budget = room_for_lines(
             facts.window,
@@ -159,7 +179,8 @@ class Viewer:
         stay = set(fitted.visible)
         names = {handle: one.name for handle, one in self._mates.items()}
         seen = tuple(entry for entry in entries if entry.id in stay)
-        lines = self._shown.lines(state.stream, mate.handle, seen, names, fitted.cuts)
+        pictures = frozenset(place for place in pictures if place[0] in stay)
+        lines = self._shown.lines(state.stream, mate.handle, seen, names, fitted.cuts, pictures)
         purged = (
             Purged(mate=mate.handle, lines=fitted.purged, before=fitted.before, after=fitted.after)
             if fitted.purged

@@ -441,6 +441,8 @@ class Rooms:
             text=Words(clean(text, size + 1)) if text.strip() else public(""),
             hash=Words(hash),
             media=file.media,
+            width=file.width,
+            height=file.height,
         )
 
     async def stop(self, room: str, person: str) -> None:

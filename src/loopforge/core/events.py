@@ -19,7 +19,7 @@ from msgspec import Struct
 from loopforge.core.delivery import DeliveryEvent
 from loopforge.core.factory import LabEvent
 from loopforge.core.people import PeopleEvent
-from loopforge.core.perception import Edit, Line
+from loopforge.core.perception import Edit, Line, Picture
 from loopforge.core.room import RoomEvent
 from loopforge.core.words import Words, decode_stored, encode_stored, public
 
@@ -34,11 +34,12 @@ class LineRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     keep: int = 0
 
 
-class Piece(Struct, frozen=True):
-    """One message of a prompt: its role and the words that make it up."""
+class Piece(Struct, frozen=True, omit_defaults=True):
+    """One message of a prompt: its role, the words that make it up, the pictures shown with it."""
 
     role: str
     words: tuple[Words, ...]
+    pictures: tuple[Picture, ...] = ()
 
 
 class PieceRun(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -20,13 +20,26 @@ MODES: tuple[str, ...] = get_args(PerceptionMode)
 LineKind = Literal["heard", "said", "mine", "note", "result", "told"]
 
 
+class Picture(Struct, frozen=True, kw_only=True):
+    """A picture as a mind is shown it: its name, and the hash and type of bytes kept elsewhere.
+
+    `size` in bytes.
+    """
+
+    name: Words
+    hash: Words
+    media: str
+    size: int
+
+
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line of a room as a mind sees it.
 
     `kind`: heard (a person, or another bot), said (another mate), mine (this mate's own, with the
     `mode` and `narrative` it had then), note (its private note), result (a tool's), told (the
     room's own notice). `id` is the event it rests on; `at` is local time, "14:05". `untrusted`:
-    somebody said it who is not known here; it is to be read and gives no orders.
+    somebody said it who is not known here; it is to be read and gives no orders. `picture` is one
+    that is shown with it, to a model that can see.
     """
 
     kind: LineKind
@@ -39,6 +52,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     narrative: Words = public("")
     kept: bool = False
     untrusted: bool = False
+    picture: Picture | None = None
 
 
 class Edit(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, cast
 
-from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.perception import AgentPerception, Line, Picture
 from loopforge.core.plan import AgentActionPlan
 from loopforge.core.words import Words
 
@@ -43,10 +43,14 @@ ResultOutcome = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a prompt. `parts` are joined; Words among them stay references when stored."""
+    """One message of a prompt. `parts` are joined; Words among them stay references when stored.
+
+    `pictures` come after its text, before those models that can see.
+    """
 
     role: Role
     parts: tuple[str | Words, ...]
+    pictures: tuple[Picture, ...] = ()
 
     @property
     def text(self) -> str:

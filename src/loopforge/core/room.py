@@ -108,7 +108,8 @@ class File(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A file somebody gave to the room; `size` in bytes.
 
     `text` is what mates read of it, "" where it is no text. `hash` is the SHA-256 of its bytes (64
-    hex digits) where they are kept as an artifact, `media` its type, such as "image/png".
+    hex digits) where they are kept as an artifact, `media` its type, such as "image/png". Of a
+    picture whose head could be read, `width` and `height` in pixels.
     """
 
     name: Words
@@ -116,6 +117,8 @@ class File(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: Words
     hash: Words = public("")
     media: str = ""
+    width: int = 0
+    height: int = 0
 
 
 class RoomOpened(Struct, frozen=True, tag="room.opened", kw_only=True, omit_defaults=True):

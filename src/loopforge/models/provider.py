@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from loopforge.core.context import PICTURE_TOKENS
 from loopforge.core.events import Usage
+from loopforge.errors import LoopforgeError
 from loopforge.models.check import complaint, parse
 from loopforge.models.faults import Fault, fault_of
 from loopforge.models.prices import cost
@@ -33,8 +36,9 @@ from loopforge.models.wire import (
     open_wire,
     parameters_of,
     settings_of,
+    takes,
 )
-from loopforge.runtime.ports import Clock, Question
+from loopforge.runtime.ports import Clock, Pictures, Question
 from loopforge.runtime.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -62,8 +66,11 @@ class Heard:
 class Provider:
     """A model that is reached over the network."""
 
-    def __init__(self, spec: ModelSpec, clock: Clock, tasks: Tasks) -> None:
+    def __init__(
+        self, spec: ModelSpec, clock: Clock, tasks: Tasks, pictures: Pictures | None = None
+    ) -> None:
         self.spec, self._clock, self._tasks = spec, clock, tasks
+        self._pictures = pictures
         self._wire: Wire | None = None
         self._opening = asyncio.Lock()
 
@@ -121,12 +128,13 @@ class Provider:
         from pydantic_ai.direct import model_request_stream
 
         most = LONGEST_TOKEN * (question.max_tokens + self.spec.thinking) + 2000
+        pictures = await self._shown(question)
         try:
             async with (
                 hanging_up(),
                 model_request_stream(
                     wire.model,
-                    messages_of(self.spec, question),
+                    messages_of(self.spec, question, pictures),
                     model_settings=settings_of(self.spec, question),
                     model_request_parameters=parameters_of(self.spec, question),
                 ) as stream,
@@ -137,6 +145,17 @@ class Provider:
         except Exception as error:
             return fault_of(error)
         return None
+
+    async def _shown(self, question: Question) -> dict[str, bytes]:
+        """The bytes of the pictures that this model can be shown, by hash."""
+        shown: dict[str, bytes] = {}
+        if self._pictures is None:
+            return shown
+        for one in question.pictures:
+            if takes(self.spec, one.media) and one.hash not in shown:
+                with suppress(LoopforgeError):  # gone or damaged: the model is told so
+                    shown[one.hash] = await self._pictures.get(one.hash)
+        return shown
 
     async def _follow(
         self, stream: StreamedResponse, hear: Callable[[str], None], heard: Heard, most: int
@@ -218,6 +237,7 @@ class Provider:
             if not heard.text:
                 return Usage()
             read = sum(estimate(text) for _, text in question.messages)
+            read += PICTURE_TOKENS * len(question.pictures) * self.spec.vision
             counted = Usage(read=read, written=estimate(heard.text))
             return replace(counted, cost=cost(self.spec, counted))
         counted = Usage(

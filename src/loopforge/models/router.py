@@ -26,7 +26,15 @@ from loopforge.models.scripted import Rehearsed
 from loopforge.models.spec import ModelSpec
 from loopforge.models.tiers import Tiers
 from loopforge.models.tried import Tried
-from loopforge.runtime.ports import Clock, Dice, ModelFacts, ModelReply, Question, Route
+from loopforge.runtime.ports import (
+    Clock,
+    Dice,
+    ModelFacts,
+    ModelReply,
+    Pictures,
+    Question,
+    Route,
+)
 from loopforge.runtime.tasks import Tasks
 
 LONGEST_DETAIL = 2000
@@ -59,7 +67,10 @@ class Voice(Protocol):
 
 
 class TieredModels:
-    """The `Models` port. `close` when done; `preload` loads the embedded model in advance."""
+    """The `Models` port. `close` when done; `preload` loads the embedded model in advance.
+
+    Without `pictures` no model sees any.
+    """
 
     def __init__(
         self,
@@ -69,8 +80,9 @@ class TieredModels:
         *,
         patience: Patience = Patience(),  # noqa: B008  frozen
         embedded: Embedded | None = None,
+        pictures: Pictures | None = None,
     ) -> None:
-        self.tiers = tiers
+        self.tiers, self._pictures = tiers, pictures
         self._clock, self._dice, self._patience = clock, dice, patience
         self._tasks = Tasks()
         self.embedded = embedded or Embedded(dice)
@@ -145,6 +157,7 @@ class TieredModels:
             small=spec.small,
             tools=spec.tools,
             embedded=spec.provider == "embedded",
+            vision=spec.vision,
             counting=self._counter.how(spec),
         )
 
@@ -262,4 +275,4 @@ class TieredModels:
             case "scripted":
                 return Rehearsed(self._clock)
             case _:
-                return Provider(spec, self._clock, self._tasks)
+                return Provider(spec, self._clock, self._tasks, self._pictures)

@@ -68,7 +68,10 @@ def last_line(question: Question) -> tuple[str, str]:
 
 
 class ScriptedModels:
-    """The `Models` port, by script. `asked` holds every question, in order."""
+    """The `Models` port, by script. `asked` holds every question, in order.
+
+    With `vision` it is shown pictures, which it passes over.
+    """
 
     def __init__(
         self,
@@ -77,9 +80,10 @@ class ScriptedModels:
         clock: Clock | None = None,
         window: int = 8192,
         name: str = "scripted",
+        vision: bool = False,
     ) -> None:
         self._script, self._clock = script, clock or SystemClock()
-        self._window, self._name = window, name
+        self.window, self._name, self.vision = window, name, vision
         self.asked: list[Question] = []
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
@@ -121,7 +125,9 @@ class ScriptedModels:
 
     def facts(self, route: Route) -> ModelFacts:  # noqa: ARG002
         """What is known of it: the same for every route."""
-        return ModelFacts(name=self._name, window=self._window, counting="estimated")
+        return ModelFacts(
+            name=self._name, window=self.window, vision=self.vision, counting="estimated"
+        )
 
 
 class Rehearsed:

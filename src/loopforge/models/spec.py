@@ -66,7 +66,7 @@ class ModelSpec(Struct, frozen=True, kw_only=True):
     `structured`: the server constrains answers to a JSON schema (else the prompt asks for JSON).
     `responses`: it answers only through OpenAI's Responses API. `thinking` is how many tokens it
     may think silently on top of what an answer may have. `extra` goes into the request as it is.
-    `slots` questions at once; times in seconds.
+    `vision`: it can be shown pictures. `slots` questions at once; times in seconds.
     """
 
     name: str
@@ -80,6 +80,7 @@ class ModelSpec(Struct, frozen=True, kw_only=True):
     structured: bool = True
     responses: bool = False
     small: bool = False
+    vision: bool = False
     thinking: int = 0
     window: int = 32_768
     price: Price | None = None

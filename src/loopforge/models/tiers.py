@@ -4,8 +4,9 @@ Pure: what loopforge.toml says under `[models]` and `[tiers]` and which keys are
 ordered list for each tier, and plain sentences about it, come out. Knows nothing of networks.
 
 A model's table may hold: `at` (service = id there) or `provider`, `base_url`, `id` and `key` (the
-name of the variable that holds it); `tools`, `structured`, `responses`, `small`, `thinking`,
-`window`, `price`, `slots`, `first_token_seconds`, `total_seconds`, `extra`; see ModelSpec.
+name of the variable that holds it); `tools`, `structured`, `responses`, `small`, `vision`,
+`thinking`, `window`, `price`, `slots`, `first_token_seconds`, `total_seconds`, `extra`; see
+ModelSpec.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class _Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     structured: bool = True
     responses: bool = False
     small: bool = False
+    vision: bool = False
     thinking: int = 0
     window: int = 32_768
     price: Price | None = None
@@ -273,6 +275,7 @@ def _spec(name: str, entry: _Entry, found: Way, limits: Limits) -> ModelSpec:
         structured=entry.structured,
         responses=entry.responses and found.place is PLACES["openai"],
         small=entry.small,
+        vision=entry.vision and provider not in (EMBEDDED, SCRIPTED),
         thinking=entry.thinking,
         window=limits.embedded_window if provider == EMBEDDED else entry.window,
         price=entry.price,

@@ -9,15 +9,16 @@ All of it is imported when the first question is asked; that takes a second or t
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from loopforge.errors import ModelError
 from loopforge.models.spec import ModelSpec
-from loopforge.runtime.ports import Question
+from loopforge.runtime.ports import Pictured, Question
 
 if TYPE_CHECKING:
     import httpx2
@@ -35,6 +36,13 @@ LONGEST_LINE = 2**20
 JSON_ONLY = """\
 Answer with one JSON object and nothing else: no code fence, no words around it. Its JSON schema:
 {schema}"""
+
+
+UNSEEN = "\n[you cannot see this picture]"
+
+Content = str | tuple[str | Pictured, ...]
+"""What a message holds: its text, or texts and pictures in their order."""
+_NONE: Mapping[str, bytes] = MappingProxyType({})
 
 
 class TooMuch(Exception):
@@ -242,23 +250,31 @@ def parameters_of(spec: ModelSpec, question: Question) -> ModelRequestParameters
     return ModelRequestParameters(output_mode="native", output_object=form, allow_text_output=False)
 
 
-def messages_of(spec: ModelSpec, question: Question) -> list[ModelMessage]:
-    """The prompt as pydantic-ai takes it; what precedes its last message is marked for caching."""
+def messages_of(
+    spec: ModelSpec, question: Question, pictures: Mapping[str, bytes] = _NONE
+) -> list[ModelMessage]:
+    """The prompt as pydantic-ai takes it; what precedes its last message is marked for caching.
+
+    `pictures` are the bytes of those that the model is shown, by hash.
+    """
     from pydantic_ai.messages import (
+        BinaryContent,
         CachePoint,
         ModelRequest,
         ModelResponse,
         SystemPromptPart,
         TextPart,
+        UserContent,
         UserPromptPart,
     )
 
-    turns = turns_of(spec, question)
+    turns = turns_of(spec, question, pictures)
     before = [place for place, (role, _) in enumerate(turns[:-1]) if role == "user"]
     kept = before[-1] if before and spec.provider == "anthropic" else -1
     built: list[ModelMessage] = []
     parts: list[ModelRequestPart] = []
-    for place, (role, text) in enumerate(turns):
+    for place, (role, content) in enumerate(turns):
+        text = _text_of(content)
         if role == "assistant":
             if parts:
                 built.append(ModelRequest(parts=parts))
@@ -266,30 +282,46 @@ def messages_of(spec: ModelSpec, question: Question) -> list[ModelMessage]:
             parts = []
         elif role == "system":
             parts.append(SystemPromptPart(content=text))
+        elif isinstance(content, str) and place != kept:
+            parts.append(UserPromptPart(content=text))
         else:
-            parts.append(UserPromptPart(content=[text, CachePoint()] if place == kept else text))
+            told: list[UserContent] = [
+                each
+                if isinstance(each, str)
+                else BinaryContent(pictures[each.hash], media_type=each.media)
+                for each in _parts_of(content)
+            ]
+            parts.append(UserPromptPart(content=[*told, *([CachePoint()] * (place == kept))]))
     if parts:
         built.append(ModelRequest(parts=parts))
     return built
 
 
-def turns_of(spec: ModelSpec, question: Question) -> list[tuple[str, str]]:
-    """The prompt's messages as (role, text), as this provider can take them.
+def takes(spec: ModelSpec, media: str) -> bool:
+    """Whether a model can be shown pictures of this type."""
+    return spec.vision and not (spec.provider == "google" and media == "image/gif")
+
+
+def turns_of(
+    spec: ModelSpec, question: Question, pictures: Mapping[str, bytes] = _NONE
+) -> list[tuple[str, Content]]:
+    """The prompt's messages as (role, content), as this provider can take them.
 
     The embedded model takes them as they are. Elsewhere only what opens a prompt may be a system
     message, so later ones go as the user's, and a prompt never begins with the model's own words.
     Chat templates of open models may want user and assistant in turn, wherever they are served: so
     messages of one role are joined by a line break (Anthropic and Google take them as parts of
-    one). A model without schemas is told the schema at the end.
+    one). A model without schemas is told the schema at the end. Of a picture that it cannot be
+    shown it is told that it cannot see it.
     """
-    turns: list[tuple[str, str]] = []
-    for role, text in question.messages:
+    turns: list[tuple[str, Content]] = []
+    for nth, (role, text) in enumerate(question.messages):
         opening = all(known == "system" for known, _ in turns)
         if spec.provider != "embedded" and role == "system" and not opening:
             role = "user"
         if spec.provider != "embedded" and role == "assistant" and opening:
             turns.append(("user", "[the talk goes on]"))
-        turns.append((role, text))
+        turns.append((role, _with_pictures(nth, text, question, pictures)))
     if question.schema is not None and not spec.structured:
         schema = json.dumps(question.schema, ensure_ascii=False)
         turns.append(("user", JSON_ONLY.format(schema=schema)))
@@ -298,11 +330,40 @@ def turns_of(spec: ModelSpec, question: Question) -> list[tuple[str, str]]:
     return _joined(turns) if spec.provider == "openai" else turns
 
 
-def _joined(turns: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    joined: list[tuple[str, str]] = []
-    for role, text in turns:
+def _with_pictures(nth: int, text: str, question: Question, shown: Mapping[str, bytes]) -> Content:
+    """The text of one message, with its pictures behind it."""
+    seen: list[Pictured] = []
+    for one in question.pictures:
+        if one.message == nth and one.hash in shown:
+            seen.append(one)
+        elif one.message == nth:
+            text += UNSEEN
+    return (text, *seen) if seen else text
+
+
+def _joined(turns: list[tuple[str, Content]]) -> list[tuple[str, Content]]:
+    joined: list[tuple[str, Content]] = []
+    for role, content in turns:
         if joined and joined[-1][0] == role:
-            joined[-1] = (role, f"{joined[-1][1]}\n{text}")
+            joined[-1] = (role, _beside(joined[-1][1], content))
         else:
-            joined.append((role, text))
+            joined.append((role, content))
     return joined
+
+
+def _beside(one: Content, other: Content) -> Content:
+    if isinstance(one, str) and isinstance(other, str):
+        return f"{one}\n{other}"
+    *before, last = _parts_of(one)
+    first, *after = _parts_of(other)
+    if isinstance(last, str) and isinstance(first, str):
+        return (*before, f"{last}\n{first}", *after)
+    return (*before, last, first, *after)
+
+
+def _parts_of(content: Content) -> tuple[str | Pictured, ...]:
+    return (content,) if isinstance(content, str) else content
+
+
+def _text_of(content: Content) -> str:
+    return "".join(part for part in _parts_of(content) if isinstance(part, str))

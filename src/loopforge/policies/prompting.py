@@ -80,7 +80,8 @@ def _message(line: Line, small: bool) -> Message:
     match line.kind:
         case "heard" | "said":
             stranger = STRANGER if line.untrusted and not small else ""
-            return Message("user", (line.who, f"{stranger}: ", line.text))
+            pictures = (line.picture,) if line.picture else ()
+            return Message("user", (line.who, f"{stranger}: ", line.text), pictures)
         case "mine":
             return Message("assistant", (line.text,) if small else _as_json(line))
         case "note":
@@ -138,7 +139,9 @@ def _groups(seen: AgentPerception) -> list[Message]:
             continue
         message = _message(line, small=True)
         if message.role == "user" and groups and groups[-1].role == "user":
-            message = Message("user", (*groups.pop().parts, "\n", *message.parts))
+            last = groups.pop()
+            parts = (*last.parts, "\n", *message.parts)
+            message = Message("user", parts, (*last.pictures, *message.pictures))
         groups.append(message)
     return groups
 

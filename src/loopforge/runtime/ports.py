@@ -88,13 +88,25 @@ class Route(Struct, frozen=True, kw_only=True):
     temperature: float | None = None
 
 
+class Pictured(Struct, frozen=True, kw_only=True):
+    """A picture at the end of a question's message; `message` is its place among them, from 0."""
+
+    message: int
+    hash: str
+    media: str
+
+
 class Question(Struct, frozen=True, kw_only=True):
-    """One request to a language model. `messages` are (role, text) pairs."""
+    """One request to a language model. `messages` are (role, text) pairs.
+
+    `pictures` stand by the hash of their bytes, in the order of their messages.
+    """
 
     messages: tuple[tuple[str, str], ...]
     schema: dict[str, Any] | None = None
     max_tokens: int = 400
     route: Route = Route()
+    pictures: tuple[Pictured, ...] = ()
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
@@ -113,6 +125,14 @@ class ModelReply(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     first: int = 0
     took: int = 0
+
+
+class Pictures(Protocol):
+    """The bytes of pictures, by their hash."""
+
+    async def get(self, hash: str) -> bytes:
+        """The bytes. Raises a LoopforgeError when they are gone, damaged or out of reach."""
+        ...
 
 
 class Models(Protocol):
@@ -134,8 +154,9 @@ class Models(Protocol):
 class ModelFacts(Struct, frozen=True, kw_only=True):
     """A model as configured.
 
-    `window` is in tokens; `small` models get short prompts; `counting` says how tokens are counted
-    ("its own tokenizer", "estimated at 4 characters a token").
+    `window` is in tokens; `small` models get short prompts; `vision`: it is shown pictures;
+    `counting` says how tokens are counted ("its own tokenizer", "estimated at 4 characters a
+    token").
     """
 
     name: str
@@ -143,6 +164,7 @@ class ModelFacts(Struct, frozen=True, kw_only=True):
     small: bool = False
     tools: bool = False
     embedded: bool = False
+    vision: bool = False
     counting: str = ""
 
 

@@ -76,7 +76,10 @@ class Recorder:
         known.append(_Last(event, ask.messages, last.depth + 1 if last else 0))
         del known[:-KINDS]
         base = last.event if last else ""
-        more = tuple(Piece(message.role, _words(message)) for message in ask.messages[keep:])
+        more = tuple(
+            Piece(message.role, _words(message), message.pictures)
+            for message in ask.messages[keep:]
+        )
         return PieceRun(more=more, base=base, keep=keep)
 
     def character(self, place: tuple[str, str], text: str) -> Words:

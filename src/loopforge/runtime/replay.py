@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import msgspec
 
 from loopforge.core.events import Answered, Asked, Called, Event, Piece, Returned
-from loopforge.core.perception import AgentPerception
+from loopforge.core.perception import AgentPerception, Picture
 from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import All, Answer, Ask, Call, Policy, Reply, Request, Result, Thinking
-from loopforge.core.words import FORGOTTEN, mended
+from loopforge.core.words import FORGOTTEN, Words, mended
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.record import pieces_of
 
@@ -75,8 +75,14 @@ def described(request: Ask | Call) -> str:
         return f"call {request.tool} {_json(request.arguments)}"
     head = f"ask {request.purpose}, {request.max_tokens} tokens, aloud={request.aloud}"
     schema = _json(request.schema) if request.schema else ""
-    body = "\n".join(f"[{message.role}] {message.text}" for message in request.messages)
+    body = "\n".join(
+        f"[{message.role}] {message.text}{_seen(message.pictures)}" for message in request.messages
+    )
     return f"{head}\n{schema}\n{body}"
+
+
+def _seen(pictures: Sequence[Picture]) -> str:
+    return "".join(f"\n[picture {one.name}: {one.media}, {one.hash}]" for one in pictures)
 
 
 def _json(value: object) -> str:
@@ -100,7 +106,7 @@ async def exchange_of(ledger: Ledger, events: Sequence[Event]) -> tuple[Said, ..
         body = event.body
         if isinstance(body, Asked):
             pieces = await pieces_of(ledger, event)
-            gone = any(words.text is None for piece in pieces for words in piece.words)
+            gone = any(words.text is None for piece in pieces for words in _of_piece(piece))
             said[body.nth] = Said(
                 _recorded_ask(body, pieces), replies.get(body.nth), gone or body.nth in erased
             )
@@ -112,6 +118,11 @@ async def exchange_of(ledger: Ledger, events: Sequence[Event]) -> tuple[Said, ..
                 body.idempotent,
             )
     return tuple(said[nth] for nth in sorted(said))
+
+
+def _of_piece(piece: Piece) -> tuple[Words, ...]:
+    """Every text that a message of a prompt rests on."""
+    return (*piece.words, *(words for one in piece.pictures for words in (one.name, one.hash)))
 
 
 def _texts(body: Answered | Returned) -> tuple[str, ...]:
@@ -126,7 +137,10 @@ def _answer(body: Answered) -> Answer:
 
 def _recorded_ask(body: Asked, pieces: tuple[Piece, ...]) -> str:
     head = f"ask {body.purpose}, {body.max_tokens} tokens, aloud={body.aloud}"
-    lines = "\n".join(f"[{piece.role}] {''.join(map(str, piece.words))}" for piece in pieces)
+    lines = "\n".join(
+        f"[{piece.role}] {''.join(map(str, piece.words))}{_seen(piece.pictures)}"
+        for piece in pieces
+    )
     return f"{head}\n{body.schema}\n{lines}"
 
 

@@ -27,7 +27,17 @@ from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import All, Answer, Ask, Asking, Call, Policy, Reply, Result
 from loopforge.core.words import Words, mended, public
 from loopforge.runtime.clock import Stamp
-from loopforge.runtime.ports import Air, Draft, Ledger, ModelReply, Models, Question, Route, Tools
+from loopforge.runtime.ports import (
+    Air,
+    Draft,
+    Ledger,
+    ModelReply,
+    Models,
+    Pictured,
+    Question,
+    Route,
+    Tools,
+)
 from loopforge.runtime.record import Recorder
 from loopforge.runtime.replay import Diverged, Gone, Onward, Said, Same, replay
 from loopforge.runtime.tasks import Tasks
@@ -231,14 +241,8 @@ class Turn:
             if part.aloud:
                 self._draft("".join(raw), part.field if part.schema else "")
 
-        question = Question(
-            messages=tuple((message.role, message.text) for message in part.messages),
-            schema=part.schema,
-            max_tokens=part.max_tokens,
-            route=self._seat.route,
-        )
         try:
-            reply = await self._ports.models.ask(question, hear)
+            reply = await self._ports.models.ask(question_of(part, self._seat.route), hear)
         except asyncio.CancelledError:
             if self._stopped:
                 text = Words("".join(raw))
@@ -381,11 +385,7 @@ async def think(thinking: Asking[Any], models: Models, route: Route) -> Thought:
     async def one(part: Ask | Call) -> Answer | Result:
         if isinstance(part, Call):
             return Result("refused", "There are no tools here.")
-        messages = tuple((message.role, message.text) for message in part.messages)
-        question = Question(
-            messages=messages, schema=part.schema, max_tokens=part.max_tokens, route=route
-        )
-        reply = await models.ask(question, lambda _: None)
+        reply = await models.ask(question_of(part, route), lambda _: None)
         asked.append((part, reply))
         return Answer(
             reply.outcome, mended(reply.text), mended(reply.data), reply.model, reply.fallback
@@ -419,6 +419,22 @@ def _failure(error: BaseException) -> str:
         return f"the policy failed: {error!r}"
     except Exception:
         return f"the policy failed: {type(error).__name__}"
+
+
+def question_of(part: Ask, route: Route) -> Question:
+    """The question as models are given it: texts, and pictures by hash. A forgotten one is gone."""
+    return Question(
+        messages=tuple((message.role, message.text) for message in part.messages),
+        schema=part.schema,
+        max_tokens=part.max_tokens,
+        route=route,
+        pictures=tuple(
+            Pictured(message=nth, hash=one.hash.text, media=one.media)
+            for nth, message in enumerate(part.messages)
+            for one in message.pictures
+            if one.hash.text
+        ),
+    )
 
 
 def _json(value: object) -> str:
