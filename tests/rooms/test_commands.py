@@ -168,3 +168,13 @@ def test_every_command_says_for_whom_its_answer_is() -> None:
     for name, command in BY_NAME.items():
         assert command.name == name
         assert not (command.private and command.right == "change")
+
+
+def test_commands_can_be_offered_on_platforms() -> None:
+    """Names, and those of arguments, are of letters; a description fits into a hundred characters."""
+    for command in COMMANDS:
+        first, *_ = command.argument.strip("[]").replace("[", "").split() or ["none"]
+        assert first.isalpha(), command.name
+        assert command.name.isalpha()
+        assert command.name.islower()
+        assert 0 < len(command.help) <= 100

@@ -64,8 +64,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="talk",
-        argument="[free|called]",
-        help="whether mates speak here without being called",
+        argument="[HOW]",
+        help="whether mates speak here uncalled (free), or only when they are called (called)",
         right="change",
         asks=True,
         complete="talk",
