@@ -145,6 +145,30 @@ async def test_what_was_mended(tmp_path: Path, discord_city: Discord) -> None:  
         await until(there, "discord", "maya", "connected as Maya")
 
 
+async def test_what_is_being_sent_is_sent(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811
+    """A platform that is begun anew, for an account that came, first finishes what it is sending."""
+    maya, zuzu = await city.bot("Maya", "maya_bot"), await city.bot("Zuzu", "zuzu_bot")
+    ana = await city.person("Ana", "ana")
+    async with home(tmp_path, Manners(servers={"telegram": twin.base})) as (app, there, tokens):
+        tokens.keep(Account(platform="telegram", token=maya.token, mates=("maya",)))
+        await polled(city)
+        await city.fault("sendMessage", "hold")
+        await city.say(ana, maya, "hello there")
+        chat = await city.private(ana, maya)
+        await city.heard(chat, by=maya)
+        tokens.keep(Account(platform="telegram", token=zuzu.token, mates=("zuzu",)))
+        await until(there, "telegram", "zuzu", module.BEGINS)
+        await city.release()
+        while not await city.calls("getMe", zuzu):
+            await SystemClock().sleep(0.02)
+        (room,) = await app.rooms.names()
+        await app.front.settled(room)
+        kinds = [event.kind for event in await app.ledger.read(f"room:{room}")]
+        assert "delivery.accepted" in kinds
+        assert kinds.count("delivery.attempting") == 1
+        assert len(await city.lines(chat, by=maya)) == 1
+
+
 async def test_one_conversation(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811
     """A group that a command joins to a room while the home runs hears what is said there."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
