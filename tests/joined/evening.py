@@ -26,12 +26,12 @@ import hikari
 from loopforge.app import App, open_app
 from loopforge.chat.places import Spot
 from loopforge.core.events import Event
-from loopforge.core.room import Heard, LineEdited, Said
+from loopforge.core.room import Heard, LineEdited, Said, Told
 from loopforge.host import connected, opened
 from loopforge.io.address import Address
 from loopforge.io.link import Link
 from loopforge.io.link import Person as Terminal
-from loopforge.io.plain import run_plain
+from loopforge.io.plain import INDENT, run_plain
 from loopforge.io.platforms import Manners
 from loopforge.io.session import Sessions
 from loopforge.io.tokens import Account, Tokens
@@ -53,7 +53,7 @@ STREAM = f"room:{ROOM}"
 MATES = ("maya", "merlin")
 SIGNED = re.compile(r"(?P<who>\w+) \((?P<where>\w+)\)")
 PREFIXED = re.compile(r"(?P<who>\w+) \((?P<where>\w+)\): (?P<text>.*)", re.DOTALL)
-PRINTED = re.compile(r"(?P<who>\w+)(?P<asides>( \([^)]*\))*): (?P<text>.*)")
+PRINTED = re.compile(r"(?P<who>\w+)(?P<asides>( \([^)]*\))*): (?P<text>.*)", re.DOTALL)
 DRAWN = " ▌"
 
 
@@ -61,8 +61,8 @@ class Shown(NamedTuple):
     """A line as somebody sees it: who said it, where (of a mate nothing), and the words."""
 
     who: str
-    where: str
-    text: str
+    where: str = ""
+    text: str = ""
 
 
 def place_of(surface: str) -> str:
@@ -220,7 +220,8 @@ class AtATerminal:
 
     def seen(self) -> list[Shown]:
         """Every line that was printed; her own are not."""
-        return [self._shown(line) for line in self.out.getvalue().splitlines()]
+        printed = self.out.getvalue().replace(f"\n{INDENT}", "\0")
+        return [self._shown(line.replace("\0", "\n")) for line in printed.splitlines()]
 
     def notices(self) -> list[str]:
         """What else there was to say."""
@@ -230,7 +231,8 @@ class AtATerminal:
         printed = PRINTED.fullmatch(line)
         assert printed, line
         where = re.findall(r"\(on (\w+)\)", printed["asides"])
-        return Shown(printed["who"], "".join(where), printed["text"])
+        who = printed["who"].capitalize() if printed["who"] in MATES else printed["who"]
+        return Shown(who, "".join(where), printed["text"])
 
 
 # ---------------------------------------------------------------- the evening
@@ -269,6 +271,12 @@ class Evening:
                     told.append(Shown(scene.mate(mate).name, "", str(text)))
         return told
 
+    async def notices(self) -> list[Shown]:
+        """What the room itself said, as Discord and Telegram show it by a bot that is there."""
+        told = [str(e.body.text) for e in await self.events() if isinstance(e.body, Told)]
+        forms = [form for text in told for form in (text, f"-# *{text}*")]
+        return [Shown(mate.capitalize(), "", form) for mate in MATES for form in forms]
+
     async def until(self, holds: Callable[[], object]) -> None:
         """Wait until it holds, a minute at most."""
         async with asyncio.timeout(60):
@@ -281,10 +289,10 @@ class Evening:
             while await ask() != told:
                 await asyncio.sleep(0.02)
 
-    async def rests(self, lines: int, *, edited: int = 0) -> None:
-        """Wait for so many lines (and edits of some), until all is done, and all of it arrived."""
-        async with asyncio.timeout(60):
-            while len(await self.lines()) < lines or await self._edits() < edited:
+    async def rests(self, heard: int, *, edited: int = 0) -> None:
+        """Wait until people said (and edited) so many lines, all is done, and all of it arrived."""
+        async with asyncio.timeout(120):
+            while await self._count(Heard) < heard or await self._count(LineEdited) < edited:
                 await asyncio.sleep(0.02)
             await self.app.front.settled(ROOM)
             while self.app.deliveries.waiting(STREAM):
@@ -293,8 +301,8 @@ class Evening:
             while (self.olu.page.seqs() or [0])[-1] < last:
                 await asyncio.sleep(0.02)
 
-    async def _edits(self) -> int:
-        return sum(isinstance(event.body, LineEdited) for event in await self.events())
+    async def _count(self, kind: type) -> int:
+        return sum(isinstance(event.body, kind) for event in await self.events())
 
 
 @asynccontextmanager
