@@ -5,7 +5,7 @@ it makes, and looks through every installed distribution: a quarter of a second,
 starts Loopforge never notices, and which the tests pay a thousand times over. Here the real
 functions keep what they gave, by all that it depends on. Nothing is replaced by anything else.
 
-Child processes have none of this; neither has a client that trusts other roots.
+Child processes have none of this.
 """
 
 from __future__ import annotations
@@ -18,11 +18,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-import certifi
 from jinja2 import Environment
-
-ROOTS = {"cafile": certifi.where()}
-"""How httpx asks for the roots of trust that come along with it."""
 
 
 def keep() -> None:
@@ -58,8 +54,8 @@ def _template(env: Environment, source: Any, *args: Any, **named: Any) -> Hashab
 
 
 def _roots(*args: Any, **named: Any) -> Hashable:
-    """Only the roots that come along are kept."""
-    return "roots" if not args and named == ROOTS else None
+    """A file of roots and its last change, as httpx asks; whoever asks for more, asks anew."""
+    return _changed(named["cafile"]) if not args and set(named) == {"cafile"} else None
 
 
 def _group(**wanted: Any) -> Hashable:
@@ -67,8 +63,8 @@ def _group(**wanted: Any) -> Hashable:
     return (tuple(wanted.items()), tuple(map(_changed, sys.path)))
 
 
-def _changed(folder: str) -> Hashable:
+def _changed(path: str) -> Hashable:
     try:
-        return folder, Path(folder or ".").stat().st_mtime_ns
+        return path, Path(path or ".").stat().st_mtime_ns
     except OSError:
-        return folder, 0
+        return path, 0
