@@ -210,6 +210,20 @@ async def test_what_was_said_while_the_home_was_away(city: Twin, tmp_path: Path)
         await city.until(lambda: city.lines(plaza)[-1].by == "Maya")
 
 
+async def test_reading_what_was_missed_fails_at_first(city: Twin, tmp_path: Path) -> None:
+    """Where what was missed cannot be read at once, it is tried again, and later words wait."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "one")
+        await home.hears(plaza, "one")
+    await city.say(ben, plaza, "two")
+    city.faults.lose("GET /channels/*/messages", carried=False, times=3)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "three")
+        await home.hears(plaza, "one", "two", "three")
+    assert city.faults.left == []
+
+
 async def test_a_bot_that_was_sent_away(city: Twin, tmp_path: Path) -> None:
     """Where the bot was kicked, the place leaves the room, and people elsewhere are told why."""
     maya, merlin = city.bot("Maya"), city.bot("Merlin")

@@ -10,6 +10,7 @@ from loopforge.chat.places import Spot
 from loopforge.core.room import Heard, Said
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
+from tests.rooms.conftest import write_mates
 
 pytestmark = pytest.mark.anyio
 
@@ -31,6 +32,16 @@ async def test_mates_of_a_shared_bot_have_names_of_their_own(city: Twin, tmp_pat
     assert len({line.webhook for line in answers} - {None}) == 1
     made = [call for call in city.calls if call.route == f"POST /channels/{plaza.id}/webhooks"]
     assert len(made) == 1
+
+
+async def test_a_face_that_is_an_emoji_stands_beside_the_name(city: Twin, tmp_path: Path) -> None:
+    """A mate whose face is an emoji bears it beside its name."""
+    write_mates(tmp_path, (), fox="---\nname: Fox\nface: 🦊\n---\nYou are Fox.\n")
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}):
+        await city.say(ben, plaza, "fox, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+    assert city.lines(plaza)[-1].by == "Fox 🦊"
 
 
 async def test_a_restart_finds_its_webhook_again(city: Twin, tmp_path: Path) -> None:

@@ -146,7 +146,8 @@ class Crowd:
     async def seat(self, place: str, mate: str = "") -> Seat:
         """The account by which this mate (or anybody) speaks in a place.
 
-        Its own if that is there; waits for one that is about to be back. Raises SendFailed.
+        Its own, or the one it shares; waits for one that is about to be back, since what another
+        one said before could not be told to be this. Raises SendFailed.
         """
         while True:
             changed, pending = self._changed, False
@@ -154,7 +155,7 @@ class Crowd:
                 standing = self._states[index].standing
                 if standing == "waiting":
                     pending = True
-                    if self._own(index, mate):
+                    if self.accounts[index].speaks_for(mate):
                         break
                 elif standing == "connected":
                     client = self._clients[index]

@@ -16,6 +16,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+import aiohttp
+
 import discord
 from loopforge.chat.places import Spot
 from loopforge.core.room import File
@@ -26,7 +28,7 @@ from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.options import Options
 from loopforge.io.discord.reading import account_of, addressed, body_of, speaks, spot_of
-from loopforge.io.discord.troubles import scrub
+from loopforge.io.discord.troubles import failed, scrub
 from loopforge.io.reception import STOP_SIGNS, Coming, Reception
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.tasks import Tasks
@@ -182,24 +184,34 @@ class Inward:
         return [*reading, *self._held.pop(client, [])]
 
     async def _missed(self, client: Client, place: str, room: str) -> None:
+        """Hear what was missed in a place; what is said there meanwhile waits for it."""
+        for pause in (*TRIES, None):
+            try:
+                await self._read(client, place, room)
+            except (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError) as error:
+                failure = failed(error, place)
+                log.info("what was missed in %s could not be read: %s", place, failure.why)
+                if pause is None or failure.final or client.is_closed():
+                    return
+                await self._clock.sleep(pause)
+            else:
+                return
+
+    async def _read(self, client: Client, place: str, room: str) -> None:
         """Hear what was said in a place since the last message that was heard there."""
-        try:
-            channel = await find(client, channel_of(place))
-            if channel is None:
-                return
-            await self._household.tidy(Seat(client, channel), room)
-            last = await self._reception.sessions.last(place)
-            if not last:
-                return
-            after, count = discord.Object(int(last)), 0
-            async for message in channel.history(
-                after=after, limit=self._options.catch_up, oldest_first=True
-            ):
-                await self._hear(client, message)
-                count += 1
-        except (SendFailed, discord.HTTPException) as error:
-            log.info("what was missed in %s could not be read: %s", place, scrub(error))
+        channel = await find(client, channel_of(place))
+        if channel is None:
             return
+        await self._household.tidy(Seat(client, channel), room)
+        last = await self._reception.sessions.last(place)
+        if not last:
+            return
+        after, count = discord.Object(int(last)), 0
+        async for message in channel.history(
+            after=after, limit=self._options.catch_up, oldest_first=True
+        ):
+            await self._hear(client, message)
+            count += 1
         if count == self._options.catch_up:
             log.warning("more than %d messages were missed in %s", count, place)
 

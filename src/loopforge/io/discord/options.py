@@ -21,7 +21,8 @@ class Options(Struct, frozen=True, kw_only=True):
     bears a sign of how far that is. `catch_up`: messages read in one place at most after a gap.
     `files`: the limits of one file that people give, `most_files` of one message. `guilds` seconds
     a client waits for guilds that are late. `pauses` before an account is tried again, by how often
-    it failed in a row; `refused` seconds before one is that Discord does not let in.
+    it failed in a row (Discord takes a token back that identifies 1000 times in a day); `refused`
+    seconds before one is that Discord does not let in.
     """
 
     stream: bool = True
@@ -30,7 +31,7 @@ class Options(Struct, frozen=True, kw_only=True):
     files: Limits = Limits(size=10_000_000, text=200_000)
     most_files: int = 10
     guilds: float = 2.0
-    pauses: tuple[float, ...] = (1.0, 2.0, 5.0, 15.0, 60.0)
+    pauses: tuple[float, ...] = (1.0, 2.0, 5.0, 15.0, 60.0, 120.0, 300.0)
     refused: float = 900.0
 
 

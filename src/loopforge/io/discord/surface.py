@@ -33,7 +33,7 @@ from loopforge.runtime.tasks import Tasks
 
 __all__ = ["Account", "Discord", "Options", "State"]
 log = logging.getLogger(__name__)
-WELL = 60.0
+WELL = 600.0
 """Seconds connected after which an account has not failed in a row any more."""
 
 
