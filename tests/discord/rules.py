@@ -17,6 +17,8 @@ LARGEST = 10 * 1024 * 1024
 """Bytes a file may have where nobody pays."""
 FORBIDDEN_NAMES = ("clyde", "discord")
 """Words no webhook may bear."""
+DM = 1
+"""The type of a direct message channel."""
 CONTENT = ("content", "embeds", "components", "sticker_ids", "poll", "attachments")
 
 
@@ -31,6 +33,8 @@ def check(town: Town, method: str, parts: Sequence[str], body: Any, sizes: Seque
     if any(size > LARGEST for size in sizes):
         raise BackendError(413, 40005, "Request entity too large")
     told: dict[str, Any] = body if isinstance(body, dict) else {}
+    if parts[0] == "channels":
+        _private(town, int(parts[1]))
     match [method, *parts]:
         case ["POST", "channels", channel, "messages"]:
             _archived(town, int(channel), writing=True)
@@ -47,6 +51,13 @@ def check(town: Town, method: str, parts: Sequence[str], body: Any, sizes: Seque
         case ["POST", "webhooks", _, token] if token in town.webhook_tokens:
             _named("username", told)
             _empty(told, sizes)
+
+
+def _private(town: Town, channel: int) -> None:
+    """A direct message channel is nobody's business but of those who are in it."""
+    found = town.channels.get(channel)
+    if found is not None and found.type == DM and channel not in town.dm_channels.values():
+        raise BackendError(403, 50001, "Missing Access")
 
 
 def _archived(town: Town, channel: int, *, writing: bool) -> None:

@@ -100,6 +100,16 @@ drafts = Table(
     PrimaryKeyConstraint("place", "turn", name="drafts_draft"),
 )
 
+spoken = Table(
+    "spoken",
+    metadata,
+    Column("turn", Name, nullable=False),
+    Column("line", Name, nullable=False),
+    Column("over", Boolean, nullable=False),
+    PrimaryKeyConstraint("turn", name="spoken_turn"),
+)
+"""Turns in rooms that have places: a draft may come to stand when its line is said already."""
+
 
 def room_of(place: str) -> str:
     """The slug of the room that a place opens of its own: always the same for one place."""
@@ -111,7 +121,7 @@ class Places:
     """Folds places, posts and drafts into rows."""
 
     name = "places"
-    version = 1
+    version = 2
     kinds = frozenset(
         {
             "room.place_joined",
@@ -127,7 +137,7 @@ class Places:
             "delivery.drafted",
         }
     )
-    tables = (places, posts, sendings, drafts)
+    tables = (places, posts, sendings, drafts, spoken)
     holds_texts = False
 
     def apply(self, connection: Connection, events: Sequence[Event]) -> None:
@@ -179,17 +189,33 @@ class Places:
             case Drafted(turn=turn, surface=place, message_id=message):
                 there = (drafts.c.place == place) & (drafts.c.turn == turn)
                 connection.execute(drafts.delete().where(there))
-                row = {"place": place, "turn": turn, "message": message, "line": "", "over": False}
+                known = connection.execute(select(spoken).where(spoken.c.turn == turn)).first()
+                line, over = (known.line, known.over) if known is not None else ("", False)
+                row = {"place": place, "turn": turn, "message": message, "line": line, "over": over}
                 if message:
                     connection.execute(drafts.insert().values(**row))
             case Said(turn=turn):
                 first = (drafts.c.turn == turn) & (drafts.c.line == "")
                 connection.execute(drafts.update().where(first).values(line=event.id))
+                self._speak(connection, event.stream, turn, line=event.id)
             case TurnEnded(turn=turn):
                 mine = drafts.c.turn == turn
                 connection.execute(drafts.update().where(mine).values(over=True))
+                self._speak(connection, event.stream, turn)
             case _:
                 pass
+
+    def _speak(self, connection: Connection, stream: str, turn: str, line: str = "") -> None:
+        """Remember the first line of a turn, or (without one) that it is over."""
+        here = select(places.c.place).where(places.c.stream == stream).limit(1)
+        if connection.execute(here).first() is None:
+            return
+        mine = spoken.c.turn == turn
+        if connection.execute(select(spoken).where(mine)).first() is None:
+            row = {"turn": turn, "line": line, "over": not line}
+            connection.execute(spoken.insert().values(**row))
+        elif not line:
+            connection.execute(spoken.update().where(mine).values(over=True))
 
 
 def stream_at(connection: Connection, place: str) -> str:
