@@ -143,6 +143,7 @@ async def test_permissions_that_are_missing(city: Twin, tmp_path: Path) -> None:
     await city.forbid(bot, "secret", "view_channel", "send_messages")
     report = await joined(city, tmp_path, bot)
     assert "lacks the permission Send Messages in #quiet: it reads there" in warned(report)
+    assert warned(report).count("#quiet") == 1
     assert "secret" not in warned(report)
     assert report.well
 

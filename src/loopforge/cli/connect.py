@@ -77,6 +77,7 @@ def connect(
         typer.echo(f"{what}: {address}")
     typer.echo(_kept(account, mates))
     if not report.well:
+        typer.echo("But nobody can talk by it yet: mend what is WRONG, then run this again.")
         raise typer.Exit(1)
 
 
@@ -107,9 +108,9 @@ def _kept(account: Account, mates: dict[str, Mate]) -> str:
         names = [mates[each].name if each in mates else each for each in account.mates]
         who = f"{listed(names)} {'is' if len(names) == 1 else 'are'}"
     return (
-        f"{who} connected to {TITLES[account.platform]}. The token is kept in data/{FILE}, which "
-        "you alone can read. A home that runs takes it up within seconds; else start it: "
-        "`loopforge up`."
+        f"{who} connected to {TITLES[account.platform]}.\n"
+        f"The token is kept in data/{FILE}, which you alone can read.\n"
+        "A home that runs takes it up within seconds; else start it: `loopforge up`."
     )
 
 
