@@ -38,10 +38,10 @@ async def stands(home: Home) -> list[str]:
     return found
 
 
-async def begun(path: Path, **changes: str) -> None:
+async def begun(path: Path) -> None:
     """A home whose room has maya and zuzu."""
     write_mates(path)
-    async with living(path, anew, **changes) as home:
+    async with living(path, anew) as home:
         await home.enter("ana", "ben", mates=("maya", "zuzu"))
 
 
@@ -88,7 +88,9 @@ async def test_a_mate_that_no_model_answers_for_is_answered_for(tmp_path: Path) 
 
     def script(question: Question) -> ScriptedAnswer:
         there = question.route.tier in reachable
-        return ScriptedAnswer(text=anew(question) * there, outcome="answered" if there else "failed")
+        return ScriptedAnswer(
+            text=anew(question) * there, outcome="answered" if there else "failed"
+        )
 
     write_mates(tmp_path, maya=ELSEWHERE)
     async with living(tmp_path, script, fallback_mate="merlin") as home:
