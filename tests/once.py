@@ -1,7 +1,7 @@
 """What comes out the same each time, done once in a process: templates, roots of trust, plugins.
 
 Each home that opens compiles its templates, reads a hundred and fifty roots of trust for each client
-it makes, and looks through every installed distribution: a quarter of a second, which a person who
+it makes, looks through every installed distribution and parses the signatures of routes: a quarter of a second, which a person who
 starts Loopforge never notices, and which the tests pay a thousand times over. Here the real
 functions keep what they gave, by all that it depends on. Nothing is replaced by anything else.
 
@@ -16,9 +16,11 @@ import sys
 from collections.abc import Callable, Hashable
 from functools import wraps
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from jinja2 import Environment
+from litestar.utils.signature import ParsedSignature
 
 
 def keep() -> None:
@@ -26,6 +28,8 @@ def keep() -> None:
     Environment.compile = _kept(Environment.compile, _template)  # type: ignore[method-assign]
     ssl.create_default_context = _kept(ssl.create_default_context, _roots)
     importlib.metadata.entry_points = _kept(importlib.metadata.entry_points, _group)
+    parsed = _kept(ParsedSignature.from_fn.__func__, _route)  # type: ignore[attr-defined]
+    ParsedSignature.from_fn = classmethod(parsed)  # type: ignore[method-assign, assignment]
 
 
 def _kept(function: Callable[..., Any], key_of: Callable[..., Hashable]) -> Callable[..., Any]:
@@ -51,6 +55,13 @@ def _template(env: Environment, source: Any, *args: Any, **named: Any) -> Hashab
     known = (*env.filters, *env.tests, *env.globals)
     shape = (env.trim_blocks, env.lstrip_blocks, env.keep_trailing_newline, bool(env.autoescape))
     return (source, args, tuple(named.items()), known, shape, env.undefined)
+
+
+def _route(_kind: type, function: Any, names: dict[str, Any]) -> Hashable:
+    """A function of a module, and the names it may use; others live as long as their site."""
+    if not isinstance(function, FunctionType) or "<locals>" in function.__qualname__:
+        return None
+    return (function, tuple(names.items()))
 
 
 def _roots(*args: Any, **named: Any) -> Hashable:
