@@ -44,6 +44,7 @@ from loopforge.home import shipped_mates
 from loopforge.mates.chronicle import Chronicle
 from loopforge.mates.prompts import PromptBook
 from loopforge.mates.roster import Roster
+from loopforge.mates.workshop import Workshop
 from loopforge.models.listing import Desk
 from loopforge.models.local import Embedded
 from loopforge.models.router import Patience, TieredModels
@@ -352,7 +353,8 @@ def _wired(
     ledger.on_append(appended)
     usage, waiting = Usage(ledger), deliveries.waiting
     answers = Answers(rooms, ledger, models, usage, waiting, clock, rules, linking)
-    front = Front(rooms, Commands(rooms, choices(), answers), deliveries, ledger, closing)
+    commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster))
+    front = Front(rooms, commands, deliveries, ledger, closing)
     return App(
         settings=settings,
         ledger=ledger,

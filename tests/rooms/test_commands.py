@@ -178,3 +178,24 @@ def test_commands_can_be_offered_on_platforms() -> None:
         assert command.name.isalpha()
         assert command.name.islower()
         assert 0 < len(command.help) <= 100
+
+
+async def test_the_owner_makes_mates_where_people_talk(home: Home) -> None:
+    """/mate new makes a mate that is here at once, /mate edit gives it another character."""
+    front, ana = home.app.front, home.people.get("ana") or (await _ana(home))
+    with pytest.raises(InputError, match="for the owner of this home"):
+        await front.act(home.room, ana, "mate", "new Bruno baker")
+    made = await front.act(home.room, ana, "mate", "new Bruno baker of bread", owner=True)
+    assert made.startswith("Bruno is made, and is here now.")
+    assert "bruno" in (await front.settings_of(home.room)).mates
+    told = await front.act(home.room, ana, "mate", "edit bruno You knead.", owner=True)
+    assert told.startswith("Bruno has another character")
+    mate = home.app.roster.get("bruno")
+    assert (mate.prompt, mate.role) == ("You knead.", "baker of bread")
+    assert len(await home.app.chronicle.versions("bruno")) == 2
+    assert "You knead." in await front.act(home.room, ana, "mate", "edit bruno", owner=True)
+
+
+async def _ana(home: Home) -> str:
+    await home.enter("ana")
+    return home.people["ana"]

@@ -21,6 +21,7 @@ from loopforge.chat.state import RoomState
 from loopforge.core.mate import Mate
 from loopforge.core.room import Right
 from loopforge.errors import InputError, Unknown
+from loopforge.mates.workshop import Workshop
 
 __all__ = ["BY_NAME", "COMMANDS", "Command", "Commands", "help_text", "usage"]
 
@@ -33,10 +34,16 @@ BRIEF = 60
 class Commands:
     """The commands over the rooms. `policies` are the names that may be chosen."""
 
-    def __init__(self, rooms: Rooms, policies: Collection[str], answers: Answers) -> None:
+    def __init__(
+        self,
+        rooms: Rooms,
+        policies: Collection[str],
+        answers: Answers,
+        workshop: Workshop | None = None,
+    ) -> None:
         self._rooms, self._policies, self._answers = rooms, policies, answers
         self._table: dict[str, Callable[[Asking], Awaitable[str]]] = {
-            **Orders(rooms, policies).table,
+            **Orders(rooms, policies, workshop).table,
             **answers.table,
         }
 

@@ -57,7 +57,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         name="mate",
         argument="[NAME]",
-        help="who answers what is said to mates and names none",
+        help="who answers what names no mate; for the owner: new NAME ROLE, edit NAME CHARACTER",
         right="change",
         asks=True,
         complete="mates here",

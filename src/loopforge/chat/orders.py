@@ -30,10 +30,16 @@ from loopforge.core.room import (
 )
 from loopforge.core.words import Words
 from loopforge.errors import InputError, Unknown
+from loopforge.mates.workshop import Workshop
 
 MOST_ENERGY = 1000
 TALK = {"free": True, "called": False}
 NOBODY = "none"
+MAKING = {
+    "new": "Say its name and what it does, such as /mate new Otto train driver.",
+    "edit": "Say which mate and what it is to be, such as /mate edit otto You are Otto. ...",
+}
+"""What /mate does for the owner, and how to ask for it."""
 HOW_RIGHTS = (
     "Say for whom and what, such as /rights everyone talk stop, or /rights Ana talk tools:clock; "
     f"whom: {EVERYONE}, {KEEPERS}, or somebody's name; what: {', '.join(RIGHTS)}, all, or none."
@@ -43,8 +49,10 @@ HOW_RIGHTS = (
 class Orders:
     """Changes rooms. `policies` are the names that may be chosen."""
 
-    def __init__(self, rooms: Rooms, policies: Collection[str]) -> None:
-        self._rooms, self._policies = rooms, policies
+    def __init__(
+        self, rooms: Rooms, policies: Collection[str], workshop: Workshop | None = None
+    ) -> None:
+        self._rooms, self._policies, self._workshop = rooms, policies, workshop
 
     @property
     def table(self) -> dict[str, Callable[[Asking], Awaitable[str]]]:
@@ -199,6 +207,9 @@ class Orders:
 
     async def mate(self, asked: Asking) -> str:
         """Choose, or tell, who answers what is said to mates and names none."""
+        word, _, rest = asked.argument.partition(" ")
+        if word in MAKING and self._workshop is not None:
+            return await self._made(self._workshop, asked, word, rest.strip())
         state, known = await self._rooms.state(asked.room), self._rooms.mates
         if asked.argument:
             none = asked.argument == NOBODY
@@ -210,6 +221,25 @@ class Orders:
         name = known[chosen].name if chosen in known else chosen
         who = f"{name} answers" if chosen else "Nobody in particular answers"
         return f"{who} what is said to mates and names none. Mates here: {here or 'none'}."
+
+    async def _made(self, workshop: Workshop, asked: Asking, word: str, rest: str) -> str:
+        """Make a mate, or give one another character; for the home's owner alone."""
+        if not asked.owner and asked.person:
+            raise InputError(f"/mate {word} is for the owner of this home.")
+        name, _, more = rest.partition(" ")
+        if not name:
+            raise InputError(MAKING[word])
+        if word == "new":
+            mate = await workshop.new(name, more.strip(), asked.person)
+            await self._rooms.add(asked.room, asked.person, MateJoined(mate=mate.handle))
+            return (
+                f"{mate.name} is made, and is here now. /mate edit {mate.handle} gives a character."
+            )
+        handle = handle_of(name, self._rooms.mates)
+        if not more.strip():
+            return f"{handle} is:\n\n{workshop.character(handle)}\n\n{MAKING[word]}"
+        mate = await workshop.edit(handle, more, asked.person)
+        return f"{mate.name} has another character from now on; the one before stays on record."
 
     # ------------------------------------------------------------ who may what
 

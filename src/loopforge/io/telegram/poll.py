@@ -103,7 +103,7 @@ class Poll:
             try:
                 if not self.known:
                     await self.bot.initialize()
-                    self.known = True
+                    self.known, self.state = True, "connected"
                 updates = await self.bot.get_updates(
                     offset=offset, timeout=HOLD, read_timeout=HOLD + 10, allowed_updates=KINDS
                 )
