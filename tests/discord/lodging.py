@@ -32,6 +32,8 @@ PLAIN = Options(
     stream=False, marks=False, guilds=0.05, pauses=(0.05, 0.1, 0.2), refused=0.3, catch_up=50
 )
 """Quick, and with nothing that a test does not ask for."""
+TRIES = 1500
+"""Looks, 0.02 seconds apart, before something is not going to happen any more."""
 
 
 async def welcome(_platform: str, _account: str, _name: str) -> str | None:
@@ -77,7 +79,7 @@ class Lodging:
 
     async def hears(self, place: Place | int, *texts: str) -> None:
         """Wait until exactly these lines were heard there."""
-        for _ in range(400):
+        for _ in range(TRIES):
             if await self.heard(place) == list(texts):
                 return
             await self.app.stamp.clock.sleep(0.02)
@@ -85,7 +87,7 @@ class Lodging:
 
     async def eventually(self, place: Place | int, kind: type) -> None:
         """Wait until something of this kind happened there."""
-        for _ in range(400):
+        for _ in range(TRIES):
             if any(isinstance(event.body, kind) for event in await self.events(place)):
                 return
             await self.app.stamp.clock.sleep(0.02)
@@ -94,7 +96,7 @@ class Lodging:
 
     async def parted(self, room: str) -> None:
         """Wait until a place left this room."""
-        for _ in range(400):
+        for _ in range(TRIES):
             events = await self.app.ledger.read(f"room:{room}")
             if any(isinstance(event.body, PlaceLeft) for event in events):
                 return
@@ -103,7 +105,7 @@ class Lodging:
 
     async def delivered(self, place: Place | int) -> None:
         """Everything that was to go to Discord is there, or will never be."""
-        for _ in range(400):
+        for _ in range(TRIES):
             if not await self.open(place):
                 return
             await self.app.stamp.clock.sleep(0.02)
@@ -117,7 +119,7 @@ class Lodging:
 
     async def no_drafts(self, place: Place | int) -> None:
         """Wait until the ledger knows of no draft there."""
-        for _ in range(400):
+        for _ in range(TRIES):
             if not await self.drafts(place):
                 return
             await self.app.stamp.clock.sleep(0.02)
@@ -156,7 +158,7 @@ async def lodged(
     if not (path / "mates").exists():
         write_mates(path, mates)
     settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
-    settings = dataclasses.replace(settings, debounce_seconds=0.02, **changes)
+    settings = dataclasses.replace(settings, **{"debounce_seconds": 0.02, **changes})
     (path / "data").mkdir(exist_ok=True)
     clock, dice = SystemClock(), SystemDice()
     models = ScriptedModels(script, clock=clock)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from loopforge.artifacts.receive import Limits
 from loopforge.chat.places import Spot
-from loopforge.core.room import Heard
+from loopforge.core.room import File, Heard
 from tests.discord.lodging import PLAIN, lodged
 from tests.discord.twin import Twin
 
@@ -41,7 +41,7 @@ async def test_a_file_is_kept_and_shown_elsewhere(city: Twin, tmp_path: Path) ->
     assert city.town.cdn.get(urls[0].partition("?")[0]) == PICTURE
 
 
-def _files(body: object) -> tuple[object, ...]:
+def _files(body: object) -> tuple[File, ...]:
     return body.files if isinstance(body, Heard) else ()
 
 

@@ -27,7 +27,8 @@ def slowly(words: str, pause: float = 0.3) -> ScriptedAnswer:
 async def test_typing_is_shown_at_once(city: Twin, tmp_path: Path) -> None:
     """While a mate thinks, its bot is seen typing."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}):
+    answer = ScriptedAnswer(text="hello", wait=1.0)
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: answer):
         await city.say(ben, plaza, "maya, hello")
         await city.until(lambda: len(city.lines(plaza)) == 2)
     kinds = [(deed.kind, deed.by) for deed in city.deeds(place=plaza)]
