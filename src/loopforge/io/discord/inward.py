@@ -258,6 +258,7 @@ class Inward:
             reply_to=str(replied or ""),
             bot=message.author.bot,
             keeper=_keeps(message),
+            called=self._shared(message),
             files=tuple(files),
         )
         taken = await self._reception.take(coming)
@@ -265,6 +266,11 @@ class Inward:
         if taken.room:
             self._household.attend(taken.room)
         return taken.notice
+
+    def _shared(self, message: discord.Message) -> bool:
+        """Whether it mentions an account of ours that is there for several mates."""
+        met = [self._crowd.ours(user.id) for user in message.mentions]
+        return any(client is not None and client.account.shared for client in met)
 
     async def _is_ours(self, message: discord.Message) -> bool:
         if self._crowd.ours(message.author.id) is not None:
