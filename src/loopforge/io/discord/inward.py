@@ -87,7 +87,7 @@ class Inward:
 
     def began(self, client: Client) -> None:
         """A session began: what is heard now waits until what was missed is read."""
-        self._held.setdefault(client, [])
+        pass
 
     def ready(self, client: Client) -> None:
         """Its servers are known: read what was missed."""
@@ -256,6 +256,7 @@ class Inward:
             text=text,
             at=message.created_at,
             reply_to=str(replied or ""),
+            ours=await self._to_us(reference),
             bot=message.author.bot,
             keeper=_keeps(message),
             called=self._shared(message),
@@ -266,6 +267,11 @@ class Inward:
         if taken.room:
             self._household.attend(taken.room)
         return taken.notice
+
+    async def _to_us(self, reference: discord.MessageReference | None) -> bool:
+        """Whether a reply is to a message of ours."""
+        found = reference.resolved if reference is not None else None
+        return isinstance(found, discord.Message) and await self._is_ours(found)
 
     def _shared(self, message: discord.Message) -> bool:
         """Whether it mentions an account of ours that is there for several mates."""
