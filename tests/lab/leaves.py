@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from loopforge.lab.report import report
+from loopforge.lab.report import report, sheet
 from loopforge.lab.runs import run_simulation
+from loopforge.lab.sheet import Sheet
+from loopforge.lab.study import study_of
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 FORBIDDEN = {
@@ -175,6 +178,11 @@ class Report:
         """The lines of results, as anybody reads them."""
         text = (self.folder / "results.jsonl").read_text("utf-8")
         return [json.loads(line) for line in text.splitlines()]
+
+    @cached_property
+    def sheet(self) -> Sheet:
+        """What the page was made of, worked out a second time."""
+        return sheet(study_of(self.folder))
 
 
 def reported(folder: Path, **given: Any) -> Report:

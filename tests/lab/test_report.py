@@ -19,14 +19,15 @@ from loopforge.core.factory import Decided
 from loopforge.errors import BadRun
 from loopforge.lab.drawing import TONE, printable
 from loopforge.lab.log import LOG, lines_of, rows_of
-from loopforge.lab.report import report, sheet
+from loopforge.lab.report import report
 from loopforge.lab.scenario import open_scenario
 from loopforge.lab.sheet import Missing
-from loopforge.lab.study import study_of
 from loopforge.lab.sweep import sweep
 from tests.lab import makers
-from tests.lab.leaves import WIDE, Report, played, reported
+from tests.lab.leaves import Report, played, reported
 from tests.lab.sweeps import asked, asking, laid, maker
+
+pytestmark = pytest.mark.xdist_group("reports")
 
 SECTIONS = [
     "question",
@@ -47,29 +48,6 @@ SECTIONS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The report of a run of two days."""
-    return reported(played(tmp_path_factory.mktemp("report") / "run"))
-
-
-@pytest.fixture(scope="module")
-def wide(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The report of a sweep that has all that a report can show."""
-    folder = tmp_path_factory.mktemp("report") / "wide"
-    sweep(laid(**WIDE), folder)
-    return reported(folder)
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The report of a sweep in which nothing varies and nothing was declared."""
-    folder = tmp_path_factory.mktemp("report") / "bare"
-    levels = {"policy": ["stub"], "perception": ["accurate"], "days": [1]}
-    sweep(laid(factors=levels), folder)
-    return reported(folder)
-
-
 @pytest.fixture(params=["run", "wide", "bare"])
 def any_report(request: pytest.FixtureRequest) -> Report:
     """Each of the three."""
@@ -79,10 +57,9 @@ def any_report(request: pytest.FixtureRequest) -> Report:
 
 def missing(found: Report) -> dict[str, list[str]]:
     """By section, the lines that say what is not there."""
-    made = sheet(study_of(found.folder))
     return {
         section.id: [block.text for block in section.blocks if isinstance(block, Missing)]
-        for section in made.sections
+        for section in found.sheet.sections
     }
 
 
@@ -133,8 +110,7 @@ def where(told: dict[str, list[str]], line: str) -> str:
 
 def test_charts_have_tables_beside_them(any_report: Report) -> None:
     """Each section with a chart has a table too, with a caption and named columns and rows."""
-    made = sheet(study_of(any_report.folder))
-    for section in made.sections:
+    for section in any_report.sheet.sections:
         kinds = {type(block).__name__ for block in section.blocks}
         assert "Figures" not in kinds or "Table" in kinds, section.id
     for table in any_report.leaf.tables:
@@ -150,16 +126,16 @@ def test_charts_have_tables_beside_them(any_report: Report) -> None:
 
 def test_the_same_folder_gives_the_same_bytes(tmp_path: Path, wide: Report, run: Report) -> None:
     """Twice, elsewhere and in another process, a report has the same bytes."""
+    made = []
     for found in (wide, run):
         folder = tmp_path / "elsewhere" / found.folder.name
         shutil.copytree(found.folder, folder)
-        out = tmp_path / "there.html"
-        script = "import sys; from pathlib import Path; from loopforge.lab.report import report; "
-        script += "report(Path(sys.argv[1]), Path(sys.argv[2]))"
-        subprocess.run(
-            [sys.executable, "-c", script, str(folder), str(out)], check=True, cwd=tmp_path
-        )
-        assert out.read_text("utf-8") == found.page
+        made += [str(folder), str(tmp_path / f"there-{found.folder.name}.html")]
+    script = "import sys; from pathlib import Path; from loopforge.lab.report import report; "
+    script += "a, b, c, d = map(Path, sys.argv[1:]); report(a, b); report(c, d)"
+    subprocess.run([sys.executable, "-c", script, *made], check=True, cwd=tmp_path)
+    for found, out in zip((wide, run), made[1::2], strict=True):
+        assert Path(out).read_text("utf-8") == found.page
         assert str(tmp_path) not in found.page
 
 

@@ -18,6 +18,9 @@ from loopforge.lab.shaping import glimpse
 from loopforge.lab.world import Factory
 from tests.lab.scoring import Counted, Nowhere, over_seeds, play, score
 
+pytestmark = pytest.mark.xdist_group("scenarios")
+"""One worker plays the thirty seeds, for all of these tests."""
+
 SCENARIOS = shipped_scenarios()
 
 

@@ -17,33 +17,12 @@ from loopforge.lab.log import rows_of
 from loopforge.lab.runs import fork
 from loopforge.lab.study import study_of
 from loopforge.lab.sweep import sweep
-from tests.lab.leaves import WIDE, Report, hypothesis, numbers, played, reported
+from tests.lab.leaves import Report, hypothesis, numbers, reported
 from tests.lab.sweeps import laid
 
+pytestmark = pytest.mark.xdist_group("reports")
+
 RATES = {"over_compliance": "wrong", "over_reach": "right"}
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The report of a run of two days."""
-    return reported(played(tmp_path_factory.mktemp("report") / "run"))
-
-
-@pytest.fixture(scope="module")
-def wide(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The report of a sweep that has all that a report can show."""
-    folder = tmp_path_factory.mktemp("report") / "wide"
-    sweep(laid(**WIDE), folder)
-    return reported(folder)
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """The report of a sweep in which nothing varies and nothing was declared."""
-    folder = tmp_path_factory.mktemp("report") / "bare"
-    levels = {"policy": ["stub"], "perception": ["accurate"], "days": [1]}
-    sweep(laid(factors=levels), folder)
-    return reported(folder)
 
 
 # ---------------------------------------------------------------- numbers
