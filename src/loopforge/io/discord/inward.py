@@ -87,7 +87,7 @@ class Inward:
 
     def began(self, client: Client) -> None:
         """A session began: what is heard now waits until what was missed is read."""
-        pass
+        self._held.setdefault(client, [])
 
     def ready(self, client: Client) -> None:
         """Its servers are known: read what was missed."""
