@@ -121,6 +121,7 @@ class Pace:
         pace.due()                  when to look again; None: nothing waits
         pace.take(now)              the text to show now, or None
         pace.put_off(seconds, now)  the platform did not take it and asks for so much patience
+        pace.wait(seconds, now)     something else must come first
 
     The first text waits until it has a few words, the final one for nothing but such patience.
     Texts that came in between are left out. Each refusal doubles the gap between edits, each edit
@@ -163,6 +164,10 @@ class Pace:
             self._gap = max(self._least, self._gap * EASING)
         self._before, self._shown, self._taken = self._shown, self._newest, now
         return self._shown
+
+    def wait(self, seconds: float, now: float) -> None:
+        """Show nothing for so many seconds; the platform is not to blame."""
+        self._held = max(self._held, now + seconds)
 
     def put_off(self, seconds: float, now: float) -> None:
         """What was taken last did not get through; show nothing for so many seconds."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections import deque
+from collections import Counter, deque
 from typing import NamedTuple
 
 from sqlalchemy import select
@@ -41,6 +41,8 @@ REMEMBERED = 500
 """Turns of which it is known that they are over: a draft of theirs may come late."""
 AFTER = 2.0
 """Seconds to wait after a refusal that names none."""
+OWED = 0.3
+"""Seconds after which it is looked again whether what was said before has arrived."""
 REFUSED = 3
 """Refusals in a row after which a draft is not shown any more; the line itself will come."""
 
@@ -89,6 +91,7 @@ class Drafts:
         self._showing: dict[Key, Showing] = {}
         self._over: dict[Key, None] = {}
         self._taking: dict[Key, int] = {}
+        self._posting: Counter[str] = Counter()
         self._used: deque[int] = deque(maxlen=REMEMBERED)
         self._tidied: set[tuple[int, str]] = set()
         self._tasks = Tasks()
@@ -186,6 +189,9 @@ class Drafts:
             if (wait := due - self._clock.ticks()) > 0:
                 await self._clock.sleep(wait)
             async with showing.busy:
+                if not showing.message and await self._owed(key.place):
+                    showing.pace.wait(OWED, self._clock.ticks())
+                    continue
                 text = showing.pace.take(self._clock.ticks())
                 if showing.over or not text or not text.strip():
                     continue
@@ -196,10 +202,16 @@ class Drafts:
                     refusals = REFUSED if failure.final else refusals + 1
                     showing.pace.put_off(max(failure.after, AFTER), self._clock.ticks())
 
+    async def _owed(self, place: str) -> bool:
+        """Whether a line is still on its way there: what is said after it must stand after it."""
+        query = select(places.sendings).where(places.sendings.c.place == place).limit(1)
+        return await self._front.look(lambda found: found.execute(query).first() is not None)
+
     async def _put(self, stream: str, key: Key, showing: Showing, text: str) -> None:
         if showing.message:
             await showing.voice.edit(showing.message, text)
             return
+        self._posting[key.place] += 1
         try:
             once = nonce(f"draft/{key.turn}/{key.place}")
             showing.message = await showing.voice.post(text, once)
@@ -207,6 +219,9 @@ class Drafts:
             showing.message = await self._posted(showing.voice, text)
             if not showing.message:
                 raise
+        finally:
+            self._posting[key.place] -= 1
+            self._used.append(showing.message)
         await self._note(stream, key, showing.message)
 
     async def _posted(self, voice: Voice, text: str) -> int:
@@ -260,8 +275,8 @@ class Drafts:
             await self._note(stream, Key(place, rows[id].turn), 0)
 
     def _busy_in(self, place: str) -> bool:
-        """Whether something is being shown there now, perhaps by a message not known yet."""
-        return any(key.place == place for key in (*self._showing, *self._taking))
+        """Whether a draft is being posted there now, by a message not known yet."""
+        return self._posting[place] > 0
 
     async def _remove(self, seat: Seat, message: discord.Message) -> None:
         if message.author.id == seat.client.id:
