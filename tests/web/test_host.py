@@ -8,6 +8,9 @@ from pathlib import Path
 
 from litestar.middleware.csrf import generate_csrf_token
 
+from loopforge.core.delivery import Attempting, Failed, Queued
+from loopforge.core.room import Told
+from loopforge.core.words import Words
 from loopforge.host import KEY_FILE, connected, opened
 from loopforge.io.platforms import Manners
 from loopforge.io.tokens import Account, Tokens
@@ -61,3 +64,19 @@ async def test_the_owner_sees_the_platforms(site: Town) -> None:
     assert "<strong>Telegram</strong> · Maya, Zuzu" in page
     assert token not in page
     assert "No mate is on" not in page
+
+
+async def test_the_owner_sees_what_was_not_delivered(site: Town) -> None:
+    """What a platform never took stands on the house page, with why, and not a word of it."""
+    stamp, ledger = site.app.stamp, site.app.ledger
+    line = stamp.fact(Told(text=Words("a secret of the kitchen")), actor="room")
+    queued = stamp.fact(Queued(surface="discord:4711", of=line.id), actor="runtime")
+    why = Words("the bot was sent away.")
+    tried = stamp.fact(Attempting(delivery=queued.id, nth=1), actor="runtime")
+    failed = stamp.fact(Failed(delivery=queued.id, why=why), actor="runtime")
+    await ledger.append("room:kitchen", [line, queued, tried, failed])
+    async with opened(site.app) as address:
+        await reachable(address)
+        page = (await (await replace(site, address=address).owner()).get("/house")).text
+    assert "the bot was sent away." in page
+    assert "a secret of the kitchen" not in page

@@ -20,6 +20,7 @@ from sqlalchemy.engine import Connection
 from loopforge.chat.house import PREFIX
 from loopforge.chat.lobby import titled_for
 from loopforge.chat.members import FOREVER
+from loopforge.chat.undelivered import lost_lately
 from loopforge.core.events import decode, moment
 from loopforge.core.room import MateJoined, MateLeft
 from loopforge.ledger.rows import mark
@@ -56,6 +57,7 @@ async def house(request: Asked, site: Site, owner: Visitor) -> Template:
         set=sum(row.source != "default" for row in site.settings()),
         examiner=tail.examiner_of(request),
         platforms=_platforms(site),
+        lost=await lost_lately(site.ledger),
     )
 
 
