@@ -1,6 +1,7 @@
 """What was not delivered lately, for the owner of a home: when, to which platform, and why.
 
-Says nothing of what it was, nor of the room or the place: being the owner is no leave to read along.
+Says nothing of what it was, nor of the room or the place: being the owner is no leave to read
+along.
 """
 
 from __future__ import annotations
