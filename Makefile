@@ -19,10 +19,10 @@ WORKERS ?= 2
 put = $(VENV)/bin/uv pip install -q --compile-bytecode --python $(PY) $(1) \
 	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q $(1); }
 
-.PHONY: help install run test patient check bench docs lock dev system clean
+.PHONY: help install run test patient check bench bench-delivery docs lock dev system clean
 
 help: ## Say what can be made.
-	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
 install: $(VENV)/.run ## Set up .venv with Loopforge in it, and touch nothing else.
 
@@ -46,6 +46,9 @@ check: dev ## Format, lint, types, import direction, generated docs, forbidden w
 
 bench: dev ## Measure: turns, prompt cache, starting, ledger, web, the Factory. Prints ratios, asserts nothing.
 	@$(PY) -m bench $(ONLY)
+
+bench-delivery: dev ## 2,000 lines through each platform, with trouble and 20 kills -9; prints what was lost or doubled.
+	@$(PY) -W ignore -m tests.delivery
 
 docs: dev ## Write the generated parts of docs/ anew.
 	@$(PY) docs/generate.py

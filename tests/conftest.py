@@ -2,7 +2,8 @@
 
 Crash tests kill processes and count; model tests hold the embedded model in memory; browser tests
 share one Chromium. Each kind stays in one worker, so that a run with `-n 2` never starts two of a
-kind at once.
+kind at once. A test that names a group of its own is in that one: the drills of deliveries wait
+more than they work, and run beside the crash tests.
 
 A test that fails is tried once more, and the summary says so loudly, with the first failure whole:
 a change is not held up by a machine that stalled, and nothing is hidden. Crash tests get no second
@@ -52,6 +53,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if not item.get_closest_marker("crash") and not config.getoption("usepdb"):
             item.add_marker(pytest.mark.flaky(reruns=1))
         for kind in ("crash", "model", "browser"):
+            if item.get_closest_marker("xdist_group"):
+                break
             if item.get_closest_marker(kind):
                 item.add_marker(pytest.mark.xdist_group(kind))
                 break

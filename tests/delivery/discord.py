@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from tests.crash.drill import Rolls
 from tests.delivery.child import Order
-from tests.delivery.drill import Plan, drill
-from tests.delivery.tally import Score
+from tests.delivery.drill import Outcome, Plan, drill
 from tests.discord.remote import Remote, remote_twin
 
 KINDS = (
@@ -162,7 +161,7 @@ class Discord:
                 await self._twin.do("spoil", "MESSAGE_CREATE", "author")
 
 
-async def discord(path: Path, plan: Plan) -> Score:
+async def discord(path: Path, plan: Plan) -> Outcome:
     """The drill on Discord."""
     async with remote_twin("--bots", "Maya,Family") as twin:
         return await drill(Discord(twin), path, plan)

@@ -16,7 +16,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -29,6 +29,8 @@ from tests.rooms.conftest import write_mates
 
 ROOT = Path(__file__).parent.parent.parent
 BURST = 3
+LOOKS = 100
+"""Looks for answers in a second, in all places together."""
 RECENT = 12
 """Messages that are looked at for an answer."""
 PATIENCE = 120.0
@@ -74,6 +76,14 @@ class Talk(Struct):
     known: int = 0
     kills: int = 0
     struck: int = 0
+
+
+class Outcome(NamedTuple):
+    """What was counted, and of what: what people said, and what stands there."""
+
+    score: Score
+    said: Sequence[Line]
+    stands: Sequence[Line]
 
 
 class Home:
@@ -124,7 +134,7 @@ async def alive(path: Path, order: Order) -> AsyncIterator[Home]:
         await home.kill()
 
 
-async def drill(platform: Platform, path: Path, plan: Plan) -> Score:
+async def drill(platform: Platform, path: Path, plan: Plan) -> Outcome:
     """Run it, and count."""
     talk = Talk([])
     numbers = iter(range(1, plan.lines + 1))
@@ -134,7 +144,7 @@ async def drill(platform: Platform, path: Path, plan: Plan) -> Score:
         try:
             async with asyncio.TaskGroup() as group:
                 for place in range(plan.places):
-                    group.create_task(_talk(platform, place, numbers, talk))
+                    group.create_task(_talk(platform, place, numbers, talk, plan.places / LOOKS))
         finally:
             done.set()
             await havoc
@@ -144,10 +154,13 @@ async def drill(platform: Platform, path: Path, plan: Plan) -> Score:
             for place in range(plan.places)
             for text in await platform.stands(place)
         ]
-    return replace(score(talk.said, stands), kills=talk.kills, struck=talk.struck)
+    found = replace(score(talk.said, stands), kills=talk.kills, struck=talk.struck)
+    return Outcome(found, talk.said, stands)
 
 
-async def _talk(platform: Platform, place: int, numbers: Iterator[int], talk: Talk) -> None:
+async def _talk(
+    platform: Platform, place: int, numbers: Iterator[int], talk: Talk, pause: float
+) -> None:
     """Somebody talks in a place until there are no more lines."""
     dice, most = Rolls(place), 1
     while True:
@@ -162,12 +175,12 @@ async def _talk(platform: Platform, place: int, numbers: Iterator[int], talk: Ta
             waiting.append(number)
         if not waiting:
             return
-        await _answered(platform, place, waiting)
+        await _answered(platform, place, waiting, pause)
         if most == 1:
             talk.known, most = talk.known + 1, BURST
 
 
-async def _answered(platform: Platform, place: int, numbers: Sequence[int]) -> None:
+async def _answered(platform: Platform, place: int, numbers: Sequence[int], pause: float) -> None:
     """Wait until all of these are answered; what is not after a long while is lost."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
@@ -176,7 +189,7 @@ async def _answered(platform: Platform, place: int, numbers: Sequence[int]) -> N
                 found = {mark for text in recent for mark in marks(text)}
                 if found.issuperset(numbers):
                     return
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(pause)
 
 
 async def _havoc(
@@ -201,4 +214,4 @@ async def _havoc(
             await asyncio.sleep(0.05)
 
 
-Driver = Callable[[Path, Plan], Awaitable[Score]]
+Driver = Callable[[Path, Plan], Awaitable[Outcome]]

@@ -108,6 +108,15 @@ def score(said: Sequence[Line], stands: Sequence[Line]) -> Score:
     )
 
 
+def planted(said: Sequence[Line], stands: Sequence[Line]) -> bool:
+    """Whether a loss and a double are noticed, put into what was counted: one of each, no more."""
+    alone = [line for line in stands if len(marks(line.text)) == 1 and TOKEN.search(line.text)]
+    gone, again = alone[0], alone[-1]
+    before = score(said, stands)
+    after = score(said, [*(line for line in stands if line is not gone), again])
+    return (after.lost, after.sent_twice) == (before.lost + 1, before.sent_twice + 1)
+
+
 def table(scores: dict[str, Score]) -> str:
     """The scoreboard, a line for each platform."""
     head = f"{'surface':<10}" + "".join(f"{column:>{len(column) + 3}}" for column in COLUMNS)

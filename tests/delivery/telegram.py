@@ -8,8 +8,7 @@ from typing import get_args
 
 from tests.crash.drill import Rolls
 from tests.delivery.child import Order
-from tests.delivery.drill import Plan, drill
-from tests.delivery.tally import Score
+from tests.delivery.drill import Outcome, Plan, drill
 from tests.telegram.city import City
 from tests.telegram.elsewhere import elsewhere
 from tests.telegram.records import Bot, Chat, FaultKind, Person
@@ -63,7 +62,7 @@ class Telegram:
             await self._city.fault("sendMessage", dice.choice(SENDING))
 
 
-async def telegram(path: Path, plan: Plan) -> Score:
+async def telegram(path: Path, plan: Plan) -> Outcome:
     """The drill on Telegram."""
     async with elsewhere() as (base, city):
         return await drill(Telegram(base, city), path, plan)

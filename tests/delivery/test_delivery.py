@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.delivery.drill import Plan
+from tests.delivery.discord import discord
+from tests.delivery.drill import Driver, Plan
 from tests.delivery.telegram import telegram
 
-pytestmark = [pytest.mark.anyio, pytest.mark.crash]
-SHORT = Plan(lines=200, places=8, kills=5, troubles=24)
+pytestmark = [pytest.mark.anyio, pytest.mark.crash, pytest.mark.xdist_group("delivery")]
+SHORT = Plan(lines=200, places=18, kills=5, troubles=24)
 
 
-async def test_telegram(tmp_path: Path) -> None:
-    """Through Telegram."""
-    found = await telegram(tmp_path, SHORT)
-    assert found.troubles == ()
-    assert found.lines == 200
+@pytest.mark.parametrize("driver", [telegram, discord], ids=["telegram", "discord"])
+async def test_nothing_is_lost_or_doubled(driver: Driver, tmp_path: Path) -> None:
+    """Each of 200 lines is answered once, in order, where it was said, whatever happens."""
+    found = await driver(tmp_path, SHORT)
+    assert found.score.troubles == ()
+    assert (found.score.lines, found.score.kills) == (200, 5)

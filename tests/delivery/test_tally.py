@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.delivery.tally import Line, Score, score
+from tests.delivery.tally import Line, Score, planted, score
 
 SAID = [Line("a", "[k1]"), Line("a", "[k2]"), Line("b", "[k3]")]
 GOOD = [Line("a", "[k1] <aa>"), Line("a", "[k2] <ab>"), Line("b", "[k3] <ac>")]
@@ -33,3 +33,8 @@ def test_what_is_planted(stands: list[Line], where: str) -> None:
     figures = {name: getattr(found, name) for name in Score.__struct_fields__[2:7]}
     assert figures.pop(where) == 1
     assert set(figures.values()) == {0}
+
+
+def test_one_of_each_is_planted() -> None:
+    """A loss and a double that are put into what was counted are both found."""
+    assert planted(SAID, GOOD)
