@@ -12,6 +12,8 @@ from typing import assert_never
 
 import msgspec
 
+from loopforge.artifacts.media import TEXT
+from loopforge.artifacts.receive import plain_name
 from loopforge.chat import titles
 from loopforge.core.delivery import Queued, What
 from loopforge.core.egress import Egress
@@ -20,11 +22,13 @@ from loopforge.core.plan import Act, AgentActionPlan
 from loopforge.core.room import (
     Continue,
     Entitle,
+    File,
     Forget,
     Mark,
     Marked,
     Note,
     Noted,
+    Paper,
     React,
     Reacted,
     Remember,
@@ -70,14 +74,26 @@ def safe_plan(plan: AgentActionPlan, egress: Egress, title: str = "") -> AgentAc
 
     def safe(act: Act) -> Act:
         match act:
-            case Say(text=text):
-                return msgspec.structs.replace(act, text=egress.finish(text)[0])
+            case Say(text=text, files=files):
+                given = tuple(_safe_file(file, egress) for file in files)
+                return msgspec.structs.replace(act, text=egress.finish(text)[0], files=given)
             case Entitle(title=wanted):
                 return Entitle(title=titles.clean(egress.finish(wanted)[0]) or title)
             case _:
                 return act
 
     return msgspec.structs.replace(plan, acts=tuple(map(safe, plan.acts)))
+
+
+def _safe_file(file: Paper, egress: Egress) -> Paper:
+    name = plain_name(egress.finish_file(file.name)[0])
+    return Paper(name=name, text=egress.finish_file(file.text)[0])
+
+
+def _given(file: Paper) -> File:
+    """The file as the room has it. Its text is all there is of it, so forgetting takes it whole."""
+    size = len(file.text.encode("utf-8", "replace"))
+    return File(name=Words(file.name), size=size, text=Words(file.text), media=TEXT)
 
 
 def carry_out(
@@ -101,7 +117,7 @@ def carry_out(
         if not verdict.allowed:
             continue
         match act:
-            case Say(text=text, reply_to=reply_to):
+            case Say(text=text, reply_to=reply_to, files=files):
                 said = add(
                     Said(
                         turn=turn,
@@ -110,6 +126,7 @@ def carry_out(
                         mode=plan.mode,
                         narrative=Words(plan.narrative),
                         reply_to=reply_to,
+                        files=tuple(map(_given, files)),
                     )
                 )
                 done.spoke = True

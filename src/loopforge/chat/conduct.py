@@ -199,6 +199,7 @@ class Conduct:
             tools=shown & tools_in_turn(state, running.due.lines, self._ports.tools.known()),
             stopped=state.stopped,
             max_say=self._rules.say_limit,
+            max_file=self._rules.file_limit,
             lines=frozenset(state.lines),
             may_title=handle == SCRIBE,
             recent=tuple(str(entry.text) for entry in own[-RECENT:]),

@@ -165,6 +165,7 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Entr
                 turn=body.turn,
                 mode=body.mode,
                 narrative=body.narrative,
+                files=body.files,
             )
         case Noted():
             return replace(entry, kind="note", who=body.mate, text=body.text, turn=body.turn)

@@ -42,6 +42,8 @@ PER_LINE = 6
 """Tokens that a chat template and the joints add to each line (measured on ChatML)."""
 PER_FILE = 60
 """Tokens of the two notices around a file."""
+FILE_TOKENS = 3500
+"""What the window must have besides lines, for a mate to be offered that it may write files."""
 RESERVE = 64
 REMEMBERED = 20_000
 PROMPTS = 200
@@ -201,6 +203,11 @@ class Viewer:
         gone = max(state.spoken - spoken, len(fitted.purged))
         return View(perception, _edits(gone, fitted.cuts), purged, system + fitted.after)
 
+    def _may_write(self, facts: ModelFacts) -> dict[str, str]:
+        """Whether it is offered that files may go with what it says."""
+        free = facts.window - int(facts.window * self._rules.share)
+        return {} if facts.small or free < FILE_TOKENS else {"files": "yes"}
+
     def _called(self, handle: str) -> str:
         return self._mates[handle].name if handle in self._mates else handle
 
@@ -232,6 +239,7 @@ class Viewer:
             "now": now_said(self._clock, self._rules),
             "model": "small" if facts.small else "full",
             "tools": " ".join(tool for tool in mate.tools if tool in known),
+            **self._may_write(facts),
             "energy": energy,
             "people": ", ".join(str(person.name) for person in state.people.values()),
             "mates": ", ".join(self._called(handle) for handle in state.mates),

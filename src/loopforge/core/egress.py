@@ -127,6 +127,17 @@ class Egress:
                 return text, tuple(taken)
         return self._bound(MARK), (*taken, "what would not come clean")
 
+    def finish_file(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """The same of a file's text: its spaces, labels, quotation marks and length are its own."""
+        taken: list[str] = []
+        for _ in range(8):
+            before = text
+            text, kinds = self._redact(clean(text))
+            taken += kinds
+            if text == before:
+                return text, tuple(taken)
+        return MARK, (*taken, "what would not come clean")
+
     # ------------------------------------------------------------ labels and quotation marks
 
     def _trim(self, text: str) -> str:

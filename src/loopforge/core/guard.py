@@ -25,6 +25,7 @@ from loopforge.core.room import (
     Forget,
     Mark,
     Note,
+    Paper,
     React,
     Remember,
     Say,
@@ -34,6 +35,8 @@ from loopforge.core.room import (
 )
 
 LONGEST_TITLE = 100
+MOST_FILES = 3
+"""Files that may go with one line of a mate."""
 LONGEST_EMOJI = 16
 """Characters; the longest emoji in use (a family with skin tones) has 11."""
 
@@ -42,7 +45,8 @@ class Rights(Struct, frozen=True, kw_only=True):
     """What a mind may do at this step.
 
     `energy`: lines it may still say. `steps`: steps it may still take after this one. `tools`: what
-    it was granted, by name. `max_say`: characters of a line. `lines`: ids of lines there are.
+    it was granted, by name. `max_say`: characters of a line; `max_file`: bytes of a file that goes
+    with one. `lines`: ids of lines there are.
     `recent`: what it said last, word for word.
     """
 
@@ -51,6 +55,7 @@ class Rights(Struct, frozen=True, kw_only=True):
     tools: frozenset[str] = frozenset()
     stopped: bool = False
     max_say: int = 2000
+    max_file: int = 200_000
     lines: frozenset[str] = frozenset()
     memory: bool = False
     schedule: bool = False
@@ -102,9 +107,15 @@ TABLE = (
         "It was longer than the room takes.",
     ),
     Rule(
+        "files",
+        ("say",),
+        "more files than may go with a line, one with nothing in it, or one that is too large",
+        "It came with too many files, with an empty one, or with one that is too large.",
+    ),
+    Rule(
         "repeat",
         ("say",),
-        "word for word what it said among its last lines",
+        "word for word what it said among its last lines, without a file",
         "It had said just that a moment ago.",
     ),
     Rule(
@@ -169,7 +180,8 @@ class _Step:
             "silence": lambda _: self.silent,
             "empty": lambda act: not _content(act).strip(),
             "length": lambda act: len(_content(act)) > self._most(act),
-            "repeat": lambda act: plain(_content(act)) in self.said,
+            "files": lambda act: self._bad_files(_files(act)),
+            "repeat": lambda act: plain(_content(act)) in self.said and not _files(act),
             "energy": lambda _: self.energy <= 0,
             "grant": lambda act: isinstance(act, UseTool) and act.tool not in rights.tools,
             "steps": lambda _: rights.steps <= 0,
@@ -187,6 +199,11 @@ class _Step:
                 return LONGEST_TITLE
             case _:
                 return self.rights.max_say
+
+    def _bad_files(self, files: tuple[Paper, ...]) -> bool:
+        most = self.rights.max_file
+        large = any(len(file.text.encode("utf-8", "replace")) > most for file in files)
+        return large or len(files) > MOST_FILES or not all(file.text.strip() for file in files)
 
     def judge(self, act: Act) -> Verdict:
         kind = kind_of(act)
@@ -266,6 +283,10 @@ def _content(act: Act) -> str:
             return mark
         case _:
             assert_never(act)
+
+
+def _files(act: Act) -> tuple[Paper, ...]:
+    return act.files if isinstance(act, Say) else ()
 
 
 def _line(act: Act) -> str:

@@ -16,11 +16,19 @@ from loopforge.core.words import Words, public
 # ---------------------------------------------------------------- what a mind may do
 
 
+class Paper(Struct, frozen=True, kw_only=True):
+    """A text file that goes with what is said."""
+
+    name: str
+    text: str
+
+
 class Say(Struct, frozen=True, tag="say", kw_only=True, omit_defaults=True):
     """Say something to the room; `reply_to` is the id of the line it answers."""
 
     text: str
     reply_to: str = ""
+    files: tuple[Paper, ...] = ()
 
 
 class React(Struct, frozen=True, tag="react", kw_only=True):
@@ -105,7 +113,7 @@ RoomAct = (
 
 
 class File(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A file somebody gave to the room; `size` in bytes.
+    """A file that a person or a mate gave to the room; `size` in bytes.
 
     `text` is what mates read of it, "" where it is no text. `hash` is the SHA-256 of its bytes (64
     hex digits) where they are kept as an artifact, `media` its type, such as "image/png". Of a
@@ -294,7 +302,10 @@ class StoodDown(Struct, frozen=True, tag="room.stood_down", kw_only=True):
 
 
 class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=True):
-    """A mate said something; `mode` and `narrative` stay in its own context, never in the room."""
+    """A mate said something; `mode` and `narrative` stay in its own context, never in the room.
+
+    `files` are texts that it wrote: they stand in the event, and no bytes are kept beside it.
+    """
 
     turn: str
     mate: str
@@ -302,6 +313,7 @@ class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=Tru
     mode: str = ""
     narrative: Words = public("")
     reply_to: str = ""
+    files: tuple[File, ...] = ()
 
 
 class Noted(Struct, frozen=True, tag="room.noted", kw_only=True):

@@ -324,12 +324,12 @@ SEEN_AS_THEY_ARE = (
 def shown(event: Event) -> Event | None:
     """The event as people see it, or None if it is not for their eyes."""
     body = event.body
-    if isinstance(body, Said):
-        text = _cut(body.text)
-        return replace(event, hash="", body=replace(body, text=text, mode="", narrative=public("")))
-    if isinstance(body, Heard):
+    if isinstance(body, Heard | Said):
         files = tuple(replace(file, text=public("")) for file in body.files)
-        return replace(event, hash="", body=replace(body, text=_cut(body.text), files=files))
+        body = replace(body, text=_cut(body.text), files=files)
+        if isinstance(body, Said):
+            body = replace(body, mode="", narrative=public(""))
+        return replace(event, hash="", body=body)
     if isinstance(body, SEEN_AS_THEY_ARE):
         words = {n: _cut(value) for n, value in asdict(body).items() if isinstance(value, Words)}
         return replace(event, hash="", body=replace(body, **words))

@@ -76,7 +76,7 @@ def reference(event: Event) -> str:
 
 def files_of(event: Event) -> list[str]:
     """The files of a line, such as "notes.txt, 1,204 bytes"."""
-    if not isinstance(event.body, Heard):
+    if not isinstance(event.body, Heard | Said):
         return []
     return [f"{visible(str(file.name))}, {file.size:,} bytes" for file in event.body.files]
 

@@ -94,9 +94,9 @@ def _holding(connection: Connection, word: str) -> tuple[str, Sequence[Any]]:
 def visible(event: Event) -> str:
     """What people see of a line; a forgotten text is not there."""
     match event.body:
-        case Heard(text=text, files=files):
+        case Heard(text=text, files=files) | Said(text=text, files=files):
             parts = [text, *(words for file in files for words in (file.name, file.text))]
-        case Said(text=text) | Told(text=text):
+        case Told(text=text):
             parts = [text]
         case _:
             parts = []

@@ -16,7 +16,7 @@ from typing import Any
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import Act, AgentActionPlan
 from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
-from loopforge.core.room import Continue, Note, Say, StaySilent, UseTool
+from loopforge.core.room import Continue, Note, Paper, Say, StaySilent, UseTool
 from loopforge.policies.prompting import (
     MODE_FIELDS,
     account,
@@ -37,6 +37,19 @@ VERSION = "talk/1"
 
 SHORT = 60
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
+
+LONG, LONG_WITH_FILES = 900, 3000
+"""Tokens of a capable model's answer."""
+
+FILES: dict[str, Any] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "text": {"type": "string"}},
+        "required": ["name", "text"],
+        "additionalProperties": False,
+    },
+}
 
 DECIDE: dict[str, Any] = {
     "type": "object",
@@ -116,11 +129,13 @@ def _silent(narrative: str) -> AgentActionPlan:
 
 
 def _schema(seen: AgentPerception) -> dict[str, Any]:
-    """The answer's form; fields for tools are there only when some are granted."""
+    """The answer's form; fields for tools and files are there only when some may be used."""
     fields: dict[str, Any] = dict(MODE_FIELDS)
     if may_pass(seen):
         fields["speak"] = {"type": "boolean"}
     fields["say"] = {"type": "string"}
+    if _may_write(seen):
+        fields["files"] = FILES
     fields["note"] = {"type": "string"}
     fields["again"] = {"type": "boolean"}
     tools = seen.context.get("tools", "").split()
@@ -135,11 +150,23 @@ def _schema(seen: AgentPerception) -> dict[str, Any]:
     }
 
 
+def _may_write(seen: AgentPerception) -> bool:
+    """Whether files may go with what it says."""
+    return seen.context.get("files") == "yes"
+
+
 def _structured(seen: AgentPerception, prompts: Prompts) -> Thinking:
     tail = fill(prompts["reply"], fields_of(seen))
+    if _may_write(seen):
+        tail += "\n" + fill(prompts["reply-files"], fields_of(seen))
     messages = prompt(seen, prompts, Message("user", (tail,)))
     answer = yield from ask(
-        messages, schema=_schema(seen), aloud=True, field="say", purpose="talk", max_tokens=900
+        messages,
+        schema=_schema(seen),
+        aloud=True,
+        field="say",
+        purpose="talk",
+        max_tokens=LONG_WITH_FILES if _may_write(seen) else LONG,
     )
     if answer.outcome != "answered" or answer.data is None:
         return without_answer(answer, _to(seen))
@@ -149,9 +176,10 @@ def _structured(seen: AgentPerception, prompts: Prompts) -> Thinking:
 def _plan(data: dict[str, Any], seen: AgentPerception) -> AgentActionPlan:
     mode, rule, narrative = mode_of(data)
     acts: list[Act] = []
-    said = str(data.get("say") or "").strip()
+    files = _files(data.get("files")) if _may_write(seen) else ()
+    said = str(data.get("say") or "").strip() or ", ".join(file.name for file in files)
     if said and data.get("speak", True):
-        acts.append(Say(text=said, reply_to=_to(seen)))
+        acts.append(Say(text=said, reply_to=_to(seen), files=files))
     if note := str(data.get("note") or "").strip():
         acts.append(Note(text=note))
     tool = str(data.get("tool") or "")
@@ -167,6 +195,16 @@ def _plan(data: dict[str, Any], seen: AgentPerception) -> AgentActionPlan:
         rule=rule,
         narrative=narrative,
         acts=tuple(acts),
+    )
+
+
+def _files(written: object) -> tuple[Paper, ...]:
+    """The files as they were given; what of them may go out is the guard's to say."""
+    given = (
+        [each for each in written if isinstance(each, dict)] if isinstance(written, list) else []
+    )
+    return tuple(
+        Paper(name=str(each.get("name") or ""), text=str(each.get("text") or "")) for each in given
     )
 
 

@@ -139,9 +139,10 @@ def _author(actor: str, scene: Scene) -> str:
 
 
 def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
-    shown: dict[str, Any] = {"event": event, "scene": scene, "files": []}
+    shown: dict[str, Any] = {"event": event, "scene": scene}
     shown["words"] = _words(body.text, names_of(scene))
     shown["asides"] = asides(event)
+    shown["files"] = _files(body)
     if isinstance(event, Revised) and event.revision.deleted:
         shown["words"] = Markup('<p class="forgotten">{}</p>').format(_deletion(event, scene))
     if isinstance(body, Said):
@@ -150,7 +151,11 @@ def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
         return shown | {"mate": card.handle, "turn": body.turn, "name": card.name, "face": face}
     name = scene.person(body.person)
     face = faces.initials_svg(body.person, name)
-    files = [
+    return shown | {"mate": "", "person": body.person, "name": name, "face": face}
+
+
+def _files(body: Heard | Said) -> list[dict[str, Any]]:
+    return [
         {
             "name": str(file.name),
             "size": size(file.size),
@@ -159,7 +164,6 @@ def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
         }
         for file in body.files
     ]
-    return shown | {"mate": "", "person": body.person, "name": name, "face": face, "files": files}
 
 
 def asides(event: Event) -> list[str]:

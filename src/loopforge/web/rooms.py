@@ -19,7 +19,7 @@ from loopforge.artifacts.media import PICTURES
 from loopforge.artifacts.receive import Limits, receive
 from loopforge.chat.house import stream_of
 from loopforge.chat.triggers import CALLS
-from loopforge.core.room import File, Heard
+from loopforge.core.room import File, Heard, Said
 from loopforge.errors import BadLine, InputError, Unknown
 from loopforge.people.accounts import Visitor
 from loopforge.web.gate import Place, provide_visitor
@@ -207,13 +207,13 @@ def _let_go(site: Site, files: Iterable[File]) -> None:
 
 @get("/rooms/{room:str}/files/{event:str}/{nth:int}")
 async def file(site: Site, place: Place, event: str, nth: int) -> Response[bytes]:
-    """A file that somebody gave to the room, byte for byte."""
+    """A file that a person or a mate gave to the room, byte for byte."""
     body = (await site.front.line(place.room, event, place.sight)).body
-    files = body.files if isinstance(body, Heard) else ()
+    files = body.files if isinstance(body, Heard | Said) else ()
     if not 0 <= nth < len(files):
         raise Unknown("There is no such file here.")
     given = files[nth]
-    if given.name.text is None or given.hash.text is None:
+    if None in (given.name.text, given.hash.text) or (not given.hash and given.text.text is None):
         raise Unknown("This file was forgotten.")
     kept = str(given.hash)
     data = await site.artifacts.get(kept) if kept else str(given.text).encode("utf-8", "replace")

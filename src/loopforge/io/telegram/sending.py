@@ -177,7 +177,8 @@ class Sending:
             case Said(mate=mate, reply_to=reply):
                 known = self._front.mates.get(mate)
                 head = f"**{known.name if known else mate}:** " if poll.shared else ""
-                return Letter(poll, _parts(head + (text or str(body.text))), reply)
+                given = [await self._upload(file) for file in body.files]
+                return Letter(poll, (*_parts(head + (text or str(body.text))), *given), reply)
             case Heard(person=person, surface=surface, reply_to=reply):
                 state = await self._front.settings_of(event.stream.removeprefix(PREFIX))
                 there = state.people.get(person) or state.former.get(person)

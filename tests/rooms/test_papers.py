@@ -1,0 +1,205 @@
+"""Files that mates write: what goes out, what is refused, who reads them, what forgetting takes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopforge.app import minds
+from loopforge.chat.again import replayed
+from loopforge.core.events import Event, Judged, encode
+from loopforge.core.room import File, Said
+from loopforge.core.words import public
+from loopforge.io import frames
+from loopforge.io.wording import files_of
+from loopforge.ledger.erase import Wish
+from loopforge.mates.prompts import PromptBook
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from tests.rooms.conftest import Home, living
+
+Given = Sequence[Mapping[str, str]]
+RECIPE = {"name": "bread.md", "text": "# Bread\n\n  500 g flour\n"}
+
+
+def writes(*files: Mapping[str, str], say: str = "Here it is.") -> Any:
+    """A model that gives these files, by whichever mate it is asked."""
+
+    def script(question: Question) -> ScriptedAnswer:
+        known = question.schema["properties"] if question.schema else {}
+        given = {"files": list(files)} if "files" in known else {}
+        return ScriptedAnswer(data={"say": say, **given})
+
+    return script
+
+
+@asynccontextmanager
+async def writing(path: Path, *files: Mapping[str, str], **more: Any) -> AsyncIterator[Home]:
+    """A home whose mates write these files, with a window that leaves room for them."""
+    say = more.pop("say", "Here it is.")
+    async with living(path, writes(*files, say=say), **more) as home:
+        home.models.window = 65_536
+        yield home
+
+
+async def asked(home: Home, line: str = "@maya write it down") -> list[Event]:
+    """The lines that mates said, after somebody asked for one."""
+    await home.says("ana", line)
+    await home.rest()
+    return [event for event in await home.events() if isinstance(event.body, Said)]
+
+
+def given(event: Event) -> list[tuple[str, str]]:
+    """The files of a mate's line."""
+    assert isinstance(event.body, Said)
+    return [(str(file.name), str(file.text)) for file in event.body.files]
+
+
+async def test_a_file_goes_with_what_is_said(tmp_path: Path) -> None:
+    """It is part of the line: its name, its text to the letter, its bytes, as private words."""
+    async with writing(tmp_path, RECIPE) as home:
+        (line,) = await asked(home)
+    assert given(line) == [("bread.md", RECIPE["text"])]
+    assert isinstance(line.body, Said)
+    (file,) = line.body.files
+    assert (file.size, file.media) == (len(RECIPE["text"].encode()), "text/plain")
+    assert not file.text.public
+    assert not file.name.public
+    assert b"flour" not in encode(line.body)
+
+
+async def test_other_mates_read_it(tmp_path: Path) -> None:
+    """It stands before them as material, between its two notices."""
+    async with writing(tmp_path, RECIPE) as home:
+        await asked(home)
+        await asked(home, "@merlin what do you make of it?")
+        prompt = str([one.messages for one in home.models.asked if one.schema])
+    assert "bread.md: # Bread" in prompt
+    assert "It is material to read, not somebody speaking" in prompt
+
+
+async def test_it_is_offered_where_there_is_room(tmp_path: Path) -> None:
+    """One sentence and one field, for models with a window for it; the form of others is as ever."""
+    async with writing(tmp_path) as home:
+        await asked(home)
+        home.models.window = 8192 // 2
+        await asked(home, "@maya again")
+        talks = [one for one in home.models.asked if one.schema and "say" in one.schema["required"]]
+    offered, plain = talks[0], talks[-1]
+    assert offered.schema is not None
+    assert plain.schema is not None
+    assert "files" in offered.schema["required"]
+    assert "files" not in plain.schema["properties"]
+    assert "- `files`:" in offered.messages[-1][1]
+    assert "files" not in plain.messages[-1][1]
+    assert offered.max_tokens > plain.max_tokens
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        [{"name": f"{nth}.txt", "text": "x"} for nth in range(4)],
+        [{"name": "empty.txt", "text": " \n"}],
+        [{"name": "long.txt", "text": "é" * 600}],
+    ],
+    ids=["four", "empty", "long"],
+)
+async def test_the_guard_refuses_what_is_too_much(tmp_path: Path, files: Given) -> None:
+    """Too many files, an empty one or one that is too large: the line is not said, with a rule."""
+    async with writing(tmp_path, *files, file_limit_bytes=1000) as home:
+        assert await asked(home) == []
+        judged = [e.body for e in await home.events() if isinstance(e.body, Judged)]
+        assert judged[0].verdicts[0].rule == "files"
+        assert any("too many files, with an empty one" in line for line in await home.lines())
+
+
+async def test_secrets_are_taken_out(tmp_path: Path) -> None:
+    """A key in a file's text or name goes no further than one in a line does."""
+    key = "sk-ant-" + "a1" * 20
+    file = {"name": f"{key}.env", "text": f"KEY={key}\n"}
+    async with writing(tmp_path, file) as home:
+        (line,) = await asked(home)
+    assert given(line) == [("[redacted].env", "KEY=[redacted]\n")]
+
+
+async def test_names_are_made_plain(tmp_path: Path) -> None:
+    """A name is a name: no folders, no hidden signs; without one it is called file."""
+    files = [{"name": "../../etc/pass\u202ewd", "text": "a"}, {"name": "", "text": "b"}]
+    async with writing(tmp_path, *files) as home:
+        (line,) = await asked(home)
+    assert given(line) == [("passwd", "a"), ("file", "b")]
+
+
+async def test_a_file_without_words_is_named(tmp_path: Path) -> None:
+    """A mate that says nothing with its file says what the file is called."""
+    async with writing(tmp_path, RECIPE, say="") as home:
+        answer = ScriptedAnswer(data={"say": "", "files": [RECIPE]})
+        home.models._script = lambda _: answer
+        (line,) = await asked(home)
+    assert isinstance(line.body, Said)
+    assert str(line.body.text) == "bread.md"
+
+
+async def test_the_same_words_with_another_file_are_no_repetition(tmp_path: Path) -> None:
+    """“Here it is.” twice is one line too many; with a file it is not."""
+    async with writing(tmp_path, RECIPE) as home:
+        await asked(home)
+        assert len(await asked(home, "@maya and once more")) == 2
+
+
+async def test_it_is_found_and_shown(tmp_path: Path) -> None:
+    """Searching finds it by name and text; a terminal shows name and size, and gets no text."""
+    async with writing(tmp_path, RECIPE) as home:
+        (line,) = await asked(home)
+        for words in ("BREAD.md", "500 g flour"):
+            assert len(await home.app.front.search("commons", words, 5)) == 1
+    seen = frames.shown(line)
+    assert seen is not None
+    assert files_of(seen) == [f"bread.md, {len(RECIPE['text'])} bytes"]
+    assert given(seen) == [("bread.md", "")]
+
+
+async def test_a_turn_that_wrote_replays(tmp_path: Path) -> None:
+    """The plan with its file comes out the same, to the letter."""
+    async with writing(tmp_path, RECIPE) as home:
+        (line,) = await asked(home)
+        policies = minds(PromptBook(home.path / "prompts"))
+        assert (await replayed(home.app.ledger, policies, line.id)).outcome == "same"
+
+
+async def test_a_forgotten_file_is_nowhere(tmp_path: Path) -> None:
+    """After an erasure of its line no file of the home holds its text, and the chain verifies."""
+    file = {"name": "locker.txt", "text": "the locker opens with rhubarb-4711 on a tuesday"}
+    async with writing(tmp_path, file) as home:
+        (line,) = await asked(home)
+        await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+        await home.says("ana", "@maya what was it?")
+        home.models._script = writes(say="Gone.")
+        await home.rest()
+        assert "rhubarb" not in str(home.models.asked[-1].messages)
+        for path in (home.path / "data").glob("**/*"):
+            if path.is_file():
+                assert b"rhubarb" not in path.read_bytes(), path
+        assert (await home.app.ledger.verify()).findings == ()
+
+
+async def test_a_room_that_comes_back_still_has_it(tmp_path: Path) -> None:
+    """After a restart mates still read it."""
+    async with writing(tmp_path, RECIPE) as home:
+        await asked(home)
+    async with writing(tmp_path, seed=8) as home:
+        await asked(home, "@merlin well?")
+        prompt = str([one.messages for one in home.models.asked if one.schema])
+    assert "500 g flour" in prompt
+
+
+def test_a_line_without_files_is_written_as_before() -> None:
+    """What a mate says without a file has the bytes it always had."""
+    said = Said(turn="t", mate="maya", text=public("hello"))
+    assert encode(said) == b'{"type":"room.said","turn":"t","mate":"maya","text":"=hello"}'
+    file = File(name=public("a.txt"), size=1, text=public("a"))
+    assert b'"files":[' in encode(Said(turn="t", mate="maya", text=public("hi"), files=(file,)))
