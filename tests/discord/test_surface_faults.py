@@ -6,10 +6,11 @@ import logging
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from loopforge.chat.places import Spot
 from loopforge.core.room import PlaceLeft, Said, Told
-from tests.discord.lodging import lodged
+from tests.discord.lodging import PLAIN, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Bot
 
@@ -208,6 +209,20 @@ async def test_what_was_said_while_the_home_was_away(city: Twin, tmp_path: Path)
         gate.release()
         await home.hears(plaza, "one", "two", "maya, three?", "four")
         await city.until(lambda: city.lines(plaza)[-1].by == "Maya")
+
+
+async def test_what_is_said_before_the_servers_are_known(city: Twin, tmp_path: Path) -> None:
+    """A line that comes while an account is still getting ready waits for what was missed."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "one")
+        await home.hears(plaza, "one")
+    await city.say(ben, plaza, "two")
+    late = replace(PLAIN, guilds=1.0)
+    async with lodged(city, tmp_path, {maya: "maya"}, options=late, wait=False) as home:
+        await city.until(lambda: city.identified == ["Maya", "Maya"])
+        await city.say(ben, plaza, "three")
+        await home.hears(plaza, "one", "two", "three")
 
 
 async def test_reading_what_was_missed_fails_at_first(city: Twin, tmp_path: Path) -> None:
