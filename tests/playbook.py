@@ -13,6 +13,7 @@ PROMPTS = {
         "base",
         "base-small",
         "reply",
+        "reply-files",
         "account",
         "decide",
         "plan",

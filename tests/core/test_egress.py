@@ -231,3 +231,22 @@ def test_a_long_run_of_one_sign_costs_little() -> None:
         assert (
             Egress(secrets=[SECRET], name="Maya", length=100).finish(sign * 20_000)[0] is not None
         )
+
+
+@given(LEAKY)
+@example(KEYS["private key"])
+@example("-----BEGIN RSA PRIVATE KEY-----\u200b" + SECRET)
+def test_no_file_holds_a_secret(text: str) -> None:
+    """What is true of lines is true of files: no secret, no control signs, and once is enough."""
+    egress = Egress(secrets=[SECRET], name="Maya", length=20)
+    done, _ = egress.finish_file(text)
+    assert_no_secret(done)
+    assert clean(done) == done
+    assert egress.finish_file(done)[0] == done
+
+
+@pytest.mark.parametrize("text", ['"Maya: a quote"\n', "  two spaces\n\n\n", "x" * 500])
+def test_a_file_keeps_its_own_form(text: str) -> None:
+    """Labels, quotation marks, spaces and length of a file stay as they are."""
+    egress = Egress(secrets=[SECRET], name="Maya", length=20)
+    assert egress.finish_file(text) == (text, ())

@@ -14,6 +14,7 @@ from loopforge.core.room import (
     Forget,
     Mark,
     Note,
+    Paper,
     React,
     Remember,
     Say,
@@ -82,6 +83,9 @@ def test_with_every_right_every_act_may_happen() -> None:
         ("length", with_(max_say=5), (Say(text="123456"),)),
         ("length", FREE, (React(to="l1", emoji="🌱" * 17),)),
         ("length", FREE, (Entitle(title="t" * 101),)),
+        ("files", FREE, (Say(text="four", files=(Paper(name="a", text="a"),) * 4),)),
+        ("files", FREE, (Say(text="none", files=(Paper(name="a", text=" \n"),)),)),
+        ("files", with_(max_file=3), (Say(text="long", files=(Paper(name="a", text="éé"),)),)),
         ("repeat", with_(recent=("Hello  there.",)), (Say(text="hello THERE."),)),
         ("repeat", FREE, (Say(text="Hi"), Say(text="hi "))),
         ("energy", with_(energy=0), (Say(text="one"),)),
@@ -104,6 +108,13 @@ def test_each_rule_refuses_what_it_says(rule: str, rights: Rights, acts: tuple[A
     assert [verdict.rule for verdict in verdicts] == [""] * (len(acts) - 1) + [rule]
     assert verdicts[-1].why == RULES[rule].why
     assert not verdicts[-1].allowed
+
+
+def test_three_files_may_go_with_a_line_also_with_the_words_of_another() -> None:
+    """Three of exactly the largest size are no cause to refuse, and make the same words new."""
+    files = (Paper(name="a", text="éé"),) * 3
+    said = Say(text="here", files=files)
+    assert refusals(with_(max_file=4), said, said) == ["", ""]
 
 
 def test_an_answer_to_a_forgotten_line_may_be_said() -> None:

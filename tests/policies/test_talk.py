@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopforge.core.policy import Answer, AnswerOutcome, Ask
-from loopforge.core.room import Continue, Note, Say, StaySilent, UseTool
+from loopforge.core.room import Continue, Note, Paper, Say, StaySilent, UseTool
 from loopforge.core.words import Words
 from loopforge.policies.talk import talk
 from tests.playbook import PROMPTS, Playbook, heard, mine, shown
@@ -219,3 +219,32 @@ def test_forgotten_words_show_as_forgotten() -> None:
     gone = heard("ana", "x")
     gone = type(gone)(kind="heard", who=gone.who, text=Words(None, "ab" * 32), id="gone")
     assert "ana: [forgotten]" in Playbook(MIND, shown(gone, model="full")).prompt
+
+
+def test_files_go_with_what_it_says() -> None:
+    """Where files are offered they are part of its words, as they were given, however many."""
+    written = [{"name": f"{nth}.md", "text": "# Bread\n"} for nth in range(4)]
+    plan = (
+        Playbook(MIND, shown(heard("ana", "@maya write"), model="full", files="yes"))
+        .asks("talk", aloud=True)
+        .answered(mode="context", rule="", narrative="She asked.", say="Here.", files=written)
+        .plans()
+    )
+    files = tuple(Paper(name=f"{nth}.md", text="# Bread\n") for nth in range(4))
+    assert plan.acts == (Say(text="Here.", files=files),)
+
+
+def test_files_nobody_offered_are_passed_over() -> None:
+    """A model that gives files unasked gives none; a small one is never asked for any."""
+    plan = (
+        Playbook(MIND, shown(heard("ana", "@maya write"), model="full"))
+        .asks("talk", aloud=True)
+        .answered(mode="context", rule="", narrative="I.", say="Here.", files=[{"name": "a"}])
+        .plans()
+    )
+    assert plan.acts == (Say(text="Here."),)
+    (
+        Playbook(MIND, shown(heard("ana", "@maya write"), model="small", files="yes"))
+        .asks("talk", aloud=True)
+        .answered("Hello.")
+    )

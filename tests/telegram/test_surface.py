@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from loopforge.artifacts.receive import Limits
 from loopforge.core.room import Heard, LineEdited, PlaceLeft, Said
 from loopforge.io.platforms import Manners
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.twin import Twin
@@ -272,6 +273,25 @@ async def test_files(tmp_path: Path, twin: Twin, city: City) -> None:
         await city.say(ana, maya, "", document=("big.bin", b"x" * 101))
         lines = await city.heard(chat, by=maya, count=2)
         assert lines[1].text.startswith("big.bin is too large: 101 bytes of at most 100.")
+
+
+async def test_a_mates_file(tmp_path: Path, twin: Twin, city: City) -> None:
+    """What a mate wrote is uploaded after its words, under its name, byte for byte."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana = await city.person("Ana", "ana")
+    recipe = {"name": "bread.md", "text": "500 g flour\n"}
+    answer = ScriptedAnswer(data={"say": "Here it is.", "files": [recipe]})
+    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, token, twin.base, script=lambda _: answer) as home:
+        assert isinstance(home.app.models, ScriptedModels)
+        home.app.models.window = 65_536
+        chat = await city.private(ana, maya)
+        await city.say(ana, maya, "write it down")
+        words, upload = await city.heard(chat, by=maya, count=2)
+        assert words.text == "Here it is."
+        assert upload.paper is not None
+        digest = hashlib.sha256(b"500 g flour\n").hexdigest()
+        assert (upload.paper.name, upload.paper.sha256) == ("bread.md", digest)
 
 
 async def test_a_group_that_grows(tmp_path: Path, twin: Twin, city: City) -> None:

@@ -176,3 +176,16 @@ def test_what_nobody_need_read(lines: Lines) -> None:
     """The first conversation and a mate's note to itself are no lines."""
     assert lines.render(event(ConversationBegan(why="first")), SCENE) == ""
     assert lines.render(event(Noted(turn="t", mate="maya", text=Words("x"))), SCENE) == ""
+
+
+def test_a_mates_files_are_shown_as_peoples_are(lines: Lines) -> None:
+    """Name, size and an address to download from; a forgotten one has no name left."""
+    files = (
+        File(name=Words("bread.md"), size=1200, text=Words("# Bread")),
+        File(name=Words(None, "r"), size=3, text=Words(None, "s")),
+    )
+    said = Said(turn="t1", mate="maya", text=Words("Here."), files=files)
+    html = lines.render(event(said), SCENE)
+    assert 'href="/rooms/kitchen/files/e7/0" download' in html
+    assert '<span class="name">bread.md</span> <span class="size">1 kB</span>' in html
+    assert "A file that was forgotten" in html

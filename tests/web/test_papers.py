@@ -1,0 +1,36 @@
+"""Files that mates wrote, in the browser: whom they are handed to, and how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopforge.core.room import Said
+from loopforge.ledger.erase import Wish
+from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
+from tests.web.conftest import town
+
+TEXT = "<script>alert(1)</script>\n500 g flour\n"
+ANSWER = ScriptedAnswer(data={"say": "Here it is.", "files": [{"name": "bread.md", "text": TEXT}]})
+
+
+async def test_a_mates_file_is_for_the_people_of_its_room(tmp_path: Path) -> None:
+    """It is handed over as a file, to whoever may see the line; for all others it does not exist."""
+    async with town(tmp_path, models=ScriptedModels(lambda _: ANSWER, window=65_536)) as site:
+        owner = await site.owner()
+        room = await site.room(owner, "Tea", "maya")
+        await owner.says(room, "@maya write it down")
+        await site.rest(room)
+        (said,) = [e for e in await site.events(room) if isinstance(e.body, Said)]
+        path = f"/rooms/{room}/files/{said.id}/0"
+        assert path in (await owner.get(f"/rooms/{room}")).text
+        file = await owner.get(path)
+        assert (file.status_code, file.text) == (200, TEXT)
+        assert file.headers["content-type"] == "application/octet-stream"
+        assert file.headers["content-disposition"] == "attachment; filename*=UTF-8''bread.md"
+        late = await site.guest("late", room, by=owner)
+        elsewhere = await site.guest("eve", await site.room(owner, "Elsewhere"), by=owner)
+        for stranger in (late, elsewhere):
+            assert (await stranger.get(path)).status_code == 404
+        assert (await owner.get(f"/rooms/{room}/files/{said.id}/1")).status_code == 404
+        await site.app.ledger.erase(Wish(events=(said.id,), by="owner"))
+        assert (await owner.get(path)).status_code == 404
