@@ -92,9 +92,9 @@ class OnDiscord:
         """Change a message of his."""
         await self.city.edit(self.ben, line, text)
 
-    async def stops(self, text: str) -> None:
-        """Put a stop sign on the one message that says this."""
-        await self.city.react(self.ben, self._said(text), "🛑")
+    async def reacts(self, text: str, emoji: str) -> None:
+        """Put an emoji on the one message that says this."""
+        await self.city.react(self.ben, self._said(text), emoji)
 
     def _said(self, text: str) -> discord.Line:
         (line,) = [line for line in self.city.lines(self.plaza) if line.text == text]

@@ -135,19 +135,23 @@ async def test_a_reply_on_one_platform_to_what_was_said_on_another(
 async def test_what_is_edited_in_one_place_is_edited_in_all(
     tmp_path: Path, city: Discord, twin: Telegram
 ) -> None:
-    """A line changed on Discord or Telegram is changed for everybody, in its place."""
+    """A line changed on Discord or Telegram is changed for everybody, in its place.
+
+    Also one on which somebody put an emoji.
+    """
     async with evening(settings_of(tmp_path), scripted(), city, twin) as there:
         mine = await there.ben.says("the light is **red**")
         await there.rests(1)
-        hers = await there.cleo.says("the tower is old")
+        hers = await there.cleo.says("maya, is the tower old?")
         await there.rests(2)
-        await there.olu.says("maya, is it?")
+        await there.ben.reacts("maya, is the tower old?", "🥖")
+        await there.olu.says("what a question")
         await there.rests(3)
         await there.ben.edits(mine, "the light is **green**")
-        await there.cleo.edits(hers, "the tower is young")
+        await there.cleo.edits(hers, "maya, is it young?")
         await there.rests(3, edited=2)
         told = await there.told()
-        assert [each.text for each in told[:2]] == ["the light is **green**", "the tower is young"]
+        assert [each.text for each in told[:2]] == ["the light is **green**", "maya, is it young?"]
         assert there.ben.seen() == told
         assert await there.cleo.seen() == [told[0]._replace(text="the light is green"), *told[1:]]
         assert there.olu.seen() == unplaced(
@@ -155,7 +159,7 @@ async def test_what_is_edited_in_one_place_is_edited_in_all(
         )
         one, two = (await there.lines())[:2]
         assert f"[ben edited #{one.seq}: the light is **green**]" in there.ana.notices()
-        assert f"[cleo edited #{two.seq}: the tower is young]" in there.ana.notices()
+        assert f"[cleo edited #{two.seq}: maya, is it young?]" in there.ana.notices()
 
 
 async def test_a_stop_sign_on_discord_stops_what_was_asked_for_at_the_terminal(
@@ -170,7 +174,7 @@ async def test_a_stop_sign_on_discord_stops_what_was_asked_for_at_the_terminal(
         await there.ana.says("maya, tell me a tale")
         await there.until(lambda: len(there.ben.seen()) == 2 and there.olu.page.data("draft"))
         await there.eventually(there.cleo.drawn, True)
-        await there.ben.stops("maya, tell me a tale")
+        await there.ben.reacts("maya, tell me a tale", "🛑")
         await there.rests(1)
         bodies = [event.body for event in await there.events()]
         (ended,) = [body for body in bodies if isinstance(body, TurnEnded)]

@@ -74,7 +74,7 @@ class Hooks:
                     if error.code == 30007:  # a channel has 15 at most
                         return None
                     raise
-                self._made[host.id] = self._bare(found)
+                self._made[host.id] = self._bare(found, client)
                 self._ids.add(found.id)
         return self._made[host.id]
 
@@ -115,9 +115,13 @@ class Hooks:
                 return hook
         return None
 
-    def _bare(self, hook: discord.Webhook) -> discord.Webhook:
-        """The same webhook over connections on which nothing is done twice."""
+    def _bare(self, hook: discord.Webhook, client: Client) -> discord.Webhook:
+        """The same webhook over connections on which nothing is done twice.
+
+        It knows the client because discord.py cannot read an answer with a reaction in it else.
+        """
         if self._session is None:
             connector = self._connector() if self._connector is not None else None
             self._session = aiohttp.ClientSession(connector=connector, middlewares=(once,))
-        return discord.Webhook.partial(hook.id, hook.token or "", session=self._session)
+        token, session = hook.token or "", self._session
+        return discord.Webhook.partial(hook.id, token, session=session, client=client)
