@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from hashlib import sha256
@@ -460,6 +461,7 @@ def reaches(path: Path, size: int, child: subprocess.Popen[bytes]) -> bool:
     while child.poll() is None:
         if path.exists() and path.stat().st_size >= size:
             return True
+        time.sleep(0.001)  # the run wants the processor
     return False
 
 
