@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from base64 import b64encode
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import msgspec
 import pytest
 from PIL import Image
 
-from loopforge.app import minds
+from loopforge.app import minds, open_app
 from loopforge.artifacts.receive import Limits, receive
 from loopforge.artifacts.store import Artifacts
 from loopforge.chat.again import replayed
@@ -21,7 +23,9 @@ from loopforge.core.words import Words, public
 from loopforge.ledger.erase import Wish
 from loopforge.mates.prompts import PromptBook
 from loopforge.runtime.ports import Question
-from tests.rooms.conftest import Home, living
+from loopforge.settings import load_settings
+from tests.models.server import serving
+from tests.rooms.conftest import Home, living, write_mates
 
 
 def drawn(sides: tuple[int, int] = (64, 48), colour: str = "olive", kind: str = "PNG") -> bytes:
@@ -126,6 +130,30 @@ async def test_a_picture_takes_room_in_the_window(home: Home) -> None:
     turns = [e.body for e in await home.events() if isinstance(e.body, Perceived)]
     blind, seeing = [turn.tokens for turn in turns if turn.mate == "maya"]
     assert PICTURE_TOKENS < seeing - blind < PICTURE_TOKENS + 200
+
+
+async def test_the_bytes_go_from_the_home_to_the_model(tmp_path: Path) -> None:
+    """From a room of a whole home, a picture's bytes arrive at a server that speaks OpenAI's way."""
+    write_mates(tmp_path)
+    (tmp_path / "data").mkdir()
+    data = drawn()
+    async with serving() as server:
+        eyes = {"base_url": f"{server.url}/v1", "vision": True}
+        settings = dataclasses.replace(
+            load_settings(tmp_path, environ={"LOOPFORGE_TIMEZONE": "UTC"}),
+            models={"eyes": eyes},
+            tiers={"1": ["eyes"]},
+            debounce_seconds=0.02,
+        )
+        async with open_app(settings, follow=0) as app:
+            scene = await app.front.enter("commons", "ana", "terminal", ())
+            file = await receive(app.artifacts, "bed.png", data, Limits(9_000_000, 200_000))
+            await app.front.hear(
+                "commons", scene.you, "@maya look", surface="terminal", source="", files=(file,)
+            )
+            await app.front.settled("commons")
+    asked = [one.body for one in server.asked if one.path.endswith("/chat/completions")]
+    assert b64encode(data).decode() in str(asked[0]["messages"])
 
 
 # ---------------------------------------------------------------- the record
