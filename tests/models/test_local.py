@@ -89,7 +89,7 @@ async def test_mates_that_alternate_keep_their_prompts() -> None:
         missed = 0
         for turn in range(9):
             mate = ("Maya", "Merlin", "Ada")[turn % 3]
-            lines += [f"ana: line {turn} about {mate} and the long way to the garden"] * 3
+            lines.append(f"ana: line {turn} about {mate} and the long way to the garden")
             asked = Question(
                 messages=(
                     ("system", f"You are {mate}. " + f"{mate} is unlike anybody else. " * 5),
@@ -99,9 +99,9 @@ async def test_mates_that_alternate_keep_their_prompts() -> None:
             )
             reply = await models.ask(asked, lambda _: None)
             if turn >= 3:
-                new = sum(await models.count(Route(), lines[-9:]))
+                new = sum(await models.count(Route(), lines[-3:]))
                 missed += reply.usage.read - reply.usage.cached - new
-    assert missed < 6 * 60  # what joins messages in the prompt, and no more
+    assert missed < 6 * 24  # what joins messages in the prompt (108), and no more: whole, it is 772
 
 
 async def test_it_counts_with_its_own_tokenizer() -> None:
