@@ -15,7 +15,7 @@ from loopforge.models.scripted import Script, ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from loopforge.settings import Settings, load_settings
 from tests.discord.twin import Twin as Discord
-from tests.joined.evening import MATES, Evening, Shown, evening
+from tests.joined.evening import MATES, ROOM, Evening, Shown, evening
 from tests.rooms.conftest import write_mates
 from tests.telegram.homes import counting
 from tests.telegram.twin import Twin as Telegram
@@ -42,6 +42,11 @@ def scripted(script: Script | None = None) -> ScriptedModels:
 def unplaced(told: list[Shown]) -> list[Shown]:
     """The same where people are told from which platform somebody speaks, and nothing nearer."""
     return [each._replace(where=each.where if each.where.istitle() else "") for each in told]
+
+
+def endless(_: Question) -> ScriptedAnswer:
+    """A tale that takes minutes."""
+    return ScriptedAnswer(text=TALE, pieces=1200, pause=0.1)
 
 
 async def agree(there: Evening, *, words: bool = True) -> list[Shown]:
@@ -166,11 +171,7 @@ async def test_a_stop_sign_on_discord_stops_what_was_asked_for_at_the_terminal(
     tmp_path: Path, city: Discord, twin: Telegram
 ) -> None:
     """The turn ends, its draft goes everywhere, nothing is said, and everybody can know why."""
-
-    def script(question: Question) -> ScriptedAnswer:
-        return ScriptedAnswer(text=TALE, pieces=1200, pause=0.1)
-
-    async with evening(settings_of(tmp_path), scripted(script), city, twin) as there:
+    async with evening(settings_of(tmp_path), scripted(endless), city, twin) as there:
         await there.ana.says("maya, tell me a tale")
         await there.until(lambda: len(there.ben.seen()) == 2 and there.olu.page.data("draft"))
         await there.eventually(there.cleo.drawn, True)
@@ -190,6 +191,24 @@ async def test_a_stop_sign_on_discord_stops_what_was_asked_for_at_the_terminal(
             "[ben said stop. Mates stay still until somebody speaks to them.]"
             in there.ana.notices()
         )
+
+
+async def test_a_place_that_leaves_keeps_no_draft(
+    tmp_path: Path, city: Discord, twin: Telegram
+) -> None:
+    """When a place goes its own way while a mate speaks, what it has said so far goes from there."""
+    asked = Shown("ana", "terminal", "maya, tell me a tale")
+    async with evening(settings_of(tmp_path), scripted(endless), city, twin) as there:
+        await there.ana.says("maya, tell me a tale")
+        await there.until(lambda: len(there.ben.seen()) == 2)
+        await there.eventually(there.cleo.drawn, True)
+        for place in list((await there.app.front.settings_of(ROOM)).places):
+            await there.app.front.unsettle(ROOM, place, "it goes its own way")
+        await there.until(lambda: there.ben.seen() == [asked])
+        await there.eventually(there.cleo.seen, [asked])
+        await there.ana.says("stop")
+        await there.rests(2)
+        assert there.ben.seen() == await there.cleo.seen() == [asked]
 
 
 @pytest.mark.model

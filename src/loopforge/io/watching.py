@@ -98,6 +98,8 @@ class Watch:
                 if isinstance(what, Event):
                     if isinstance(what.body, (PlaceJoined, PlaceLeft, RoomClosed)):
                         places = await self._places(room)
+                    if isinstance(what.body, PlaceLeft):
+                        await self._leave(what.body.place, turns)
                     await self._happened(what, places, turns)
                 else:
                     await self._breathed(what, places, turns)
@@ -112,6 +114,12 @@ class Watch:
             return [place for place in state.places if place.startswith(mine)]
         return []
 
+    async def _leave(self, place: str, turns: dict[str, _Turn]) -> None:
+        """What is being said will not be said in this place any more: its drafts go."""
+        if place.startswith(f"{self._stage.name}:"):
+            for id, turn in turns.items():
+                await self._safe(self._stage.withdraw(place, id, turn.mate))
+
     # ------------------------------------------------------------ breaths
 
     async def _breathed(
@@ -120,7 +128,8 @@ class Watch:
         turn = turns.setdefault(what.turn, _Turn(what.mate))
         match what:
             case Thinking():
-                if turn.typing is None and places:
+                known = what.mate in self._front.mates  # else the room thinks of a title
+                if turn.typing is None and places and known:
                     turn.typing = self._tasks.spawn(self._type(turn, list(places)), "typing")
             case Draft(text=text):
                 turn.pace.offer(text, self._clock.ticks())

@@ -11,9 +11,9 @@ import logging
 from loopforge.chat.front import Front
 from loopforge.chat.house import PREFIX as ROOM
 from loopforge.core.events import Event, Perceived, TurnEnded
-from loopforge.core.room import Said, Told
+from loopforge.core.room import PlaceLeft, Said, Told
 from loopforge.errors import SendFailed
-from loopforge.io.discord.crowd import Crowd
+from loopforge.io.discord.crowd import PREFIX, Crowd
 from loopforge.io.discord.drafts import Drafts, Key
 from loopforge.io.discord.marks import Marks
 from loopforge.io.discord.options import Options
@@ -45,6 +45,7 @@ class Live:
         self._marks = Marks(crowd, sessions)
         self._ears: dict[str, Ear] = {}
         self._typing: dict[str, Tasks] = {}
+        self._turns: dict[str, tuple[str, str]] = {}
         self._said: set[str] = set()
         self._tasks = Tasks()
 
@@ -93,6 +94,7 @@ class Live:
     async def _think(self, room: str, turn: str, mate: str) -> None:
         if mate not in self._front.mates:  # the room itself thinks of a title
             return
+        self._turns[turn] = room, mate
         tasks = self._typing.setdefault(turn, Tasks())
         for place in await self._places(room):
             tasks.spawn(self._type(place, mate), f"typing in {place}")
@@ -117,6 +119,7 @@ class Live:
     async def _rest(self, room: str, turn: str, mate: str) -> None:
         if (tasks := self._typing.pop(turn, None)) is not None:
             await tasks.close()
+        self._turns.pop(turn, None)
         if turn not in self._said:
             await self._withdraw(room, turn, mate)
         self._said.discard(turn)
@@ -125,6 +128,10 @@ class Live:
         match event.body:
             case Said(turn=turn):
                 self._said.add(turn)
+            case PlaceLeft(place=place) if place.startswith(PREFIX):
+                for turn, (where, mate) in list(self._turns.items()):
+                    if where == room:  # what it says will not be said there any more
+                        await self._drafts.drop(f"{ROOM}{room}", Key(place, turn), mate)
         if not self._options.marks:
             return
         match event.body:
