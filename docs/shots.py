@@ -20,7 +20,9 @@ sys.path[:0] = [str(ROOT)]
 
 from docs.palette import small  # noqa: E402
 
+from loopforge.chat.places import Spot  # noqa: E402
 from loopforge.core.factory import Decided  # noqa: E402
+from loopforge.core.room import TalkSet  # noqa: E402
 from loopforge.home import make_home  # noqa: E402
 from loopforge.lab.log import rows_of  # noqa: E402
 from loopforge.lab.runs import simulate  # noqa: E402
@@ -29,7 +31,7 @@ from loopforge.models.scripted import ScriptedAnswer  # noqa: E402
 from loopforge.runtime.ports import Question  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
 from tests.browser.people import Crowd, Person, owner_of  # noqa: E402
-from tests.web.conftest import town  # noqa: E402
+from tests.web.conftest import Town, town  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 TITLE = "The footbridge that hums"
@@ -103,6 +105,34 @@ async def shoot(ana: Person, name: str, grain: int = 1) -> None:
     print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1000:.0f} kB")
 
 
+JOINED = (
+    ("discord", "Ben", "The footbridge hums again. Is anybody near it tonight?"),
+    ("telegram", "Cleo", "I am, with **nobody** on it, and it sings. @maya, what failed?"),
+    ("discord", "Ben", "I walk over it to work. @merlin, does it stand tomorrow?"),
+)
+
+
+async def joined(ana: Person, site: Town) -> None:
+    """One conversation in three places: a channel of Discord, a group of Telegram, and here."""
+    room, front = await ana.makes_room("One bridge, three places", "maya", "merlin"), site.app.front
+    for place, name in (("discord:1", "#bridges"), ("telegram:-1", "Night walkers")):
+        await front.settle(Spot(place, name, "group"), (), room)
+    await site.app.rooms.add(room, "", TalkSet(free=False))
+    for nth, (platform, name, text) in enumerate(JOINED):
+        person = await site.app.people.meet(platform, name.lower(), name)
+        await front.arrive(room, person.id, name, platform)
+        place = "discord:1" if platform == "discord" else "telegram:-1"
+        line = await front.hear(room, person.id, text, surface=place, source=str(nth + 1))
+        await front.settled(room)
+        if nth == 0:
+            await front.edit(room, person.id, line.id, text.replace("near it", "out there"))
+    await ana.says("Come over here with a thermos, both of you.")
+    await ana.hears("Ana")
+    await ana.rests()
+    await expect(ana.page.locator("#lines .aside", has_text="on Telegram")).to_be_attached()
+    await shoot(ana, "joined")
+
+
 async def city(ana: Person, home: Path) -> None:
     """The Factory at a moment in which somebody misheard, was shown what was not so, and fell."""
     folder = home / "data" / "runs" / "quota_week"
@@ -158,6 +188,7 @@ async def scene(crowd: Crowd, home: Path) -> None:
         await shoot(ana, "phone")
         await ana.page.emulate_media(color_scheme="light")
         await ana.turns_desk()
+        await joined(ana, site)
         await ana.opens("/mates")
         await shoot(ana, "mates")
         await city(ana, home)
