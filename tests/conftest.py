@@ -1,9 +1,11 @@
 """What every test shares: asyncio as the loop, how tests are spread, and how often they are tried.
 
-Crash tests kill processes and count; model tests hold the embedded model in memory; browser tests
-share one Chromium. Each kind stays in one worker, so that a run with `-n 2` never starts two of a
-kind at once. A test that names a group of its own is in that one: the drills of deliveries wait
-more than they work, and run beside the crash tests.
+Crash tests kill processes and count; model tests hold the embedded model in memory (hosts that are
+killed while it answers are among them); browser tests share one Chromium. Each kind stays in one
+worker, so that a run with `-n 2` never starts two of a kind at once. A test that names a group of its
+own is in that one: the drills of deliveries wait more than they work, and run beside the crash tests.
+Groups begin first, those that take minutes before the others, so that at the end no worker waits long
+for another: what is left by then are single tests.
 
 A test that fails is tried once more, and the summary says so loudly, with the first failure whole:
 a change is not held up by a machine that stalled, and nothing is hidden. Crash tests get no second
@@ -52,12 +54,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if not item.get_closest_marker("crash") and not config.getoption("usepdb"):
             item.add_marker(pytest.mark.flaky(reruns=1))
-        for kind in ("crash", "model", "browser"):
-            if item.get_closest_marker("xdist_group"):
-                break
-            if item.get_closest_marker(kind):
-                item.add_marker(pytest.mark.xdist_group(kind))
-                break
+        kind = _kind(item)
+        if kind and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(kind))
+    items.sort(key=_turn)
+
+
+def _kind(item: pytest.Item) -> str:
+    """Of several the one that it would be worst to have twice; "" for most tests."""
+    kinds = (kind for kind in ("browser", "model", "crash") if item.get_closest_marker(kind))
+    return next(kinds, "")
+
+
+def _turn(item: pytest.Item) -> int:
+    """When it begins: the long groups, other groups, single tests; within each as it was."""
+    group = item.get_closest_marker("xdist_group")
+    long = ("model", "crash", "browser")
+    return long.index(group.args[0]) if group and group.args[0] in long else 3 if group else 4
 
 
 HEAD = f"{'phase':<22}{'kills':>7}{'lines':>7}{'answers':>9}{'lost':>6}{'duplicated':>12}"
