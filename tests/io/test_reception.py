@@ -213,3 +213,12 @@ async def test_strangers_in_private(town: Town) -> None:
     taken = await reception.take(coming)
     assert (taken.heard, taken.notice) == (None, "Ask the owner.")
     assert await reception.sessions.known(DM.key) == ""
+
+
+async def test_a_place_whose_room_was_deleted(town: Town) -> None:
+    """Where the room of a place was deleted, the next line there opens another."""
+    await town.says(KITCHEN, "one")
+    first = town.home.room
+    await town.home.app.front.close_room(first, "")
+    assert await town.says(KITCHEN, "two") is not None
+    assert town.home.room not in ("", first)

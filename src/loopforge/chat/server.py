@@ -272,9 +272,13 @@ class Rooms:
         """The room that a place of a platform is part of, with these mates in it; its slug.
 
         A place that is part of none joins `room`, or opens one of its own: in a private place mates
-        may speak freely, elsewhere only when called. Coming twice is coming once.
+        may speak freely, elsewhere only when called. Coming twice is coming once. Where its room
+        was deleted, it opens another.
         """
-        own = room or room_of(place.key)
+        own, nth = room or room_of(place.key), 1
+        while not room and (await self._house.state(stream_of(own))).closed:
+            nth += 1
+            own = f"{room_of(place.key)}-{nth}"
         stream = stream_of(own)
         async with self._doors[stream]:
             state = await self._house.state(stream)
