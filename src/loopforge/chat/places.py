@@ -276,10 +276,12 @@ def _highest(connection: Connection, where: ColumnElement[bool]) -> int:
     return int(connection.execute(newest).scalar() or 0)
 
 
-def numbers_above(connection: Connection, place: str, number: int) -> set[int]:
-    """The numbers of messages and drafts above this one that are known in a place."""
-    known = connection.execute(select(posts.c.message).where(posts.c.place == place)).scalars()
-    drawn = connection.execute(select(drafts.c.message).where(drafts.c.place == place)).scalars()
+def numbers_above(connection: Connection, patterns: Sequence[str], number: int) -> set[int]:
+    """The numbers of messages and drafts above this one that are known in places like these."""
+    post = or_(*(posts.c.place.like(each) for each in patterns))
+    draft = or_(*(drafts.c.place.like(each) for each in patterns))
+    known = connection.execute(select(posts.c.message).where(post)).scalars()
+    drawn = connection.execute(select(drafts.c.message).where(draft)).scalars()
     return {int(each) for each in (*known, *drawn) if each.isdigit() and int(each) > number}
 
 

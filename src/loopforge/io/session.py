@@ -69,9 +69,9 @@ class Sessions:
         """The highest number of a message that is known in places like these (SQL)."""
         return await self._front.look(lambda found: places.top(found, patterns))
 
-    async def numbers_above(self, place: str, number: int) -> set[int]:
-        """The numbers of messages and drafts above this one that are known in a place."""
-        return await self._front.look(lambda found: places.numbers_above(found, place, number))
+    async def numbers_above(self, patterns: Sequence[str], number: int) -> set[int]:
+        """The numbers of messages and drafts above this one that are known in places like these."""
+        return await self._front.look(lambda found: places.numbers_above(found, patterns, number))
 
     async def draft(self, place: str, line: str) -> str:
         """The id of the message that shows this line's draft in a place; "" if none does."""

@@ -12,7 +12,8 @@ Knows bots and chats; does not know rooms, nor how a line is worded (see wording
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence, Set
+from itertools import count
 from typing import TypeVar
 
 from telegram.error import BadRequest, TelegramError
@@ -120,14 +121,19 @@ class Outward:
 
         await self._done(put)
 
-    async def ours_above(self, at: Where, known: int, top: int) -> Sequence[int]:
-        """The numbers of messages of ours above `known`; others are known up to `top`.
+    async def ours_above(self, at: Where, anchor: int, top: int, known: Set[int]) -> Sequence[int]:
+        """The numbers of messages of ours above `anchor`, but for `known`, which are not asked for.
 
-        Raises SendFailed where it stays open.
+        Others are known up to `top`. Raises SendFailed where it stays open.
         """
-        found, missing = [], 0
-        for number in range(known + 1, known + ASKED + 1):
-            answer = await self._look(at, number)
+        found, missing, asked = [], 0, 0
+        for number in count(anchor + 1):
+            if number in known:
+                missing = 0
+                continue
+            if asked == ASKED:
+                break
+            answer, asked = await self._look(at, number), asked + 1
             missing = missing + 1 if answer == "nothing" else 0
             if answer == "ours":
                 found.append(number)

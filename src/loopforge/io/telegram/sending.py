@@ -88,9 +88,9 @@ class Sending:
                 like = _numbered(letter.poll, at)
                 anchor = await self._sessions.highest(like, out.place, out.first)
                 top = await self._sessions.top(like)
-                known = await self._sessions.numbers_above(out.place, anchor)
-                ours = await Outward(letter.poll.bot).ours_above(at, anchor, top)
-                found = [number for number in ours if number not in known.union(there)]
+                known = await self._sessions.numbers_above(like, anchor)
+                told = known.union(there)
+                found = await Outward(letter.poll.bot).ours_above(at, anchor, top, told)
                 if len(found) > missing:
                     raise SendFailed(
                         "it was cut off, and nobody can tell whether it arrived.", uncertain=True
