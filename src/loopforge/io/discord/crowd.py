@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 import discord
@@ -57,6 +56,7 @@ class Crowd:
         self._clients: dict[int, Client] = {}
         self._states = [State(mates=account.mates) for account in accounts]
         self._changed = asyncio.Event()
+        self._late: set[int] = set()
         self._left = False
 
     def leave(self) -> None:
@@ -75,6 +75,8 @@ class Crowd:
         client = self._clients.get(index)
         user = str(client.user) if client is not None and client.user else ""
         mates = self.accounts[index].mates
+        if standing != "waiting":
+            self._late.discard(index)
         self._states[index] = State(mates=mates, standing=standing, why=why, user=user)
         self._changed.set()
         self._changed = asyncio.Event()
@@ -94,11 +96,16 @@ class Crowd:
                 yield client
 
     async def gathered(self) -> None:
-        """Every account is connected or refused, or it took too long."""
-        with suppress(TimeoutError):
+        """Every account is connected or refused; one that took too long once is not awaited."""
+        try:
             async with asyncio.timeout(GATHERING):
-                while any(state.standing == "waiting" for state in self._states):
+                while self._waiting() - self._late:
                     await self._changed.wait()
+        except TimeoutError:
+            self._late |= self._waiting()
+
+    def _waiting(self) -> set[int]:
+        return {i for i, state in enumerate(self._states) if state.standing == "waiting"}
 
     # ------------------------------------------------------------ who is who
 

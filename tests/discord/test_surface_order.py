@@ -1,0 +1,98 @@
+"""What the drill of deliveries found: who is in a new room, what stands before what, who speaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+import discord
+from loopforge.core.delivery import Drafted
+from loopforge.core.room import Said
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from tests.discord.clients import online
+from tests.discord.lodging import PLAIN, Lodging, lodged
+from tests.discord.twin import Twin
+from tests.discord.words import Place
+
+pytestmark = pytest.mark.anyio
+STREAM = replace(PLAIN, stream=True)
+SEND, LOGIN = "POST /channels/*/messages", "GET /users/@me"
+WORDS = " ".join(f"word{n}" for n in range(60))
+
+
+async def test_a_new_room_waits_for_who_is_connecting(city: Twin, tmp_path: Path) -> None:
+    """A mate whose bot connects last is in a room that another bot's hearing opens meanwhile."""
+    maya, house, ben = city.bot("Maya"), city.bot("House"), city.person("ben")
+    alley, plaza = city.channel("alley"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya", house: "*"}) as home:
+        await city.say(ben, alley, "merlin, hello")
+        await city.until(lambda: len(city.lines(alley)) == 2)
+        await home.delivered(alley)
+    gate = city.faults.hold(LOGIN, bot="Maya")
+    async with lodged(city, tmp_path, {maya: "maya", house: "*"}, wait=False):
+        await city.until(lambda: city.online(house))
+        await city.say(ben, plaza, "maya, hello")
+        await city.say(ben, alley, "merlin, and you?")
+        await city.until(lambda: len(city.lines(alley)) == 4)
+        gate.release()
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+    assert [line.by for line in city.lines(plaza)] == ["ben", "Maya"]
+
+
+async def test_a_draft_waits_for_the_line_before_it(city: Twin, tmp_path: Path) -> None:
+    """While an answer is on its way, the next one is not shown, so that it cannot stand above."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+
+    def script(asked: Question) -> ScriptedAnswer:
+        slow = any("the second" in text for _, text in asked.messages)
+        return (
+            ScriptedAnswer(text=WORDS, pieces=12, pause=0.2) if slow else ScriptedAnswer(text="one")
+        )
+
+    async with lodged(city, tmp_path, {maya: "maya"}, script, options=STREAM) as home:
+        gate = city.faults.hold(SEND)
+        await city.say(ben, plaza, "maya, the first")
+        await gate.reached.wait()
+        await city.say(ben, plaza, "maya, the second")
+        while await home.said(plaza) != ["maya", "maya"]:
+            await home.app.stamp.clock.sleep(0.02)
+        gate.release()
+        await home.delivered(plaza)
+    assert [line.text for line in city.lines(plaza) if line.by == "Maya"] == ["one", WORDS]
+
+
+async def _held(home: Lodging, plaza: Place) -> Said:
+    """What a mate said that is on its way and does not arrive."""
+    while not await home.said(plaza):
+        await home.app.stamp.clock.sleep(0.02)
+    return next(e.body for e in await home.events(plaza) if isinstance(e.body, Said))
+
+
+async def test_a_late_draft_belongs_to_its_line(city: Twin, tmp_path: Path) -> None:
+    """A draft that is noted after its line was said is known as that line's, and its turn as over."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        gate = city.faults.hold(SEND)
+        await city.say(ben, plaza, "maya, hello")
+        await gate.reached.wait()
+        said = await _held(home, plaza)
+        place, room = f"discord:{plaza.id}", await home.room(plaza)
+        late = Drafted(turn=said.turn, surface=place, message_id="5")
+        await home.app.front.note(f"room:{room}", late)
+        line = next(e.id for e in await home.events(plaza) if isinstance(e.body, Said))
+        assert await home.reception.sessions.draft(place, line) == "5"
+        gate.release()
+
+
+async def test_a_private_talk_is_closed_to_other_bots(city: Twin) -> None:
+    """On loopback as on Discord, a bot cannot look into another one's direct messages."""
+    maya, bram, ben = city.bot("Maya"), city.bot("Bram"), city.person("ben")
+    line = await city.dm(ben, maya, "psst")
+    async with online(city, bram) as stranger:
+        with pytest.raises(discord.Forbidden):
+            await stranger.fetch_channel(line.channel)
+    async with online(city, maya) as friend:
+        assert (await friend.fetch_channel(line.channel)).id == line.channel
