@@ -185,6 +185,6 @@ def help_text(keys: bool = True) -> str:
         "number, #12; commands that take n mean it."
     )
     if not keys:
-        return "\n".join([*rows, "", about])
+        return "\n".join([about, "", *rows])
     wide = max(len(key) for key, _ in KEYS)
-    return "\n".join([*rows, "", about, "", *(f"{key:<{wide}}  {does}" for key, does in KEYS)])
+    return "\n".join([about, "", *rows, "", *(f"{key:<{wide}}  {does}" for key, does in KEYS)])
