@@ -218,7 +218,17 @@ async def test_strangers_in_private(town: Town) -> None:
 async def test_a_place_whose_room_was_deleted(town: Town) -> None:
     """Where the room of a place was deleted, the next line there opens another."""
     await town.says(KITCHEN, "one")
+    await town.rest()
     first = town.home.room
     await town.home.app.front.close_room(first, "")
     assert await town.says(KITCHEN, "two") is not None
     assert town.home.room not in ("", first)
+
+
+async def test_what_we_said_is_not_heard(town: Town) -> None:
+    """A message of ours that a platform brings as somebody else's is passed over."""
+    await town.says(KITCHEN, "@maya are you there?")
+    await town.rest()
+    assert town.boards["discord"].taken
+    assert await town.says(KITCHEN, "maya, is that you?", message="1001", bot=True) is None
+    assert await town.home.said() == ["maya"]

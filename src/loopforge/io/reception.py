@@ -99,7 +99,12 @@ class Reception:
         self.sessions = Sessions(front)
 
     async def take(self, coming: Coming) -> Taken:
-        """Hear a message, once. Raises BadLine, TooLarge for one that cannot be heard."""
+        """Hear a message, once. Raises BadLine, TooLarge for one that cannot be heard.
+
+        A message that is a line already was heard before, or is one of ours.
+        """
+        if await self.sessions.line(coming.spot.key, coming.message):
+            return Taken()
         person = await self._people.meet(
             coming.platform, coming.account, coming.name, bot=coming.bot
         )
