@@ -32,8 +32,9 @@ run: install ## Open the home: three mates, in your browser and here. No key, no
 test: dev ## Run every test this machine can run; say loudly which it cannot.
 	@.ci/test $(WORKERS)
 
-patient: dev ## Property tests on fresh examples, ten times as many. Takes its time.
+patient: dev ## Property tests on fresh examples, ten times as many; more kills. Takes its time.
 	@.ci/test $(WORKERS) -m hypothesis --hypothesis-profile=patient
+	.ci/test 1 tests/crash/test_embedded.py --kills=10
 
 check: dev ## Format, lint, types, import direction, generated docs, forbidden words.
 	@$(VENV)/bin/ruff format --check src tests bench docs .ci

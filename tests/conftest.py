@@ -37,6 +37,13 @@ settings.register_profile(
 settings.load_profile("house")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """--kills: each life on the embedded model takes seconds, so that there are few of them."""
+    parser.addoption(
+        "--kills", type=int, default=3, help="kills in each phase of the embedded model"
+    )
+
+
 def pytest_configure() -> None:
     """Before anything of Loopforge is imported."""
     once.keep()

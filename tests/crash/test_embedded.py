@@ -12,7 +12,6 @@ from tests.crash.conftest import Printer
 from tests.crash.drill import Drill, Rolls
 from tests.crash.tally import by_turn
 
-KILLS = 10
 SUBJECTS = (
     "cats",
     "rain",
@@ -32,10 +31,10 @@ PHASES = ("hearing", "asking", "streaming", "appending", "delivering")
 @pytest.mark.model
 @pytest.mark.parametrize("phase", PHASES)
 async def test_nothing_is_lost_or_doubled_on_a_real_model(
-    phase: str, tmp_path: Path, seed: int, figures: Printer
+    phase: str, tmp_path: Path, seed: int, figures: Printer, pytestconfig: pytest.Config
 ) -> None:
     """However often the host dies in this phase, each line is heard once and answered once."""
-    home = tmp_path / "home"
+    home, kills = tmp_path / "home", int(pytestconfig.getoption("kills"))
     drill = Drill(
         home,
         phase,
@@ -46,9 +45,9 @@ async def test_nothing_is_lost_or_doubled_on_a_real_model(
         from_birth=0.85,
         questions=(f"Tell me something about {subject}." for subject in cycle(SUBJECTS)),
     )
-    tally = await drill.run(KILLS)
+    tally = await drill.run(kills)
     figures(f"{phase}, embedded", drill.kills, tally)
     assert tally.troubles == ()
     assert (tally.lost, tally.duplicated) == (0, 0)
     assert tally.answers == tally.wanting == tally.lines > 0
-    assert drill.kills >= KILLS
+    assert drill.kills >= kills
