@@ -13,7 +13,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PYTHON ?= python3.11
 LOOPFORGE_HOME ?= $(CURDIR)/home
-WORKERS ?= 2
+WORKERS ?= 4
 
 # uv is quick; pip is what works where uv does not.
 put = $(VENV)/bin/uv pip install -q --compile-bytecode --python $(PY) $(1) \
