@@ -32,7 +32,7 @@ run: install ## Open the home: three mates, in your browser and here. No key, no
 test: dev ## Run every test this machine can run; say loudly which it cannot.
 	@.ci/test $(WORKERS)
 
-patient: dev ## Property tests on fresh examples, ten times as many; more kills. Takes its time.
+patient: dev ## Property tests on a thousand fresh examples each; more kills. Takes its time.
 	@.ci/test $(WORKERS) -m hypothesis --hypothesis-profile=patient
 	.ci/test 1 tests/crash/test_embedded.py --kills=10
 
