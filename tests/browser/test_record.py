@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
-from tests.browser.people import Crowd, owner_of
+from tests.browser.people import Crowd, Person, owner_of
 from tests.web.conftest import Town
 
 pytestmark = pytest.mark.browser
@@ -60,6 +61,17 @@ async def test_why_opens_beside_the_line_and_gives_the_reader_back(
     await expect(why).to_be_focused()
 
 
+async def arrived(person: Person, line: Locator) -> str:
+    """Why a line was said, as the panel tells it once the line is known to have arrived."""
+    story = person.page.locator("#sheet .why-story")
+    async with asyncio.timeout(60):
+        while True:
+            await line.locator("a.why").click()
+            if "arrived" in (told := await story.inner_text()):
+                return told
+            await person.clicks("Close")
+
+
 async def test_a_record_has_an_address_of_its_own(site: Town, crowd: Crowd) -> None:
     """The same record stands on a page of its own, as text and as JSON, and covers a phone."""
     ana = await owner_of(site, crowd)
@@ -67,8 +79,7 @@ async def test_a_record_has_an_address_of_its_own(site: Town, crowd: Crowd) -> N
     await ana.says("@maya why did my bread not rise?")
     line = await ana.hears("Maya")
     said = await line.locator(".words").inner_text()
-    await line.locator("a.why").click()
-    story = await ana.page.locator("#sheet .why-story").inner_text()
+    story = await arrived(ana, line)
     await ana.page.get_by_role("link", name="Own page").click()
     await expect(ana.page.get_by_role("heading", level=1)).to_have_text("Why?")
     assert (await ana.page.locator(".why-story").inner_text()).split() == story.split()
