@@ -1,7 +1,7 @@
 """Inward: what people do on Discord, in the order of each place, taken to the reception.
 
     a client hears  --> the place's queue --> reception.take / edited / deleted / reacted
-    it was away     --> that queue first reads what was missed there
+    it was away     --> that queue first reads what was missed there (missed.py)
 
 Several of our bots hear the same message: the first one counts. What we ourselves said, by an
 account or a webhook, is not heard. A message that is refused is answered with the reason, where
@@ -13,48 +13,37 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
 from typing import Protocol
-
-import aiohttp
 
 import discord
 from loopforge.chat.places import Spot
 from loopforge.core.room import File
-from loopforge.errors import BadLine, InputError, LedgerError, SendFailed, TooLarge
+from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
 from loopforge.io.discord.client import NOBODY, Client
-from loopforge.io.discord.crowd import Crowd, Seat, channel_of, find, place_of
+from loopforge.io.discord.crowd import Crowd, Seat, find, place_of
 from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Hooks
+from loopforge.io.discord.missed import TRIES, Job, Missed, Reading
 from loopforge.io.discord.options import Options
 from loopforge.io.discord.reading import account_of, addressed, body_of, speaks, spot_of
-from loopforge.io.discord.troubles import failed, scrub
+from loopforge.io.discord.troubles import scrub
 from loopforge.io.reception import STOP_SIGNS, Coming, Reception
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.tasks import Tasks
 
 log = logging.getLogger(__name__)
-Job = Callable[[], Awaitable[None]]
 REMEMBERED = 4000
 """Messages of which it is known that they were heard; the ledger knows all the others."""
-TRIES = (1.0, 2.0, 5.0, 15.0)
-"""Seconds between tries to write something down that the ledger could not take."""
 
 
-class Household(Protocol):
+class Household(Reading, Protocol):
     """Who is told where something is heard."""
 
     def arrived(self, client: Client) -> None:
         """By this client, from now on."""
 
-    def attend(self, room: str) -> None:
-        """In this room."""
-
     def drafting(self, message: int) -> bool:
         """Whether this message shows what a mate is saying just now."""
-
-    async def tidy(self, seat: Seat, room: str) -> None:
-        """This place is about to be read: what was left behind there may go."""
 
 
 class Inward:
@@ -77,6 +66,7 @@ class Inward:
         self._held: dict[Client, list[tuple[int, Job]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
         self._names: dict[int, str] = {}
+        self._missed = Missed(reception.sessions, clock, options, household, self._hear)
         self._tasks = Tasks()
 
     async def close(self) -> None:
@@ -166,54 +156,8 @@ class Inward:
 
     async def _catch_up(self, client: Client) -> None:
         """Let every known place read what was missed first, then what was heard meanwhile."""
-        places: dict[str, str] = {}
-        try:
-            places = await self._reception.sessions.all("discord")
-        except LedgerError as error:
-            log.critical("what was missed on Discord cannot be found out: %s", error)
-        for channel, job in self._before(client, places):
+        for channel, job in [*await self._missed.jobs(client), *self._held.pop(client, [])]:
             self._queue(channel, job)
-
-    def _before(self, client: Client, places: dict[str, str]) -> list[tuple[int, Job]]:
-        def missed(place: str, room: str) -> Job:
-            return lambda: self._missed(client, place, room)
-
-        for room in set(places.values()):
-            self._household.attend(room)
-        reading = [(channel_of(place), missed(place, room)) for place, room in places.items()]
-        return [*reading, *self._held.pop(client, [])]
-
-    async def _missed(self, client: Client, place: str, room: str) -> None:
-        """Hear what was missed in a place; what is said there meanwhile waits for it."""
-        for pause in (*TRIES, None):
-            try:
-                await self._read(client, place, room)
-            except (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError) as error:
-                failure = failed(error, place)
-                log.info("what was missed in %s could not be read: %s", place, failure.why)
-                if pause is None or failure.final or client.is_closed():
-                    return
-                await self._clock.sleep(pause)
-            else:
-                return
-
-    async def _read(self, client: Client, place: str, room: str) -> None:
-        """Hear what was said in a place since the last message that was heard there."""
-        channel = await find(client, channel_of(place))
-        if channel is None:
-            return
-        await self._household.tidy(Seat(client, channel), room)
-        last = await self._reception.sessions.last(place)
-        if not last:
-            return
-        after, count = discord.Object(int(last)), 0
-        async for message in channel.history(
-            after=after, limit=self._options.catch_up, oldest_first=True
-        ):
-            await self._hear(client, message)
-            count += 1
-        if count == self._options.catch_up:
-            log.warning("more than %d messages were missed in %s", count, place)
 
     # ------------------------------------------------------------ hearing
 
