@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from loopforge.chat.reading import asides
 from loopforge.core.events import Body, Event
 from loopforge.core.revision import Revised, Revision, revised
 from loopforge.core.room import (
@@ -19,7 +20,7 @@ from loopforge.core.room import (
 )
 from loopforge.core.words import Words
 from loopforge.io import frames
-from loopforge.io.wording import asides, quotation, said, sentence
+from loopforge.io.wording import quotation, said, sentence
 from tests.io.commons import HOSTED
 from tests.io.test_plain import QUIET, talk
 from tests.io.test_terminal import R, seat

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopforge.chat.reading import asides
 from loopforge.chat.scene import MateCard, Scene, face
 from loopforge.core.events import Body, Event
 from loopforge.core.room import (
@@ -35,7 +36,7 @@ from loopforge.io.frames import Sight
 from loopforge.io.minutes import KEPT, Minutes
 from loopforge.io.prose import prose
 from loopforge.io.typed import visible
-from loopforge.io.wording import asides, day, energy_bar, hour, quotation, sentence
+from loopforge.io.wording import day, energy_bar, hour, quotation, sentence
 
 AT = datetime(2026, 10, 8, 22, 30, tzinfo=UTC)
 

@@ -85,7 +85,7 @@ async def test_places_free_talk_and_who_is_not_known_are_told(site: Town) -> Non
     await asyncio.sleep(0)
     html = (await owner.get(f"/rooms/{room}")).text
     assert "“general” on Discord is part of this room now" in html
-    assert "Mates speak here only when they are called now." in html
+    assert "Mates may speak here only when they are called now." in html
     assert "no longer: the channel is gone" in html
     for mark in ("a bot", "not known here", "came late"):
         assert f'<span class="aside">{mark}</span>' in html

@@ -15,6 +15,7 @@ import os
 from collections.abc import AsyncIterator, Coroutine
 from typing import IO, Any
 
+from loopforge.chat.reading import asides
 from loopforge.core.events import Event
 from loopforge.core.room import Heard, LineDeleted, LineEdited, PersonReacted, Said
 from loopforge.errors import LoopforgeError
@@ -25,7 +26,7 @@ from loopforge.io.link import Joined, Link, Parted, Unsaid, Update
 from loopforge.io.minutes import Minutes
 from loopforge.io.typed import Oversize, Splitter, Typed, blank, visible
 from loopforge.io.upload import LARGEST
-from loopforge.io.wording import asides, files_of, said, sentence
+from loopforge.io.wording import files_of, said, sentence
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
 from loopforge.runtime.tasks import Tasks
 

@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 from textual.content import Content
 from textual.widget import Widget
 
+from loopforge.chat.reading import asides
 from loopforge.core.events import Body, Event
 from loopforge.core.room import (
     ConversationBegan,
@@ -37,7 +38,6 @@ from loopforge.io.prose import prose
 from loopforge.io.transcript import FEWEST, Entry, Mark, Notice, Transcript
 from loopforge.io.typed import one_line, visible
 from loopforge.io.wording import (
-    asides,
     day,
     files_of,
     hour,

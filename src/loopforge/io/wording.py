@@ -7,31 +7,22 @@ from __future__ import annotations
 
 from datetime import date, datetime, tzinfo
 
-from loopforge.chat.rights import WHOM, Grant, wording
+from loopforge.chat.reading import reads
 from loopforge.core.events import Event
 from loopforge.core.revision import Revised
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
-    DefaultMateSet,
     EnergySet,
     Heard,
     LineDeleted,
     LineEdited,
     Marked,
-    MateJoined,
-    MateLeft,
     PersonJoined,
-    PersonLeft,
     PersonReacted,
-    PlaceJoined,
-    PlaceLeft,
     PolicyChosen,
     Reacted,
-    RightsSet,
     Said,
-    Stopped,
-    TalkSet,
     Titled,
     Told,
 )
@@ -81,18 +72,6 @@ def files_of(event: Event) -> list[str]:
     return [f"{visible(str(file.name))}, {file.size:,} bytes" for file in event.body.files]
 
 
-def asides(event: Event) -> list[str]:
-    """What is said quietly beside a line: where and who they are, and whether it was changed."""
-    body, found = event.body, []
-    if isinstance(body, Heard):
-        known = {"a bot": body.bot, "not known here": body.untrusted, "came late": body.late}
-        found = [f"on {platform(body.surface)}"] if ":" in body.surface else []
-        found += [told for told, holds in known.items() if holds]
-    if isinstance(event, Revised) and not event.revision.deleted:
-        found.append("edited")
-    return found
-
-
 def said(event: Event, minutes: Minutes) -> str:
     """The words of a line as it stands; of a deleted one, that it was deleted."""
     if isinstance(event, Revised) and event.revision.deleted:
@@ -121,16 +100,6 @@ def sentence(event: Event, minutes: Minutes) -> str | None:
             return visible(str(text))
         case PersonJoined(name=name):
             return f"{one_line(str(name), 40)} came in."
-        case PersonLeft(person=person):
-            return f"{scene.person(person)} left."
-        case MateJoined(mate=mate):
-            return f"{scene.mate(mate).name} is here."
-        case MateLeft(mate=mate):
-            return f"{scene.mate(mate).name} left."
-        case Stopped(person=person):
-            return (
-                f"{scene.person(person)} said stop. Mates stay still until somebody speaks to them."
-            )
         case ConversationBegan(why=why):
             return None if why == "first" else "A new conversation"
         case ConversationEnded(why=why):
@@ -149,14 +118,6 @@ def sentence(event: Event, minutes: Minutes) -> str | None:
             return f"{scene.person(person)} {did} {to_line}"
         case LineEdited() | LineDeleted():
             return _changed(event.body, minutes)
-        case PlaceJoined() | PlaceLeft() | TalkSet():
-            return _placed(event.body)
-        case RightsSet(who=who, rights=rights, tools=tools):
-            whom = WHOM.get(who) or scene.person(who)
-            return wording(whom, Grant(rights=rights, tools=tools))
-        case DefaultMateSet(mate=mate):
-            named = scene.mate(mate).name if mate else "Nobody"
-            return f"{named} answers now what is said to mates and names none."
         case EnergySet(capacity=capacity):
             return f"The room holds {capacity} lines of energy now."
         case PolicyChosen(policy=policy, mate=mate):
@@ -167,7 +128,7 @@ def sentence(event: Event, minutes: Minutes) -> str | None:
             said = {"keep": "Kept in mind", "spent": "Let go first", "none": "Mark taken off"}[mark]
             return f"{said}: {about}"
         case _:
-            return None
+            return reads(event.body, scene, lambda words: one_line(words, 200))
 
 
 def _changed(body: LineEdited | LineDeleted, minutes: Minutes) -> str:
@@ -176,21 +137,3 @@ def _changed(body: LineEdited | LineDeleted, minutes: Minutes) -> str:
     if isinstance(body, LineDeleted):
         return f"{who} deleted {which}." if who else f"{which} was deleted where it was said."
     return f"{who or 'Somebody'} edited {which}: {one_line(str(body.text), 200)}"
-
-
-def _placed(body: PlaceJoined | PlaceLeft | TalkSet) -> str:
-    match body:
-        case PlaceJoined(place=place, name=name):
-            where = f"“{one_line(str(name), 80)}” on {platform(place)}"
-            return f"{where} is part of this room now: what is said in one is said in all."
-        case PlaceLeft(place=place, why=why):
-            gone = f"A place on {platform(place)} is part of this room no longer"
-            return f"{gone}: {one_line(str(why), 200)}"
-        case TalkSet(free=free):
-            how = "without being called" if free else "only when they are called"
-            return f"Mates may speak here {how} now."
-
-
-def platform(place: str) -> str:
-    """What people call the platform of a place, such as "Discord"."""
-    return place.partition(":")[0].capitalize()

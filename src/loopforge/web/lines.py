@@ -16,32 +16,26 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from loopforge.artifacts.media import PICTURES
-from loopforge.chat.rights import WHOM, Grant, wording
+from loopforge.chat.reading import asides, reads
 from loopforge.chat.scene import Scene
 from loopforge.core.events import Event
 from loopforge.core.revision import Revised
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
-    DefaultMateSet,
     EnergySet,
     Heard,
     LineDeleted,
     LineEdited,
     Marked,
-    MateJoined,
-    MateLeft,
     PersonJoined,
     PersonLeft,
     PersonReacted,
-    PlaceJoined,
-    PlaceLeft,
     PolicyChosen,
     Reacted,
     RightsSet,
     Said,
     Stopped,
-    TalkSet,
     Titled,
     Told,
 )
@@ -166,18 +160,6 @@ def _files(body: Heard | Said) -> list[dict[str, Any]]:
     ]
 
 
-def asides(event: Event) -> list[str]:
-    """What is said quietly beside a line: where and who they are, and whether it was changed."""
-    body, found = event.body, []
-    if isinstance(body, Heard):
-        known = {"a bot": body.bot, "not known here": body.untrusted, "came late": body.late}
-        found = [f"on {platform(body.surface)}"] if ":" in body.surface else []
-        found += [told for told, holds in known.items() if holds]
-    if isinstance(event, Revised) and not event.revision.deleted:
-        found.append("edited")
-    return found
-
-
 def _deletion(event: Revised, scene: Scene) -> str:
     who = _author(event.revision.by, scene)
     return f"Deleted by {who}." if who else "Deleted where it was said."
@@ -239,15 +221,6 @@ def sentence(event: Event, scene: Scene) -> str | None:
             return FORGOTTEN if text.text is None else markdown.render(text.text)
         case PersonJoined(name=name):
             return f"{name} came in."
-        case PersonLeft(person=person):
-            return f"{scene.person(person)} left."
-        case MateJoined(mate=mate):
-            return f"{scene.mate(mate).name} is here."
-        case MateLeft(mate=mate):
-            return f"{scene.mate(mate).name} left."
-        case Stopped(person=person):
-            who = scene.person(person)
-            return f"{who} said stop. Mates stay still until somebody speaks to them."
         case ConversationBegan(why=why):
             return None if why == "first" else "A new conversation. Mates start from a clean page."
         case ConversationEnded(why=why):
@@ -264,14 +237,6 @@ def sentence(event: Event, scene: Scene) -> str | None:
         case LineDeleted(by=by):
             who = _author(by, scene)
             return f"{who} deleted a line." if who else "A line was deleted where it was said."
-        case PlaceJoined() | PlaceLeft() | TalkSet():
-            return placed(event.body)
-        case RightsSet(who=who, rights=rights, tools=tools):
-            whom = WHOM.get(who) or scene.person(who)
-            return wording(whom, Grant(rights=rights, tools=tools))
-        case DefaultMateSet(mate=mate):
-            named = scene.mate(mate).name if mate else "Nobody"
-            return f"{named} answers now what is said to mates and names none."
         case EnergySet(capacity=capacity, refill=refill):
             gives = f"each line of a person gives back {refill}."
             return f"The room holds {capacity} lines of energy now; {gives}"
@@ -281,28 +246,7 @@ def sentence(event: Event, scene: Scene) -> str | None:
         case Marked(mark=mark):
             return _MARKED[mark]
         case _:
-            return None
-
-
-def placed(body: PlaceJoined | PlaceLeft | TalkSet) -> str:
-    """What became of a room's places, and of who may speak in them."""
-    match body:
-        case PlaceJoined(place=place, name=name):
-            where = f"“{name}” on {platform(place)}"
-            return f"{where} is part of this room now: what is said in one is said in all."
-        case PlaceLeft(place=place, why=why):
-            return f"A place on {platform(place)} is part of this room no longer: {why}"
-        case TalkSet(free=free):
-            return (
-                "Mates may speak here without being called now."
-                if free
-                else "Mates speak here only when they are called now."
-            )
-
-
-def platform(place: str) -> str:
-    """What people call the platform of a place, such as "Discord"."""
-    return place.partition(":")[0].capitalize()
+            return reads(event.body, scene)
 
 
 _MARKED = {
