@@ -328,7 +328,7 @@ def _wired(
     viewer = Viewer(models, tools, clock, rules, cast)
     known = [*secrets, *(key for key in settings.keys.values() if len(key) > 11)]
     bot = Bot(ports, viewer, policies, rules, known)
-    relief = Relief(settings.fallback_mate, cast, lambda handle: why_not(roster, handle), stamp)
+    relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp)
     conduct = Conduct(ports, house, bot, cast, rules, relief)
     lanes = LocalLanes(conduct.conduct, clock)
     people = Registry(ledger, stamp)
@@ -395,15 +395,6 @@ def doors_of(
         "telegram": settings.telegram_dm,
     }
     return Linking(accounts.desk, people, clock), Pairing(accounts.desk, people, policies)
-
-
-def why_not(roster: Roster, handle: str) -> str:
-    """Why a mate does not run, in a few words for the people of a room."""
-    for one in roster.standings():
-        if one.state == "broken" and one.problems and one.file == f"{handle}.md":
-            line = one.problems[0].line
-            return f"its file has a mistake in line {line}" if line else "its file cannot be read"
-    return "its file is gone"
 
 
 def notice_of(models: Models) -> str:

@@ -94,7 +94,15 @@ class Roster:
             self._look()
             if (mate := self._mates.get(handle)) is not None:
                 return mate
-            raise Unknown(self._why_not(handle))
+            raise Unknown(self._unknown(handle))
+
+    def why_not(self, handle: str) -> str:
+        """Why a mate does not run, in a few words for the people of a room."""
+        found = [bad for bad in self.problems() if bad.source == f"{handle}.md"]
+        if not found:
+            return "its file is gone"
+        line = found[0].line
+        return f"its file has a mistake in line {line}" if line else "its file cannot be read"
 
     def problems(self) -> list[BadMate]:
         """What is wrong with the files as they are now, in the order of files and lines."""
@@ -240,7 +248,7 @@ class Roster:
         self._news += [News(handle) for handle in self._mates if handle not in mates]
         self._mates, self._where = mates, where
 
-    def _why_not(self, handle: str) -> str:
+    def _unknown(self, handle: str) -> str:
         if handle in self._gone:
             return f"The mate {handle} is gone: {self._gone[handle]} does not hold it any more."
         file = self._files.get(f"{handle}.md")
