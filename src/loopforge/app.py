@@ -56,7 +56,7 @@ from loopforge.runtime.air import LocalAir
 from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
 from loopforge.runtime.delivery import Deliveries
 from loopforge.runtime.lanes import LocalLanes
-from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route, Surface
+from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route, Surface, ToolMaker
 from loopforge.runtime.record import Recorder
 from loopforge.runtime.tasks import Tasks
 from loopforge.runtime.turn import Ports
@@ -121,7 +121,7 @@ def toolbox(clock: Clock, zone: str) -> Toolbox:
     """Every tool that is installed."""
     tools = Toolbox(clock)
     for entry in entry_points(group="loopforge.tools"):
-        maker = entry.load()
+        maker: ToolMaker = entry.load()
         tools.add(maker.tool, maker.make(clock, zone))
     return tools
 

@@ -27,7 +27,7 @@ def test_mates_say_no_more_than_people_give(
     for person in persons:
         if person:
             room, heard = energy.heard(room), heard + 1
-        elif energy.affords(room):
+        elif room.left:
             room, said = energy.said(room), said + 1
         assert 0 <= room.left <= capacity
     assert said <= capacity + heard * refill
@@ -39,7 +39,7 @@ def test_without_people_it_ends_after_the_capacity(capacity: int, refill: int, t
     room = energy.reset(Energy(), capacity, refill)
     for _ in range(capacity + tries):
         room = energy.said(room)
-    assert energy.affords(room) == 0
+    assert room.left == 0
 
 
 def test_a_persons_line_gives_the_refill() -> None:
@@ -75,7 +75,7 @@ def hour(capacity: int) -> int:
         story.now += timedelta(minutes=1)
         speakers = _called(state, story, mates) or list(MATES)  # silent too long: all want to
         for mate in speakers:
-            if energy.affords(state.energy):
+            if state.energy.left:
                 say(f"@{MATES[minute % 5]} and all of you, do we talk of talk?", mate)
     return said
 

@@ -15,7 +15,6 @@ from loopforge.lab.statistics import (
     Count,
     Interval,
     attribution,
-    cliffs_delta,
     cluster_rate,
     effect,
     holm,
@@ -275,13 +274,6 @@ def test_cohens_h() -> None:
     assert effect((1, 4), (3, 4)).cohen_h == pytest.approx(math.pi / 3)
 
 
-def test_cliffs_delta_by_hand() -> None:
-    """Of nine pairs of 1, 2, 3 and 2, 3, 4 six are above, one below, two equal: 5/9."""
-    assert cliffs_delta([1, 2, 3], [2, 3, 4]) == pytest.approx(5 / 9)
-    assert cliffs_delta([1, 2], [3, 4]) == 1
-    assert cliffs_delta([5, 5], [5]) == 0
-
-
 def test_cohens_sample_sizes() -> None:
     """Cohen 1988, table 6.4.1: 392, 63 and 25 in each arm detect h = 0.2, 0.5 and 0.8 at 80 %."""
     for n, h in ((392, 0.2), (63, 0.5), (25, 0.8)):
@@ -346,8 +338,6 @@ def test_attribution_of_whole_numbers_is_exact() -> None:
         (lambda: holm({"a": math.nan}), "p-value of a"),
         (lambda: holm({"a": 1.2}), "p-value of a"),
         (lambda: effect((1, 0), (1, 2)), "1 successes in 0"),
-        (lambda: cliffs_delta([], [1.0]), "values"),
-        (lambda: cliffs_delta([math.nan], [1.0]), "finite"),
         (lambda: minimal_detectable(0, 0.1), "No trials"),
         (lambda: minimal_detectable(9, math.nan), "base rate"),
         (lambda: minimal_detectable(9, 0.5, power=1), "power"),

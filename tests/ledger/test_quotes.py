@@ -9,9 +9,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from loopforge.ledger.quotes import CHATTER, Forgotten, Text, derived, distinctive, folded, words
+from loopforge.ledger.quotes import CHATTER, Forgotten, Sieve, Text, distinctive, folded, words
 
 SECRET = "My sister Ottilie keeps her savings in the blue teapot"
+
+
+def derived(forgotten: list[Forgotten], given: list[Text]) -> set[str]:
+    """The refs of the texts, given in order, that quote what is to be forgotten."""
+    sieve = Sieve(forgotten)
+    return {text.ref for text in given if sieve.holds(text)}
 
 
 def quoting(forgotten: str, *texts: str, since: int = 1, name: bool = False) -> list[int]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from sqlalchemy import Column, PrimaryKeyConstraint, Table, select
 from sqlalchemy.engine import Connection
@@ -58,29 +57,10 @@ class Kept:
             connection.execute(kept.insert(), rows)
 
 
-class Holder(NamedTuple):
-    """A line that came with a kept file."""
-
-    stream: str
-    event: str
-
-
 def held(connection: Connection) -> frozenset[str]:
     """The hashes that some event still holds."""
     query = select(texts.c.text).join(kept, kept.c.ref == texts.c.ref).distinct()
     return frozenset(connection.execute(query).scalars())
-
-
-def holders(connection: Connection, hash: str) -> list[Holder]:
-    """The lines that came with the file of this hash, oldest first."""
-    query = (
-        select(kept.c.stream, kept.c.event)
-        .join(texts, kept.c.ref == texts.c.ref)
-        .where(texts.c.text == hash)
-        .distinct()
-        .order_by(kept.c.event)
-    )
-    return [Holder(*row) for row in connection.execute(query)]
 
 
 async def sweep(ledger: Tables, artifacts: Artifacts) -> list[str]:

@@ -43,8 +43,3 @@ def reset(energy: Energy, capacity: int, refill: int) -> Energy:
     full = energy.left == energy.capacity
     left = capacity if full else min(energy.left, capacity)
     return Energy(left=left, capacity=capacity, refill=refill)
-
-
-def affords(energy: Energy) -> int:
-    """How many lines mates may say now."""
-    return energy.left // COST

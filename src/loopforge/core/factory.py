@@ -31,9 +31,6 @@ Intent = Literal[
 ]
 INTENTS: tuple[Intent, ...] = get_args(Intent)
 
-FactoryMode = Literal["guardrail", "context", "none"]
-"""A plan's mode, or "none": nothing that could be called a plan came, and the robot stood still."""
-
 Square = Literal[
     "guardrail+good", "guardrail+bad", "context+good", "context+bad", "none+good", "none+bad"
 ]

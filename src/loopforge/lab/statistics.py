@@ -228,23 +228,6 @@ def effect(a: Count, b: Count, confidence: float = 0.95) -> Effect:
     )
 
 
-def cliffs_delta(a: Sequence[float], b: Sequence[float]) -> float:
-    """How far B lies above A, from -1 to 1: P(b > a) - P(b < a) over all pairs of values.
-
-    Source: Cliff 1993, Psychological Bulletin 114.
-    """
-    import numpy as np
-
-    one, other = np.sort(np.array(a, dtype=np.float64)), np.array(b, dtype=np.float64)
-    if not one.size or not other.size:
-        raise InputError("Both arms need values to be compared.")
-    if not (np.isfinite(one).all() and np.isfinite(other).all()):
-        raise InputError("A value to compare is not a finite number: leave it out.")
-    below = np.searchsorted(one, other, "left").sum()
-    above = (one.size - np.searchsorted(one, other, "right")).sum()
-    return float(below - above) / (one.size * other.size)
-
-
 def minimal_detectable(
     n: int, base: float, power: float = 0.8, confidence: float = 0.95
 ) -> Detectable:

@@ -201,9 +201,3 @@ class Sieve:
 
 def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
     return zip(*(words[start:] for start in range(length)), strict=False)
-
-
-def derived(forgotten: Iterable[Forgotten], texts: Iterable[Text]) -> set[str]:
-    """The refs of the texts of a stream, given in order, that quote what is to be forgotten."""
-    sieve = Sieve(forgotten)
-    return {text.ref for text in texts if sieve.holds(text)}

@@ -27,7 +27,7 @@ from loopforge.web.gate import visitor_of
 from loopforge.web.hub import message
 from loopforge.web.lab import Line, listed, look, others, path_of
 from loopforge.web.labcast import Figure, cast_of, heard_of, hearings, plain, standings
-from loopforge.web.labmap import City, city
+from loopforge.web.labmap import city
 from loopforge.web.pace import TooFast
 from loopforge.web.site import Asked, Site, page
 from loopforge.web.stream import KEPT, PATIENCE, RETRY
@@ -275,13 +275,6 @@ def _news(shifts: Shifts, run: str, after: int) -> dict[str, Any]:
         "state": line.state,
         "told": line.told,
     }
-
-
-def map_of(index: RunIndex) -> City:
-    """The map of a run's city. Raises BadRun."""
-    if index.scenario is None:
-        raise BadRun(index.damage)
-    return city(index.scenario)
 
 
 handlers: list[Any] = [watch, steps, course, stream]
