@@ -29,7 +29,7 @@ from loopforge.core.delivery import (
     Uncertain,
     nonce,
 )
-from loopforge.core.events import Body, Event
+from loopforge.core.events import Body, Event, Fact
 from loopforge.core.words import Words
 from loopforge.errors import SendFailed
 from loopforge.runtime.clock import Stamp
@@ -64,19 +64,23 @@ class Outbox(Protocol):
 
 
 class Undelivered(NamedTuple):
-    """A delivery that will never be made, and why; `gone`: nor will any other to that place."""
+    """A delivery that will never be made, and why.
+
+    `gone`: nor will any other to that place. `refused`: this very thing was, others may go through.
+    """
 
     pending: Pending
     event: Event
     why: str
     gone: bool
+    refused: bool
 
 
-Consequences = Callable[[Undelivered], Sequence[Body]]
+Consequences = Callable[[Undelivered, Stamp], Sequence[Fact]]
 """What else becomes true when something was not delivered; appended together with that."""
 
 
-def _nothing(_: Undelivered) -> Sequence[Body]:
+def _nothing(_: Undelivered, __: Stamp) -> Sequence[Fact]:
     return ()
 
 
@@ -235,7 +239,7 @@ class Deliveries:
                 continue
             await self._note(pending, Accepted(delivery=pending.delivery, message_id=message))
             return
-        tired = SendFailed(f"it was not taken in {MOST_ATTEMPTS} attempts", final=True)
+        tired = SendFailed(f"it was not taken in {MOST_ATTEMPTS} attempts")
         await self._give_up(pending, event, tired)
 
     async def _first(self, pending: Pending) -> str:
@@ -250,9 +254,10 @@ class Deliveries:
     async def _give_up(self, pending: Pending, event: Event, failure: SendFailed) -> None:
         lost = Uncertain if failure.uncertain else Failed
         verdict = lost(delivery=pending.delivery, why=Words(failure.why))
-        what = Undelivered(pending, event, failure.why, failure.gone)
-        await self._note(pending, verdict, *self._consequences(what))
+        refused = failure.final and not failure.gone and not failure.uncertain
+        what = Undelivered(pending, event, failure.why, failure.gone, refused)
+        await self._note(pending, verdict, *self._consequences(what, self._stamp))
 
-    async def _note(self, pending: Pending, *bodies: Body) -> tuple[Event, ...]:
-        facts = [self._stamp.fact(body, actor="runtime", cause=pending.delivery) for body in bodies]
-        return await self._ledger.append(pending.stream, facts)
+    async def _note(self, pending: Pending, body: Body, *more: Fact) -> tuple[Event, ...]:
+        fact = self._stamp.fact(body, actor="runtime", cause=pending.delivery)
+        return await self._ledger.append(pending.stream, [fact, *more])

@@ -1,0 +1,49 @@
+"""A line that Discord refuses for good: the people who wait for it are told, once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.delivery import Failed, Queued
+from loopforge.core.room import Told
+from tests.discord.lodging import lodged
+from tests.discord.twin import Twin
+
+pytestmark = pytest.mark.anyio
+SEND, BLOCKED = "POST /channels/*/messages", "Message was blocked by automatic moderation"
+
+
+async def test_the_place_that_lost_a_line_is_told(city: Twin, tmp_path: Path) -> None:
+    """Where a line alone is refused, its place is told why; what is said next goes through."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        city.faults.refuse(SEND, 200000, 400, BLOCKED, times=1)
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.delivered(plaza)
+        await city.say(ben, plaza, "maya, and now?")
+        await city.until(lambda: len(city.lines(plaza)) == 4)
+        await home.delivered(plaza)
+        bodies = [event.body for event in await home.events(plaza)]
+    word = f"What Maya said did not reach #plaza: Discord refuses it (400): {BLOCKED}"
+    assert city.lines(plaza)[1].text == f"-# *{word}*"
+    assert [line.by for line in city.lines(plaza)] == ["ben", "Maya", "ben", "Maya"]
+    assert [str(body.text) for body in bodies if isinstance(body, Told)] == [word]
+
+
+async def test_a_word_that_is_refused_too(city: Twin, tmp_path: Path) -> None:
+    """Where the word about a lost line is refused as well, nothing is said about that."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        city.faults.refuse(SEND, 200000, 400, BLOCKED, times=2)
+        await city.say(ben, plaza, "maya, hello")
+        await home.eventually(plaza, Told)
+        await home.delivered(plaza)
+        bodies = [event.body for event in await home.events(plaza)]
+    assert city.faults.left == []
+    assert [len([b for b in bodies if isinstance(b, kind)]) for kind in (Told, Failed)] == [1, 2]
+    queued = [b for b in bodies if isinstance(b, Queued) and b.surface == f"discord:{plaza.id}"]
+    assert len(queued) == 2
+    assert len(city.lines(plaza)) == 1
