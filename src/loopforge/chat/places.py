@@ -31,6 +31,7 @@ from sqlalchemy.sql import ColumnElement
 from loopforge.core.delivery import Accepted, Drafted, Failed, Queued, Uncertain
 from loopforge.core.events import Event, TurnEnded
 from loopforge.core.room import Heard, PlaceJoined, PlaceLeft, RoomClosed, Said
+from loopforge.ledger.revised import revisions
 from loopforge.ledger.schema import Name, metadata
 
 Kind = Literal["private", "group", "thread"]
@@ -252,6 +253,27 @@ def last_heard(connection: Connection, place: str) -> str:
         .limit(1)
     )
     return str(connection.execute(query).scalar() or "")
+
+
+def heard_at(connection: Connection, place: str, limit: int) -> list[int]:
+    """The highest ids of people's messages in a place whose lines are not deleted, at most so many.
+
+    Ids are numbers.
+    """
+    gone = select(revisions.c.line).where(revisions.c.deleted)
+    query = (
+        select(posts.c.message)
+        .where(posts.c.place == place, posts.c.heard, posts.c.line.not_in(gone))
+        .order_by(func.length(posts.c.message).desc(), posts.c.message.desc())
+        .limit(limit)
+    )
+    return [int(message) for message in connection.execute(query).scalars()]
+
+
+def newest(connection: Connection, patterns: Sequence[str]) -> int:
+    """The highest number of a person's message that was heard in places like these (SQL)."""
+    like = or_(*(posts.c.place.like(each) for each in patterns))
+    return _highest(connection, and_(like, posts.c.heard))
 
 
 def highest(connection: Connection, patterns: Sequence[str], place: str, before: str) -> int:

@@ -61,6 +61,14 @@ class Sessions:
         """The highest id of a message that was heard in a place; "" before the first."""
         return await self._front.look(lambda found: places.last_heard(found, place))
 
+    async def heard(self, place: str, limit: int) -> list[int]:
+        """The highest ids of people's messages in a place that are not deleted, as far as known."""
+        return await self._front.look(lambda found: places.heard_at(found, place, limit))
+
+    async def newest(self, patterns: Sequence[str]) -> int:
+        """The highest number of a person's message that was heard in places like these (SQL)."""
+        return await self._front.look(lambda found: places.newest(found, patterns))
+
     async def highest(self, patterns: Sequence[str], place: str, before: str) -> int:
         """The highest number that a message had before an event, as far as that is certain."""
         return await self._front.look(lambda found: places.highest(found, patterns, place, before))

@@ -66,7 +66,7 @@ class Inward:
         self._held: dict[Client, list[tuple[int, Job]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
         self._names: dict[int, str] = {}
-        self._missed = Missed(reception.sessions, clock, options, household, self._hear)
+        self._missed = Missed(crowd, reception, clock, options, household, self._hear, self._edit)
         self._tasks = Tasks()
 
     async def close(self) -> None:
@@ -78,6 +78,7 @@ class Inward:
     def began(self, client: Client) -> None:
         """A session began: what is heard now waits until what was missed is read."""
         self._held.setdefault(client, [])
+        self._missed.began(client)
 
     def ready(self, client: Client) -> None:
         """Its servers are known: read what was missed."""
@@ -87,6 +88,7 @@ class Inward:
 
     def message(self, client: Client, message: discord.Message) -> None:
         """Somebody said something."""
+        self._missed.heard(client, message.id)
         self._put(client, message.channel.id, lambda: self._hear(client, message))
 
     def edited(self, client: Client, event: discord.RawMessageUpdateEvent) -> None:
@@ -111,6 +113,7 @@ class Inward:
     def forget(self, client: Client) -> None:
         """This client is no more."""
         self._held.pop(client, None)
+        self._missed.forget(client)
 
     # ------------------------------------------------------------ one queue for each place
 
@@ -155,7 +158,7 @@ class Inward:
                 break
 
     async def _catch_up(self, client: Client) -> None:
-        """Let every known place read what was missed first, then what was heard meanwhile."""
+        """Let every place read what was missed first, then what was heard meanwhile."""
         for channel, job in [*await self._missed.jobs(client), *self._held.pop(client, [])]:
             self._queue(channel, job)
 

@@ -1,31 +1,55 @@
-"""Missed: what was said on Discord while nobody of ours was there, read when an account is back.
+"""Missed: what happened on Discord while nobody of ours was there, read when an account is back.
 
-Each known place is read from the message that was heard there last. Does not know what is done
-with a message; does not cover the order with what is heard meanwhile (inward.py keeps that).
+    a known place    --> what was said since the line that was heard there last; and, among the
+                         lines before it, what was edited or deleted meanwhile
+    any other place  --> what was said since the last line that was heard anywhere
+
+Ids of Discord's messages are in the order of time, so the highest one that was heard is the
+watermark: without it, at the very first start, nothing is read. Nothing is taken for deleted
+because it is not in an answer: Discord is asked for it, and has to say that there is no such
+message. Lines of ours are not judged.
+
+Does not cover direct messages of people who never wrote before (bots cannot list those), threads
+that were closed meanwhile, and reactions: a stop sign that was put on a line during a gap is not
+obeyed late, since what it was to stop is over. Does not know what is done with a message, nor the
+order with what is heard meanwhile (inward.py keeps that).
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import datetime
+from functools import partial
 from typing import Protocol
 
 import aiohttp
 
 import discord
 from loopforge.errors import LedgerError, SendFailed
-from loopforge.io.discord.client import Client
-from loopforge.io.discord.crowd import Seat, channel_of, find
+from loopforge.io.discord.client import Client, Talk, rights
+from loopforge.io.discord.crowd import Crowd, Seat, channel_of, find, place_of
 from loopforge.io.discord.options import Options
 from loopforge.io.discord.troubles import failed
-from loopforge.io.session import Sessions
+from loopforge.io.reception import Reception
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
 Job = Callable[[], Awaitable[None]]
-Hear = Callable[[Client, discord.Message], Awaitable[None]]
+Take = Callable[[Client, discord.Message], Awaitable[None]]
+Open = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
+"""Where messages can be in a server."""
 TRIES = (1.0, 2.0, 5.0, 15.0)
 """Seconds between tries to read, or to write down what the ledger could not take."""
+MARGIN = 60_000 << 22
+"""A minute, in ids: what is said at the same time in many places is heard in any order."""
+BACK = 50
+"""Lines before the last one that was heard which are looked at again."""
+FRESH = 50
+"""Places without a room that are read after one gap, those first where something was said last."""
+UNKNOWN_MESSAGE = 10008
+"""Discord's code for a message that is no more."""
 
 
 class Reading(Protocol):
@@ -39,34 +63,91 @@ class Reading(Protocol):
 
 
 class Missed:
-    """Reads what was missed; `hear` takes each message in."""
+    """Reads what was missed; `hear` takes each message in, `edit` one that was changed."""
 
     def __init__(
-        self, sessions: Sessions, clock: Clock, options: Options, reading: Reading, hear: Hear
+        self,
+        crowd: Crowd,
+        reception: Reception,
+        clock: Clock,
+        options: Options,
+        reading: Reading,
+        hear: Take,
+        edit: Take,
     ) -> None:
-        self._sessions, self._clock, self._options = sessions, clock, options
-        self._reading, self._hear = reading, hear
+        self._crowd, self._reception, self._sessions = crowd, reception, reception.sessions
+        self._clock, self._options, self._reading = clock, options, reading
+        self._hear, self._edit = hear, edit
+        self._newest: dict[int, int] = {}
+        self._marks: dict[Client, int] = {}
+        self._start: int | None = None
+        self._asking = asyncio.Lock()
+
+    # ------------------------------------------------------------ the watermark
+
+    def heard(self, client: Client, message: int) -> None:
+        """A client was told of a message just now."""
+        index = self._crowd.index(client)
+        self._newest[index] = max(self._newest.get(index, 0), message)
+
+    def began(self, client: Client) -> None:
+        """A session began: what is after the newest that its account heard was missed."""
+        self._marks[client] = self._newest.get(self._crowd.index(client), 0)
+
+    def forget(self, client: Client) -> None:
+        """This client is no more."""
+        self._marks.pop(client, None)
+
+    async def _mark(self, client: Client) -> int:
+        """The watermark of a client; 0 if nobody was heard on Discord so far."""
+        async with self._asking:
+            if self._start is None:
+                self._start = await self._sessions.newest(["discord:%"])
+        return self._marks.get(client, 0) or self._start
+
+    # ------------------------------------------------------------ what is to be read
 
     async def jobs(self, client: Client) -> list[tuple[int, Job]]:
         """What is to be read by a client that is back: channels, and what reads each."""
-        places: dict[str, str] = {}
         try:
+            mark = await self._mark(client)
             places = await self._sessions.all("discord")
         except LedgerError as error:
             log.critical("what was missed on Discord cannot be found out: %s", error)
-
-        def missed(place: str, room: str) -> Job:
-            return lambda: self._missed(client, place, room)
-
+            return []
         for room in set(places.values()):
             self._reading.attend(room)
-        return [(channel_of(place), missed(place, room)) for place, room in places.items()]
+        found: list[tuple[int, Job]] = []
+        for place, room in places.items():
+            job = partial(self._known, client, place, room, mark)
+            found.append((channel_of(place), partial(self._tried, client, place, job)))
+        for channel, after in self._fresh(client, places, mark):
+            job = partial(self._unknown, client, channel, after, channel.last_message_id or 0)
+            found.append((channel.id, partial(self._tried, client, place_of(channel.id), job)))
+        return found
 
-    async def _missed(self, client: Client, place: str, room: str) -> None:
-        """Hear what was missed in a place; what is said there meanwhile waits for it."""
+    def _fresh(self, client: Client, places: dict[str, str], mark: int) -> list[tuple[Open, int]]:
+        """Places without a room in which something was said, each with what it was said after."""
+        if not mark:
+            return []
+        found = [
+            (channel, after)
+            for guild in client.guilds
+            for after in [max(mark - MARGIN, _joined(guild))]
+            for channel in _channels(guild)
+            if (channel.last_message_id or 0) > after
+            and place_of(channel.id) not in places
+            and _readable(client, channel)
+        ]
+        if len(found) > FRESH:
+            log.warning("of %d places with something new, %d are read", len(found), FRESH)
+        return sorted(found, key=lambda each: -(each[0].last_message_id or 0))[:FRESH]
+
+    async def _tried(self, client: Client, place: str, job: Job) -> None:
+        """Read a place; what is said there meanwhile waits for it."""
         for pause in (*TRIES, None):
             try:
-                await self._read(client, place, room)
+                await job()
             except (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError) as error:
                 failure = failed(error, place)
                 log.info("what was missed in %s could not be read: %s", place, failure.why)
@@ -76,20 +157,87 @@ class Missed:
             else:
                 return
 
-    async def _read(self, client: Client, place: str, room: str) -> None:
-        """Hear what was said in a place since the last message that was heard there."""
+    # ------------------------------------------------------------ reading
+
+    async def _known(self, client: Client, place: str, room: str, mark: int) -> None:
+        """Hear what was said in a place of a room since the last line that was heard there."""
         channel = await find(client, channel_of(place))
         if channel is None:
             return
         await self._reading.tidy(Seat(client, channel), room)
-        last = await self._sessions.last(place)
-        if not last:
-            return
-        after, count = discord.Object(int(last)), 0
+        last = int(await self._sessions.last(place) or 0)
+        if last and self._crowd.first(channel.id) is client and _readable(client, channel):
+            await self._look_back(
+                client, channel, last, discord.utils.snowflake_time(max(mark - MARGIN, 0))
+            )
+        if last or mark:
+            await self._read(client, channel, last or mark)
+
+    async def _unknown(self, client: Client, channel: Open, after: int, newest: int) -> None:
+        """The same where nobody was heard so far; not if another of ours has read it by now."""
+        if int(await self._sessions.last(place_of(channel.id)) or 0) < newest:
+            await self._read(client, channel, after)
+
+    async def _read(self, client: Client, channel: Talk, after: int) -> None:
+        count = 0
         async for message in channel.history(
-            after=after, limit=self._options.catch_up, oldest_first=True
+            after=discord.Object(after), limit=self._options.catch_up, oldest_first=True
         ):
             await self._hear(client, message)
             count += 1
         if count == self._options.catch_up:
-            log.warning("more than %d messages were missed in %s", count, place)
+            log.warning("more than %d messages were missed in %s", count, place_of(channel.id))
+
+    async def _look_back(self, client: Client, channel: Talk, last: int, since: datetime) -> None:
+        """Take in what became of the last lines that were heard: one call, and one for each gone.
+
+        Only edits after the watermark are new: a name in a text may read otherwise now than then.
+        """
+        upto = discord.Object(last + 1)
+        stands = {each.id: each async for each in channel.history(limit=BACK, before=upto)}
+        for message in sorted(stands.values(), key=lambda each: each.id):
+            if message.edited_at is not None and message.edited_at >= since:
+                await self._edit(client, message)
+        place = place_of(channel.id)
+        lowest = min(stands) if len(stands) == BACK else 0
+        for id in await self._sessions.heard(place, BACK):
+            if lowest <= id <= last and id not in stands and await _gone(channel, id):
+                await self._reception.deleted(place, str(id))
+
+
+def _channels(guild: discord.Guild) -> Iterator[Open]:
+    """Where messages can be in a server, with the threads and posts that are open."""
+    yield from guild.text_channels
+    yield from guild.voice_channels
+    yield from guild.stage_channels
+    yield from guild.threads
+
+
+def _joined(guild: discord.Guild) -> int:
+    """The lowest id since our account is there: what was said before was never for its ears."""
+    me: discord.Member | None = guild.me
+    return (
+        discord.utils.time_snowflake(me.joined_at)
+        if me is not None and me.joined_at is not None
+        else 0
+    )
+
+
+def _readable(client: Client, channel: object) -> bool:
+    """Whether the past can be read there: without the right to, Discord says there is none."""
+    if not client.sees(channel):
+        return False
+    if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
+        return True
+    return rights(channel).read_message_history
+
+
+async def _gone(channel: Talk, message: int) -> bool:
+    """Whether Discord says that there is no such message. Raises what it says otherwise."""
+    try:
+        await channel.fetch_message(message)
+    except discord.NotFound as error:
+        if error.code != UNKNOWN_MESSAGE:
+            raise
+        return True
+    return False

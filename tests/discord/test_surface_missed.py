@@ -1,0 +1,135 @@
+"""What happened on Discord while nobody of ours was there: new places, edits, deletions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.room import Heard, LineDeleted, LineEdited, Stopped
+from tests.discord.lodging import Lodging, lodged
+from tests.discord.twin import Twin
+from tests.discord.words import Place
+
+pytestmark = pytest.mark.anyio
+HISTORY, ONE = "GET /channels/*/messages", "GET /channels/*/messages/*"
+
+
+async def test_places_where_nobody_was_heard_before(city: Twin, tmp_path: Path) -> None:
+    """A first line during a gap is heard, wherever it can be read; what was there before is not."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    alley, mall, forum = city.channel("alley"), city.channel("mall"), city.forum("forum")
+    empty, vault = city.channel("empty"), city.channel("vault")
+    await city.say(ben, mall, "long ago")
+    city.town.clock.advance(3600)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await home.hears(plaza, "maya, hello")
+        assert not await home.room(mall)
+        await home.delivered(plaza)
+    await city.say(ben, alley, "maya, first here")
+    await city.say(ben, mall, "maya, second here")
+    walk = await city.thread(ben, plaza, "walking")
+    await city.say(ben, walk, "maya, where to?")
+    post = await city.post(ben, forum, "Bread", "maya, which one?")
+    await city.say(ben, vault, "a secret")
+    await city.forbid(maya, vault, "read_message_history")
+    before = len(city.calls)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.hears(alley, "maya, first here")
+        await home.hears(mall, "maya, second here")
+        await home.hears(walk, "maya, where to?")
+        await home.hears(post.id, "maya, which one?")
+        assert not await home.room(vault)
+        await city.until(lambda: city.lines(alley)[-1].by == "Maya")
+        asked = [call.path for call in city.calls[before:] if call.method == "GET"]
+    assert not [path for path in asked if str(empty.id) in path or str(vault.id) in path]
+
+
+async def test_a_first_line_in_the_gap_of_a_connection(city: Twin, tmp_path: Path) -> None:
+    """An account that was away alone reads new places too, though others of ours heard meanwhile."""
+    maya, bram, ben = city.bot("Maya"), city.bot("Bram"), city.person("ben")
+    plaza, alley = city.channel("plaza"), city.channel("alley")
+    await city.forbid(bram, alley, "view_channel")
+    async with lodged(city, tmp_path, {maya: "maya", bram: "merlin"}) as home:
+        await city.say(ben, plaza, "one")
+        await home.hears(plaza, "one")
+        gate = city.faults.hold("GET /users/@me", bot="Maya")
+        await city.cut(maya, 4004)
+        await gate.reached.wait()
+        await city.say(ben, alley, "first here")
+        city.town.clock.advance(3600)
+        await city.say(ben, plaza, "two")
+        await home.hears(plaza, "one", "two")
+        gate.release()
+        await home.hears(alley, "first here")
+
+
+async def _changes(home: Lodging, place: Place) -> tuple[dict[str, str], list[str]]:
+    """What lines were changed to, and which were deleted; by what was said at first, or its id."""
+    events = await home.events(place)
+    said = {e.id: e.body.source for e in events if isinstance(e.body, Heard)}
+    edits = {said[e.body.line]: str(e.body.text) for e in events if isinstance(e.body, LineEdited)}
+    return edits, [said.get(e.body.line, "") for e in events if isinstance(e.body, LineDeleted)]
+
+
+async def test_edits_and_deletions_in_a_gap(city: Twin, tmp_path: Path) -> None:
+    """What people changed or took away while nobody was there is so in the room when we are back."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        one = await city.say(ben, plaza, "one")
+        two = await city.say(ben, plaza, "two")
+        three = await city.say(ben, plaza, "maya, three")
+        await home.hears(plaza, "one", "two", "maya, three")
+        await home.delivered(plaza)
+        await city.until(lambda: city.lines(plaza)[-1].by == "Maya")
+        await home.settled(plaza)
+        await home.delivered(plaza)
+    await city.edit(ben, one, "uno")
+    await city.delete(ben, two)
+    await city.react(ben, three, "🛑")
+    four = await city.say(ben, plaza, "four")
+    before = len(city.calls)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        while len(await home.heard(plaza)) < 4:
+            await home.app.stamp.clock.sleep(0.02)
+        assert await _changes(home, plaza) == ({str(one.id): "uno"}, [str(two.id)])
+        assert not [e for e in await home.events(plaza) if isinstance(e.body, Stopped)]
+        made = [c.path for c in city.calls[before:] if c.method == "GET" and "messages" in c.path]
+        assert len([path for path in made if path.endswith("/messages")]) <= 3  # with its drafts
+        assert len([path for path in made if "/messages/" in path]) == 1
+    before = len(city.calls)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "five")
+        while len(await home.heard(plaza)) < 5:
+            await home.app.stamp.clock.sleep(0.02)
+        assert len((await _changes(home, plaza))[1]) == 1
+        assert not [c for c in city.calls[before:] if f"/messages/{two.id}" in c.path]
+        assert [e.body.source for e in await home.events(plaza) if isinstance(e.body, Heard)][
+            3
+        ] == str(four.id)
+
+
+async def test_what_cannot_be_read_is_not_deleted(city: Twin, tmp_path: Path) -> None:
+    """A line is deleted when Discord says so, not because an answer lacks it or a right is gone."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        one = await city.say(ben, plaza, "one")
+        await city.say(ben, plaza, "two")
+        await home.hears(plaza, "one", "two")
+    await city.delete(ben, one)
+    await city.forbid(maya, plaza, "read_message_history")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "three")
+        await home.hears(plaza, "one", "two", "three")
+        assert await _changes(home, plaza) == ({}, [])
+    await city.allow(maya, plaza)
+    refusal = city.faults.refuse(ONE, 50001, message="Missing Access")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "four")
+        await home.hears(plaza, "one", "two", "three", "four")
+        assert await _changes(home, plaza) == ({}, [])
+    city.faults.plan.remove(refusal)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.eventually(plaza, LineDeleted)
+        assert await _changes(home, plaza) == ({}, [str(one.id)])
