@@ -91,3 +91,62 @@ async def test_a_mate_uses_no_tool_for_who_may_not_have_it_used(tmp_path: Path) 
         events = await home.events()
         assert any(isinstance(event.body, ToolUsed) for event in events)
         assert any(isinstance(event.body, Judged) for event in events)
+
+
+async def test_no_name_stands_for_everyone_or_for_two(home: Home) -> None:
+    """Who calls themselves "everyone" or like somebody else gets nothing that is not theirs."""
+    await crowded(home)
+    people, front = home.app.people, home.app.front
+    for account, name in (("1", "everyone"), ("2", "ana"), ("3", "ana talk")):
+        person = await people.meet("discord", account, name)
+        await front.arrive(home.room, person.id, name, "discord")
+
+    async def rights(argument: str) -> str:
+        return await front.act(home.room, "", "rights", argument)
+
+    assert (await rights("Everyone talk")).startswith("Everybody here may")
+    ana = home.people["ana"]
+    with pytest.raises(InputError, match=f"write one's id instead: {ana}"):
+        await rights("ana talk stop")
+    assert await rights(f"@{ana} stop") == "ana may halt mates."
+    assert await rights("ana talk none") == "ana talk may do nothing here but read."
+    assert (await home.app.rooms.state(home.room)).rights.keys() == {
+        "everyone",
+        ana,
+        (await people.meet("discord", "3")).id,
+    }
+
+
+async def test_selves_of_one_person_are_one_name(home: Home) -> None:
+    """Rights go to whom somebody became, whichever of their accounts was here before."""
+    await crowded(home)
+    people, front, ana = home.app.people, home.app.front, home.people["ana"]
+    other = await people.meet("discord", "2", "ana")
+    await front.arrive(home.room, other.id, "ana", "discord")
+    await home.app.linking.claim(await home.app.linking.offer_code(ana), "discord", "2")
+    await front.act(home.room, "", "rights", "ana talk")
+    assert list((await home.app.rooms.state(home.room)).rights) == [ana]
+
+
+async def test_nobody_gives_more_than_they_have(home: Home) -> None:
+    """Who may change the room, but has no tools used, gives tools to nobody: not to themselves."""
+    await crowded(home)
+    act, ana = home.app.front.act, home.people["ana"]
+    await act(home.room, "", "rights", "ana talk change tools:clock")
+    for more in ("ana all", "ben talk tools", "everyone stop tools:clock,shell"):
+        with pytest.raises(InputError, match="that they do not have"):
+            await act(home.room, ana, "rights", more)
+    assert await act(home.room, ana, "rights", "ben talk stop tools:clock")
+    assert await act(home.room, ana, "rights", "ben none")
+    assert await act(home.room, "", "rights", "ana all")
+
+
+async def test_tools_are_named_as_they_are_written(home: Home) -> None:
+    """Capital letters of a tool's name are kept; a colon without a tool is not all of them."""
+    await crowded(home)
+    act, ana = home.app.front.act, home.people["ana"]
+    await act(home.room, "", "rights", "Ana Talk TOOLS:getWeather,clock")
+    assert (await home.app.rooms.state(home.room)).rights[ana].tools == ("getWeather", "clock")
+    for wrong in ("ana tools:", "ana tools: clock", "ana talk:clock"):
+        with pytest.raises(InputError):
+            await act(home.room, "", "rights", wrong)

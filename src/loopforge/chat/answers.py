@@ -16,6 +16,7 @@ from loopforge.chat.house import stream_of
 from loopforge.chat.members import EVERYTHING, Sight, sight
 from loopforge.chat.menu import help_text
 from loopforge.chat.perceive import route_of
+from loopforge.chat.reading import platform
 from loopforge.chat.rules import Rules
 from loopforge.chat.server import Rooms
 from loopforge.chat.state import RoomState
@@ -111,9 +112,7 @@ class Answers:
             "Mates speak when they are called." if state.quiet else "Mates may speak uncalled.",
         ]
         for key, place in state.places.items():
-            lines.append(
-                f"Part of this room: {place.name} on {key.partition(':')[0].capitalize()}."
-            )
+            lines.append(f"Part of this room: {place.name} on {platform(key)}.")
         for mate, one in state.stand_ins.items():
             lines.append(f"{self._name(one.mate)} answers for {self._name(mate)}.")
         going = self._waiting(stream_of(asked.room))

@@ -6,10 +6,11 @@ Whether somebody may is decided before (commands.py, by the menu and the rights 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from typing import Literal, get_args
+from typing import Literal
 
+from loopforge.chat import granting
 from loopforge.chat.asking import Asking, handle_of, line_of, must_be_here
-from loopforge.chat.rights import ANY, EVERYONE, KEEPERS, RIGHTS, WHOM, Grant, granted, wording
+from loopforge.chat.rights import granted, wording
 from loopforge.chat.server import LONGEST_TITLE, Rooms, clean
 from loopforge.chat.state import RoomState
 from loopforge.chat.triggers import CALLS
@@ -22,7 +23,6 @@ from loopforge.core.room import (
     MateJoined,
     MateLeft,
     PolicyChosen,
-    Right,
     RightsSet,
     TalkSet,
     Titled,
@@ -40,10 +40,6 @@ MAKING = {
     "edit": "Say which mate and what it is to be, such as /mate edit otto You are Otto. ...",
 }
 """What /mate does for the owner, and how to ask for it."""
-HOW_RIGHTS = (
-    "Say for whom and what, such as /rights everyone talk stop, or /rights Ana talk tools:clock; "
-    f"whom: {EVERYONE}, {KEEPERS}, or somebody's name; what: {', '.join(RIGHTS)}, all, or none."
-)
 
 
 class Orders:
@@ -207,9 +203,9 @@ class Orders:
 
     async def mate(self, asked: Asking) -> str:
         """Choose, or tell, who answers what is said to mates and names none."""
-        word, _, rest = asked.argument.partition(" ")
+        word, rest = _parted(asked.argument)
         if word in MAKING and self._workshop is not None:
-            return await self._made(self._workshop, asked, word, rest.strip())
+            return await self._made(self._workshop, asked, word, rest)
         state, known = await self._rooms.state(asked.room), self._rooms.mates
         if asked.argument:
             none = asked.argument == NOBODY
@@ -226,17 +222,17 @@ class Orders:
         """Make a mate, or give one another character; for the home's owner alone."""
         if not asked.owner and asked.person:
             raise InputError(f"/mate {word} is for the owner of this home.")
-        name, _, more = rest.partition(" ")
+        name, more = _parted(rest)
         if not name:
             raise InputError(MAKING[word])
         if word == "new":
-            mate = await workshop.new(name, more.strip(), asked.person)
+            mate = await workshop.new(name, more, asked.person)
             await self._rooms.add(asked.room, asked.person, MateJoined(mate=mate.handle))
             return (
                 f"{mate.name} is made, and is here now. /mate edit {mate.handle} gives a character."
             )
         handle = handle_of(name, self._rooms.mates)
-        if not more.strip():
+        if not more:
             return f"{handle} is:\n\n{workshop.character(handle)}\n\n{MAKING[word]}"
         mate = await workshop.edit(handle, more, asked.person)
         return f"{mate.name} has another character from now on; the one before stays on record."
@@ -259,54 +255,19 @@ class Orders:
         """Set, or tell, who may do what."""
         state = await self._rooms.state(asked.room)
         if not asked.argument:
-            return _rights_of(state)
-        who, words = _whom(state, asked.argument)
-        grant = _grant(words)
+            return granting.told(state)
+        who, grant = granting.read(state, asked.argument, self._rooms.same)
+        own = granted(state, asked.person, keeper=asked.keeper, owner=asked.owner)
+        if not (own | granting.held(state, who)).holds(grant):
+            raise InputError(
+                "Nobody gives rights that they do not have; the owner of this home has them all."
+            )
         body = RightsSet(who=who, rights=grant.rights, tools=grant.tools)
         await self._rooms.add(asked.room, asked.person, body)
-        return wording(_named(state, who), grant)
+        return wording(granting.named(state, who), grant)
 
 
-def _rights_of(state: RoomState) -> str:
-    """Who may do what here, a sentence each."""
-    told = [wording(WHOM[EVERYONE], granted(state, "?"))]
-    if state.places:
-        told.append(wording(WHOM[KEEPERS], granted(state, "?", keeper=True)))
-    set_for = [who for who in state.rights if who not in WHOM]
-    told += [wording(_named(state, who), state.rights[who]) for who in set_for]
-    return "\n".join([*told, "The owner of this home may do everything."])
-
-
-def _named(state: RoomState, who: str) -> str:
-    known = state.people.get(who) or state.former.get(who)
-    return WHOM.get(who) or (str(known.name) if known else "Somebody")
-
-
-def _whom(state: RoomState, argument: str) -> tuple[str, list[str]]:
-    """For whom rights are set, and the words after that; a name may have several words."""
-    folded = argument.casefold().removeprefix("@")
-    names = {str(person.name): id for id, person in state.people.items()}
-    whom = {EVERYONE: EVERYONE, KEEPERS: KEEPERS, **names, **{id: id for id in state.people}}
-    for name in sorted(whom, key=len, reverse=True):
-        rest = folded.removeprefix(name.casefold())
-        if rest != folded and (not rest or rest[0] == " "):
-            return whom[name], rest.split()
-    raise Unknown(f"{argument.split()[0]!r} is nobody here. {HOW_RIGHTS}")
-
-
-def _grant(words: list[str]) -> Grant:
-    """The rights that some words name: "talk stop", "talk tools:clock,calendar", "all", "none"."""
-    if not words:
-        raise InputError(HOW_RIGHTS)
-    if words == ["all"]:
-        return Grant(rights=RIGHTS, tools=(ANY,))
-    rights: list[Right] = []
-    tools: list[str] = []
-    for word in words if words != [NOBODY] else []:
-        name, _, listed = word.partition(":")
-        if name not in get_args(Right):
-            raise InputError(f"{name!r} is no right. {HOW_RIGHTS}")
-        rights += [right for right in RIGHTS if right == name]
-        if name == "tools":
-            tools += [tool for tool in listed.split(",") if tool] or [ANY]
-    return Grant(rights=tuple(dict.fromkeys(rights)), tools=tuple(dict.fromkeys(tools)))
+def _parted(text: str) -> tuple[str, str]:
+    """The first word, and what follows it, on the same line or the next."""
+    first, *more = text.split(maxsplit=1) or [""]
+    return first, more[0].strip() if more else ""

@@ -6,7 +6,8 @@
 Where nobody set anything: in a room without a place of a platform, and in private places,
 everybody may do everything. In a group or a thread everybody may talk and stop; the rest is for
 keepers (who may manage that place on its platform) and for the home's owner, who may do everything
-everywhere. What is set for one person counts alone; keepers have what everyone has as well.
+everywhere. What is set for one person counts alone; keepers have what everyone has as well. Nobody
+gives others more than they may do themselves.
 
 Pure. Does not know how a keeper is found out: the surface says it, and a line says it of itself.
 """
@@ -44,6 +45,12 @@ class Grant(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Both together."""
         rights = tuple(right for right in RIGHTS if right in (*self.rights, *other.rights))
         return Grant(rights=rights, tools=tuple(dict.fromkeys((*self.tools, *other.tools))))
+
+    def holds(self, other: Grant) -> bool:
+        """Whether all of the other is in this one."""
+        tools = other.tools if "tools" in other.rights else ()
+        mine = self.tools if "tools" in self.rights else ()
+        return set(other.rights) <= set(self.rights) and (ANY in mine or set(tools) <= set(mine))
 
 
 FULL = Grant(rights=RIGHTS, tools=(ANY,))

@@ -469,6 +469,10 @@ class Rooms:
         """The mates of this home, in any room or none."""
         return self._mates
 
+    def same(self, person: str) -> str:
+        """The id of the person whom this one became; the same for who is still themselves."""
+        return self._people.same(person)
+
     async def state(self, room: str) -> RoomState:
         """The room's state, to read from."""
         return await self._known(room)
