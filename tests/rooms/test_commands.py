@@ -21,6 +21,8 @@ async def test_every_command_of_the_menu_does_something(home: Home) -> None:
         except LoopforgeError as error:
             told = str(error)
         assert told, command.name
+    with pytest.raises(InputError, match="Say what is meant: /triggers MATE"):
+        await home.does("ana", "triggers")
     with pytest.raises(Unknown, match="Known: stop"):
         await home.does("ana", "dance")
 
@@ -188,7 +190,7 @@ async def test_the_owner_makes_mates_where_people_talk(home: Home) -> None:
     made = await front.act(home.room, ana, "mate", "new Bruno baker of bread", owner=True)
     assert made.startswith("Bruno is made, and is here now.")
     assert "bruno" in (await front.settings_of(home.room)).mates
-    told = await front.act(home.room, ana, "mate", "edit bruno You knead.", owner=True)
+    told = await front.act(home.room, ana, "mate", "edit bruno\nYou knead.", owner=True)
     assert told.startswith("Bruno has another character")
     mate = home.app.roster.get("bruno")
     assert (mate.prompt, mate.role) == ("You knead.", "baker of bread")

@@ -82,6 +82,8 @@ class Commands:
         right: Right = command.right
         if not free and not may(state, person, right, keeper=keeper, owner=owner):
             raise InputError(f"/{name} is for {who_may(state, right)}.")
+        if command.needs and not asked.argument:
+            raise InputError(f"Say what is meant: {usage(command)}, {command.help}.")
         return await self._table[name](asked)
 
     async def complete(self, room: str, person: str, name: str, begun: str) -> list[str]:

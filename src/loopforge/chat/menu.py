@@ -31,6 +31,11 @@ class Command(Struct, frozen=True, kw_only=True):
     private: bool = False
     complete: Choices = ""
 
+    @property
+    def needs(self) -> bool:
+        """Whether it means nothing without an argument."""
+        return bool(self.argument) and not self.argument.startswith("[")
+
 
 COMMANDS: tuple[Command, ...] = (
     Command(name="stop", argument="", help="halt everything mates do here, at once", right="stop"),

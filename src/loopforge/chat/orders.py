@@ -166,7 +166,7 @@ class Orders:
     async def triggers(self, asked: Asking) -> str:
         """Set, or tell, what may call a mate."""
         state = await self._rooms.state(asked.room)
-        said, *calls = asked.argument.split() or [""]
+        said, *calls = asked.argument.split()
         mate = self._mate(state, said)
         if calls == [NOBODY]:
             calls = []
@@ -195,8 +195,6 @@ class Orders:
 
     async def remove(self, asked: Asking) -> str:
         """Send a mate out."""
-        if not asked.argument:
-            raise InputError("Say which mate is to leave, such as /remove merlin.")
         mate = self._mate(await self._rooms.state(asked.room), asked.argument)
         await self._rooms.add(asked.room, asked.person, MateLeft(mate=mate))
         return f"{mate} has left."
