@@ -130,6 +130,20 @@ async def test_passwords_are_set_and_changed(house: House) -> None:
     assert await accounts.sessions(owner.person) == []
 
 
+async def test_a_changed_password_voids_the_link_to_a_new_one(house: House) -> None:
+    """Who changed their password is not undone by a link that somebody still holds."""
+    owner, _ = await house.owner("Ana")
+    ben, _ = await house.member("Ben", owner.person)
+    accounts = house.accounts
+    token = await accounts.renewal(ben.person, owner.person)
+    await accounts.set_password(ben.person, SECRET, "another good one", ben.session)
+    with pytest.raises(NotLetIn, match="sets no password"):
+        await accounts.renew(token, "a stranger's words", MOBILE)
+    token = await accounts.renewal(ben.person, owner.person)
+    await accounts.renew(token, SECRET, MOBILE)
+    assert await accounts.renewing(token) == ""
+
+
 async def test_a_password_changed_twice_at_once(house: House) -> None:
     """Of two changes that began with the same old password, one wins, and that one signs in."""
     owner, _ = await house.owner()

@@ -8,7 +8,7 @@ Knows rows; does not know who may do what.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -194,12 +194,7 @@ def kept(link: LinkRow) -> Work:
 
 def renewal(link: LinkRow) -> Work:
     """Keep a link to a new password, in place of an earlier one for the same person."""
-    return together(_unoffered([link.invite]), kept(link))
-
-
-def _unoffered(people: Collection[str]) -> Work:
-    gone = invites.delete().where(invites.c.invite.in_(people), invites.c.kind == RENEWAL)
-    return lambda change: _run(change, gone)
+    return together(voided([link.invite], RENEWAL), kept(link))
 
 
 def spent(digest: str, refusal: Exception, kind: str = OWNER) -> Work:
@@ -220,7 +215,7 @@ def coded(link: LinkRow, now: datetime) -> Work:
 
 
 def voided(names: Collection[str], kind: str) -> Work:
-    """Let the codes of these names be good no longer."""
+    """Let the links or codes of these names be good no longer."""
     gone = invites.delete().where(invites.c.invite.in_(names), invites.c.kind == kind)
     return lambda change: _run(change, gone)
 
@@ -237,8 +232,9 @@ def over(ended: Collection[str]) -> Work:
 
 
 def secured(person: str, password: str) -> Work:
-    """Keep a person's password, in place of another."""
-    return lambda change: _run(change, _PASSWORD, {"person": person, "password": password})
+    """Keep a person's password, in place of another; no link to a new one is good any longer."""
+    row = {"person": person, "password": password}
+    return together(lambda change: _run(change, _PASSWORD, row), voided([person], RENEWAL))
 
 
 def unchanged(person: str, password: str, refusal: Exception) -> Work:
@@ -255,12 +251,14 @@ def unchanged(person: str, password: str, refusal: Exception) -> Work:
 def emptied(person: str) -> Work:
     """Let a person's password, the link to a new one, and sessions go."""
     tables = (_without(accounts, [person]), _without(sessions, [person]))
-    return together(*tables, _unoffered([person]))
+    return together(*tables, voided([person], RENEWAL))
 
 
 def _without(table: Table, people: Collection[str]) -> Work:
     return lambda change: _run(change, table.delete().where(table.c.person.in_(people)))
 
 
-def _run(change: Connection, statement: Executable, row: dict[str, object] | None = None) -> None:
+def _run(
+    change: Connection, statement: Executable, row: Mapping[str, object] | None = None
+) -> None:
     change.execute(statement, row)
