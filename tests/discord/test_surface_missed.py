@@ -133,3 +133,24 @@ async def test_what_cannot_be_read_is_not_deleted(city: Twin, tmp_path: Path) ->
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await home.eventually(plaza, LineDeleted)
         assert await _changes(home, plaza) == ({}, [str(one.id)])
+
+
+async def test_events_that_lack_something(city: Twin, tmp_path: Path) -> None:
+    """A message or an edit that comes spoiled is asked for, and the connection goes on."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        texts = []
+        for key in ("author", "content", "mentions", "type"):
+            city.faults.spoil("MESSAGE_CREATE", key)
+            line = await city.say(ben, plaza, f"without {key}")
+            await city.say(ben, plaza, f"after {key}")
+            texts += [f"without {key}", f"after {key}"]
+        city.faults.spoil("MESSAGE_REACTION_ADD", "user_id")
+        await city.react(ben, line, "🥖")
+        await home.hears(plaza, *texts)
+        for key in ("author", "content"):
+            city.faults.spoil("MESSAGE_UPDATE", key)
+            await city.edit(ben, line, f"edited without {key}")
+            while (await _changes(home, plaza))[0] != {str(line.id): f"edited without {key}"}:
+                await home.app.stamp.clock.sleep(0.02)
+    assert city.identified == ["Maya"]

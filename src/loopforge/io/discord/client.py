@@ -1,6 +1,9 @@
 """One account of ours as a client of discord.py: what it hears goes to its Ears at once, in order.
 
-Only raw events are used, so that messages count which were said before it started. Does not decide
+Only raw events are used, so that messages count which were said before it started. An event that
+discord.py does not understand would end its connection: it is logged once and passed over, and a
+message in it is asked for again. Without what a session stands on (READY, its servers) or without
+the channel of a message, the connection does end, and what was missed is read. Does not decide
 anything, and does not start again by itself (surface.py does).
 """
 
@@ -8,6 +11,8 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import aiohttp
@@ -24,6 +29,13 @@ PATIENCE = 30.0
 NOBODY = discord.AllowedMentions.none()
 """What mates say rings nobody's bell, whatever stands in it."""
 
+VITAL = ("READY", "RESUMED", "GUILD_CREATE")
+"""Events without which a session is none."""
+SAID = ("MESSAGE_CREATE", "MESSAGE_UPDATE")
+"""Events that bring a message."""
+NEEDED = ("author", "mentions", "role_mentions")
+"""What discord.py leaves out of a message that came without it."""
+
 Talk = (
     discord.TextChannel
     | discord.VoiceChannel
@@ -32,6 +44,11 @@ Talk = (
     | discord.DMChannel
 )
 """Where messages can be."""
+
+
+def whole(message: discord.Message) -> bool:
+    """Whether a message came with all that is needed of it."""
+    return all(hasattr(message, name) for name in NEEDED)
 
 
 def rights(channel: discord.abc.GuildChannel | discord.Thread) -> discord.Permissions:
@@ -54,6 +71,9 @@ class Ears(Protocol):
 
     def edited(self, client: Client, event: discord.RawMessageUpdateEvent) -> None:
         """A message was changed, or Discord added something to it."""
+
+    def spoiled(self, client: Client, channel: int, message: int, *, edited: bool) -> None:
+        """A message was said or changed, and came without what is needed of it."""
 
     def deleted(self, client: Client, channel: int, messages: set[int]) -> None:
         """Messages are no more."""
@@ -85,6 +105,10 @@ class Client(discord.Client):
         self.tree = app_commands.CommandTree(self)
         self.privates: dict[int, discord.DMChannel] = {}
         self._ears = ears
+        self._told: set[str] = set()
+        parsers = self._connection.parsers  # discord.py has no other place for this
+        for event in parsers.keys() - set(VITAL):
+            parsers[event] = partial(self._parse, event, parsers[event])
 
     @property
     def id(self) -> int:
@@ -120,11 +144,19 @@ class Client(discord.Client):
 
     async def on_message(self, message: discord.Message) -> None:
         """Somebody said something."""
-        self._ears.message(self, message)
+        if whole(message):
+            self._ears.message(self, message)
+        else:
+            self._tell(SAID[0])
+            self._ears.spoiled(self, message.channel.id, message.id, edited=False)
 
     async def on_raw_message_edit(self, event: discord.RawMessageUpdateEvent) -> None:
         """A message was changed."""
-        self._ears.edited(self, event)
+        if whole(event.message):
+            self._ears.edited(self, event)
+        else:
+            self._tell(SAID[1])
+            self._ears.spoiled(self, event.channel_id, event.message_id, edited=True)
 
     async def on_raw_message_delete(self, event: discord.RawMessageDeleteEvent) -> None:
         """A message is no more."""
@@ -146,3 +178,36 @@ class Client(discord.Client):
         """A handler failed: said without what it was given, which may hold anything."""
         error = sys.exc_info()[1]
         log.error("%s of Discord was not handled: %s", event, scrub(repr(error)))
+
+    # ------------------------------------------------------------ what comes spoiled
+
+    def _parse(self, event: str, parse: Callable[[Any], object], data: Any) -> None:
+        """Let discord.py take an event in. Raises what it does if more than this would be lost."""
+        try:
+            parse(data)
+        except Exception as error:
+            channel, id = _id(data, "channel_id"), _id(data, "id")
+            if event in SAID and channel and id:
+                self._tell(event, error)
+                self.dispatch("spoiled", channel, id, edited=event == SAID[1])  # after those before
+            elif event in SAID or event.startswith("MESSAGE_DELETE"):
+                raise
+            else:
+                self._tell(event, error)
+
+    async def on_spoiled(self, channel: int, message: int, *, edited: bool) -> None:
+        """A message came without what is needed of it."""
+        self._ears.spoiled(self, channel, message, edited=edited)
+
+    def _tell(self, event: str, error: Exception | None = None) -> None:
+        """Say once of each kind that it comes spoiled; never what it holds."""
+        if event not in self._told:
+            self._told.add(event)
+            why = type(error).__name__ if error is not None else "something in it is missing"
+            log.warning("%s of Discord was not understood and is passed over: %s", event, why)
+
+
+def _id(data: Any, key: str) -> int:
+    """An id in a payload; 0 if there is none."""
+    found = str(data.get(key) or "") if isinstance(data, dict) else ""
+    return int(found) if found.isdecimal() else 0

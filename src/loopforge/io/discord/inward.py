@@ -16,16 +16,16 @@ from collections import deque
 from typing import Protocol
 
 import discord
-from loopforge.chat.places import Spot
 from loopforge.core.room import File
 from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
-from loopforge.io.discord.client import NOBODY, Client
+from loopforge.io.discord.client import NOBODY, Client, Talk
 from loopforge.io.discord.crowd import Crowd, Seat, find, place_of
 from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.missed import TRIES, Job, Missed, Reading
 from loopforge.io.discord.options import Options
 from loopforge.io.discord.reading import account_of, addressed, body_of, speaks, spot_of
+from loopforge.io.discord.threads import Threads, Venue
 from loopforge.io.discord.troubles import scrub
 from loopforge.io.reception import STOP_SIGNS, Coming, Reception
 from loopforge.runtime.ports import Clock
@@ -58,10 +58,11 @@ class Inward:
         clock: Clock,
         options: Options,
         household: Household,
+        threads: Threads,
     ) -> None:
         self._crowd, self._reception, self._hooks = crowd, reception, hooks
         self._files, self._clock, self._options = files, clock, options
-        self._household = household
+        self._household, self._threads = household, threads
         self._queues: dict[int, asyncio.Queue[Job]] = {}
         self._held: dict[Client, list[tuple[int, Job]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
@@ -96,12 +97,21 @@ class Inward:
         if event.message.edited_at is not None:
             self._change(client, event.channel_id, lambda: self._edit(client, event.message))
 
+    def spoiled(self, client: Client, channel: int, message: int, *, edited: bool) -> None:
+        """A message came without what is needed of it: ask for it, in its turn."""
+
+        async def work() -> None:
+            await self._missed.again(client, channel, message, edited=edited)
+
+        (self._change if edited else self._put)(client, channel, work)
+
     def deleted(self, client: Client, channel: int, messages: set[int]) -> None:
         """Messages are no more."""
 
         async def work() -> None:
             for each in sorted(messages):
-                await self._reception.deleted(place_of(channel), str(each))
+                for place in await self._threads.places(channel, each):
+                    await self._reception.deleted(place, str(each))
 
         self._change(client, channel, work)
 
@@ -168,11 +178,22 @@ class Inward:
         """Take one message in, once, whichever of our bots brought it."""
         if message.id in self._known or not speaks(message) or await self._is_ours(message):
             return
-        channel = client.met(message.channel) or await find(client, message.channel.id)
-        if channel is None:
+        if await self._threads.heard(message):
             return
-        seat, spot = Seat(client, channel), spot_of(channel, message.author.display_name)
-        self._names[message.author.id] = message.author.display_name
+        channel = client.met(message.channel) or await find(client, message.channel.id)
+        if channel is not None:
+            self._names[message.author.id] = message.author.display_name
+            await self._bring(client, message, channel)
+
+    async def thread(self, client: Client, message: discord.Message) -> str:
+        """Open a thread on a message, since somebody asks for it; what they are told."""
+        ours = await self._is_ours(message)
+        return await self._threads.ask(client, message, self._bring, ours=ours)
+
+    async def _bring(
+        self, client: Client, message: discord.Message, channel: Talk, venue: Venue | None = None
+    ) -> None:
+        seat = Seat(client, channel)
         files, problems = await self._files.taken(message)
         text = body_of(message, self._crowd, channel)
         if not text.strip() and not files:
@@ -180,7 +201,7 @@ class Inward:
             await self._answer(seat, message, " ".join(problems))
             return
         try:
-            notice = await self._take(client, message, spot, text, files)
+            notice = await self._take(seat, message, text, files, venue)
         except (BadLine, TooLarge, InputError) as error:
             self._files.settled(files)
             notice = str(error)
@@ -188,28 +209,38 @@ class Inward:
         await self._answer(seat, message, " ".join([notice, *problems]).strip())
 
     async def _take(
-        self, client: Client, message: discord.Message, spot: Spot, text: str, files: list[File]
+        self,
+        seat: Seat,
+        message: discord.Message,
+        text: str,
+        files: list[File],
+        venue: Venue | None,
     ) -> str:
-        if not await self._reception.sessions.known(spot.key):
+        if not await self._reception.sessions.known(place_of(seat.channel.id)):
             await self._crowd.gathered()  # else whoever connects last is in no new room
         reference = message.reference if message.type is discord.MessageType.reply else None
         replied = reference.message_id if reference is not None else None
-        coming = Coming(
-            spot=spot,
-            mates=self._crowd.mates_in(message.channel) or self._crowd.mates_of(client.account),
-            message=str(message.id),
-            account=account_of(message),
-            name=message.author.display_name,
-            text=text,
-            at=message.created_at,
-            reply_to=str(replied or ""),
-            ours=await self._to_us(reference),
-            bot=message.author.bot,
-            keeper=_keeps(message),
-            called=self._shared(message),
-            files=tuple(files),
-        )
-        taken = await self._reception.take(coming)
+        ours = await self._to_us(reference)
+        try:
+            venue = venue or await self._threads.venue(*seat, message, text, ours=ours)
+            coming = Coming(
+                spot=spot_of(venue.channel, message.author.display_name),
+                mates=venue.mates,
+                message=str(message.id),
+                account=account_of(message),
+                name=message.author.display_name,
+                text=text,
+                at=self._clock.now() if venue.moved else message.created_at,
+                reply_to="" if venue.moved else str(replied or ""),
+                ours=ours,
+                bot=message.author.bot,
+                keeper=_keeps(message),
+                called=venue.called or self._shared(message),
+                files=tuple(files),
+            )
+            taken = await self._reception.take(coming)
+        finally:
+            self._threads.begun(message.id)
         self._files.settled(files)
         if taken.room:
             self._household.attend(taken.room)
@@ -255,21 +286,25 @@ class Inward:
         channel = client.met(message.channel)
         if channel is not None:
             text = body_of(message, self._crowd, channel)
-            place, account = place_of(channel.id), account_of(message)
-            await self._reception.edited(place, str(message.id), account, text)
+            account = account_of(message)
+            for place in await self._threads.places(channel.id, message.id):
+                await self._reception.edited(place, str(message.id), account, text)
 
     async def _react(self, client: Client, event: discord.RawReactionActionEvent) -> None:
         """Take in an emoji; what a stop sign did is told to who put it there."""
-        place, message = place_of(event.channel_id), str(event.message_id)
+        message = str(event.message_id)
         back, account = event.event_type == "REACTION_REMOVE", str(event.user_id)
         name = await self._named(client, event)
-        told = await self._reception.reacted(
-            place, message, account, name, str(event.emoji), back=back
-        )
+        told = ""
+        for place in await self._threads.places(event.channel_id, event.message_id):
+            shown = await self._reception.reacted(
+                place, message, account, name, str(event.emoji), back=back
+            )
+            told = shown or told
         channel = await find(client, event.channel_id)
         stops = str(event.emoji) in STOP_SIGNS and not back
         if channel is not None and stops and self._household.drafting(event.message_id):
-            mates = self._crowd.mates_in(channel)
+            mates = await self._threads.mates(client, channel)
             spot = spot_of(channel, name)
             told = await self._reception.command(spot, mates, account, name, "stop", "")
         if channel is not None and told:

@@ -28,7 +28,7 @@ import aiohttp
 
 import discord
 from loopforge.errors import LedgerError, SendFailed
-from loopforge.io.discord.client import Client, Talk, rights
+from loopforge.io.discord.client import Client, Talk, rights, whole
 from loopforge.io.discord.crowd import Crowd, Seat, channel_of, find, place_of
 from loopforge.io.discord.options import Options
 from loopforge.io.discord.troubles import failed
@@ -48,6 +48,8 @@ BACK = 50
 """Lines before the last one that was heard which are looked at again."""
 FRESH = 50
 """Places without a room that are read after one gap, those first where something was said last."""
+FAILURES = (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError, RuntimeError)
+"""What a call may raise; a client that was closed meanwhile raises a RuntimeError."""
 UNKNOWN_MESSAGE = 10008
 """Discord's code for a message that is no more."""
 
@@ -143,21 +145,40 @@ class Missed:
             log.warning("of %d places with something new, %d are read", len(found), FRESH)
         return sorted(found, key=lambda each: -(each[0].last_message_id or 0))[:FRESH]
 
-    async def _tried(self, client: Client, place: str, job: Job) -> None:
-        """Read a place; what is said there meanwhile waits for it."""
+    async def _tried(self, client: Client | None, place: str, job: Job) -> None:
+        """Read a place, as long as a client is there; what is said there meanwhile waits for it."""
         for pause in (*TRIES, None):
             try:
                 await job()
-            except (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError) as error:
+            except FAILURES as error:
                 failure = failed(error, place)
                 log.info("what was missed in %s could not be read: %s", place, failure.why)
-                if pause is None or failure.final or client.is_closed():
+                gone = client is not None and client.is_closed()
+                if pause is None or failure.final or gone:
                     return
                 await self._clock.sleep(pause)
             else:
                 return
 
     # ------------------------------------------------------------ reading
+
+    async def again(self, client: Client, channel: int, message: int, *, edited: bool) -> None:
+        """Take in one message whose event was spoiled, as Discord gives it now."""
+
+        async def job() -> None:
+            seat = await self._seat(client, channel)
+            told = await seat.channel.fetch_message(message)
+            if whole(told):
+                await (self._edit if edited else self._hear)(seat.client, told)
+
+        await self._tried(None, place_of(channel), job)
+
+    async def _seat(self, client: Client, channel: int) -> Seat:
+        """This client, or if it is no more whoever of us is there. Raises SendFailed."""
+        found = await find(client, channel) if not client.is_closed() else None
+        if found is not None:
+            return Seat(client, found)
+        return await self._crowd.seat(place_of(channel))
 
     async def _known(self, client: Client, place: str, room: str, mark: int) -> None:
         """Hear what was said in a place of a room since the last line that was heard there."""
