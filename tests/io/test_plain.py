@@ -83,6 +83,13 @@ async def test_a_failing_model_is_told_and_is_no_failure(tmp_path: Path) -> None
     assert "[Maya cannot answer just now: the model did not reply.]" in err
 
 
+async def test_an_address_stands_apart_from_its_bracket(tmp_path: Path) -> None:
+    """A terminal that makes links of addresses does not take the closing bracket into one."""
+    link_to = "Once, within the hour:\nhttp://127.0.0.1:8777/enter/AbC-1_"
+    _, _, err = await talk(tmp_path, b"hi\n", Temper(tells=link_to))
+    assert f"[{link_to} ]" in err
+
+
 async def test_a_draft_that_is_taken_back_is_told(tmp_path: Path) -> None:
     """A withdrawn draft is not printed as a line; that it was withdrawn is said."""
     code, out, err = await talk(tmp_path, b"hi\n", Temper(withdraws=True))

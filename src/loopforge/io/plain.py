@@ -119,9 +119,7 @@ class Plain:
             plain["text"] = str(body.text)
             plain["reply_to"] = body.reply_to
             plain["mine"] = isinstance(body, Heard) and self._link.mine(body.source)
-            plain |= {
-                name: True for name in ("bot", "late", "untrusted") if getattr(body, name, False)
-            }
+            plain |= {name: True for name in MARKS if getattr(body, name, False)}
             if files := files_of(event):
                 plain["files"] = files
         elif isinstance(body, LineEdited | LineDeleted):
@@ -152,7 +150,9 @@ class Plain:
         print(text, file=self._out, flush=True)
 
     def _notice(self, text: str) -> None:
-        print(f"[{text}]", file=self._err, flush=True)
+        *_, last = text.split() or [""]
+        apart = " " if "://" in last else ""  # a bracket would be taken for the address's last sign
+        print(f"[{text}{apart}]", file=self._err, flush=True)
 
     def _miss(self, number: int, why: str) -> None:
         self.missed += 1
