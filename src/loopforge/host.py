@@ -118,6 +118,7 @@ def manners_of(settings: Settings) -> Manners:
     return Manners(
         streams=settings.platform_streaming,
         marks=settings.platform_marks,
+        threads=settings.discord_threads,
         patience=timedelta(hours=settings.platform_patience_hours),
         limits=Limits(settings.upload_limit_bytes, settings.file_limit_bytes),
     )

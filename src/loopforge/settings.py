@@ -233,6 +233,12 @@ class Settings:
     telegram_dm: Literal["pairing", "open", "allowlist"] = setting(
         "pairing", "The same on Telegram.", "Platforms"
     )
+    discord_threads: Literal["off", "answer"] = setting(
+        "off",
+        "Whether a line that calls a mate in a channel of Discord is answered there (off), or in a "
+        "thread that the mate opens on it (answer).",
+        "Platforms",
+    )
     platform_streaming: bool = setting(
         True, "Whether platforms show what a mate is saying while it says it.", "Platforms"
     )

@@ -36,8 +36,10 @@ from loopforge.core.room import (
     Marked,
     PersonReacted,
     Reacted,
+    RightsSet,
+    Told,
 )
-from loopforge.core.words import public
+from loopforge.core.words import Words, public
 from loopforge.errors import Unknown
 from loopforge.ledger.revised import standing
 from loopforge.ledger.tables import Readable
@@ -205,6 +207,22 @@ class Front:
     async def arrive(self, room: str, person: str, name: str, surface: str) -> None:
         """Somebody is in a place of this room, and therefore in it."""
         await self._rooms.arrive(room, person, name, surface)
+
+    async def branch(self, room: str, of: str, told: str = "") -> None:
+        """A room begins where a line of another one (or of none, "") stands: its rights hold here.
+
+        `told` is what the room says of how it began. A room in which there is a line began before.
+        """
+        if (await self._rooms.state(room)).lines:
+            return
+        rights = (await self._rooms.state(of)).rights if of else {}
+        bodies: list[RightsSet | Told] = [
+            RightsSet(who=who, rights=grant.rights, tools=grant.tools)
+            for who, grant in rights.items()
+        ]
+        if told:
+            bodies.append(Told(text=Words(told)))
+        await self._rooms.add(room, "", *bodies)
 
     async def look(self, work: Callable[[Connection], T]) -> T:
         """Read tables by hand (chat/places.py has the questions)."""

@@ -16,7 +16,7 @@ import importlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -85,6 +85,7 @@ class Manners(Struct, frozen=True, kw_only=True):
 
     streams: bool = True
     marks: bool = True
+    threads: Literal["off", "answer"] = "off"
     patience: timedelta = timedelta(hours=12)
     limits: Limits = Limits(5_000_000, 200_000)
     servers: Mapping[str, str] = {}
@@ -310,7 +311,13 @@ class Platforms:
                     parts.artifacts,
                     parts.clock,
                     parts.dice,
-                    Options(stream=manners.streams, marks=manners.marks, files=manners.limits),
+                    Options(
+                        stream=manners.streams,
+                        marks=manners.marks,
+                        threads=manners.threads,
+                        patience=manners.patience,
+                        files=manners.limits,
+                    ),
                     manners.connector,
                 )
                 return Attached(

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Sequence
 
 from loopforge.io.discord.crowd import Crowd, Seat
+from loopforge.io.discord.threads import carrier
 from loopforge.io.discord.troubles import scrub
 from loopforge.io.session import Sessions
 from loopforge.runtime.tasks import Tasks
@@ -77,7 +78,8 @@ class Marks:
 
     async def _all(self, found: Sequence[tuple[Seat, int]], new: str, old: str) -> None:
         for seat, id in found:
-            message, me = seat.channel.get_partial_message(id), seat.client.user
+            message = carrier(seat.channel, id).get_partial_message(id)
+            me = seat.client.user
             try:
                 if new:
                     await message.add_reaction(new)

@@ -31,6 +31,7 @@ from loopforge.errors import LedgerError, SendFailed
 from loopforge.io.discord.client import Client, Talk, rights, whole
 from loopforge.io.discord.crowd import Crowd, Seat, channel_of, find, place_of
 from loopforge.io.discord.options import Options
+from loopforge.io.discord.threads import carrier
 from loopforge.io.discord.troubles import failed
 from loopforge.io.reception import Reception
 from loopforge.runtime.ports import Clock
@@ -256,7 +257,7 @@ def _readable(client: Client, channel: object) -> bool:
 async def _gone(channel: Talk, message: int) -> bool:
     """Whether Discord says that there is no such message. Raises what it says otherwise."""
     try:
-        await channel.fetch_message(message)
+        await carrier(channel, message).fetch_message(message)
     except discord.NotFound as error:
         if error.code != UNKNOWN_MESSAGE:
             raise

@@ -24,6 +24,7 @@ from loopforge.io.discord.live import Live
 from loopforge.io.discord.options import Options, State
 from loopforge.io.discord.outward import Outward
 from loopforge.io.discord.slash import Slash
+from loopforge.io.discord.threads import Threads
 from loopforge.io.discord.troubles import failed, refused, scrub
 from loopforge.io.discord.voices import Voices
 from loopforge.io.reception import Reception
@@ -65,7 +66,10 @@ class Discord:
         self._outward = Outward(
             self._crowd, voices, sessions, front, self._hooks, files, self._drafts
         )
-        self._inward = Inward(self._crowd, reception, self._hooks, files, clock, options, self)
+        self._threads = Threads(self._crowd, sessions, front, clock, options)
+        self._inward = Inward(
+            self._crowd, reception, self._hooks, files, clock, options, self, self._threads
+        )
         self._slash = Slash(self._crowd, reception)
         self._tasks = Tasks()
         self._over = asyncio.Event()
@@ -84,6 +88,7 @@ class Discord:
         await self._tasks.close()
         await self._inward.close()
         await self._slash.close()
+        await self._threads.close()
         await self._live.close()
         await self._drafts.close()
         await self._hooks.close()
