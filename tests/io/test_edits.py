@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations, pairwise
 
 from hypothesis import example, given
@@ -9,13 +10,12 @@ from hypothesis import strategies as st
 
 from loopforge.io.edits import (
     SLOWEST,
+    Change,
     Delete,
     Edit,
     Pace,
     Post,
-    applied,
     changes,
-    drafted,
 )
 from loopforge.io.fences import left_open
 from loopforge.io.split import split
@@ -25,6 +25,25 @@ STEPS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.2, 0.7, 3.0]), st.sampled_from(["more", "look", "429"])),
     max_size=40,
 )
+
+
+def applied(shown: Sequence[str], made: Sequence[Change]) -> tuple[str, ...]:
+    """What is shown after these changes."""
+    standing: list[str | None] = list(shown)
+    for change in made:
+        match change:
+            case Post(text=text):
+                standing.append(text)
+            case Edit(at=at, text=text):
+                standing[at] = text
+            case Delete(at=at):
+                standing[at] = None
+    return tuple(text for text in standing if text is not None)
+
+
+def drafted(text: str, limit: int) -> tuple[str, ...]:
+    """The messages that show a text, finished or not."""
+    return tuple(piece.text for piece in split(text, limit)) if text.strip() else ()
 
 
 @given(TEXTS, TEXTS)
@@ -71,12 +90,6 @@ def test_a_draft_grows_into_the_final_text(text: str, limit: int) -> None:
         shown = applied(shown, changes(shown, wanted))
     shown = applied(shown, changes(shown, drafted(text, limit)))
     assert shown == tuple(piece.text for piece in split(text, limit) if text.strip())
-
-
-def test_a_draft_of_nothing_is_no_message() -> None:
-    """Blank text shows nothing; an open block is shown closed."""
-    assert drafted(" \n", 40) == ()
-    assert drafted("Look:\n```py\nx = 1", 40) == ("Look:\n```py\nx = 1\n```",)
 
 
 # ---------------------------------------------------------------- pace

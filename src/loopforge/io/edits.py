@@ -1,7 +1,7 @@
 """Streaming by edits: what to post, edit and delete so that a place shows a text as it grows.
 
-`drafted` says which messages a text is, `changes` how to get there from those that stand, `Pace`
-when. A platform shows messages in the order in which they came, so a new one is always the last.
+`changes` says how to get to the messages of a text from those that stand, `Pace` when. A platform
+shows messages in the order in which they came, so a new one is always the last.
 
 Has no clock: moments are seconds on any clock that never goes back, and are given. Does not send,
 and does not know which message a platform knows by which id.
@@ -9,11 +9,11 @@ and does not know which message a platform knows by which id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from loopforge.io.split import VOID, split
+from loopforge.io.split import VOID
 
 GAP = 1.0
 """Seconds between two edits of one message; platforms allow about so many."""
@@ -49,14 +49,6 @@ class Delete(Struct, frozen=True, tag="delete"):
 Change = Post | Edit | Delete
 
 
-def drafted(text: str, limit: int) -> tuple[str, ...]:
-    """The messages that show a text, finished or not; none while it is blank.
-
-    A block of code that is still open is shown closed. Raises InputError for a limit under 40.
-    """
-    return tuple(piece.text for piece in split(text, limit)) if text.strip(VOID) else ()
-
-
 def changes(shown: Sequence[str], wanted: Sequence[str]) -> list[Change]:
     """The fewest changes that make `wanted` of `shown`; among equals, those that delete least.
 
@@ -76,20 +68,6 @@ def changes(shown: Sequence[str], wanted: Sequence[str]) -> list[Change]:
         if shown[i] != wanted[j]:
             found.append(Edit(i, wanted[j]))
     return found[::-1]
-
-
-def applied(shown: Sequence[str], made: Iterable[Change]) -> tuple[str, ...]:
-    """What is shown after these changes."""
-    standing: list[str | None] = list(shown)
-    for change in made:
-        match change:
-            case Post(text=text):
-                standing.append(text)
-            case Edit(at=at, text=text):
-                standing[at] = text
-            case Delete(at=at):
-                standing[at] = None
-    return tuple(text for text in standing if text is not None)
 
 
 Cost = tuple[int, int]
