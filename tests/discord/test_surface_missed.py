@@ -154,3 +154,26 @@ async def test_events_that_lack_something(city: Twin, tmp_path: Path) -> None:
             while (await _changes(home, plaza))[0] != {str(line.id): f"edited without {key}"}:
                 await home.app.stamp.clock.sleep(0.02)
     assert city.identified == ["Maya"]
+
+
+async def test_what_an_account_said_that_is_late(city: Twin, tmp_path: Path) -> None:
+    """A line that the shared bot's webhook said is not a stranger's to who connects before it."""
+    maya, house, ben = city.bot("Maya"), city.bot("House"), city.person("ben")
+    house.application = house.id  # as of every bot since 2016
+    plaza, bots = city.channel("plaza"), {maya: "maya", house: ("merlin", "zuzu")}
+    async with lodged(city, tmp_path, bots) as home:
+        said = city.faults.hold("POST /webhooks/*/*", carried=True)
+        await city.say(ben, plaza, "merlin, hello")
+        await said.reached.wait()
+    late = city.faults.hold("GET /users/@me", bot="House")
+    async with lodged(city, tmp_path, bots, wait=False) as home:
+        await late.reached.wait()
+        await city.say(ben, plaza, "one more")
+        await home.hears(plaza, "merlin, hello", "one more")
+        late.release()
+        await home.connected()
+        await home.settled(plaza)
+        await home.delivered(plaza)
+        assert await home.heard(plaza) == ["merlin, hello", "one more"]
+    said.release()
+    assert [line.by for line in city.lines(plaza)] == ["ben", "Merlin", "ben"]

@@ -6,6 +6,7 @@ Waits for an account that is about to be back. Does not send, and does not start
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -39,6 +40,16 @@ def channel_of(place: str) -> int:
     return int(place.removeprefix(PREFIX))
 
 
+def user_of(token: str) -> int:
+    """The id of the bot that a token is for, which is its first part; 0 where it is none."""
+    head = token.partition(".")[0]
+    try:
+        plain = base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)).decode("ascii")
+    except ValueError:
+        return 0
+    return int(plain) if plain.isdecimal() else 0
+
+
 def named(channel: object) -> str:
     """What a place is called in a sentence."""
     if isinstance(channel, discord.DMChannel):
@@ -54,6 +65,7 @@ class Crowd:
         self.accounts = tuple(accounts)
         self._mates = mates
         self._clients: dict[int, Client] = {}
+        self._users = {user_of(account.token) for account in accounts} - {0}
         self._states = [State(mates=account.mates) for account in accounts]
         self._changed = asyncio.Event()
         self._late: set[int] = set()
@@ -121,13 +133,25 @@ class Crowd:
         """The client that is this user; None for anybody else."""
         return next((client for client in self._clients.values() if client.id == user), None)
 
+    def us(self, user: int) -> bool:
+        """Whether this user is one of our bots, connected or not."""
+        return user in self._users or self.ours(user) is not None
+
     def applications(self) -> set[int]:
-        """The ids of our applications."""
-        return {each.application_id for each in self._clients.values() if each.application_id}
+        """The ids of our applications, connected or not.
+
+        Since 2016 an application has the id of its bot; an older one's is known when it connects.
+        """
+        known = {each.application_id for each in self._clients.values() if each.application_id}
+        return known | self._users
 
     def name(self, mate: str) -> str:
         """What a mate is called."""
         return self._mates[mate].name if mate in self._mates else mate
+
+    def colour(self, mate: str) -> str:
+        """A mate's colour, as "#rrggbb"; "" for one that is not known."""
+        return self._mates[mate].colour if mate in self._mates else ""
 
     def face(self, mate: str) -> str:
         """A mate's face: an emoji, or a letter."""

@@ -117,7 +117,7 @@ class Inward:
 
     def reacted(self, client: Client, event: discord.RawReactionActionEvent) -> None:
         """An emoji was put on a message, or taken back; our own do not count."""
-        if self._crowd.ours(event.user_id) is None:
+        if not self._crowd.us(event.user_id):
             self._change(client, event.channel_id, lambda: self._react(client, event))
 
     def forget(self, client: Client) -> None:
@@ -257,9 +257,13 @@ class Inward:
         return any(client is not None and client.account.shared for client in met)
 
     async def _is_ours(self, message: discord.Message) -> bool:
-        if self._crowd.ours(message.author.id) is not None:
+        if self._crowd.us(message.author.id):
             return True
-        return message.webhook_id is not None and await self._hooks.ours(message)
+        if message.webhook_id is None:
+            return False
+        if message.application_id not in self._crowd.applications():
+            await self._crowd.gathered()  # it may be of an account that connects only now
+        return await self._hooks.ours(message)
 
     async def _answer(self, seat: Seat, message: discord.Message, text: str) -> None:
         """Say why something was not taken, to somebody who waits for an answer."""

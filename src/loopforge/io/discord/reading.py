@@ -60,9 +60,9 @@ def account_of(message: discord.Message) -> str:
 def addressed(message: discord.Message, crowd: Crowd) -> bool:
     """Whether one of our bots is mentioned or answered."""
     replied = message.reference.resolved if message.reference is not None else None
-    answered = isinstance(replied, discord.Message) and crowd.ours(replied.author.id) is not None
+    answered = isinstance(replied, discord.Message) and crowd.us(replied.author.id)
     users = mentioned(message.content).users
-    return answered or any(crowd.ours(user) is not None for user in users)
+    return answered or any(crowd.us(user) for user in users)
 
 
 def _names(message: discord.Message, crowd: Crowd, channel: Talk, text: str) -> Names:
