@@ -200,8 +200,10 @@ class Rest(Gateway):
                 return self._webhook(asked, int(channel))
             case ["GET", "channels" | "guilds", _, "webhooks"]:
                 return [self._owned(asked, one) for one in self._dispatch_rest(asked)]
-            case ["GET" | "PATCH", "webhooks", _]:
+            case ["GET", "webhooks", _]:
                 return self._owned(asked, self._dispatch_rest(asked))
+            case ["PATCH", "webhooks", webhook]:
+                return self._changed(asked, int(webhook))
             case [_, "webhooks", webhook, _, *_] if int(webhook) in self.town.webhooks:
                 return self._execute(asked, int(webhook))
             case ["POST", "interactions", *_]:
@@ -282,11 +284,27 @@ class Rest(Gateway):
         made = self._dispatch_rest(asked)
         assert asked.bot is not None
         self.town.owners[int(made["id"])] = asked.bot
+        self._face(int(made["id"]), asked.body)
         return self._owned(asked, made)
+
+    def _changed(self, asked: Asked, webhook: int) -> Any:
+        """A webhook's name and picture; SimCord has no picture."""
+        body = {key: value for key, value in asked.body.items() if key != "avatar"}
+        plain = Asked(asked.bot, asked.method, asked.path, asked.query, body, [], asked.reason)
+        made = self._dispatch_rest(plain)
+        self._face(webhook, asked.body)
+        return self._owned(asked, made)
+
+    def _face(self, webhook: int, body: dict[str, Any]) -> None:
+        if "avatar" in body:
+            image = body["avatar"]
+            face = None if image is None else sha256(image.encode()).hexdigest()[:32]
+            self.town.users[webhook].avatar = face
 
     def _owned(self, asked: Asked, webhook: dict[str, Any]) -> dict[str, Any]:
         """A webhook of an application: others do not see its token."""
         owner = self.town.owners.get(int(webhook["id"]))
+        webhook = {**webhook, "avatar": self.town.users[int(webhook["id"])].avatar}
         if owner is None:
             return webhook
         shown = {**webhook, "application_id": str(owner.application)}

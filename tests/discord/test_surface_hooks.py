@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import re
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from loopforge.chat.places import Spot
+from loopforge.core.colour import given_to
 from loopforge.core.room import Heard, Said
+from loopforge.io.picture import picture
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 from tests.rooms.conftest import write_mates
@@ -15,8 +20,14 @@ from tests.rooms.conftest import write_mates
 pytestmark = pytest.mark.anyio
 
 
+def face_of(mate: str, colour: str = "") -> str:
+    """The mark by which the city knows a mate's picture."""
+    data = base64.b64encode(picture(mate, colour or given_to(mate))).decode()
+    return sha256(f"data:image/png;base64,{data}".encode()).hexdigest()[:32]
+
+
 async def test_mates_of_a_shared_bot_have_names_of_their_own(city: Twin, tmp_path: Path) -> None:
-    """Who is named answers under their own name, by one webhook for the channel; none is heard."""
+    """Who is named answers under their own name and face, by a webhook each; none is heard."""
     house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {house: "*"}) as home:
         await city.say(ben, plaza, "maya, hello")
@@ -29,19 +40,76 @@ async def test_mates_of_a_shared_bot_have_names_of_their_own(city: Twin, tmp_pat
         assert await home.said(plaza) == ["maya", "merlin"]
     answers = city.lines(plaza)[1::2]
     assert [line.by for line in answers] == ["Maya", "Merlin"]
-    assert len({line.webhook for line in answers} - {None}) == 1
-    made = [call for call in city.calls if call.route == f"POST /channels/{plaza.id}/webhooks"]
-    assert len(made) == 1
+    assert len({line.webhook for line in answers} - {None}) == 2
+    assert [line.avatar for line in answers] == [face_of("maya"), face_of("merlin")]
+    made = [hook.name for hook in city.town.webhooks.values()]
+    assert [re.sub(" [0-9a-f]{6}$", "", name) for name in made] == [
+        "Loopforge maya",
+        "Loopforge merlin",
+    ]
 
 
-async def test_a_face_that_is_an_emoji_stands_beside_the_name(city: Twin, tmp_path: Path) -> None:
-    """A mate whose face is an emoji bears it beside its name."""
+async def test_a_face_that_changes(city: Twin, tmp_path: Path) -> None:
+    """A mate with another colour gets its new picture once, on the webhook that it has."""
+    fox = "---\nname: Fox\nface: 🦊\ncolour: '{}'\n---\nYou are Fox.\n"
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    for colour in ("#aa5500", "#0055aa", "#0055aa"):
+        write_mates(tmp_path, (), fox=fox.format(colour))
+        async with lodged(city, tmp_path, {house: "*"}) as home:
+            count = len(city.lines(plaza)) + 2
+            await city.say(ben, plaza, f"fox, hello {count}")
+            await city.until(lambda count=count: len(city.lines(plaza)) == count)  # type: ignore[misc]
+            await home.delivered(plaza)
+        (hook,) = city.town.webhooks.values()
+        assert city.town.users[hook.id].avatar == face_of("fox", colour)
+    assert [call.status for call in city.calls if call.method == "PATCH"] == [200]
+    assert [line.by for line in city.lines(plaza)[1::2]] == ["Fox"] * 3
+    assert city.doubled(plaza) == []
+
+
+async def test_beyond_the_bound_one_webhook_serves_for_all(city: Twin, tmp_path: Path) -> None:
+    """Where people's webhooks leave little room, a mate's emoji stands beside its name."""
     write_mates(tmp_path, (), fox="---\nname: Fox\nface: 🦊\n---\nYou are Fox.\n")
     house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    for n in range(12):
+        city.town.create_webhook(plaza.id, f"news {n}", ben.id)
     async with lodged(city, tmp_path, {house: "*"}):
         await city.say(ben, plaza, "fox, hello")
         await city.until(lambda: len(city.lines(plaza)) == 2)
     assert city.lines(plaza)[-1].by == "Fox 🦊"
+    assert [hook.name for hook in city.town.webhooks.values()][12:] == ["Loopforge"]
+
+
+async def test_eight_webhooks_of_ours_at_most(city: Twin, tmp_path: Path) -> None:
+    """Seven mates have a face of their own; the eighth speaks by the webhook that all share."""
+    names = [f"m{n}" for n in range(8)]
+    files = {n: f"---\nname: {n.upper()}\nface: 🦊\n---\nYou are {n}.\n" for n in names}
+    write_mates(tmp_path, (), **files)
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        for n, name in enumerate(names):
+            await city.say(ben, plaza, f"{name}, hello")
+            await city.until(lambda n=n: len(city.lines(plaza)) == 2 * n + 2)  # type: ignore[misc]
+            await home.delivered(plaza)
+    spoke = [line.by for line in city.lines(plaza)[1::2]]
+    assert spoke == ["M0", "M1", "M2", "M3", "M4", "M5", "M6", "M7 🦊"]
+    assert len(city.town.webhooks) == 8
+
+
+async def test_a_webhook_that_people_took_away(city: Twin, tmp_path: Path) -> None:
+    """A webhook that was deleted is made again, and the line it was to say is said once."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.delivered(plaza)
+        (gone,) = city.town.webhooks
+        city.town.delete_webhook(gone)
+        await city.say(ben, plaza, "maya, again")
+        await city.until(lambda: len(city.lines(plaza)) == 4)
+        await home.delivered(plaza)
+    assert [line.by for line in city.lines(plaza)] == ["ben", "Maya", "ben", "Maya"]
+    assert gone not in city.town.webhooks
 
 
 async def test_a_restart_finds_its_webhook_again(city: Twin, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ read files.
 from __future__ import annotations
 
 import colorsys
+import hashlib
 import io
 from typing import Any, Literal
 
@@ -27,6 +28,12 @@ def picture(handle: str, colour: str, format: Literal["png", "jpeg"] = "png") ->
     more: dict[str, Any] = {"pil_kwargs": {"quality": 95}} if format == "jpeg" else {}
     imsave(drawn, _pixels(handle, colour), format=format, **more)
     return drawn.getvalue()
+
+
+def fingerprint(handle: str, colour: str) -> str:
+    """Six hexadecimal digits that are others as soon as the picture is another one."""
+    seen = f"{SIDE} {_ground(colour)} {portrait(handle, colour)}"
+    return hashlib.sha256(seen.encode()).hexdigest()[:6]
 
 
 def _pixels(handle: str, colour: str) -> Any:

@@ -9,21 +9,29 @@ The same voice posts, changes and takes away. Every failure is a SendFailed. Doe
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 import discord
+from loopforge.errors import SendFailed
 from loopforge.io.discord.client import NOBODY, rights
 from loopforge.io.discord.crowd import Seat, named
 from loopforge.io.discord.troubles import failed
 
 T = TypeVar("T")
+UNKNOWN_HOOK = 10015
+"""Discord's code where a webhook was taken away."""
+
+
+def _nobody(_: discord.Webhook) -> None:
+    """Nobody is told."""
 
 
 class Voice:
     """Speaks in one place. `name` is shown over (hook) or before (`quoted`) what it says.
 
-    `whose`: the mate that the account itself is, "" if it lends its voice.
+    `whose`: the mate that the account itself is, "" if it lends its voice. `names`: all names that
+    a webhook may have borne for this speaker. `lost` is told of a webhook that is there no more.
     """
 
     def __init__(
@@ -33,9 +41,11 @@ class Voice:
         name: str = "",
         quoted: str = "",
         whose: str = "",
+        names: Sequence[str] = (),
+        lost: Callable[[discord.Webhook], None] = _nobody,
     ) -> None:
         self.seat, self.hook, self.name, self.quoted = seat, hook, name, quoted
-        self.whose = whose
+        self.whose, self.names, self._lost = whose, {name, *names}, lost
 
     @property
     def place(self) -> str:
@@ -109,17 +119,18 @@ class Voice:
         partial = self.seat.channel.get_partial_message(message)
         await self._tried(partial.edit(content=text, allowed_mentions=NOBODY))
 
-    async def delete(self, message: int) -> None:
-        """Take it away; quiet where it is gone. Raises SendFailed."""
+    async def delete(self, message: int) -> bool:
+        """Take it away; False where it is gone, or another webhook's. Raises SendFailed."""
         try:
             if self.hook is not None:
                 await self.hook.delete_message(message, thread=self._thread())
             else:
                 await self.seat.channel.get_partial_message(message).delete()
         except discord.NotFound:
-            pass
+            return False
         except Exception as error:
             raise failed(error, self.place) from None
+        return True
 
     def _thread(self) -> Any:
         channel = self.seat.channel
@@ -129,4 +140,8 @@ class Voice:
         try:
             return await work
         except Exception as error:
-            raise failed(error, self.place) from None
+            gone = isinstance(error, discord.NotFound) and error.code == UNKNOWN_HOOK
+            if self.hook is None or not gone:
+                raise failed(error, self.place) from None
+        self._lost(self.hook)
+        raise SendFailed("its webhook was taken away; there will be another one.")

@@ -1,13 +1,14 @@
 """Voices: by which account or webhook somebody is heard in a place.
 
-A mate with an account of its own speaks by that, wherever it is; every other speaker has a webhook
-with their name, and where there can be none, their name before their words.
+A mate with an account of its own speaks by that, wherever it is; every other mate by a webhook with
+its name and face. Where there is no room for one, and for people, one webhook lends itself to all,
+with a name in each call; where there can be none, the name stands before the words.
 """
 
 from __future__ import annotations
 
 import discord
-from loopforge.io.discord.crowd import PREFIX, Crowd, Seat, channel_of
+from loopforge.io.discord.crowd import PREFIX, Crowd, Seat, channel_of, find
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.troubles import failed
 from loopforge.io.discord.voice import Voice
@@ -21,17 +22,18 @@ class Voices:
         self._crowd, self._hooks = crowd, hooks
 
     async def mate(self, place: str, mate: str) -> Voice:
-        """A mate's."""
+        """A mate's: own account, own webhook, everybody's webhook, or name before words."""
         seat = await self._crowd.seat(place, mate)
         if seat.client.account.mates == (mate,):
             return Voice(seat, whose=mate)
         name, face = self._crowd.name(mate), self._crowd.face(mate)
-        if face and not face.isalnum():
-            name = f"{name} {face}"
+        shown = f"{name} {face}" if face and not face.isalnum() else name
         alone = self._crowd.mates_of(seat.client.account) == (mate,)
         if alone and isinstance(seat.channel, discord.DMChannel):
             return Voice(seat, whose=mate)
-        return await self._named(seat, name, f"**{self._crowd.name(mate)}:** ")
+        if (own := await self._hook(seat, mate)) is not None:
+            return self._by(seat, own, name, shown)
+        return await self._named(seat, shown, f"**{name}:** ", name)
 
     async def person(self, place: str, name: str, surface: str) -> Voice:
         """That of a person who is elsewhere: on another platform, or in another place of this."""
@@ -44,6 +46,30 @@ class Voices:
         """That of whichever account is there."""
         return Voice(await self._crowd.seat(place))
 
+    async def behind(self, voice: Voice, message: int) -> Voice | None:
+        """The voice that said a message, if it was another one of ours; None else.
+
+        Lines that stand there may be by another webhook, or an account that the mate had once.
+        """
+        if not voice.reads:
+            return None
+        client, channel = voice.seat
+        try:
+            found = await channel.fetch_message(message)
+        except discord.NotFound:
+            return None
+        except Exception as error:
+            raise failed(error, voice.place) from None
+        if found.webhook_id is not None:
+            hook = await self._hooks.by(channel, found.webhook_id)
+            other = hook is not None and (voice.hook is None or hook.id != voice.hook.id)
+            return Voice(voice.seat, hook) if other else None
+        author = self._crowd.ours(found.author.id)
+        if author is None or (voice.hook is None and author is client):
+            return None
+        seen = await find(author, channel.id)
+        return Voice(Seat(author, seen)) if seen is not None else None
+
     def _where(self, surface: str) -> str:
         """What people call the place where somebody is; Discord's own name is refused in names."""
         if not surface.startswith(PREFIX):
@@ -55,11 +81,24 @@ class Voices:
                 return str(channel.name)
         return "in private"
 
-    async def _named(self, seat: Seat, name: str, quoted: str) -> Voice:
+    async def _hook(self, seat: Seat, mate: str = "") -> discord.Webhook | None:
         try:
-            hook = await self._hooks.of(seat.client, seat.channel)
+            return await self._hooks.of(seat.client, seat.channel, mate)
         except Exception as error:
             raise failed(error, "that place") from None
-        if hook is not None:
-            return Voice(seat, hook, webhook_name(name))
-        return Voice(seat, quoted=quoted)
+
+    async def _named(self, seat: Seat, name: str, quoted: str, *names: str) -> Voice:
+        hook = await self._hook(seat)
+        return (
+            self._by(seat, hook, name, *names) if hook is not None else Voice(seat, quoted=quoted)
+        )
+
+    def _by(self, seat: Seat, hook: discord.Webhook, name: str, *names: str) -> Voice:
+        """By a webhook; `names` are others that it may have borne for the same speaker."""
+        return Voice(
+            seat,
+            hook,
+            webhook_name(name),
+            names=[webhook_name(each) for each in names],
+            lost=self._hooks.lost,
+        )
