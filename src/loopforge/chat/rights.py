@@ -61,20 +61,28 @@ class Ground(Protocol):
     """A place of a platform: its kind is private, group or thread."""
 
     @property
-    def kind(self) -> str: ...  # noqa: D102
+    def kind(self) -> str:
+        """Which of the three."""
+        ...
 
 
 class Held(Protocol):
     """What must be known of a room: its places, what was set, and its lines by id."""
 
     @property
-    def places(self) -> Mapping[str, Ground]: ...  # noqa: D102
+    def places(self) -> Mapping[str, Ground]:
+        """The places of platforms that are part of it, by key."""
+        ...
 
     @property
-    def rights(self) -> Mapping[str, Grant]: ...  # noqa: D102
+    def rights(self) -> Mapping[str, Grant]:
+        """What was set, by person, EVERYONE or KEEPERS."""
+        ...
 
     @property
-    def lines(self) -> Mapping[str, Entry]: ...  # noqa: D102
+    def lines(self) -> Mapping[str, Entry]:
+        """Its lines, by id."""
+        ...
 
 
 # ---------------------------------------------------------------- what a person may do

@@ -79,13 +79,19 @@ class Listener(Protocol):
     """What must be known of a mate: its name, what it cares for, what may call it."""
 
     @property
-    def name(self) -> str: ...  # noqa: D102
+    def name(self) -> str:
+        """What it is called."""
+        ...
 
     @property
-    def interests(self) -> Collection[str]: ...  # noqa: D102
+    def interests(self) -> Collection[str]:
+        """Words that wake its attention."""
+        ...
 
     @property
-    def triggers(self) -> Collection[str]: ...  # noqa: D102
+    def triggers(self) -> Collection[str]:
+        """What may call it."""
+        ...
 
 
 class Thresholds(Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from loopforge.core.factory import Decided, Incident, Reflected
 from loopforge.lab.claims import (
+    AT_HAND,
     DEEP,
     EVENING,
     AnyClaim,
@@ -90,10 +91,10 @@ def _act(claim: Act, row: Decided, grounds: Grounds) -> Borne:
                 row.n, row.day, bell, row.who, row.at, rule.title, rule.text, kept, good, said
             ), only
         case Met():
-            targets, did = row.plan.get("targets", ()), row.outcome.did
-            if did not in ("confront", "help") or not targets:
+            targets, did = row.plan.get("targets", ()), AT_HAND.get(row.outcome.did)
+            if did is None or not targets:
                 return "nobody was spoken up to or helped"
-            return Met(row.n, row.day, bell, row.who, str(targets[0]), did), only  # type: ignore[arg-type]
+            return Met(row.n, row.day, bell, row.who, str(targets[0]), did), only
         case Unseen():
             if good or not row.outcome.seen_good:
                 return "it was good" if good else "it was seen that it was bad"

@@ -72,6 +72,10 @@ class Did(Struct, frozen=True, tag_field="claim", tag="did"):
     consequence: str
 
 
+AtHand = Literal["confront", "help"]
+AT_HAND: dict[str, AtHand] = {"confront": "confront", "help": "help"}
+
+
 class Met(Struct, frozen=True, tag_field="claim", tag="met"):
     """Who was on the other end of an act: spoken up to, or helped."""
 
@@ -80,7 +84,7 @@ class Met(Struct, frozen=True, tag_field="claim", tag="met"):
     bell: int
     who: str
     whom: str
-    did: Literal["confront", "help"]
+    did: AtHand
 
 
 class Unseen(Struct, frozen=True, tag_field="claim", tag="unseen"):

@@ -75,11 +75,13 @@ class Processes:
             for hand in crew:
                 if not hand.busy:
                     hand.employ(give())
-            busy = {hand.pipe: hand for hand in crew if hand.busy}
+            busy = [hand for hand in crew if hand.busy]
             if not busy:
                 return
-            for pipe in wait(list(busy)):
-                take(busy[pipe].heard())  # type: ignore[index]
+            ready = wait([hand.pipe for hand in busy])
+            for hand in busy:
+                if hand.pipe in ready:
+                    take(hand.heard())
 
 
 class _Hand:

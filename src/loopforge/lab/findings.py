@@ -6,8 +6,11 @@ checker does not use these: it finds the same facts its own way, in checking.py.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from loopforge.core.factory import Decided, Incident, Reflected
 from loopforge.lab.claims import (
+    AT_HAND,
     DEEP,
     EVENING,
     AnyClaim,
@@ -32,6 +35,8 @@ from loopforge.lab.wording import direction, quote
 
 Told = tuple[AnyClaim, tuple[int, ...]]
 """A claim with the rows that bear it out."""
+Evening = Literal["day", "self", "resolve"]
+"""What is said at the end of a day: of the day, of oneself, of what is to change."""
 
 
 def ids(*rows: int) -> tuple[int, ...]:
@@ -62,11 +67,11 @@ def did(watch: Watch, row: Decided) -> Told:
 
 def met(watch: Watch, row: Decided) -> Told | None:
     """Who was on the other end of it."""
-    targets, how = row.plan.get("targets", ()), row.outcome.did
-    if how not in ("confront", "help") or not targets or row.verdict == "contained":
+    targets, how = row.plan.get("targets", ()), AT_HAND.get(row.outcome.did)
+    if how is None or not targets or row.verdict == "contained":
         return None
     bell = watch.bell(row.step)
-    return Met(row.n, row.day, bell, row.who, str(targets[0]), how), ids(row.n)  # type: ignore[arg-type]
+    return Met(row.n, row.day, bell, row.who, str(targets[0]), how), ids(row.n)
 
 
 def unseen(watch: Watch, row: Decided) -> Told:
@@ -279,7 +284,7 @@ def believed(row: Decided, evening: Reflected) -> Told | None:
     return claim, ids(row.n, evening.n)
 
 
-def voiced(watch: Watch, evening: Reflected, source: str, *, voice: bool) -> Told | None:
+def voiced(watch: Watch, evening: Reflected, source: Evening, *, voice: bool) -> Told | None:
     """What somebody said in the evening, with its voice as a stage direction."""
     fields = {"day": "summary_of_day", "self": "self_assessment", "resolve": "intended_changes"}
     text = quote(evening.reflection.get(fields[source]))
@@ -292,7 +297,7 @@ def voiced(watch: Watch, evening: Reflected, source: str, *, voice: bool) -> Tol
         evening.day,
         EVENING,
         evening.who,
-        source,  # type: ignore[arg-type]
+        source,
         text,
         aside,
     )

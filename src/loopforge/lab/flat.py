@@ -106,7 +106,7 @@ def decisions(rows: Iterable[Row]) -> Iterator[Flat]:
 def _told(row: Decided) -> Flat:
     """What was true, and what was shown."""
     truth, shown = row.truth, row.shown
-    kinds = [edit.kind for edit in row.edits]
+    kinds: list[str] = [edit.kind for edit in row.edits]
     return {
         "row": row.n,
         "day": row.day,
@@ -132,7 +132,7 @@ def _told(row: Decided) -> Flat:
         **{column: shown.emotions.get(name) for column, name in FEELS.items()},
         **{column: shown.traits.get(name) for column, name in TRAITED.items()},
         "edits": len(kinds),
-        **{kind: kinds.count(kind) for kind in EDITS},  # type: ignore[arg-type]
+        **{kind: kinds.count(kind) for kind in EDITS},
     }
 
 

@@ -20,7 +20,7 @@ from loopforge.lab import reckoning
 from loopforge.lab.claims import EVER, AnyClaim, Did, when
 from loopforge.lab.dice import Luck
 from loopforge.lab.faithful import Names
-from loopforge.lab.findings import Told
+from loopforge.lab.findings import Evening, Told
 from loopforge.lab.phrases import BARE, FAR, phrases
 from loopforge.lab.shaping import BAND_OF
 from loopforge.lab.story import Arc, Day, Scene, Sentence, Story
@@ -305,7 +305,8 @@ class Teller:
     def _quote(self, evening: Reflected) -> Told | None:
         """The freshest that this robot said this evening; nothing where all of it is stale."""
         best: tuple[int, int, Told, list[str]] | None = None
-        for nth, source in enumerate(("resolve", "self", "day")):
+        sources: tuple[Evening, ...] = ("resolve", "self", "day")
+        for nth, source in enumerate(sources):
             voice = evening.who not in self.voiced
             told = found.voiced(self.watch, evening, source, voice=voice)
             if told is None:

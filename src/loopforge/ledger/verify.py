@@ -123,7 +123,7 @@ def verify(
     Without a prefix, also over the file, these views, and the snapshots.
     """
     report = _Report(anchors or {})
-    with _moment(connection):
+    with _Moment(connection):
         try:
             if not prefix:
                 _file(connection, report)
@@ -151,7 +151,7 @@ def verify(
     )
 
 
-class _moment:  # noqa: N801
+class _Moment:
     """One state of the database, whatever is appended meanwhile."""
 
     def __init__(self, connection: Connection) -> None:

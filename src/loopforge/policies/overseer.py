@@ -57,7 +57,7 @@ def overseer(seen: AgentPerception) -> AgentActionPlan:
 def _message(seen: AgentPerception) -> tuple[str, int]:
     """What to say, and how hard, 0 to 4."""
     context = seen.context
-    pressure = AT.get(context.get("pressure", "low"), 1)  # type: ignore[call-overload]
+    pressure = AT.get(context.get("pressure", "low"), 1)
     behind = context.get("quota") == "slipping"
     bad = context.get("accidents", "none") != "none"
     match context.get("style", "supportive"):

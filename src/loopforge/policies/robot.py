@@ -12,7 +12,7 @@ from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import AgentActionPlan, Mode
 from loopforge.core.traits import BANDS, BATTERY
 
-AT = {name: nth for nth, name in enumerate(BANDS)}
+AT: dict[str, int] = {name: nth for nth, name in enumerate(BANDS)}
 POWER = {name: nth for nth, name in enumerate(BATTERY)}
 PUSH = {"hurry": -2, "blame": 2, "deny": -1, "calm": 0, "praise": 0, "silence": 0}
 """How words bear on keeping to a rule, for each step of strength."""
@@ -63,7 +63,7 @@ def _pushed(seen: AgentPerception) -> int:
 
 def _level(seen: AgentPerception, key: str) -> int:
     """What the context says of it, in bands from 0 to 4; the middle where it says nothing."""
-    return AT.get(seen.context.get(key), 2)  # type: ignore[call-overload, no-any-return]
+    return AT.get(seen.context.get(key, ""), 2)
 
 
 def _weighed(seen: AgentPerception) -> int:

@@ -24,7 +24,17 @@ from loopforge.core.events import Answered, Asked, Body, Called, Fact, Planned, 
 from loopforge.core.partial import so_far
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.plan import AgentActionPlan
-from loopforge.core.policy import All, Answer, Ask, Asking, Call, Policy, Reply, Result
+from loopforge.core.policy import (
+    All,
+    Answer,
+    Ask,
+    Asking,
+    Call,
+    Policy,
+    Reply,
+    Result,
+    ResultOutcome,
+)
 from loopforge.core.words import Words, mended, public
 from loopforge.runtime.clock import Stamp
 from loopforge.runtime.ports import (
@@ -273,6 +283,7 @@ class Turn:
 
     async def _call(self, part: Call, nth: int, *, flying: bool) -> Result:
         began = self._ports.stamp.clock.ticks()
+        outcome: ResultOutcome
         if flying:
             outcome, value = "unknown", "This was under way when the program died; it may have run."
         elif part.tool not in self._seat.granted:
@@ -291,7 +302,7 @@ class Turn:
             heard=news,
         )
         self._facts.append(self._fact(body))
-        return Result(outcome, value, news)  # type: ignore[arg-type]
+        return Result(outcome, value, news)
 
     def _idempotent(self, name: str) -> bool:
         return any(tool.name == name and tool.idempotent for tool in self._ports.tools.known())
