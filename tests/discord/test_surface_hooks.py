@@ -205,3 +205,39 @@ async def test_what_is_said_elsewhere_comes_under_that_persons_name(
     assert shown.by == "ben (plaza)"
     assert "bread!" in shown.text
     assert "@here" not in shown.text
+
+
+async def test_a_line_is_changed_by_the_webhook_that_said_it(city: Twin, tmp_path: Path) -> None:
+    """A line that another bot's webhook showed is changed and taken away by that one."""
+    maya, merlin, ben = city.bot("Maya"), city.bot("Merlin"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya", merlin: "merlin"}) as home:
+        await city.say(ben, plaza, "I bake")
+        await home.hears(plaza, "I bake")
+        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        bread, salt = await city.say(ben, plaza, "bread!"), await city.say(ben, plaza, "salt!")
+        await city.until(lambda: len(city.lines(mall)) == 2)
+        await home.delivered(plaza)
+    async with lodged(city, tmp_path, {merlin: "merlin", maya: "maya"}) as home:
+        await city.edit(ben, bread, "cake!")
+        await city.delete(ben, salt)
+        await city.until(lambda: [line.text for line in city.lines(mall)] == ["cake!"])
+        await city.say(ben, plaza, "tea!")
+        await city.until(lambda: city.lines(mall)[-1].text == "tea!")
+        await home.delivered(plaza)
+    assert len({line.webhook for line in city.lines(mall)}) == 2
+
+
+async def test_a_draft_of_an_earlier_version_goes(city: Twin, tmp_path: Path) -> None:
+    """A draft that the webhook of all mates left behind is taken away by that webhook."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.delivered(plaza)
+    old = city.town.create_webhook(plaza.id, "Loopforge", house.id)
+    city.town.owners[old.id] = house
+    city.town.create_message(plaza.id, old.webhook_user_id, "I was sa ▌", webhook_id=old.id)
+    async with lodged(city, tmp_path, {house: "*"}):
+        await city.until(lambda: len(city.lines(plaza)) == 2)

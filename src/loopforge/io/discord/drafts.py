@@ -152,7 +152,7 @@ class Drafts:
         try:
             if message:
                 voice = await self._voices.mate(key.place, mate)
-                await voice.delete(message)
+                await self._voices.take(voice, message)
                 await self._note(stream, key, 0)
         except SendFailed as failure:  # it is a stray now, and goes at the next start
             log.info("a draft could not be taken away: %s", failure.why)
@@ -282,6 +282,6 @@ class Drafts:
         if message.author.id == seat.client.id:
             await Voice(seat).delete(message.id)
         elif message.webhook_id is not None:
-            hook = await self._hooks.of(seat.client, seat.channel)
-            if hook is not None and hook.id == message.webhook_id:
+            hook = await self._hooks.by(seat.channel, message.webhook_id)
+            if hook is not None:
                 await Voice(seat, hook).delete(message.id)

@@ -181,10 +181,11 @@ class Outward:
     ) -> None:
         """Let the first part stand where the draft stood, if it still does."""
         if letter.uploads and len(letter.parts) == 1:
-            await self._take(voice, draft)  # an edit cannot bring files that a nonce would protect
+            # an edit cannot bring files that a nonce would protect
+            await self._voices.take(voice, draft)
             return
         try:
-            await self._change(voice, draft, letter.parts[0])
+            await self._voices.change(voice, draft, letter.parts[0])
         except SendFailed as failure:
             if not failure.final or failure.gone:
                 raise
@@ -282,12 +283,12 @@ class Outward:
             parts = [*parts[: len(posts) - 1], f"{clip(parts[len(posts) - 1], LIMIT - 2)} …"]
         for message, text in zip(posts, parts, strict=False):
             try:
-                await self._change(voice, int(message), text)
+                await self._voices.change(voice, int(message), text)
             except SendFailed as failure:
                 if failure.why != LOST:  # somebody took it away there
                     raise
         for message in posts[len(parts) :]:
-            await self._take(voice, int(message))
+            await self._voices.take(voice, int(message))
         return " ".join(posts)
 
     async def _remove(self, out: Outgoing, line: str) -> str:
@@ -296,35 +297,8 @@ class Outward:
         if posts and said is not None:
             voice = await self._speaker(out, said)
             for message in posts:
-                await self._take(voice, int(message))
+                await self._voices.take(voice, int(message))
         return " ".join(posts)
-
-    async def _change(self, voice: Voice, message: int, text: str) -> None:
-        """Let a message of ours say something else, by whichever voice said it."""
-        try:
-            await voice.edit(message, text)
-        except SendFailed as failure:
-            if not failure.final or failure.gone:
-                raise
-            other = await self._voices.behind(voice, message)
-            if other is None:
-                raise
-            await other.edit(message, text)
-
-    async def _take(self, voice: Voice, message: int) -> None:
-        """Take a message of ours away, by whichever voice said it."""
-        try:
-            if await voice.delete(message):
-                return
-            refused = None
-        except SendFailed as failure:
-            if not failure.final or failure.gone:
-                raise
-            refused = failure
-        if (other := await self._voices.behind(voice, message)) is not None:
-            await other.delete(message)
-        elif refused is not None:
-            raise refused
 
     async def _speaker(self, out: Outgoing, said: Event) -> Voice:
         """The voice by which a line was said there."""

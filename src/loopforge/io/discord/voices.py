@@ -8,6 +8,7 @@ with a name in each call; where there can be none, the name stands before the wo
 from __future__ import annotations
 
 import discord
+from loopforge.errors import SendFailed
 from loopforge.io.discord.crowd import PREFIX, Crowd, Seat, channel_of, find
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.troubles import failed
@@ -69,6 +70,33 @@ class Voices:
             return None
         seen = await find(author, channel.id)
         return Voice(Seat(author, seen)) if seen is not None else None
+
+    async def change(self, voice: Voice, message: int, text: str) -> None:
+        """Let a message of ours say something else, by whichever voice said it."""
+        try:
+            await voice.edit(message, text)
+        except SendFailed as failure:
+            if not failure.final or failure.gone:
+                raise
+            other = await self.behind(voice, message)
+            if other is None:
+                raise
+            await other.edit(message, text)
+
+    async def take(self, voice: Voice, message: int) -> None:
+        """Take a message of ours away, by whichever voice said it."""
+        try:
+            if await voice.delete(message):
+                return
+            refused = None
+        except SendFailed as failure:
+            if not failure.final or failure.gone:
+                raise
+            refused = failure
+        if (other := await self.behind(voice, message)) is not None:
+            await other.delete(message)
+        elif refused is not None:
+            raise refused
 
     def _where(self, surface: str) -> str:
         """What people call the place where somebody is; Discord's own name is refused in names."""
