@@ -16,12 +16,12 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_the_menu_is_on_discord(city: Twin, tmp_path: Path) -> None:
-    """Every command of the menu is a slash command, and "Why?" is on every message."""
+    """Every command of the menu is a slash command; two more are on every message."""
     maya = city.bot("Maya")
     async with lodged(city, tmp_path, {maya: "maya"}):
         await city.until(lambda: maya.commands.get(None))
         names = {name for name, _ in maya.commands[None]}
-    assert names == {command.name for command in COMMANDS} | {"Why?"}
+    assert names == {command.name for command in COMMANDS} | {"Why?", "Talk in a thread"}
 
 
 async def test_a_command_changes_the_room(city: Twin, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from tests.rooms.test_talking import speaker
 pytestmark = pytest.mark.anyio
 ANSWER = replace(PLAIN, threads="answer")
 OPEN = "POST /channels/*/messages/*/threads"
-STARTER = 21
+STARTER, TALK = 21, "Talk in a thread"
 
 
 def entitling(question: Question) -> ScriptedAnswer | str | Mapping[str, Any]:
@@ -222,3 +222,64 @@ async def test_an_answer_to_a_mate_takes_its_words_along(city: Twin, tmp_path: P
     ]
     assert [b for b in bodies if isinstance(b, RightsSet)] == [rights]
     assert [each.text for each in city.lines(line.id) if "had said" in each.text] == []
+
+
+async def test_a_thread_on_demand(city: Twin, tmp_path: Path) -> None:
+    """Whoever asks for a thread on anybody's line gets one; the mate answers that line in there."""
+    maya, merlin = city.bot("Maya"), city.bot("Merlin")
+    ann, ben, plaza = city.person("ann"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya", merlin: "merlin"}) as home:
+        await city.until(lambda: maya.commands.get(None))
+        line = await city.say(ben, plaza, "slugs sleep at night")
+        await home.hears(plaza, "slugs sleep at night")
+        answer = await city.context(ann, maya, TALK, line)
+        await city.until(lambda: within(city, line) == ["Maya"])
+        again = await city.context(ann, maya, TALK, line)
+        assert (again.text, again.ephemeral) == (f"The talk goes on in <#{line.id}>.", True)
+        await home.settled(line.id)
+        assert await home.heard(line.id) == ["slugs sleep at night"]
+        await city.edit(ben, line, "slugs sleep by day")
+        await home.eventually(line.id, LineEdited)
+        await home.eventually(plaza, LineEdited)
+    assert answer.text == again.text
+    assert opened(city) == [("Maya", "slugs sleep at night")]
+
+
+async def test_a_thread_on_what_a_mate_said(city: Twin, tmp_path: Path) -> None:
+    """On a mate's own line the talk waits for a person, and the mate knows what it is about."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: "Slugs sleep.") as home:
+        await city.until(lambda: maya.commands.get(None))
+        await city.say(ben, plaza, "maya, hello")
+        await answered(city, plaza.id)
+        await home.delivered(plaza)
+        line = city.lines(plaza)[-1]
+        await city.context(ben, maya, TALK, line)
+        asked = len(home.models.asked)
+        await city.say(ben, line.id, "where?")
+        await city.until(lambda: within(city, line) == ["ben", "Maya"])
+        question = home.models.asked[asked]
+    assert "Maya had said in #plaza: Slugs sleep." in str(question.messages)
+
+
+async def test_where_no_thread_can_be_opened_on_demand(city: Twin, tmp_path: Path) -> None:
+    """Who may not open threads, or asks in a thread, in private or without our right is told so."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}):
+        await city.until(lambda: maya.commands.get(None))
+        line = await city.say(ben, plaza, "hello")
+        await city.forbid(ben, plaza, "create_public_threads")
+        told = [(await city.context(ben, maya, TALK, line)).text]
+        await city.allow(ben, plaza)
+        await city.forbid(maya, plaza, "create_public_threads")
+        told.append((await city.context(ben, maya, TALK, line)).text)
+        walk = await city.thread(ben, plaza, "a walk", on=line)
+        inside = await city.say(ben, walk, "inside")
+        told.append((await city.context(ben, maya, TALK, inside)).text)
+        told.append((await city.context(ben, maya, TALK, line)).text)
+    assert told == [
+        "In this channel you may not open threads.",
+        "No thread could be opened: the bot lacks the permission Create Public Threads there.",
+        "A thread can be opened on a line in a text channel of a server.",
+        f"The talk goes on in <#{walk.id}>.",
+    ]

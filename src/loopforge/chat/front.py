@@ -29,6 +29,7 @@ from loopforge.core.events import Event
 from loopforge.core.mate import Mate
 from loopforge.core.revision import Revised
 from loopforge.core.room import (
+    ConversationBegan,
     File,
     Heard,
     LineDeleted,
@@ -37,6 +38,7 @@ from loopforge.core.room import (
     PersonReacted,
     Reacted,
     RightsSet,
+    Said,
     Told,
 )
 from loopforge.core.words import Words, public
@@ -184,7 +186,10 @@ class Front:
         await self._rooms.edit(room, person, line, text)
 
     async def delete(self, room: str, person: str, line: str) -> None:
-        """A line is no more, on the wish of its person, or with "" of a platform's keepers."""
+        """A line is no more, on the wish of its person, or with "" of a platform's keepers.
+
+        Those take away what mates said, too. Raises Unknown.
+        """
         await self._rooms.delete(room, person, line)
 
     async def react(
@@ -211,17 +216,17 @@ class Front:
     async def branch(self, room: str, of: str, told: str = "") -> None:
         """A room begins where a line of another one (or of none, "") stands: its rights hold here.
 
-        `told` is what the room says of how it began. A room in which there is a line began before.
+        `told` is what the room says of how it began. A room in which somebody spoke began before.
         """
-        if (await self._rooms.state(room)).lines:
+        if (await self._rooms.state(room)).conversation:
             return
         rights = (await self._rooms.state(of)).rights if of else {}
-        bodies: list[RightsSet | Told] = [
+        bodies: list[RightsSet | ConversationBegan | Told] = [
             RightsSet(who=who, rights=grant.rights, tools=grant.tools)
             for who, grant in rights.items()
         ]
         if told:
-            bodies.append(Told(text=Words(told)))
+            bodies += [ConversationBegan(why="first"), Told(text=Words(told))]
         await self._rooms.add(room, "", *bodies)
 
     async def look(self, work: Callable[[Connection], T]) -> T:
@@ -297,7 +302,7 @@ class Front:
 
     async def _standing(self, page: Sequence[Event], sight: Sight) -> list[Event]:
         """Each line as it stands now: what it was changed to, as far as that may be seen."""
-        if not any(isinstance(event.body, Heard) for event in page):
+        if not any(isinstance(event.body, Heard | Said) for event in page):
             return list(page)
         now = await self._ledger.look(lambda found: standing(found, page))
         return [event if _follows(event, sight) else _withheld(event) for event in now]

@@ -99,7 +99,8 @@ class Visit:
 
     async def register(self) -> Finding:
         """Tell Discord the commands, just as the home does whenever it connects."""
-        Slash(Crowd([], {}), cast("Any", _Nobody())).equip(self._client)
+        nobody = cast("Any", _Nobody())
+        Slash(Crowd([], {}), nobody, nobody, nobody.thread).equip(self._client)
         try:
             made = await self._client.tree.sync()
         except discord.DiscordException as error:
@@ -136,4 +137,7 @@ class _Nobody:
     """Takes the place of whoever carries out commands; here they are only told."""
 
     async def command(self) -> None:
+        """Nothing."""
+
+    async def thread(self) -> None:
         """Nothing."""

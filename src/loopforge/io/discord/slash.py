@@ -1,4 +1,4 @@
-"""Slash commands: what a room may be asked for, and "Why?" on any message, answered at once.
+"""Slash commands: what a room may be asked for; and "Why?" and "Talk in a thread" on any message.
 
 Made from the table of the room's commands (chat/menu.py), whatever stands there. Discord wants
 an answer within three seconds: what takes longer is announced first. Does not know what a command
@@ -21,7 +21,8 @@ from loopforge.errors import LoopforgeError
 from loopforge.io.discord.client import NOBODY, Client
 from loopforge.io.discord.crowd import Crowd, place_of
 from loopforge.io.discord.markdown import LIMIT
-from loopforge.io.discord.reading import spot_of
+from loopforge.io.discord.reading import speaks, spot_of
+from loopforge.io.discord.threads import Threads
 from loopforge.io.discord.troubles import scrub
 from loopforge.io.reception import Reception
 from loopforge.runtime.tasks import Tasks
@@ -29,16 +30,22 @@ from loopforge.runtime.tasks import Tasks
 log = logging.getLogger(__name__)
 SOON = 1.5
 """Seconds after which an answer is announced rather than given."""
+TALK = "Talk in a thread"
 CHOICES = 25
 """Completions that Discord shows."""
 Asked = discord.Interaction[Client]
+Opening = Callable[[Client, discord.Message], Awaitable[str]]
+"""Opens a thread on a message, and says what is to be told of it."""
 
 
 class Slash:
     """Gives each client its commands, and answers them."""
 
-    def __init__(self, crowd: Crowd, reception: Reception) -> None:
+    def __init__(
+        self, crowd: Crowd, reception: Reception, threads: Threads, opening: Opening
+    ) -> None:
         self._crowd, self._reception = crowd, reception
+        self._threads, self._opening = threads, opening
         self._offered: set[int] = set()
         self._tasks = Tasks()
 
@@ -55,6 +62,7 @@ class Slash:
             except (ValueError, TypeError, discord.DiscordException) as error:
                 log.warning("/%s cannot be a command on Discord: %s", command.name, error)
         client.tree.add_command(app_commands.ContextMenu(name="Why?", callback=self._why()))
+        client.tree.add_command(app_commands.ContextMenu(name=TALK, callback=self._talk()))
 
     def offer(self, client: Client) -> None:
         """Tell Discord of the commands of a client that is connected, once in a process."""
@@ -102,7 +110,7 @@ class Slash:
         if channel is None:
             return "There is no talk here that a command could be for."
         client, user = interaction.client, interaction.user
-        mates = self._crowd.mates_in(channel) or self._crowd.mates_of(client.account)
+        mates = await self._threads.mates(client, channel)
         spot = spot_of(channel, user.display_name)
         allowed = interaction.permissions
         keeper = allowed.manage_channels or allowed.manage_guild or spot.kind == "private"
@@ -125,7 +133,7 @@ class Slash:
 
         return complete
 
-    # ------------------------------------------------------------ why?
+    # ------------------------------------------------------------ on a message
 
     def _why(self) -> Any:
         async def why(interaction: Asked, message: discord.Message) -> None:
@@ -140,6 +148,20 @@ class Slash:
         if not line:
             return "This message is no line of a room here; there is nothing to explain."
         return await self._done(interaction, "why", line)
+
+    def _talk(self) -> Any:
+        async def talk(interaction: Asked, message: discord.Message) -> None:
+            await self._answer(interaction, self._opened(interaction, message), private=True)
+
+        return talk
+
+    async def _opened(self, interaction: Asked, message: discord.Message) -> str:
+        """Open a thread on a message, for somebody who might do so by hand."""
+        if not speaks(message):
+            return "There is nothing said in it that one could talk about."
+        if not interaction.permissions.create_public_threads:
+            return "In this channel you may not open threads."
+        return await self._opening(interaction.client, message)
 
     # ------------------------------------------------------------ answering
 

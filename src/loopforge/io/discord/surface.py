@@ -70,7 +70,7 @@ class Discord:
         self._inward = Inward(
             self._crowd, reception, self._hooks, files, clock, options, self, self._threads
         )
-        self._slash = Slash(self._crowd, reception)
+        self._slash = Slash(self._crowd, reception, self._threads, self._inward.thread)
         self._tasks = Tasks()
         self._over = asyncio.Event()
         # What is worth knowing is said here; discord.py logs requests with everything in them.

@@ -96,17 +96,13 @@ class Threads:
         there = [place_of(message)] if message != channel and await self._line(message) else []
         return [place_of(channel), *there]
 
-    async def ours(self, channel: object) -> bool:
+    def ours(self, channel: object) -> bool:
         """Whether this is a thread that one of our accounts opened."""
-        if not isinstance(channel, discord.Thread):
-            return False
-        if self._crowd.ours(channel.owner_id) is None:
-            await self._crowd.gathered()  # who we are is known when an account is connected
-        return self._crowd.ours(channel.owner_id) is not None
+        return isinstance(channel, discord.Thread) and self._crowd.us(channel.owner_id)
 
     async def mates(self, client: Client, channel: Talk) -> tuple[str, ...]:
         """Who is in a place besides those who are in its room: nobody, in a thread of ours."""
-        if await self.ours(channel) and await self._sessions.known(place_of(channel.id)):
+        if self.ours(channel) and await self._sessions.known(place_of(channel.id)):
             return ()
         return self._crowd.mates_in(channel) or self._crowd.mates_of(client.account)
 
@@ -121,7 +117,7 @@ class Threads:
         """Where this line is heard; `ours`: it answers a message of ours. `begun` is said after."""
         if (begun := self._beginning.get(channel.id)) is not None:
             await begun.wait()  # what the thread was opened on is its first line
-        if await self.ours(channel):
+        if self.ours(channel):
             if room := await self._sessions.known(place_of(channel.id)):
                 self._attend(room)
             mates = await self.mates(client, channel)
@@ -148,7 +144,7 @@ class Threads:
 
     def _aside(self, message: discord.Message, *, ours: bool) -> bool:
         """Whether it is said to somebody else: a person who is mentioned, or answered."""
-        if any(self._crowd.ours(user.id) is None for user in message.mentions):
+        if not all(self._crowd.us(user.id) for user in message.mentions):
             return True
         answered = message.reference.resolved if message.reference is not None else None
         return isinstance(answered, discord.Message) and not (
@@ -207,7 +203,7 @@ class Threads:
             return "No mate is here by this bot."
         try:
             thread = await self._made(client, message, channel, mates)
-            if await self.ours(thread):
+            if self.ours(thread):
                 await self._begin(thread, message, channel, mates, quoted=ours)
                 if not ours and not await self._line(message.id):
                     venue = Venue(thread, mates, called=True, moved=True)
@@ -235,7 +231,7 @@ class Threads:
                 self._told.add((channel.id, failure.why))
                 log.warning("no thread in %s, so it is answered there: %s", channel, failure.why)
             return None
-        if not await self.ours(thread):
+        if not self.ours(thread):
             self.begun(message.id)
             return None
         return thread
