@@ -14,18 +14,36 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Collection
-from typing import Literal, Protocol
+from collections.abc import Awaitable, Collection, Iterable, Mapping
+from typing import Literal, NamedTuple, Protocol
+
+from sqlalchemy import select
 
 from loopforge.chat.front import Front
-from loopforge.core.events import Event, Perceived, TurnEnded
+from loopforge.chat.places import sendings
+from loopforge.core.events import Event, Perceived
 from loopforge.core.room import PlaceJoined, PlaceLeft, RoomClosed, Said
+from loopforge.errors import LoopforgeError
 from loopforge.io.edits import Pace
+from loopforge.runtime.air import Ear
 from loopforge.runtime.ports import Breath, Clock, Draft, Rested, Thinking, Withdrawn
 from loopforge.runtime.tasks import Tasks
 
 log = logging.getLogger(__name__)
 Mark = Literal["seen", "answered", "failed", ""]
+
+
+LOOK = 0.3
+"""Seconds after which it is looked again whether a draft is due and nothing else is owed."""
+
+
+class Speech(NamedTuple):
+    """What a mate is saying in one turn, in one place of a room."""
+
+    room: str
+    place: str
+    turn: str
+    mate: str
 
 
 class Stage(Protocol):
@@ -37,12 +55,15 @@ class Stage(Protocol):
         """Show that this mate is at it, for some seconds."""
         ...
 
-    async def draft(self, place: str, turn: str, mate: str, text: str) -> float:
-        """Show a draft, or more of it; seconds to be patient before the next (0: none asked)."""
+    async def draft(self, speech: Speech, text: str) -> float:
+        """Show a draft, or more of it; nothing where it is over or was said.
+
+        Seconds to be patient before the next, if it was not taken; else 0.
+        """
         ...
 
-    async def withdraw(self, place: str, turn: str, mate: str) -> None:
-        """Take the draft of a turn away, if one stands."""
+    async def withdraw(self, speech: Speech) -> None:
+        """Take the draft of a turn away, if one stands that no line is to take the place of."""
         ...
 
     async def mark(self, place: str, line: str, mark: Mark) -> None:
@@ -50,16 +71,38 @@ class Stage(Protocol):
         ...
 
 
+class _Drawing:
+    """A draft that grows in one place."""
+
+    def __init__(self) -> None:
+        self.pace, self.more = Pace(), asyncio.Event()
+        self.task: asyncio.Task[None] | None = None
+
+    def offer(self, text: str, now: float) -> None:
+        """There is more of it."""
+        self.pace.offer(text, now)
+        self.more.set()
+
+
 class _Turn:
     """One turn in the air of a room."""
 
     def __init__(self, mate: str) -> None:
         self.mate, self.line, self.spoke, self.withdrawn = mate, "", False, False
-        self.pace = Pace()
-        self.drafted = False
-        self.wake = asyncio.Event()
-        self.typing: asyncio.Task[None] | None = None
-        self.drawing: asyncio.Task[None] | None = None
+        self.typing: dict[str, asyncio.Task[None]] = {}
+        self.drawings: dict[str, _Drawing] = {}
+
+    def still(self, place: str = "") -> None:
+        """No more of its drafts is shown, in this place or anywhere."""
+        for each, drawing in self.drawings.items():
+            if drawing.task is not None and place in ("", each):
+                drawing.task.cancel()
+
+    def rest(self, place: str = "") -> None:
+        """Nobody is seen typing for it any more, in this place or anywhere."""
+        for each, task in self.typing.items():
+            if place in ("", each):
+                task.cancel()
 
 
 class Watch:
@@ -77,125 +120,151 @@ class Watch:
     ) -> None:
         self._front, self._stage, self._clock = front, stage, clock
         self._again, self._streams, self._marks = again, streams, marks
-        self._rooms: dict[str, asyncio.Task[None]] = {}
+        self._ears: dict[str, Ear] = {}
         self._tasks = Tasks()
 
     def room(self, room: str) -> None:
         """Watch a room from now on; twice is once."""
-        if room not in self._rooms:
-            self._rooms[room] = self._tasks.spawn(self._watch(room), f"watch {room}")
+        if room not in self._ears:
+            self._ears[room] = self._front.listen(room)
+            self._tasks.spawn(self._watch(room, self._ears[room]), f"watch {room}")
 
     async def close(self) -> None:
         """Watch nothing any more."""
+        for ear in self._ears.values():
+            ear.close()
         await self._tasks.close()
 
-    async def _watch(self, room: str) -> None:
+    async def _watch(self, room: str, ear: Ear) -> None:
         turns: dict[str, _Turn] = {}
-        ear = self._front.listen(room)
-        try:
-            places = await self._places(room)
-            async for what in ear:
+        places = await self._places(room)
+        async for what in ear:
+            try:
                 if isinstance(what, Event):
                     if isinstance(what.body, (PlaceJoined, PlaceLeft, RoomClosed)):
                         places = await self._places(room)
-                    if isinstance(what.body, PlaceLeft):
-                        await self._leave(what.body.place, turns)
-                    await self._happened(what, places, turns)
-                else:
-                    await self._breathed(what, places, turns)
-        finally:
-            ear.close()
-            self._rooms.pop(room, None)
+                    await self._happened(room, what, places, turns)
+                elif what.turn in turns or what.mate in self._front.mates:  # not the room itself
+                    await self._breathed(room, what, places, turns)
+            except Exception as error:
+                log.warning("a sign on %s was left out: %s", self._stage.name, type(error).__name__)
 
     async def _places(self, room: str) -> list[str]:
         with contextlib.suppress(Exception):
             state = await self._front.settings_of(room)
-            mine = f"{self._stage.name}:"
-            return [place for place in state.places if place.startswith(mine)]
+            return [place for place in state.places if self._mine(place)]
         return []
 
-    async def _leave(self, place: str, turns: dict[str, _Turn]) -> None:
+    def _mine(self, place: str) -> bool:
+        return place.startswith(f"{self._stage.name}:")
+
+    def _leave(self, room: str, place: str, turns: Mapping[str, _Turn]) -> None:
         """What is being said will not be said in this place any more: its drafts go."""
-        if place.startswith(f"{self._stage.name}:"):
-            for id, turn in turns.items():
-                await self._safe(self._stage.withdraw(place, id, turn.mate))
+        for id, turn in turns.items():
+            turn.still(place)
+            turn.rest(place)
+            self._withdraw(Speech(room, place, id, turn.mate))
 
     # ------------------------------------------------------------ breaths
 
     async def _breathed(
-        self, what: Breath, places: Collection[str], turns: dict[str, _Turn]
+        self, room: str, what: Breath, places: Collection[str], turns: dict[str, _Turn]
     ) -> None:
         turn = turns.setdefault(what.turn, _Turn(what.mate))
         match what:
             case Thinking():
-                known = what.mate in self._front.mates  # else the room thinks of a title
-                if turn.typing is None and places and known:
-                    turn.typing = self._tasks.spawn(self._type(turn, list(places)), "typing")
+                for place in places:
+                    if place not in turn.typing:
+                        work = self._type(place, turn.mate)
+                        turn.typing[place] = self._tasks.spawn(work, "typing")
             case Draft(text=text):
-                turn.pace.offer(text, self._clock.ticks())
-                turn.wake.set()
-                if turn.drawing is None and self._streams and places:
-                    drawing = self._draw(what.turn, turn, list(places))
-                    turn.drawing = self._tasks.spawn(drawing, "drafts")
-            case Withdrawn():
-                turn.withdrawn = True
-                await self._still(turn)
-                if turn.drafted:
+                if self._streams and not (turn.spoke or turn.withdrawn):
                     for place in places:
-                        await self._safe(self._stage.withdraw(place, what.turn, what.mate))
+                        self._offer(Speech(room, place, what.turn, what.mate), turn, text)
+            case Withdrawn():
+                self._end(room, what.turn, turn, places)
             case Rested():
-                await self._still(turn)
-                if turn.typing is not None:
-                    turn.typing.cancel()
+                turn.rest()
+                if not turn.spoke:
+                    self._end(room, what.turn, turn, places)
                 mark: Mark = "answered" if turn.spoke else "failed" if turn.withdrawn else ""
                 if turn.line and self._marks:
                     for place in places:
                         await self._safe(self._stage.mark(place, turn.line, mark))
                 turns.pop(what.turn, None)
 
-    async def _still(self, turn: _Turn) -> None:
-        """No more drafts of a turn are shown; one that is on its way comes first."""
-        if turn.drawing is not None:
-            drawing, turn.drawing = turn.drawing, None
-            drawing.cancel()
-            await asyncio.wait([drawing])
+    def _offer(self, speech: Speech, turn: _Turn, text: str) -> None:
+        """There is more of a draft in a place."""
+        drawing = turn.drawings.get(speech.place)
+        if drawing is None:
+            drawing = turn.drawings[speech.place] = _Drawing()
+            drawing.task = self._tasks.spawn(self._draw(speech, drawing), "drafts")
+        drawing.offer(text, self._clock.ticks())
 
-    async def _type(self, turn: _Turn, places: Collection[str]) -> None:
+    def _end(self, room: str, id: str, turn: _Turn, places: Iterable[str]) -> None:
+        """Nothing was said after all; a draft may also stand in a place that has left."""
+        if not turn.withdrawn:
+            turn.withdrawn = True
+            turn.still()
+            for place in {**dict.fromkeys(places), **turn.drawings}:
+                self._withdraw(Speech(room, place, id, turn.mate))
+
+    def _withdraw(self, speech: Speech) -> None:
+        self._tasks.spawn(self._safe(self._stage.withdraw(speech)), "a draft goes")
+
+    async def _type(self, place: str, mate: str) -> None:
         while True:
-            for place in places:
-                await self._safe(self._stage.typing(place, turn.mate))
+            await self._safe(self._stage.typing(place, mate))
             await self._clock.sleep(self._again)
 
-    async def _draw(self, id: str, turn: _Turn, places: Collection[str]) -> None:
+    async def _draw(self, speech: Speech, drawing: _Drawing) -> None:
+        """Show it as it grows, until this is cancelled."""
+        pace, stands = drawing.pace, False
         while True:
-            turn.wake.clear()
-            due = turn.pace.due()
+            drawing.more.clear()
+            due = pace.due()
             if due is None:
-                await turn.wake.wait()
+                await drawing.more.wait()
                 continue
-            await self._clock.sleep(due - self._clock.ticks())
-            text = turn.pace.take(self._clock.ticks())
+            if (left := due - self._clock.ticks()) > 0:
+                await self._clock.sleep(min(left, LOOK))  # with more words it is due sooner
+                continue
+            if not stands and await self._owed(speech.place):
+                pace.wait(LOOK, self._clock.ticks())
+                continue
+            text = pace.take(self._clock.ticks())
             if text is None:
                 continue
-            turn.drafted = True
-            waits = [await self._shown(place, id, turn.mate, text) for place in places]
-            if longest := max(waits, default=0.0):
-                turn.pace.put_off(longest, self._clock.ticks())
+            # Shown to its end also when the turn is over meanwhile, so that its id is known.
+            showing = self._tasks.spawn(self._shown(speech, text), "a draft")
+            wait = await asyncio.shield(showing)
+            stands = stands or not wait
+            if wait:
+                pace.put_off(wait, self._clock.ticks())
 
-    async def _shown(self, place: str, turn: str, mate: str, text: str) -> float:
+    async def _owed(self, place: str) -> bool:
+        """Whether a line is still on its way there: what is said after it must stand after it."""
+        query = select(sendings).where(sendings.c.place == place).limit(1)
         try:
-            # Sent to its end also when the turn is over meanwhile, so that its id is known.
-            return await asyncio.shield(self._stage.draft(place, turn, mate, text))
-        except Exception:
-            log.debug("a draft was not shown in %s", place, exc_info=True)
+            return await self._front.look(lambda found: found.execute(query).first() is not None)
+        except LoopforgeError:
+            return True
+
+    async def _shown(self, speech: Speech, text: str) -> float:
+        try:
+            return await self._stage.draft(speech, text)
+        except Exception as error:
+            log.debug("a draft was not shown in %s: %s", speech.place, type(error).__name__)
             return 0.0
 
     # ------------------------------------------------------------ events
 
     async def _happened(
-        self, event: Event, places: Collection[str], turns: dict[str, _Turn]
+        self, room: str, event: Event, places: Collection[str], turns: dict[str, _Turn]
     ) -> None:
         match event.body:
+            case PlaceLeft(place=place) if self._mine(place):
+                self._leave(room, place, turns)
             case Perceived(mate=mate, line=line, summons=summons) if summons != "title":
                 turn = turns.setdefault(event.id, _Turn(mate))
                 turn.line = line
@@ -204,14 +273,12 @@ class Watch:
                         await self._safe(self._stage.mark(place, line, "seen"))
             case Said(turn=id) if id in turns:
                 turns[id].spoke = True
-                await self._still(turns[id])
-            case TurnEnded(turn=id, outcome="failed" | "stopped") if id in turns:
-                turns[id].withdrawn = True
+                turns[id].still()
             case _:
                 pass
 
-    async def _safe(self, shown: object) -> None:
+    async def _safe(self, shown: Awaitable[object]) -> None:
         try:
-            await shown  # type: ignore[misc]
-        except Exception:
-            log.debug("something was not shown on %s", self._stage.name, exc_info=True)
+            await shown
+        except Exception as error:
+            log.debug("not shown on %s: %s", self._stage.name, type(error).__name__)

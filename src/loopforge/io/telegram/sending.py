@@ -34,6 +34,7 @@ from loopforge.io.telegram.faults import Unsent
 from loopforge.io.telegram.outward import LONGEST, Outward
 from loopforge.io.telegram.place import Where, where
 from loopforge.io.telegram.poll import Poll
+from loopforge.io.telegram.standing import Key, Standing
 from loopforge.io.telegram.words import Rendered, pieces
 from loopforge.runtime.ports import Outgoing
 
@@ -71,6 +72,7 @@ class Sending:
         self._there: dict[str, list[int]] = {}
         self._unsent: set[str] = set()
         self.locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.standing = Standing()
 
     # ------------------------------------------------------------ the two of the port
 
@@ -79,9 +81,7 @@ class Sending:
         if out.what != "line" or out.delivery in self._unsent:
             return None
         async with self.locks[out.place]:
-            letter, there = await self._letter(out), self._there.setdefault(out.delivery, [])
-            if not there and (draft := await self._sessions.draft(out.place, out.event.id)):
-                there.append(int(draft))
+            letter, there = await self._letter(out), await self._begun(out)
             missing = len(letter.parts) - len(there)
             if missing:
                 at = where(out.place)
@@ -125,9 +125,7 @@ class Sending:
 
     async def _line(self, out: Outgoing) -> str:
         letter = await self._letter(out)
-        there = self._there.setdefault(out.delivery, [])
-        if not there and (draft := await self._sessions.draft(out.place, out.event.id)):
-            there.append(int(draft))
+        there = await self._begun(out)
         at, outward = where(out.place), Outward(letter.poll.bot)
         for number, part in zip(tuple(there), letter.parts, strict=False):
             if isinstance(part, Rendered):
@@ -140,6 +138,15 @@ class Sending:
             else:
                 there.append(await outward.post(at, part, to))
         return " ".join(map(str, there))
+
+    async def _begun(self, out: Outgoing) -> list[int]:
+        """The numbers of what is there of it already; it is drafted there no more."""
+        if isinstance(out.event.body, Said):
+            self.standing.end(Key(out.place, out.event.body.turn))
+        there = self._there.setdefault(out.delivery, [])
+        if not there and (draft := await self._sessions.draft(out.place, out.event.id)):
+            there.append(int(draft))
+        return there
 
     async def _react(self, out: Outgoing, mate: str, line: str, emoji: str) -> None:
         if message := await self._message(out.place, line):
@@ -175,8 +182,7 @@ class Sending:
         poll, body = self._speaker(event, at), event.body
         match body:
             case Said(mate=mate, reply_to=reply):
-                known = self._front.mates.get(mate)
-                head = f"**{known.name if known else mate}:** " if poll.shared else ""
+                head = self.head(poll, mate)
                 given = [await self._upload(file) for file in body.files]
                 return Letter(poll, (*_parts(head + (text or str(body.text))), *given), reply)
             case Heard(person=person, surface=surface, reply_to=reply):
@@ -203,6 +209,11 @@ class Sending:
             return Upload(f"{name}.txt", b"This file is kept no longer.")
 
     # ------------------------------------------------------------ who, where
+
+    def head(self, poll: Poll, mate: str) -> str:
+        """What stands before a mate's words: its name, where others speak by the same bot."""
+        known = self._front.mates.get(mate)
+        return f"**{known.name if known else mate}:** " if poll.shared else ""
 
     def by(self, mate: str, at: Where) -> Poll:
         """The bot by which a mate speaks in a place. Raises SendFailed."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import zlib
 
+from sqlalchemy import select
 from telegram.constants import ChatAction
 from telegram.error import TelegramError
 
 from loopforge.chat.front import Front
 from loopforge.chat.house import stream_of
+from loopforge.chat.places import drafts
 from loopforge.core.delivery import Drafted
 from loopforge.errors import SendFailed
 from loopforge.io.session import Sessions
@@ -21,8 +23,9 @@ from loopforge.io.telegram.faults import failure
 from loopforge.io.telegram.outward import LONGEST, Outward
 from loopforge.io.telegram.place import NAME, where
 from loopforge.io.telegram.sending import Sending
+from loopforge.io.telegram.standing import Key
 from loopforge.io.telegram.words import rendered
-from loopforge.io.watching import Mark
+from loopforge.io.watching import Mark, Speech
 
 CURSOR = " ▌"
 SIGNS: dict[Mark, str] = {"seen": "👀", "answered": "👌", "failed": "💔", "": ""}
@@ -36,8 +39,6 @@ class Stage:
 
     def __init__(self, sending: Sending, sessions: Sessions, front: Front) -> None:
         self._sending, self._sessions, self._front = sending, sessions, front
-        self._standing: dict[tuple[str, str], int] = {}
-        self._over: set[tuple[str, str]] = set()
 
     async def typing(self, place: str, mate: str) -> None:
         """Show that this mate is typing, for five seconds."""
@@ -45,40 +46,47 @@ class Stage:
         bot = self._sending.by(mate, at).bot
         await bot.send_chat_action(at.chat, ChatAction.TYPING, message_thread_id=at.topic)
 
-    async def draft(self, place: str, turn: str, mate: str, text: str) -> float:
+    async def draft(self, speech: Speech, text: str) -> float:
         """Show what it is saying so far; seconds to wait, where Telegram asks for patience."""
-        at = where(place)
-        poll = self._sending.by(mate, at)
-        shown = text[: LONGEST // 2] + CURSOR
         try:
-            if at.bot is not None:
-                await poll.bot.send_message_draft(
-                    at.chat, zlib.crc32(turn.encode()) or 1, rendered(shown).text
-                )
-                return 0.0
-            async with self._sending.locks[place]:
-                if (place, turn) in self._over:
-                    return 0.0
-                outward, number = Outward(poll.bot), self._standing.get((place, turn))
-                if number is not None:
-                    await outward.edit(at, number, rendered(shown))
-                    return 0.0
-                number = await outward.post(at, rendered(shown))
-                self._standing[place, turn] = number
-                await self._note(place, turn, str(number))
+            async with self._sending.locks[speech.place]:
+                if not self._sending.standing.over(Key(speech.place, speech.turn)):
+                    await self._show(speech, text[: LONGEST // 2] + CURSOR)
         except SendFailed as refused:
             return refused.after or 1.0
         except TelegramError as error:
             return failure(error).after or 1.0
         return 0.0
 
-    async def withdraw(self, place: str, turn: str, mate: str) -> None:
+    async def _show(self, speech: Speech, text: str) -> None:
+        at, key = where(speech.place), Key(speech.place, speech.turn)
+        poll = self._sending.by(speech.mate, at)
+        shown = rendered(self._sending.head(poll, speech.mate) + text)
+        if at.bot is not None:
+            draft = zlib.crc32(speech.turn.encode()) or 1
+            await poll.bot.send_message_draft(at.chat, draft, shown.text)
+            return
+        standing, outward = self._sending.standing, Outward(poll.bot)
+        if number := standing.message(key) or await self._known(key):
+            standing.put(key, number)
+            await outward.edit(at, number, shown)
+            return
+        number = await outward.post(at, shown)
+        standing.put(key, number)
+        await self._note(speech, str(number))
+
+    async def withdraw(self, speech: Speech) -> None:
         """Take a draft away."""
-        async with self._sending.locks[place]:
-            self._over.add((place, turn))
-            number = self._standing.pop((place, turn), None)
-            if number is not None:
-                await self._away(place, turn, mate, number)
+        key = Key(speech.place, speech.turn)
+        async with self._sending.locks[speech.place]:
+            if number := self._sending.standing.end(key) or await self._known(key):
+                await self._away(speech, number)
+
+    async def _known(self, key: Key) -> int:
+        """The message that shows a turn since before this process, and has no line; 0: none."""
+        mine = (drafts.c.place == key.place) & (drafts.c.turn == key.turn) & (drafts.c.line == "")
+        query = select(drafts.c.message).where(mine)
+        return await self._front.look(lambda found: int(found.execute(query).scalar() or 0))
 
     async def mark(self, place: str, line: str, mark: Mark) -> None:
         """Put a mark on the message that a line is."""
@@ -91,18 +99,19 @@ class Stage:
     async def clear(self) -> None:
         """Take away what a home that died left standing of turns that said nothing."""
         for stray in await self._sessions.strays(NAME):
-            await self._away(stray.place, stray.turn, "", int(stray.message))
+            room = await self._sessions.known(stray.place)
+            await self._away(Speech(room, stray.place, stray.turn, ""), int(stray.message))
 
-    async def _away(self, place: str, turn: str, mate: str, number: int) -> None:
-        at = where(place)
+    async def _away(self, speech: Speech, number: int) -> None:
+        at = where(speech.place)
         try:
-            await Outward(self._sending.by(mate, at).bot).delete(at, number)
+            await Outward(self._sending.by(speech.mate, at).bot).delete(at, number)
         except SendFailed as refused:
             if not refused.final:
                 return
-        await self._note(place, turn, "")
+        await self._note(speech, "")
 
-    async def _note(self, place: str, turn: str, number: str) -> None:
-        if room := await self._sessions.known(place):
-            body = Drafted(turn=turn, surface=place, message_id=number)
-            await self._front.note(stream_of(room), body)
+    async def _note(self, speech: Speech, number: str) -> None:
+        if speech.room:
+            body = Drafted(turn=speech.turn, surface=speech.place, message_id=number)
+            await self._front.note(stream_of(speech.room), body)

@@ -1,0 +1,53 @@
+"""Standing: which messages of groups are drafts, and which turns are said already, place by place.
+
+Asked and changed under the lock of the place, so that no draft is posted after its line. Only as
+much is remembered as can still matter: what a draft was is in the ledger, too.
+
+Knows keys of places and turns; sends nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+REMEMBERED = 500
+"""Drafts, and turns that are over, of which it is remembered."""
+
+
+class Key(NamedTuple):
+    """A turn in a place."""
+
+    place: str
+    turn: str
+
+
+class Standing:
+    """The drafts of one surface."""
+
+    def __init__(self) -> None:
+        self._messages: dict[Key, int] = {}
+        self._over: dict[Key, int] = {}
+
+    def over(self, key: Key) -> bool:
+        """Whether the turn was said there, or taken back: nothing of it is drafted any more."""
+        return key in self._over
+
+    def message(self, key: Key) -> int:
+        """The message that shows the turn there; 0 if this process posted none."""
+        return self._messages.get(key, 0)
+
+    def put(self, key: Key, message: int) -> None:
+        """This message shows the turn there."""
+        _remember(self._messages, key, message)
+
+    def end(self, key: Key) -> int:
+        """Nothing of it is drafted there from now on; the message that showed it, or 0."""
+        message = self._messages.pop(key, 0)
+        _remember(self._over, key, message)
+        return message
+
+
+def _remember(kept: dict[Key, int], key: Key, message: int) -> None:
+    kept[key] = message
+    while len(kept) > REMEMBERED:
+        del kept[next(iter(kept))]

@@ -1,0 +1,124 @@
+"""Drafts on Telegram stand where their lines will stand: never after them, never before others."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.delivery import nonce
+from loopforge.core.events import Event
+from loopforge.core.room import Heard, Said
+from loopforge.io.platforms import Manners
+from loopforge.io.session import Sessions
+from loopforge.io.telegram.poll import Poll
+from loopforge.io.telegram.sending import Sending
+from loopforge.io.telegram.stage import Stage
+from loopforge.io.telegram.standing import REMEMBERED, Key, Standing
+from loopforge.io.watching import Speech
+from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Outgoing
+from loopforge.runtime.tasks import Tasks
+from tests.telegram.city import City
+from tests.telegram.homes import Home, on_telegram
+from tests.telegram.twin import Twin
+
+pytestmark = pytest.mark.anyio
+TEXT = "This is a long answer, which comes in pieces, and every piece of it counts."
+
+
+async def nothing(*_: object) -> None:
+    """Updates go to the home itself."""
+
+
+async def answer(home: Home) -> tuple[str, Event]:
+    """The only room, and what was said there."""
+    (room,) = await home.rooms()
+    (said,) = [event for event in await home.events(room) if isinstance(event.body, Said)]
+    return room, said
+
+
+def outgoing(said: Event, place: str) -> Outgoing:
+    """The line, to be delivered there once more."""
+    return Outgoing(
+        delivery=said.id,
+        nonce=nonce(said.id),
+        stream=said.stream,
+        place=place,
+        what="line",
+        event=said,
+    )
+
+
+async def test_a_draft_that_comes_late_is_not_posted(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """A draft that waits for its turn in a place behind the line itself is posted no more."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, maya])
+    token, still = {"TELEGRAM_TOKEN_MAYA": maya.token}, Manners(streams=False)
+    async with on_telegram(tmp_path, token, twin.base, manners=still) as home:
+        await city.say(ana, lab, "maya, tell me")
+        await city.heard(lab, by=maya)
+        room, said = await answer(home)
+        front, clock, tasks = home.app.front, home.app.stamp.clock, Tasks()
+        poll = Poll(maya.token, ("maya",), clock, nothing, twin.base)
+        await poll.bot.initialize()
+        sending = Sending([poll], Sessions(front), front, home.app.artifacts)
+        stage, place = Stage(sending, Sessions(front), front), f"telegram:{lab.id}"
+        assert isinstance(said.body, Said)
+        speech = Speech(room, place, said.body.turn, "maya")
+        async with sending.locks[place]:
+            sent = tasks.spawn(sending.send(outgoing(said, place)), "the line")
+            late = tasks.spawn(stage.draft(speech, "This is"), "its draft")
+            await asyncio.sleep(0)
+        await asyncio.gather(sent, late)
+        await stage.withdraw(speech)
+        await poll.close()
+    assert [line.text for line in await city.lines(lab, by=maya)] == ["This is answer 1."] * 2
+
+
+async def test_a_draft_waits_for_what_was_said_before(
+    tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While an earlier line is still on its way to a place, no draft is posted there."""
+    monkeypatch.setenv("PTB_TIMEDELTA", "1")  # else the error itself warns of its old type
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, maya])
+    slow = ScriptedAnswer(text=TEXT, pieces=8, pause=0.15)
+    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, token, twin.base, script=lambda _: slow) as home:
+        await city.say(ana, lab, "what a day")
+
+        async def heard() -> list[Event]:
+            rooms = await home.rooms()
+            events = await home.events(rooms[0]) if rooms else []
+            return [event for event in events if isinstance(event.body, Heard)]
+
+        (line,) = await home.until(heard)
+        assert isinstance(line.body, Heard)
+        room, ana_herself = line.stream.removeprefix("room:"), line.body.person
+        await city.fault("sendMessage", "flood", retry_after=1)
+        await home.app.front.hear(
+            room, ana_herself, "maya, tell me", surface="terminal", source="1"
+        )
+        lines = await city.heard(lab, by=maya, count=2)
+    assert lines[0].text == "Ana (terminal): maya, tell me"
+    assert lines[1].text.removesuffix(" ▌") in TEXT
+
+
+def test_only_so_much_is_remembered() -> None:
+    """Of turns and drafts only the newest are remembered, and what is over stays over."""
+    standing = Standing()
+    for n in range(REMEMBERED + 2):
+        standing.put(Key("telegram:-1", str(n)), n + 1)
+    old, new = Key("telegram:-1", "1"), Key("telegram:-1", "2")
+    assert (standing.message(old), standing.message(new)) == (0, 3)
+    assert standing.end(new) == 3
+    assert (standing.message(new), standing.over(new), standing.over(old)) == (0, True, False)
+    for n in range(REMEMBERED):
+        standing.end(Key("telegram:-2", str(n)))
+    assert not standing.over(new)
