@@ -130,6 +130,7 @@ async def test_nobody_invited_it(city: Twin, tmp_path: Path) -> None:
         read_message_history=True,
         attach_files=True,
         add_reactions=True,
+        create_public_threads=True,
     )
 
 
@@ -146,6 +147,17 @@ async def test_permissions_that_are_missing(city: Twin, tmp_path: Path) -> None:
     assert warned(report).count("#quiet") == 1
     assert "secret" not in warned(report)
     assert report.well
+
+
+async def test_threads_are_welcome_and_no_need(city: Twin, tmp_path: Path) -> None:
+    """Where the bot may not open threads, what that means is said, and is nothing to be mended."""
+    city.channel("plaza")
+    bot = city.bot("Maya")
+    await city.forbid(bot, "plaza", "create_public_threads")
+    report = await joined(city, tmp_path, bot)
+    (said,) = [finding.said for finding in report.findings if "Threads" in finding.said]
+    assert "without the permission Create Public Threads in #plaza: mates open no threads" in said
+    assert (warned(report), bad(report)) == ("", [])
 
 
 async def test_a_shared_bot(city: Twin, tmp_path: Path) -> None:

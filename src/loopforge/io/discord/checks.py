@@ -25,6 +25,10 @@ NEEDED = (
 """What a mate does in a channel: nothing that it does not do is asked for."""
 WEBHOOKS = "manage_webhooks"
 """What an account of several mates needs besides, to speak under each one's name."""
+WELCOME = {
+    "create_public_threads": "mates open no threads there, and answer where they are called",
+}
+"""What an invitation asks for besides, and what is not done without it: nothing else needs it."""
 MESSAGE_CONTENT = 1 << 18 | 1 << 19
 """An application's flags: it may read messages, as one in many servers or in few."""
 VITAL = ("send_messages", "read_message_history")
@@ -62,14 +66,14 @@ class Standing(Struct, frozen=True, kw_only=True):
     of: int = 0
 
 
-def wanted(*, shared: bool) -> tuple[str, ...]:
+def needed(*, shared: bool) -> tuple[str, ...]:
     """The permissions that an account needs, by their names in discord.py."""
     return (*NEEDED, WEBHOOKS) if shared else NEEDED
 
 
 def invite(application: int, *, shared: bool) -> str:
-    """The address by which the account is brought into a server, with exactly what it needs."""
-    asked = discord.Permissions(**dict.fromkeys(wanted(shared=shared), True))
+    """The address by which the account is brought into a server, with exactly what it uses."""
+    asked = discord.Permissions(**dict.fromkeys((*needed(shared=shared), *WELCOME), True))
     scopes = ("bot", "applications.commands")
     return discord.utils.oauth_url(application, permissions=asked, scopes=scopes)
 
@@ -114,7 +118,7 @@ def _server(server: Server, application: int, *, shared: bool) -> Iterator[Findi
         yield Finding("bad", said, "Give its role View Channel there, or in some of the channels.")
         return
     gaps = False
-    for permission in wanted(shared=shared):
+    for permission in needed(shared=shared):
         # Where it may not write, Discord counts files as forbidden too: said once is enough.
         there = [e for e in seen if permission != "attach_files" or _may(e, "send_messages")]
         if without := [each for each in there if not _may(each, permission)]:
@@ -124,6 +128,11 @@ def _server(server: Server, application: int, *, shared: bool) -> Iterator[Findi
         count = len(seen)
         where = f"{count} channel" if count == 1 else f"{count} channels"
         yield Finding("ok", f"in {server.name} it may do all that it needs, in {where}.")
+    for permission, consequence in WELCOME.items():
+        if without := [each for each in seen if not _may(each, permission)]:
+            places = listed(f"#{each.name}" for each in without)
+            said = f"it is without the permission {_label(permission)} in {places}: {consequence}."
+            yield Finding("ok", f"in {server.name} {said}")
 
 
 def _lacking(
@@ -135,7 +144,7 @@ def _lacking(
     *,
     shared: bool,
 ) -> Finding:
-    label = permission.replace("_", " ").title().replace(" In ", " in ")
+    label = _label(permission)
     if len(without) == len(seen):
         said = f"in {server.name} it lacks the permission {label}"
         mend = f"Give it to its role, or invite it anew: {invite(application, shared=shared)}"
@@ -161,6 +170,11 @@ def _consequence(permission: str) -> str:
             return ": it cannot give files there"
         case _:
             return ""
+
+
+def _label(permission: str) -> str:
+    """What Discord calls a permission."""
+    return permission.replace("_", " ").title().replace(" In ", " in ")
 
 
 def _may(channel: Channel, permission: str) -> bool:

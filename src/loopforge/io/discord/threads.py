@@ -38,7 +38,11 @@ from loopforge.runtime.ports import Clock
 from loopforge.runtime.tasks import Tasks
 
 log = logging.getLogger(__name__)
-NEEDED = ("create_public_threads", "send_messages_in_threads")
+NEEDED = {
+    "create_public_threads": "Create Public Threads",
+    "send_messages_in_threads": "Send Messages in Threads",
+}
+"""Permissions without which there is no thread in which a mate could answer."""
 NOWHERE = "A thread can be opened on a line in a text channel of a server."
 
 
@@ -252,9 +256,9 @@ class Threads:
             return known
         opener, host = self._opener(client, channel, mates)
         allowed = rights(host)
-        if lacking := [each for each in NEEDED if not getattr(allowed, each)]:
-            label = lacking[0].replace("_", " ").title().replace(" In ", " in ")
-            raise SendFailed(f"the bot lacks the permission {label} there.", final=True)
+        for permission, label in NEEDED.items():
+            if not getattr(allowed, permission):
+                raise SendFailed(f"the bot lacks the permission {label} there.", final=True)
         name = thread_name(body_of(message, self._crowd, channel))
         for again in (True, False):
             try:
