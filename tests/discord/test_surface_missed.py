@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room import Heard, LineDeleted, LineEdited, Stopped
+from loopforge.chat.places import Spot
+from loopforge.core.room import Heard, LineDeleted, LineEdited, Said, Stopped
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
@@ -177,3 +178,43 @@ async def test_what_an_account_said_that_is_late(city: Twin, tmp_path: Path) -> 
         assert await home.heard(plaza) == ["merlin, hello", "one more"]
     said.release()
     assert [line.by for line in city.lines(plaza)] == ["ben", "Merlin", "ben"]
+
+
+async def _removed(home: Lodging, place: Place) -> list[str]:
+    """The kinds of the lines that were deleted."""
+    events = await home.events(place)
+    said = {e.id: e for e in events if isinstance(e.body, Heard | Said)}
+    gone = [e.body.line for e in events if isinstance(e.body, LineDeleted)]
+    return [said[line].kind for line in gone]
+
+
+async def test_what_moderators_take_away(city: Twin, tmp_path: Path) -> None:
+    """With its first message a line of a mate, or one relayed, is gone in every place of its room."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    long = "\n\n".join("word " * 90 for _ in range(8))
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: long) as home:
+        await city.say(ben, plaza, "I bake")
+        await home.hears(plaza, "I bake")
+        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        await city.say(ben, plaza, "maya, all of it")
+        await city.until(lambda: len(city.lines(mall)) == 3)
+        await home.delivered(plaza)
+        first, second = (line.id for line in city.lines(plaza)[-2:])
+        city.town.delete_message(plaza.id, second)
+        await city.say(ben, plaza, "so")
+        await home.hears(plaza, "I bake", "maya, all of it", "so")
+        assert await _removed(home, plaza) == []
+        city.town.delete_message(plaza.id, first)
+        await city.until(lambda: len(city.lines(mall)) == 2)
+        await home.delivered(plaza)
+        assert await _removed(home, plaza) == ["room.said"]
+        relayed = city.lines(mall)[-1]
+        assert relayed.by == "ben (plaza)"
+        city.town.delete_message(mall.id, relayed.id)
+        while len(await _removed(home, plaza)) < 2:
+            await home.app.stamp.clock.sleep(0.02)
+        await home.delivered(plaza)
+        assert await _removed(home, plaza) == ["room.said", "room.heard"]
+    assert [line.text for line in city.lines(plaza)] == ["I bake", "maya, all of it", "so"]

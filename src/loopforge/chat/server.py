@@ -40,6 +40,7 @@ from loopforge.core.room import (
     PlaceLeft,
     RoomClosed,
     RoomOpened,
+    Said,
     Stopped,
     TalkSet,
     Titled,
@@ -383,7 +384,10 @@ class Rooms:
         await self._revise(room, line, person, changed, "edit")
 
     async def delete(self, room: str, person: str, line: str) -> None:
-        """A line is no more, on the wish of a person ("": of the platform's keepers)."""
+        """A line is no more, on the wish of a person ("": of the platform's keepers).
+
+        Keepers take away what mates said, too. Raises Unknown for one not theirs, or gone.
+        """
         by = f"person:{person}" if person else "room"
         await self._revise(room, line, person, LineDeleted(line=line, by=by), "deletion")
 
@@ -396,12 +400,15 @@ class Rooms:
             event = await self._ledger.event(line)
             said = event.body
             mine = isinstance(said, Heard) and person in (said.person, "")
+            if isinstance(said, Said):
+                mine = not person and isinstance(body, LineDeleted)
             gone = await self._ledger.read(stream, after=event.seq, kinds=["room.line_deleted"])
             deleted = any(isinstance(e.body, LineDeleted) and e.body.line == line for e in gone)
-            if event.stream != stream or not isinstance(said, Heard) or not mine or deleted:
+            if event.stream != stream or not mine or deleted:
                 raise Unknown(f"There is no line {line!r} of yours here.")
             fact = self._stamp.fact(body, actor=f"person:{person}" if person else "room")
-            others = [place for place in state.places if place != said.surface]
+            origin = said.surface if isinstance(said, Heard) else ""
+            others = [place for place in state.places if place != origin]
             await self._ledger.append(stream, [fact, *queued(fact, others, self._stamp, what)])
 
     def _newcomers(self, state: RoomState) -> list[Body]:

@@ -1,4 +1,4 @@
-"""Revision: a line of a room as it stands after somebody changed what they had said.
+"""Revision: a line of a room as it stands after somebody changed it, or took it away.
 
 The event itself never changes: it is the record. What people are shown is a Revised one, with the
 words it has now (or none) and the change that made it so. Knows no tables and no rights.
@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from loopforge.core.events import Event
-from loopforge.core.room import Heard
-from loopforge.core.words import Words
+from loopforge.core.room import Heard, Said
+from loopforge.core.words import Words, public
 
 
 class Revision(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,10 +33,12 @@ class Revised(Event, frozen=True, kw_only=True):
 def revised(event: Event, revision: Revision, text: Words | None = None) -> Event:
     """A line as it stands after a change; with no text, it has none any more."""
     body = event.body
-    if not isinstance(body, Heard):
+    if not isinstance(body, Heard | Said):
         return event
     if revision.deleted:
         body = replace(body, text=Words(None, body.text.ref), files=())
+        if isinstance(body, Said):
+            body = replace(body, narrative=public(""))
     elif text is not None:
         body = replace(body, text=text)
     return Revised(**asdict(event) | {"body": body}, revision=revision)

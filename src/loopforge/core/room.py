@@ -216,7 +216,7 @@ class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True):
 
 
 class LineDeleted(Struct, frozen=True, tag="room.line_deleted", kw_only=True):
-    """A line was deleted on the surface where it was said; mates see it no more."""
+    """A line was deleted on a surface where it was said or shown; mates see it no more."""
 
     line: str
     by: str

@@ -154,13 +154,16 @@ class Reception:
                 log.info("an edit of a line in %s was passed over: %s", place, error)
 
     async def deleted(self, place: str, message: str) -> None:
-        """A message is no more."""
+        """A message is no more: with its first message a line is gone, whoever said it.
+
+        Its other messages may go without it: we take them away ourselves when it becomes shorter.
+        """
         room, line = await self._find(place, message)
-        if line:
+        if line and (await self.sessions.posts(place, line))[:1] == [message]:
             try:
                 await self._front.delete(room, "", line)
             except Unknown:
-                log.debug("a message of a mate was deleted in %s", place)
+                log.debug("a message in %s was of a line that is gone already", place)
 
     async def reacted(
         self, place: str, message: str, account: str, name: str, emoji: str, *, back: bool = False

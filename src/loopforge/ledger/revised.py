@@ -1,4 +1,4 @@
-"""Revised lines: those that a person edited or deleted after they had said them.
+"""Revised lines: those that a person edited or deleted after they had been said.
 
 The record keeps what was said at first, until it is forgotten; people and mates are shown what
 stands there now. A view keeps one row for each change of a line; `standing` gives events as they
@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
 from loopforge.core.revision import Revision, revised
-from loopforge.core.room import Heard, LineDeleted, LineEdited
+from loopforge.core.room import Heard, LineDeleted, LineEdited, Said
 from loopforge.ledger.rows import COLUMNS, events_of, listed, within
 from loopforge.ledger.schema import Name, metadata, texts
 
@@ -74,7 +74,7 @@ def latest(connection: Connection, lines: Iterable[str]) -> dict[str, Revision]:
 
 def standing(connection: Connection, events: Sequence[Event]) -> list[Event]:
     """These events, each line as it stands now."""
-    found = latest(connection, [event.id for event in events if isinstance(event.body, Heard)])
+    found = latest(connection, [e.id for e in events if isinstance(e.body, Heard | Said)])
     if not found:
         return list(events)
     edits = by_id(connection, [one.event for one in found.values() if not one.deleted])
