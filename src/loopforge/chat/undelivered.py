@@ -11,6 +11,7 @@ from datetime import datetime
 from msgspec import Struct
 from sqlalchemy import select
 
+from loopforge.chat.reading import platform
 from loopforge.core.delivery import Failed, Queued, Uncertain
 from loopforge.ledger.schema import events
 from loopforge.ledger.tables import Readable
@@ -41,7 +42,7 @@ async def lost_lately(ledger: Readable, most: int = 5) -> list[Lost]:
         rows.append(
             Lost(
                 at=event.at,
-                platform=place.partition(":")[0].capitalize() or "a surface",
+                platform=platform(place) or "a surface",
                 why=str(event.body.why),
                 uncertain=isinstance(event.body, Uncertain),
             )

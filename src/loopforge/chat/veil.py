@@ -35,7 +35,7 @@ from loopforge.core.perception import Line
 from loopforge.core.revision import Revision
 from loopforge.core.room import Heard, PersonJoined, PersonLeft, Said, Told
 from loopforge.core.words import Words, mended
-from loopforge.ledger.quotes import CHATTER, COMMON, RUN, folded, readings, spelled
+from loopforge.ledger.quotes import CHATTER, COMMON, RUN, folded, readings, runs, spelled
 from loopforge.ledger.revised import latest
 from loopforge.ledger.rows import listed, within
 from loopforge.ledger.tables import Tables
@@ -122,7 +122,7 @@ class Needles:
 
     def _take(self, text: str, known: Sequence[Sequence[str]]) -> None:
         tokens = _tokens(text)
-        found = {run for run in _windows(tokens, RUN) if not _USUAL.issuperset(run)}
+        found = {run for run in runs(tokens, RUN) if not _USUAL.issuperset(run)}
         found |= {
             (token,) for token in tokens if len(token) >= CODE and any(map(str.isdigit, token))
         }
@@ -130,7 +130,7 @@ class Needles:
             found.add(tuple(tokens))
         for said in known:
             if found:
-                found -= {run for size in {len(r) for r in found} for run in _windows(said, size)}
+                found -= {run for size in {len(r) for r in found} for run in runs(said, size)}
         self._runs |= found
 
     def mask(self, text: str, marker: str) -> str:
@@ -139,7 +139,7 @@ class Needles:
         tokens = [word for word, _, _ in words]
         covered = [False] * len(tokens)
         for length in self._lengths:
-            for place, run in enumerate(_windows(tokens, length)):
+            for place, run in enumerate(runs(tokens, length)):
                 if run in self._runs:
                     covered[place : place + length] = [True] * length
         parts, last, place = [], 0, 0
@@ -165,10 +165,6 @@ def _readings(text: str) -> set[str]:
 
 def _tokens(text: str) -> list[str]:
     return [word for word, _, _ in spelled(text)]
-
-
-def _windows(tokens: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
-    return zip(*(tokens[start:] for start in range(length)), strict=False)
 
 
 # ---------------------------------------------------------------- the veil itself

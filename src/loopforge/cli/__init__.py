@@ -20,7 +20,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
-from loopforge.errors import InputError, LoopforgeError
+from loopforge.errors import InputError, LoopforgeError, Unknown
 
 if TYPE_CHECKING:
     from loopforge.settings import Settings
@@ -133,6 +133,13 @@ def settings(context: typer.Context) -> Settings:
     found = load_settings(context.find_root().obj)
     keep_log(found)
     return found
+
+
+def existing(there: Settings) -> None:
+    """Raises Unknown where this home has no ledger yet."""
+    kind, _, path = there.database_url.partition(":///")
+    if kind.startswith("sqlite") and not Path(path).exists():
+        raise Unknown(f"There is no ledger at {path} yet; `loopforge up` makes it.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

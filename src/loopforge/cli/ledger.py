@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from loopforge.cli import settings
+from loopforge.cli import existing, settings
 from loopforge.errors import InputError, LoopforgeError, Unknown
 
 if TYPE_CHECKING:
@@ -44,15 +44,9 @@ async def _opened(there: Settings) -> AsyncIterator[SqlLedger]:
     """The ledger of the home. Raises Unknown if there is none yet."""
     from loopforge.app import open_ledger_of
 
-    _existing(there)
+    existing(there)
     async with open_ledger_of(there) as ledger:
         yield ledger
-
-
-def _existing(there: Settings) -> None:
-    kind, _, path = there.database_url.partition(":///")
-    if kind.startswith("sqlite") and not Path(path).exists():
-        raise Unknown(f"There is no ledger at {path} yet; `loopforge up` makes it.")
 
 
 def _run(context: typer.Context, work: Callable[[SqlLedger], Coroutine[Any, Any, None]]) -> None:
@@ -146,7 +140,7 @@ def _short(value: object) -> str:
 def status(context: typer.Context) -> None:
     """Say where the ledger is, how its schema stands, and how long its streams are."""
     there = settings(context)
-    _existing(there)
+    existing(there)
     from loopforge.ledger.migrate import status as stands
 
     schema = stands(there.database_url)
@@ -329,7 +323,7 @@ def migrate(context: typer.Context) -> None:
     from loopforge.ledger.migrate import migrate as bring
 
     there = settings(context)
-    _existing(there)
+    existing(there)
     stood = bring(there.database_url)
     said = {"ok": "It was up to date.", "empty": "Made.", "behind": "Brought up to date."}
     typer.echo(said[stood])

@@ -10,12 +10,11 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import connect, settings
+from loopforge.cli import connect, existing, settings
 from loopforge.errors import Unknown
 
 if TYPE_CHECKING:
@@ -42,18 +41,12 @@ async def _recorded(there: Settings) -> AsyncIterator[tuple[Chronicle, Registry]
     from loopforge.people.registry import Registry
     from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
 
-    _existing(there)
+    existing(there)
     async with open_ledger_of(there) as ledger:
         stamp = Stamp(SystemClock(), SystemDice())
         people = Registry(ledger, stamp)
         await people.refresh()
         yield Chronicle(ledger, Roster(there.home / "mates"), stamp), people
-
-
-def _existing(there: Settings) -> None:
-    kind, _, path = there.database_url.partition(":///")
-    if kind.startswith("sqlite") and not Path(path).exists():
-        raise Unknown(f"There is no ledger at {path} yet; `loopforge up` makes it.")
 
 
 def _roster(context: typer.Context) -> Roster:

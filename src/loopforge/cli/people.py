@@ -10,12 +10,11 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from loopforge.cli import settings
+from loopforge.cli import existing, settings
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
@@ -57,19 +56,13 @@ async def _opened(there: Settings) -> AsyncIterator[Doors]:
     from loopforge.people.registry import Registry
     from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
 
-    _existing(there)
+    existing(there)
     async with open_ledger_of(there) as ledger:
         stamp = Stamp(SystemClock(), SystemDice())
         desk, people = Desk(ledger, stamp), Registry(ledger, stamp)
         await desk.refresh()
         await people.refresh()
         yield Doors(desk, people, Linking(desk, people, stamp.clock), Pairing(desk, people))
-
-
-def _existing(there: Settings) -> None:
-    kind, _, path = there.database_url.partition(":///")
-    if kind.startswith("sqlite") and not Path(path).exists():
-        raise Unknown(f"Nobody is known yet: there is no {path}. `loopforge up` makes it.")
 
 
 def _run(context: typer.Context, work: Callable[[Doors], Coroutine[Any, Any, None]]) -> None:

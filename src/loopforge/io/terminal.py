@@ -30,6 +30,7 @@ from loopforge.errors import LoopforgeError
 from loopforge.io.commands import Given, parse
 from loopforge.io.composer import Composer, Pen
 from loopforge.io.desk import Answer, Desk
+from loopforge.io.findings import listed
 from loopforge.io.frames import Sight, Taken
 from loopforge.io.link import Joined, Link, Parted, Unsaid, Update
 from loopforge.io.minutes import Minutes
@@ -248,7 +249,7 @@ class Terminal(App[None]):
             names = [self.minutes.scene.mate(handle).name for handle in speaking]
             are = "are" if len(names) > 1 else "is"
             doing = "typing" if "typing…" in speaking.values() else "thinking"
-            status = Content.assemble(f"{_listed(names)} {are} {doing}…", ("  Esc stops", "$faint"))
+            status = Content.assemble(f"{listed(names)} {are} {doing}…", ("  Esc stops", "$faint"))
         aside = f"↓ {self._unread} new  Esc" if self._unread else ""
         self._composer.show_status(status, Content.assemble((aside, "bold $primary")))
 
@@ -381,10 +382,6 @@ def _newest_drafts(updates: Iterable[Update]) -> list[Update]:
             places.pop(update.turn, None)
         kept.append(update)
     return kept
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 async def run_terminal(link: Link, *, zone: tzinfo | None = None, largest: int = LARGEST) -> int:

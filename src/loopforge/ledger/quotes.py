@@ -180,7 +180,7 @@ class Sieve:
                 self._words[word] = min(one.since, self._words.get(word, one.since))
         if CHATTER.issuperset(mine):
             return
-        for run in _runs(mine, min(RUN, len(mine))):
+        for run in runs(mine, min(RUN, len(mine))):
             self._runs[run] = min(one.since, self._runs.get(run, one.since))
 
     def holds(self, text: Text) -> bool:
@@ -189,7 +189,7 @@ class Sieve:
         found = any(
             self._runs.get(run, text.order + 1) <= text.order
             for length in self._lengths
-            for run in _runs(mine, length)
+            for run in runs(mine, length)
         )
         for word in self._words.keys() & set(mine):
             if text.order < self._words[word]:
@@ -199,5 +199,6 @@ class Sieve:
         return found
 
 
-def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+def runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    """Every so many words in a row."""
     return zip(*(words[start:] for start in range(length)), strict=False)

@@ -72,9 +72,9 @@ class Onward:
 def described(request: Ask | Call) -> str:
     """A request as text: equal texts are equal requests."""
     if isinstance(request, Call):
-        return f"call {request.tool} {_json(request.arguments)}"
+        return f"call {request.tool} {as_json(request.arguments)}"
     head = f"ask {request.purpose}, {request.max_tokens} tokens, aloud={request.aloud}"
-    schema = _json(request.schema) if request.schema else ""
+    schema = as_json(request.schema) if request.schema else ""
     body = "\n".join(
         f"[{message.role}] {message.text}{_seen(message.pictures)}" for message in request.messages
     )
@@ -85,7 +85,8 @@ def _seen(pictures: Sequence[Picture]) -> str:
     return "".join(f"\n[picture {one.name}: {one.media}, {one.hash}]" for one in pictures)
 
 
-def _json(value: object) -> str:
+def as_json(value: object) -> str:
+    """A value as it stands in the record: as JSON, the same for the same value."""
     return msgspec.json.encode(value, order="sorted").decode()
 
 

@@ -18,8 +18,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, assert_never
 
-import msgspec
-
 from loopforge.core.events import Answered, Asked, Body, Called, Fact, Planned, Returned
 from loopforge.core.partial import so_far
 from loopforge.core.perception import AgentPerception, Line
@@ -49,7 +47,7 @@ from loopforge.runtime.ports import (
     Tools,
 )
 from loopforge.runtime.record import Recorder
-from loopforge.runtime.replay import Diverged, Gone, Onward, Said, Same, replay
+from loopforge.runtime.replay import Diverged, Gone, Onward, Said, Same, as_json, replay
 from loopforge.runtime.tasks import Tasks
 
 MOST_REQUESTS = 24
@@ -223,7 +221,7 @@ class Turn:
                     turn=seat.turn,
                     nth=nth,
                     tool=part.tool,
-                    arguments=Words(_json(part.arguments)),
+                    arguments=Words(as_json(part.arguments)),
                     idempotent=self._idempotent(part.tool),
                 )
             )
@@ -233,7 +231,7 @@ class Turn:
             nth=nth,
             purpose=part.purpose,
             prompt=self._ports.recorder.prompt((seat.stream, seat.mate), id, part),
-            schema=public(_json(part.schema) if part.schema else ""),
+            schema=public(as_json(part.schema) if part.schema else ""),
             aloud=part.aloud,
             field=part.field,
             max_tokens=part.max_tokens,
@@ -263,7 +261,7 @@ class Turn:
             self._fallback = reply.model
         news = self._hear_news()
         text, data = mended(reply.text), mended(reply.data)
-        parsed = Words(_json(data)) if data is not None else public("")
+        parsed = Words(as_json(data)) if data is not None else public("")
         body = Answered(
             turn=self._seat.turn,
             nth=nth,
@@ -351,7 +349,7 @@ class Turn:
         if not isinstance(plan, AgentActionPlan):
             return self._ended("failed", why=f"the policy returned {plan!r}, which is no plan")
         try:
-            written = _json(plan)
+            written = as_json(plan)
         except (TypeError, ValueError) as error:
             return self._ended("failed", why=f"the policy's plan cannot be written down: {error}")
         body = Planned(
@@ -446,7 +444,3 @@ def question_of(part: Ask, route: Route) -> Question:
             if one.hash.text
         ),
     )
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value, order="sorted").decode()
