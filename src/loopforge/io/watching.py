@@ -3,7 +3,7 @@
     Thinking            --> the stage shows that somebody is typing, until Rested
     Draft ... Draft     --> the stage shows the draft, at a pace that platforms bear
     Withdrawn           --> the draft is taken away
-    Perceived, Ended    --> the line that called the turn is marked: seen, then answered or failed
+    Perceived, Ended    --> the line that called the turn is marked (see marks.py)
 
 What is shown here is no record: a draft is not Said, and what goes wrong with it is passed over.
 Knows rooms and places; does not know how a platform shows anything (that is the Stage's).
@@ -14,23 +14,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Collection, Iterable, Mapping
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from sqlalchemy import select
 
 from loopforge.chat.front import Front
 from loopforge.chat.places import sendings
-from loopforge.core.events import Event, Perceived
-from loopforge.core.room import PlaceJoined, PlaceLeft, RoomClosed, Said
+from loopforge.core.events import Event, Perceived, TurnEnded
+from loopforge.core.room import PlaceJoined, PlaceLeft, RoomClosed, Said, Told
 from loopforge.errors import LoopforgeError
 from loopforge.io.edits import Pace
+from loopforge.io.marks import Marker, Marks
 from loopforge.runtime.air import Ear
 from loopforge.runtime.ports import Breath, Clock, Draft, Rested, Thinking, Withdrawn
 from loopforge.runtime.tasks import Tasks
 
 log = logging.getLogger(__name__)
-Mark = Literal["seen", "answered", "failed", ""]
 
 
 LOOK = 0.3
@@ -46,10 +46,8 @@ class Speech(NamedTuple):
     mate: str
 
 
-class Stage(Protocol):
+class Stage(Marker, Protocol):
     """How a platform shows what is in the air. What raises here is logged and passed over."""
-
-    name: str
 
     async def typing(self, place: str, mate: str) -> None:
         """Show that this mate is at it, for some seconds."""
@@ -64,10 +62,6 @@ class Stage(Protocol):
 
     async def withdraw(self, speech: Speech) -> None:
         """Take the draft of a turn away, if one stands that no line is to take the place of."""
-        ...
-
-    async def mark(self, place: str, line: str, mark: Mark) -> None:
-        """Mark the message that this line is in a place; "" takes the mark off."""
         ...
 
 
@@ -88,7 +82,7 @@ class _Turn:
     """One turn in the air of a room."""
 
     def __init__(self, mate: str) -> None:
-        self.mate, self.line, self.spoke, self.withdrawn = mate, "", False, False
+        self.mate, self.spoke, self.withdrawn = mate, False, False
         self.typing: dict[str, asyncio.Task[None]] = {}
         self.drawings: dict[str, _Drawing] = {}
 
@@ -119,7 +113,8 @@ class Watch:
         marks: bool = True,
     ) -> None:
         self._front, self._stage, self._clock = front, stage, clock
-        self._again, self._streams, self._marks = again, streams, marks
+        self._again, self._streams = again, streams
+        self._marks = Marks(stage) if marks else None
         self._ears: dict[str, Ear] = {}
         self._tasks = Tasks()
 
@@ -134,6 +129,8 @@ class Watch:
         for ear in self._ears.values():
             ear.close()
         await self._tasks.close()
+        if self._marks is not None:
+            await self._marks.close()
 
     async def _watch(self, room: str, ear: Ear) -> None:
         turns: dict[str, _Turn] = {}
@@ -143,9 +140,9 @@ class Watch:
                 if isinstance(what, Event):
                     if isinstance(what.body, (PlaceJoined, PlaceLeft, RoomClosed)):
                         places = await self._places(room)
-                    await self._happened(room, what, places, turns)
+                    self._happened(room, what, places, turns)
                 elif what.turn in turns or what.mate in self._front.mates:  # not the room itself
-                    await self._breathed(room, what, places, turns)
+                    self._breathed(room, what, places, turns)
             except Exception as error:
                 log.warning("a sign on %s was left out: %s", self._stage.name, type(error).__name__)
 
@@ -163,12 +160,12 @@ class Watch:
         for id, turn in turns.items():
             turn.still(place)
             turn.rest(place)
-            self._withdraw(Speech(room, place, id, turn.mate))
+            self._tasks.spawn(self._withdraw(Speech(room, place, id, turn.mate)), "a draft")
 
     # ------------------------------------------------------------ breaths
 
-    async def _breathed(
-        self, room: str, what: Breath, places: Collection[str], turns: dict[str, _Turn]
+    def _breathed(
+        self, room: str, what: Breath, places: Sequence[str], turns: dict[str, _Turn]
     ) -> None:
         turn = turns.setdefault(what.turn, _Turn(what.mate))
         match what:
@@ -187,10 +184,6 @@ class Watch:
                 turn.rest()
                 if not turn.spoke:
                     self._end(room, what.turn, turn, places)
-                mark: Mark = "answered" if turn.spoke else "failed" if turn.withdrawn else ""
-                if turn.line and self._marks:
-                    for place in places:
-                        await self._safe(self._stage.mark(place, turn.line, mark))
                 turns.pop(what.turn, None)
 
     def _offer(self, speech: Speech, turn: _Turn, text: str) -> None:
@@ -207,10 +200,10 @@ class Watch:
             turn.withdrawn = True
             turn.still()
             for place in {**dict.fromkeys(places), **turn.drawings}:
-                self._withdraw(Speech(room, place, id, turn.mate))
+                self._tasks.spawn(self._withdraw(Speech(room, place, id, turn.mate)), "a draft")
 
-    def _withdraw(self, speech: Speech) -> None:
-        self._tasks.spawn(self._safe(self._stage.withdraw(speech)), "a draft goes")
+    async def _withdraw(self, speech: Speech) -> None:
+        await self._safe(self._stage.withdraw(speech))
 
     async def _type(self, place: str, mate: str) -> None:
         while True:
@@ -259,26 +252,37 @@ class Watch:
 
     # ------------------------------------------------------------ events
 
-    async def _happened(
-        self, room: str, event: Event, places: Collection[str], turns: dict[str, _Turn]
+    def _happened(
+        self, room: str, event: Event, places: Sequence[str], turns: Mapping[str, _Turn]
     ) -> None:
         match event.body:
             case PlaceLeft(place=place) if self._mine(place):
                 self._leave(room, place, turns)
-            case Perceived(mate=mate, line=line, summons=summons) if summons != "title":
-                turn = turns.setdefault(event.id, _Turn(mate))
-                turn.line = line
-                if self._marks:
-                    for place in places:
-                        await self._safe(self._stage.mark(place, line, "seen"))
             case Said(turn=id) if id in turns:
                 turns[id].spoke = True
                 turns[id].still()
             case _:
                 pass
+        if self._marks is not None:
+            _mark(self._marks, event, places)
 
     async def _safe(self, shown: Awaitable[object]) -> None:
         try:
             await shown
         except Exception as error:
             log.debug("not shown on %s: %s", self._stage.name, type(error).__name__)
+
+
+def _mark(marks: Marks, event: Event, places: Sequence[str]) -> None:
+    """What an event says of the marks that lines bear."""
+    match event.body:
+        case Perceived(mate=mate, line=line, summons=summons):
+            marks.began(places, event.id, mate, line, summons)
+        case Said(turn=turn):
+            marks.answered(turn)
+        case TurnEnded(turn=turn, outcome=outcome):
+            marks.ended(turn, failed=outcome in ("failed", "diverged"))
+        case Told():
+            marks.troubled(event.cause)
+        case _:
+            pass

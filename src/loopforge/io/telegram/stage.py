@@ -18,6 +18,7 @@ from loopforge.chat.house import stream_of
 from loopforge.chat.places import drafts
 from loopforge.core.delivery import Drafted
 from loopforge.errors import SendFailed
+from loopforge.io.marks import Mark
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.faults import failure
 from loopforge.io.telegram.outward import LONGEST, Outward
@@ -25,7 +26,7 @@ from loopforge.io.telegram.place import NAME, where
 from loopforge.io.telegram.sending import Sending
 from loopforge.io.telegram.standing import Key
 from loopforge.io.telegram.words import rendered
-from loopforge.io.watching import Mark, Speech
+from loopforge.io.watching import Speech
 
 CURSOR = " ▌"
 SIGNS: dict[Mark, str] = {"seen": "👀", "answered": "👌", "failed": "💔", "": ""}
@@ -88,13 +89,12 @@ class Stage:
         query = select(drafts.c.message).where(mine)
         return await self._front.look(lambda found: int(found.execute(query).scalar() or 0))
 
-    async def mark(self, place: str, line: str, mark: Mark) -> None:
-        """Put a mark on the message that a line is."""
+    async def mark(self, place: str, line: str, mate: str, new: Mark, _old: Mark) -> None:
+        """Put a mark on the message that a line is, in place of the one that is there."""
         posts = await self._sessions.posts(place, line)
         if posts and posts[0].isdigit():
             at = where(place)
-            bot = self._sending.by("", at).bot
-            await Outward(bot).react(at, int(posts[0]), SIGNS[mark])
+            await Outward(self._sending.by(mate, at).bot).react(at, int(posts[0]), SIGNS[new])
 
     async def clear(self) -> None:
         """Take away what a home that died left standing of turns that said nothing."""
