@@ -82,6 +82,33 @@ async def test_a_mate_whose_file_is_broken_is_answered_for_and_answers_again(
         )
 
 
+async def test_a_guest_goes_with_the_mate_it_stood_in_for(tmp_path: Path) -> None:
+    """A mate without a file is sent out by its name, and nobody answers for it any more."""
+    await begun(tmp_path)
+    (tmp_path / "mates" / "maya.md").unlink()
+    async with living(tmp_path, anew, seed=8, fallback_mate="merlin") as home:
+        await home.says("ana", "@maya are you there?")
+        await home.rest()
+        assert await home.said() == ["merlin"]
+        await home.does("ana", "remove", "@Maya")
+        state = await home.app.rooms.state("commons")
+        assert (list(state.mates), state.stand_ins) == (["zuzu"], {})
+        assert "answers for" not in await home.does("ana", "status")
+
+
+async def test_another_fallback_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+    """Who stood in for a mate as a guest goes when somebody else does so."""
+    await begun(tmp_path)
+    write_mates(tmp_path, ("otto",))
+    (tmp_path / "mates" / "maya.md").unlink()
+    for seed, fallback in ((8, "merlin"), (9, "otto")):
+        async with living(tmp_path, anew, seed=seed, fallback_mate=fallback) as home:
+            await home.says("ana", "@maya are you there?")
+            await home.rest()
+            state = await home.app.rooms.state("commons")
+            assert sorted(state.mates) == sorted(["maya", "zuzu", fallback])
+
+
 async def test_a_mate_that_no_model_answers_for_is_answered_for(tmp_path: Path) -> None:
     """Where its model cannot be reached and the fallback's can; nobody is asked to say it again."""
     reachable: set[int] = {1}

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Protocol
 
 from loopforge.budgets.usage import Key, Row
-from loopforge.chat.asking import Asking, handle_of, must_be_here, number_of
+from loopforge.chat.asking import Asking, member_of, number_of
 from loopforge.chat.flight import gather, gather_for
 from loopforge.chat.house import stream_of
 from loopforge.chat.members import EVERYTHING, Sight, sight
@@ -140,8 +140,7 @@ class Answers:
         state = await self._rooms.state(asked.room)
         mates = list(state.mates)
         if asked.argument:
-            mates = [handle_of(asked.argument, self._rooms.mates)]
-            must_be_here(state, mates[0])
+            mates = [member_of(state, asked.argument, self._rooms.mates)]
         lines = [f"{self._name(mate)}: {self._asks_for(mate)}" for mate in mates]
         where = "A mate's model is set in its file, by `model` or `tier`."
         return "\n".join([*lines, where])

@@ -42,11 +42,14 @@ def handle_of(said: str, mates: Mapping[str, Mate]) -> str:
     return name
 
 
-def must_be_here(state: RoomState, mate: str) -> None:
-    """Raises Unknown for a mate that is not in the room."""
-    if mate not in state.mates:
-        here = ", ".join(state.mates) or "nobody"
-        raise Unknown(f"{mate!r} is not in this room. Here: {here}.")
+def member_of(state: RoomState, said: str, mates: Mapping[str, Mate]) -> str:
+    """The handle of a mate that is in the room, also of one whose file is gone. Raises Unknown."""
+    mate = handle_of(said, mates)
+    for handle in (mate, mate.casefold()):
+        if handle in state.mates:
+            return handle
+    here = ", ".join(state.mates) or "nobody"
+    raise Unknown(f"{mate!r} is not in this room. Here: {here}.")
 
 
 def number_of(said: str) -> int:

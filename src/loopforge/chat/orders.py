@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import Literal
 
 from loopforge.chat import granting
-from loopforge.chat.asking import Asking, handle_of, line_of, must_be_here
+from loopforge.chat.asking import Asking, handle_of, line_of, member_of
 from loopforge.chat.rights import granted, wording
 from loopforge.chat.server import LONGEST_TITLE, Rooms, clean
 from loopforge.chat.state import RoomState
@@ -145,9 +145,7 @@ class Orders:
 
     def _mate(self, state: RoomState, said: str) -> str:
         """A mate that is here, by its handle or name. Raises Unknown."""
-        mate = handle_of(said, self._rooms.mates)
-        must_be_here(state, mate)
-        return mate
+        return member_of(state, said, self._rooms.mates)
 
     async def policy(self, asked: Asking) -> str:
         """Choose, or tell, which kind of mind runs."""

@@ -121,7 +121,7 @@ __all__ = [
     "snapshot",
 ]
 
-VERSION = 8
+VERSION = 9
 """The form of a snapshot; one of another version is not read but folded anew."""
 
 SOURCES = 2000
@@ -330,6 +330,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.left = [*(mate for mate in self.left if mate != body.mate), body.mate]
                 self.turns.leave(body.mate)
                 self.page.release(self.mates, self.weighed)
+                self._relieve(body.mate)
                 if self.default_mate == body.mate:
                     self.default_mate = ""
 
@@ -337,17 +338,23 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         """One mate answers for another, or does so no more."""
         match body:
             case StoodIn():
+                if body.mate in self.stand_ins and self.stand_ins[body.mate].mate != body.by:
+                    self._relieve(body.mate)
                 self.stand_ins[body.mate] = StandIn(mate=body.by, guest=body.guest)
                 if body.guest:
                     self.mates.setdefault(body.by, Member())
                 self.turns.hand_over(body)
             case StoodDown():
-                gone = self.stand_ins.pop(body.mate, None)
-                others = {one.mate for one in self.stand_ins.values()}
-                if gone and gone.guest and gone.mate not in others:
-                    self.mates.pop(gone.mate, None)
-                    self.turns.leave(gone.mate)
-                    self.page.release(self.mates, self.weighed)
+                self._relieve(body.mate)
+
+    def _relieve(self, mate: str) -> None:
+        """Nobody answers for this mate any more; who was here for that alone goes."""
+        gone = self.stand_ins.pop(mate, None)
+        others = {one.mate for one in self.stand_ins.values()}
+        if gone and gone.guest and gone.mate not in others:
+            self.mates.pop(gone.mate, None)
+            self.turns.leave(gone.mate)
+            self.page.release(self.mates, self.weighed)
 
     def _settle(
         self, body: EnergySet | TriggersSet | PolicyChosen | Titled | Marked | Purged
