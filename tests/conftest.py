@@ -41,7 +41,7 @@ settings.load_profile("house")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """--kills: each life on the embedded model takes seconds, so that there are few of them."""
     parser.addoption(
-        "--kills", type=int, default=3, help="kills in each phase of the embedded model"
+        "--kills", type=int, default=2, help="kills in each phase of the embedded model"
     )
 
 
@@ -66,6 +66,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if kind and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(kind))
     items.sort(key=_turn)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Groups that the scheduler does not see would start a model and a Chromium in each worker."""
+    if getattr(session.config.option, "loadgroup", False):  # in a worker
+        marked = [item for item in session.items if item.get_closest_marker("xdist_group")]
+        if lost := [item.nodeid for item in marked if "@" not in item.nodeid]:
+            raise pytest.UsageError(
+                f"pytest-xdist does not group {lost[0]} and {len(lost) - 1} more: "
+                "this pytest and this pytest-xdist do not go together."
+            )
 
 
 def _kind(item: pytest.Item) -> str:

@@ -21,10 +21,9 @@ GROWTH = 200 << 20
 
 
 @pytest.mark.crash
-@pytest.mark.parametrize("people", [("ana",), ("ana", "bo", "cem", "dea", "eli")], ids=len)
-async def test_ten_thousand_lines_in_a_burst(tmp_path: Path, people: tuple[str, ...]) -> None:
+async def test_ten_thousand_lines_in_a_burst(tmp_path: Path) -> None:
     """All are in the ledger once, in each person's order, on every screen, and answered merged."""
-    home = tmp_path / "home"
+    home, people = tmp_path / "home", ("ana", "bo", "cem", "dea", "eli")
     furnish(home)
     options = Options(home=str(home), wait=0, pause=0, pieces=1)
     async with AsyncExitStack() as stack:

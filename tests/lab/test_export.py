@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,16 @@ from loopforge.lab.sweep import sweep
 from loopforge.mates.prompts import PromptBook
 from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
+
+
+@pytest.fixture(autouse=True)
+def loop() -> Iterator[None]:
+    """The event loop that inspect_ai reads on: it takes the caller's, or makes one it never closes."""
+    own = asyncio.new_event_loop()
+    asyncio.set_event_loop(own)
+    yield
+    asyncio.set_event_loop(None)
+    own.close()
 
 
 def played(tmp_path: Path, policy: Any = "stub", **fields: Any) -> Run:

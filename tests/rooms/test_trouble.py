@@ -64,23 +64,23 @@ async def test_unknown_things_are_named(home: Home) -> None:
     assert answered.body.reply_to == ""
 
 
-async def test_ten_thousand_lines_in_a_burst(tmp_path: Path) -> None:
+async def test_a_thousand_lines_in_a_burst(tmp_path: Path) -> None:
     """All are in the ledger once, in each person's order, and are answered together."""
     async with living(tmp_path, lambda question: "So many.") as home:
         people = ["ana", "bo", "cem", "dea", "eli"]
         await home.enter(*people)
 
         async def talk(name: str) -> None:
-            for number in range(2000):
+            for number in range(200):
                 await home.says(name, f"@maya {name} {number}", source=f"{name}:{number}")
 
         await asyncio.gather(*map(talk, people))
         await home.rest()
         heard = [str(e.body.text) for e in await home.events() if isinstance(e.body, Heard)]
-        assert len(heard) == 10_000
+        assert len(heard) == 1_000
         for name in people:
             own = [line for line in heard if line.startswith(f"@maya {name} ")]
-            assert own == [f"@maya {name} {number}" for number in range(2000)]
+            assert own == [f"@maya {name} {number}" for number in range(200)]
         said = await home.said()
         assert 1 <= len(said) <= 40, "merged, not one by one"
         assert (await home.app.ledger.verify()).findings == ()
