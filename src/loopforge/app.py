@@ -6,7 +6,7 @@ Tests call it too, with other parts: a scripted model, a simulated clock, seeded
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -37,10 +37,11 @@ from loopforge.chat.rules import SCREEN, Rules
 from loopforge.chat.server import Rooms
 from loopforge.chat.triggers import Thresholds
 from loopforge.core.events import Event
-from loopforge.core.mate import Mate, parse
+from loopforge.core.mate import parse
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
 from loopforge.home import shipped_mates
+from loopforge.mates.cast import Cast
 from loopforge.mates.chronicle import Chronicle
 from loopforge.mates.prompts import PromptBook
 from loopforge.mates.roster import Roster
@@ -77,32 +78,6 @@ FOLLOW = 1.0
 """Seconds between two looks for what other processes wrote."""
 ARTIFACTS = "artifacts"
 """The folder of kept files, in the home's data."""
-MOMENT = 0.05
-"""Seconds for which a look at the mates' files holds."""
-
-
-class Cast(Mapping[str, Mate]):
-    """The mates of the home as they are on file at this moment (a turn asks dozens of times)."""
-
-    def __init__(self, roster: Roster, clock: Clock) -> None:
-        self._roster, self._clock = roster, clock
-        self._mates: dict[str, Mate] = {}
-        self._looked = -MOMENT
-
-    def _now(self) -> dict[str, Mate]:
-        ticks = self._clock.ticks()
-        if ticks - self._looked >= MOMENT:
-            self._mates, self._looked = self._roster.mates(), ticks
-        return self._mates
-
-    def __getitem__(self, handle: str) -> Mate:
-        return self._now()[handle]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._now())
-
-    def __len__(self) -> int:
-        return len(self._now())
 
 
 def minds(prompts: Mapping[str, str]) -> dict[str, tuple[Policy, str]]:

@@ -181,15 +181,16 @@ class Orders:
     async def add(self, asked: Asking) -> str:
         """Bring a mate in."""
         known = self._rooms.mates
-        mate = handle_of(asked.argument, known)
-        if mate not in known:
-            raise Unknown(f"There is no mate {mate!r}. Known: {', '.join(known) or 'none'}.")
+        handle = handle_of(asked.argument, known)
+        mate = known.get(handle)
+        if mate is None:
+            raise Unknown(f"There is no mate {handle!r}. Known: {', '.join(known) or 'none'}.")
         state = await self._rooms.state(asked.room)
         guests = {one.mate for one in state.stand_ins.values() if one.guest}
-        if mate in state.mates and mate not in guests:
-            return f"{known[mate].name} is here already."
-        await self._rooms.add(asked.room, asked.person, MateJoined(mate=mate))
-        return f"{known[mate].name} is here now."
+        if handle in state.mates and handle not in guests:
+            return f"{mate.name} is here already."
+        await self._rooms.add(asked.room, asked.person, MateJoined(mate=handle))
+        return f"{mate.name} is here now."
 
     async def remove(self, asked: Asking) -> str:
         """Send a mate out."""
