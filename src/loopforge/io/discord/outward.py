@@ -2,6 +2,7 @@
 
     a mate's line       by its own account, else by webhook, else with its name before it
     a person's line     by webhook under their name and where they are, else as a quotation
+    an answer           as a reply; by a webhook, which has none, with what it answers before it
     a word of the room  small, by whichever account is there
     a reaction, a change, a deletion    on the messages that the line is there
 
@@ -27,12 +28,13 @@ from loopforge.io.discord.drafts import Drafts
 from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.markdown import LIMIT, pieces, shown
+from loopforge.io.discord.reference import ROOM_FOR_IT, References, without
 from loopforge.io.discord.troubles import LOST, failed
 from loopforge.io.discord.voice import Voice
 from loopforge.io.discord.voices import Voices
 from loopforge.io.graphemes import clip
 from loopforge.io.session import Sessions
-from loopforge.io.split import as_file
+from loopforge.io.split import VOID, as_file
 from loopforge.runtime.ports import Outgoing
 
 SLACK = timedelta(hours=1)
@@ -70,6 +72,7 @@ class Outward:
     ) -> None:
         self._crowd, self._voices, self._sessions = crowd, voices, sessions
         self._front, self._hooks, self._files, self._drafts = front, hooks, files, drafts
+        self._references = References(front, sessions)
         self._found: dict[str, dict[int, int]] = {}
 
     async def send(self, out: Outgoing) -> str:
@@ -125,13 +128,24 @@ class Outward:
             return Letter(())
         files: tuple[File, ...] = getattr(body, "files", ())
         text, long = f"{voice.quoted}{body.text}", None
-        if (file := as_file(shown(text), LIMIT)) is not None:
+        if (file := as_file(shown(text), _room(voice, body.reply_to))) is not None:
             data = str(body.text).encode("utf-8", "replace")
             text, long = file.preview.text, (file.name, data)
-        parts = pieces(text)
-        if not parts and files:
+        if not files and not str(body.text).strip(VOID):
+            return Letter(())
+        parts = await self._parts(out, voice, body.reply_to, text)
+        if not parts:
             parts = (voice.quoted.strip(),)
         return Letter(parts, await self._answered(out.place, body.reply_to), files, long)
+
+    async def _parts(self, out: Outgoing, voice: Voice, reply: str, text: str) -> tuple[str, ...]:
+        """The messages of a text; a webhook's first one says what it answers."""
+        parts = pieces(text, _room(voice, reply))
+        if not reply or voice.hook is None:
+            return parts
+        head = await self._references.to(out, reply, voice.seat.channel)
+        first, *rest = parts or ("",)
+        return (f"{head}\n{first}".strip(), *rest) if head else parts
 
     async def _answered(self, place: str, line: str) -> int | None:
         posts = await self._sessions.posts(place, line) if line else []
@@ -200,7 +214,7 @@ class Outward:
             return {}
         except Exception as error:
             raise failed(error, voice.place) from None
-        same = letter.parts and message.content.strip() == letter.parts[0].strip()
+        same = letter.parts and _plain(message.content) == _plain(letter.parts[0])
         return {0: draft} if same else {}
 
     async def _standing(
@@ -241,9 +255,9 @@ class Outward:
         self, out: Outgoing, letter: Letter, part: int, text: str, message: discord.Message
     ) -> bool:
         """Whether a message is this part, and not an earlier line that reads the same."""
-        content, text = message.content.strip(), text.strip()
+        content, text = _plain(message.content), _plain(text)
         if part == len(letter.parts) - 1 and letter.uploads:  # words for a lost file may follow
-            same = content.startswith(text)
+            same = content.startswith(text or "[file: ") or (not text and bool(message.attachments))
         else:
             same = content == text and not message.attachments
         return same and await self._sessions.line(out.place, str(message.id)) in ("", out.event.id)
@@ -277,8 +291,8 @@ class Outward:
         said = await self._line(out, line)
         if not posts or said is None or not isinstance(out.event.body, LineEdited):
             return ""
-        voice = await self._speaker(out, said)
-        parts = list(pieces(f"{voice.quoted}{out.event.body.text}"))
+        voice, reply = await self._speaker(out, said), getattr(said.body, "reply_to", "")
+        parts = [*await self._parts(out, voice, reply, f"{voice.quoted}{out.event.body.text}")]
         if len(parts) > len(posts):
             parts = [*parts[: len(posts) - 1], f"{clip(parts[len(posts) - 1], LIMIT - 2)} …"]
         for message, text in zip(posts, parts, strict=False):
@@ -318,6 +332,16 @@ class Outward:
             return await self._front.line(out.stream.removeprefix(ROOM), line)
         except Unknown:
             return None
+
+
+def _room(voice: Voice, reply: str) -> int:
+    """Units that a part of what this voice says may have."""
+    return LIMIT - ROOM_FOR_IT if reply and voice.hook is not None else LIMIT
+
+
+def _plain(text: str) -> str:
+    """What a message says, without what it answers: that may have been changed since."""
+    return without(text).strip()
 
 
 def _small(text: str) -> list[str]:
