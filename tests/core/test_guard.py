@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.guard import ALL, RULES, TABLE, Rights, judge, kind_of, notes, plain
+from loopforge.core.events import kind_of
+from loopforge.core.guard import ALL, RULES, TABLE, Rights, judge, notes, plain
 from loopforge.core.plan import Act, AgentActionPlan, Mode
 from loopforge.core.room import (
     Continue,

@@ -228,8 +228,8 @@ class Event(Struct, frozen=True, kw_only=True):
         return kind_of(self.body)
 
 
-def kind_of(body: Body) -> str:
-    """The name of a body's type, such as "room.heard"."""
+def kind_of(body: Struct) -> str:
+    """The name of a body's or an act's type, such as "room.heard" or "say"."""
     tag = type(body).__struct_config__.tag
     assert isinstance(tag, str)
     return tag

@@ -17,7 +17,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from loopforge.core.events import Verdict
+from loopforge.core.events import Verdict, kind_of
 from loopforge.core.plan import Act, AgentActionPlan
 from loopforge.core.room import (
     Continue,
@@ -250,13 +250,6 @@ def _notes(plan: AgentActionPlan) -> Iterator[str]:
         yield "It means to speak and to stay silent at once."
     if not kinds:
         yield "It does nothing at all, not even stay silent on purpose."
-
-
-def kind_of(act: Act) -> str:
-    """The name of an act, such as "say"."""
-    tag = type(act).__struct_config__.tag
-    assert isinstance(tag, str)
-    return tag
 
 
 def plain(text: str) -> str:
