@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from loopforge.artifacts.receive import Limits
 from loopforge.chat.places import Spot
 from loopforge.core.room import File, Heard
+from loopforge.models.scripted import ScriptedAnswer
 from tests.discord.lodging import PLAIN, lodged
 from tests.discord.twin import Twin
 
@@ -118,3 +119,29 @@ async def test_marks_become_names(city: Twin, tmp_path: Path) -> None:
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.say(ben, plaza, f"<@{eve.id}> is in <#{plaza.id}> <:bun:12> `<@{eve.id}>`")
         await home.hears(plaza, f"@eve is in #plaza :bun: `<@{eve.id}>`")
+
+
+@pytest.mark.parametrize("who", ["maya", "*"])
+async def test_a_mates_file(city: Twin, tmp_path: Path, who: str) -> None:
+    """What a mate wrote is uploaded with its words, byte for byte and once, by whichever voice."""
+    recipe = {"name": "bread.md", "text": "500 g flour\n"}
+    answer = ScriptedAnswer(data={"say": "Here it is.", "files": [recipe]})
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: who}, lambda _: answer) as home:
+        home.models.window = 65_536
+        sent = "POST /channels/*/messages" if who == "maya" else "POST /webhooks/*/*"
+        city.faults.fail(sent, 502, carried=True)
+        picture = await city.say(ben, plaza, "maya, write it down", files=[("face.png", PICTURE)])
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.delivered(plaza)
+        heard = next(e.body for e in await home.events(plaza) if _files(e.body))
+        kept = [await home.app.artifacts.get(str(file.hash)) for file in _files(heard)]
+        asked = str(home.models.asked[0])
+    shown = city.lines(plaza)[-1]
+    assert (shown.text, shown.files) == ("Here it is.", ("bread.md",))
+    assert city.file(shown, "bread.md") == b"500 g flour\n"
+    assert kept == [PICTURE]
+    assert "face.png" in asked
+    assert city.line(picture).files == ("face.png",)
+    assert city.faults.left == []
+    assert len(city.lines(plaza)) == 2
