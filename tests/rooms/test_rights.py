@@ -126,6 +126,8 @@ async def test_selves_of_one_person_are_one_name(home: Home) -> None:
     await home.app.linking.claim(await home.app.linking.offer_code(ana), "discord", "2")
     await front.act(home.room, "", "rights", "ana talk")
     assert list((await home.app.rooms.state(home.room)).rights) == [ana]
+    await front.leave(home.room, home.people["ben"])
+    assert await front.act(home.room, "", "rights", "ben talk"), "also of who went away"
 
 
 async def test_nobody_gives_more_than_they_have(home: Home) -> None:

@@ -8,9 +8,10 @@ where a name means several people, it means nobody. Pure; who may grant what is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import get_args
 
+from loopforge.chat.company import Person
 from loopforge.chat.rights import (
     ANY,
     EVERYONE,
@@ -37,16 +38,16 @@ HOW = (
 def read(state: RoomState, said: str, same: Callable[[str], str]) -> tuple[str, Grant]:
     """For whom rights are to be set (as in RightsSet), and which.
 
-    `same` gives the id of whom a person became. Raises Unknown for nobody, InputError for words
-    that are no rights, and where it could be one of several people.
+    `same` gives the id of whom a person became. Who went away is meant where nobody here is. Raises
+    Unknown for nobody, InputError for words that are no rights, and where several could be meant.
     """
     first, *rest = said.removeprefix("@").split() or [""]
     if first.casefold() in WHOM:
         return first.casefold(), _grant(rest)
-    found = [(same(id), words) for id, words in _people(state, [first, *rest])]
+    found = [*_people(state.people, [first, *rest])] or [*_people(state.former, [first, *rest])]
     if not found:
         raise Unknown(f"{first!r} is nobody here. {HOW}")
-    meant = {id: words for id, words in found if _fits(words)}
+    meant = {same(id): words for id, words in found if _fits(words)}
     if len(meant) > 1:
         ids = ", ".join(f"{id} ({named(state, id)})" for id in meant)
         raise InputError(f"Several people here could be meant; write one's id instead: {ids}.")
@@ -54,9 +55,11 @@ def read(state: RoomState, said: str, same: Callable[[str], str]) -> tuple[str, 
     return who, _grant(words)
 
 
-def _people(state: RoomState, said: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Each person whose name or id is said first, and the words after it."""
-    for id, person in state.people.items():
+def _people(
+    people: Mapping[str, Person], said: Sequence[str]
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """Each of these people whose name or id is said first, and the words after it."""
+    for id, person in people.items():
         for name in (id, str(person.name)):
             words = name.casefold().split()
             if words and [word.casefold() for word in said[: len(words)]] == words:
