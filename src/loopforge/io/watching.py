@@ -182,8 +182,7 @@ class Watch:
                 self._end(room, what.turn, turn, places)
             case Rested():
                 turn.rest()
-                if not turn.spoke:
-                    self._end(room, what.turn, turn, places)
+                turn.still()
                 turns.pop(what.turn, None)
 
     def _offer(self, speech: Speech, turn: _Turn, text: str) -> None:

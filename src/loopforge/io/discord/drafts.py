@@ -4,7 +4,8 @@ A draft is one message that grows, at a pace that Discord bears; it ends with a 
 that was left behind is recognised. The line takes its place in the end (outward.py), or it goes.
 Which message shows which turn is a fact in the ledger, noted as soon as it stands there.
 
-Does not show more than the first message of a long text before it is said.
+Does not show more than the first message of a long text before it is said, and does not know when
+there is more to show (watching.py does).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sqlalchemy import select
 import discord
 from loopforge.chat import places
 from loopforge.chat.front import Front
+from loopforge.chat.house import stream_of
 from loopforge.core.delivery import Drafted, nonce
 from loopforge.errors import LoopforgeError, SendFailed
 from loopforge.io.discord.crowd import Seat, place_of
@@ -28,9 +30,7 @@ from loopforge.io.discord.markdown import LIMIT, pieces
 from loopforge.io.discord.troubles import scrub
 from loopforge.io.discord.voice import Voice
 from loopforge.io.discord.voices import Voices
-from loopforge.io.edits import Pace
-from loopforge.runtime.ports import Clock
-from loopforge.runtime.tasks import Tasks
+from loopforge.io.watching import Speech
 
 log = logging.getLogger(__name__)
 MARK = " ▌"
@@ -41,8 +41,6 @@ REMEMBERED = 500
 """Turns of which it is known that they are over: a draft of theirs may come late."""
 AFTER = 2.0
 """Seconds to wait after a refusal that names none."""
-OWED = 0.3
-"""Seconds after which it is looked again whether what was said before has arrived."""
 REFUSED = 3
 """Refusals in a row after which a draft is not shown any more; the line itself will come."""
 
@@ -72,53 +70,63 @@ class Row(NamedTuple):
 
 
 class Showing:
-    """One draft in one place, shown by a task of its own."""
+    """One draft in one place. `refused`: how often in a row it was not taken."""
 
     def __init__(self, voice: Voice, message: int) -> None:
-        self.voice, self.pace = voice, Pace()
-        self.message = message
-        self.over = False
+        self.voice, self.message = voice, message
+        self.refused = 0
         self.busy = asyncio.Lock()
-        self.more = asyncio.Event()
 
 
 class Drafts:
     """All drafts that stand on Discord."""
 
-    def __init__(self, voices: Voices, hooks: Hooks, front: Front, clock: Clock) -> None:
-        self._voices, self._hooks = voices, hooks
-        self._front, self._clock = front, clock
+    def __init__(self, voices: Voices, hooks: Hooks, front: Front) -> None:
+        self._voices, self._hooks, self._front = voices, hooks, front
         self._showing: dict[Key, Showing] = {}
         self._over: dict[Key, None] = {}
         self._taking: dict[Key, int] = {}
         self._posting: Counter[str] = Counter()
         self._used: deque[int] = deque(maxlen=REMEMBERED)
         self._tidied: set[tuple[int, str]] = set()
-        self._tasks = Tasks()
 
-    async def close(self) -> None:
-        """Show nothing any more; what stands is taken up at the next start."""
-        await self._tasks.close()
+    async def show(self, speech: Speech, text: str) -> float:
+        """There is more of what a mate is saying; what is over is not shown any more.
 
-    async def show(self, stream: str, key: Key, mate: str, text: str) -> None:
-        """There is more of what this mate is saying."""
-        if key in self._over:
-            return
-        if key not in self._showing:
-            try:
-                voice = await self._voices.mate(key.place, mate)
-            except SendFailed as failure:
-                log.info("a draft is not shown: %s", failure.why)
-                self._end(key)
-                return
-            before = await self._known(key)
+        Seconds to wait before the same is tried again; 0 if it stands, or never will.
+        """
+        key = Key(speech.place, speech.turn)
+        showing = self._showing.get(key) or await self._begin(key, speech.mate)
+        if showing is None:
+            return 0.0
+        async with showing.busy:
             if key in self._over:
-                return
-            self._showing[key] = Showing(voice, before)
-            self._tasks.spawn(self._run(stream, key, self._showing[key]), f"draft {key}")
-        showing = self._showing[key]
-        showing.pace.offer(text, self._clock.ticks())
-        showing.more.set()
+                return 0.0
+            try:
+                await self._put(speech, showing, looks(showing.voice.quoted + text))
+            except SendFailed as failure:
+                showing.refused += 1
+                if failure.final or showing.refused == REFUSED:
+                    self._end(key)
+                    return 0.0
+                return max(failure.after, AFTER)
+            showing.refused = 0
+            return 0.0
+
+    async def _begin(self, key: Key, mate: str) -> Showing | None:
+        """A draft that is to be shown; None where it is over, or nobody can show it."""
+        if key in self._over:
+            return None
+        try:
+            voice = await self._voices.mate(key.place, mate)
+        except SendFailed as failure:
+            log.info("a draft is not shown: %s", failure.why)
+            self._end(key)
+            return None
+        message = await self._known(key)
+        if key in self._over:
+            return None
+        return self._showing.setdefault(key, Showing(voice, message))
 
     async def take(self, place: str, turn: str) -> int:
         """The message that shows this turn, for the line to stand there; it grows no more.
@@ -130,9 +138,7 @@ class Drafts:
         message = self._taking.setdefault(key, 0)
         if (showing := self._showing.pop(key, None)) is not None:
             async with showing.busy:
-                showing.over = True
-                showing.more.set()
-            message = showing.message
+                message = showing.message
         message = message or await self._known(key)
         self._taking[key] = message
         self._used.append(message)
@@ -146,14 +152,15 @@ class Drafts:
         """The line stands where its draft stood, or never will."""
         self._taking.pop(Key(place, turn), None)
 
-    async def drop(self, stream: str, key: Key, mate: str) -> None:
+    async def drop(self, speech: Speech) -> None:
         """Nothing was said after all: the draft goes."""
+        key = Key(speech.place, speech.turn)
         message = await self.take(*key)
         try:
             if message:
-                voice = await self._voices.mate(key.place, mate)
+                voice = await self._voices.mate(key.place, speech.mate)
                 await self._voices.take(voice, message)
-                await self._note(stream, key, 0)
+                await self._note(stream_of(speech.room), key, 0)
         except SendFailed as failure:  # it is a stray now, and goes at the next start
             log.info("a draft could not be taken away: %s", failure.why)
         finally:
@@ -177,52 +184,23 @@ class Drafts:
 
     # ------------------------------------------------------------ showing
 
-    async def _run(self, stream: str, key: Key, showing: Showing) -> None:
-        """Post it, and edit it as it grows, until it is over."""
-        refusals = 0
-        while not showing.over and refusals < REFUSED:
-            due = showing.pace.due()
-            if due is None:
-                await showing.more.wait()
-                showing.more.clear()
-                continue
-            if (wait := due - self._clock.ticks()) > 0:
-                await self._clock.sleep(wait)
-            async with showing.busy:
-                if not showing.message and await self._owed(key.place):
-                    showing.pace.wait(OWED, self._clock.ticks())
-                    continue
-                text = showing.pace.take(self._clock.ticks())
-                if showing.over or not text or not text.strip():
-                    continue
-                try:
-                    await self._put(stream, key, showing, looks(showing.voice.quoted + text))
-                    refusals = 0
-                except SendFailed as failure:
-                    refusals = REFUSED if failure.final else refusals + 1
-                    showing.pace.put_off(max(failure.after, AFTER), self._clock.ticks())
-
-    async def _owed(self, place: str) -> bool:
-        """Whether a line is still on its way there: what is said after it must stand after it."""
-        query = select(places.sendings).where(places.sendings.c.place == place).limit(1)
-        return await self._front.look(lambda found: found.execute(query).first() is not None)
-
-    async def _put(self, stream: str, key: Key, showing: Showing, text: str) -> None:
+    async def _put(self, speech: Speech, showing: Showing, text: str) -> None:
         if showing.message:
             await showing.voice.edit(showing.message, text)
             return
-        self._posting[key.place] += 1
+        self._posting[speech.place] += 1
         try:
-            once = nonce(f"draft/{key.turn}/{key.place}")
+            once = nonce(f"draft/{speech.turn}/{speech.place}")
             showing.message = await showing.voice.post(text, once)
         except SendFailed:
             showing.message = await self._posted(showing.voice, text)
             if not showing.message:
                 raise
         finally:
-            self._posting[key.place] -= 1
+            self._posting[speech.place] -= 1
             self._used.append(showing.message)
-        await self._note(stream, key, showing.message)
+        key = Key(speech.place, speech.turn)
+        await self._note(stream_of(speech.room), key, showing.message)
 
     async def _posted(self, voice: Voice, text: str) -> int:
         """The draft that a webhook has posted although its call broke off; 0 if it has not."""

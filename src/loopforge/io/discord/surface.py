@@ -20,20 +20,23 @@ from loopforge.io.discord.drafts import Drafts
 from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Connector, Hooks
 from loopforge.io.discord.inward import Inward
-from loopforge.io.discord.live import Live
 from loopforge.io.discord.options import Options, State
 from loopforge.io.discord.outward import Outward
 from loopforge.io.discord.slash import Slash
+from loopforge.io.discord.stage import Stage
 from loopforge.io.discord.threads import Threads
 from loopforge.io.discord.troubles import failed, refused, scrub
 from loopforge.io.discord.voices import Voices
 from loopforge.io.reception import Reception
 from loopforge.io.tokens import Account
+from loopforge.io.watching import Watch
 from loopforge.runtime.ports import Clock, Dice, Outgoing
 from loopforge.runtime.tasks import Tasks
 
 __all__ = ["Account", "Discord", "Options", "State"]
 log = logging.getLogger(__name__)
+AGAIN = 8.0
+"""Seconds between two typing signs; one is shown for ten."""
 WELL = 600.0
 """Seconds connected after which an account has not failed in a row any more."""
 
@@ -61,8 +64,11 @@ class Discord:
         self._hooks = Hooks(self._crowd, connector)
         files, sessions = Files(artifacts, clock, options), reception.sessions
         voices = Voices(self._crowd, self._hooks)
-        self._drafts = Drafts(voices, self._hooks, front, clock)
-        self._live = Live(self._crowd, self._drafts, sessions, front, clock, options)
+        self._drafts = Drafts(voices, self._hooks, front)
+        stage = Stage(self._crowd, self._drafts, sessions)
+        self._watch = Watch(
+            front, stage, clock, again=AGAIN, streams=options.stream, marks=options.marks
+        )
         self._outward = Outward(
             self._crowd, voices, sessions, front, self._hooks, files, self._drafts
         )
@@ -89,8 +95,7 @@ class Discord:
         await self._inward.close()
         await self._slash.close()
         await self._threads.close()
-        await self._live.close()
-        await self._drafts.close()
+        await self._watch.close()
         await self._hooks.close()
         self._over.set()
 
@@ -120,7 +125,7 @@ class Discord:
 
     def attend(self, room: str) -> None:
         """Something is heard in this room: show there what is going on."""
-        self._live.attend(room)
+        self._watch.room(room)
 
     def drafting(self, message: int) -> bool:
         """Whether this message shows what a mate is saying just now."""
