@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from loopforge.core.room import LineDeleted, LineEdited, PersonReacted, RightsSet, Told
+from loopforge.chat.acts import queued
+from loopforge.core.room import (
+    Heard,
+    LineDeleted,
+    LineEdited,
+    PersonReacted,
+    Reacted,
+    RightsSet,
+    Told,
+)
 from loopforge.models.scripted import ScriptedAnswer, in_character
 from loopforge.runtime.ports import Question
 from tests.discord.lodging import PLAIN, lodged
@@ -190,6 +199,13 @@ async def test_the_line_it_was_opened_on_stays_a_line(city: Twin, tmp_path: Path
         await home.delivered(line.id)
         await city.edit(ben, line, "maya, good day")
         await home.eventually(line.id, LineEdited)
+        heard = next(e for e in await home.events(line.id) if isinstance(e.body, Heard))
+        stamp, stream = home.app.stamp, f"room:{await home.room(line.id)}"
+        body = Reacted(turn="", mate="maya", to=heard.id, emoji="🐌")
+        fact = stamp.fact(body, actor="mate:maya")
+        place = f"discord:{line.id}"
+        await home.app.ledger.append(stream, [fact, *queued(fact, [place], stamp, "reaction")])
+        await city.until(lambda: city.line(line).reactions == {"🐌": ("Maya",)})
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.react(ben, line, "🥖")
         await home.eventually(line.id, PersonReacted)

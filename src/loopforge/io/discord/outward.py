@@ -29,6 +29,7 @@ from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.markdown import LIMIT, pieces, shown
 from loopforge.io.discord.reference import ROOM_FOR_IT, References, without
+from loopforge.io.discord.threads import carrier
 from loopforge.io.discord.troubles import LOST, failed
 from loopforge.io.discord.voice import Voice
 from loopforge.io.discord.voices import Voices
@@ -278,7 +279,8 @@ class Outward:
             return ""
         seat = await self._crowd.seat(out.place, mate)
         try:
-            await seat.channel.get_partial_message(int(posts[0])).add_reaction(emoji)
+            message = int(posts[0])
+            await carrier(seat.channel, message).get_partial_message(message).add_reaction(emoji)
         except Exception as error:
             failure = failed(error, named(seat.channel))
             if failure.why != LOST:

@@ -93,7 +93,7 @@ class Threads:
 
     async def heard(self, message: discord.Message) -> bool:
         """Whether it was heard in the thread that hangs on it."""
-        return message.flags.has_thread and bool(await self._line(message.id))
+        return bool(await self._line(message.id))
 
     async def places(self, channel: int, message: int) -> list[str]:
         """Where a message of a channel may be a line: there, and in the thread that hangs on it."""
