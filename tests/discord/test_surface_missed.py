@@ -20,7 +20,7 @@ async def test_places_where_nobody_was_heard_before(city: Twin, tmp_path: Path) 
     """A first line during a gap is heard, wherever it can be read; what was there before is not."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     alley, mall, forum = city.channel("alley"), city.channel("mall"), city.forum("forum")
-    empty, vault = city.channel("empty"), city.channel("vault")
+    empty, vault, den = city.channel("empty"), city.channel("vault"), city.channel("den")
     await city.say(ben, mall, "long ago")
     city.town.clock.advance(3600)
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
@@ -35,13 +35,17 @@ async def test_places_where_nobody_was_heard_before(city: Twin, tmp_path: Path) 
     post = await city.post(ben, forum, "Bread", "maya, which one?")
     await city.say(ben, vault, "a secret")
     await city.forbid(maya, vault, "read_message_history")
-    before = len(city.calls)
-    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+    await city.forbid(maya, den, "view_channel")
+    await city.say(ben, den, "before you came")
+    city.town.clock.advance(60)
+    late, before = city.bot("Late"), len(city.calls)
+    async with lodged(city, tmp_path, {maya: "maya", late: "merlin"}) as home:
         await home.hears(alley, "maya, first here")
         await home.hears(mall, "maya, second here")
         await home.hears(walk, "maya, where to?")
         await home.hears(post.id, "maya, which one?")
         assert not await home.room(vault)
+        assert not await home.room(den)
         await city.until(lambda: city.lines(alley)[-1].by == "Maya")
         asked = [call.path for call in city.calls[before:] if call.method == "GET"]
     assert not [path for path in asked if str(empty.id) in path or str(vault.id) in path]
@@ -63,6 +67,21 @@ async def test_a_first_line_in_the_gap_of_a_connection(city: Twin, tmp_path: Pat
         await city.say(ben, plaza, "two")
         await home.hears(plaza, "one", "two")
         gate.release()
+        await home.hears(alley, "first here")
+
+
+async def test_a_first_line_in_a_server_that_is_late(city: Twin, tmp_path: Path) -> None:
+    """A server of which the account hears only after its session began is read then."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, alley = city.channel("plaza"), city.channel("alley")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "one")
+        await home.hears(plaza, "one")
+    await city.say(ben, alley, "first here")
+    city.faults.swap("GUILD_CREATE")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "two")
+        await home.hears(plaza, "one", "two")
         await home.hears(alley, "first here")
 
 

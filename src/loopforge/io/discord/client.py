@@ -66,6 +66,9 @@ class Ears(Protocol):
     def ready(self, client: Client) -> None:
         """Its servers are known."""
 
+    def appeared(self, client: Client, guild: discord.Guild) -> None:
+        """A server is known only now, or again."""
+
     def message(self, client: Client, message: discord.Message) -> None:
         """Somebody said something."""
 
@@ -141,6 +144,10 @@ class Client(discord.Client):
     async def on_ready(self) -> None:
         """Its servers are known."""
         self._ears.ready(self)
+
+    async def on_guild_available(self, guild: discord.Guild) -> None:
+        """A server is known, at the start or later."""
+        self._ears.appeared(self, guild)
 
     async def on_message(self, message: discord.Message) -> None:
         """Somebody said something."""

@@ -87,6 +87,11 @@ class Inward:
         self._household.arrived(client)
         self._tasks.spawn(self._catch_up(client), f"what {client.user} missed")
 
+    def appeared(self, client: Client, guild: discord.Guild) -> None:
+        """A server that was late: what was missed there is read too."""
+        if client not in self._held:
+            self._tasks.spawn(self._catch_up(client, guild), f"what {client.user} missed there")
+
     def message(self, client: Client, message: discord.Message) -> None:
         """Somebody said something."""
         self._missed.heard(client, message.id)
@@ -167,9 +172,9 @@ class Inward:
                     log.critical("something said on Discord was not heard: %s", scrub(repr(error)))
                 break
 
-    async def _catch_up(self, client: Client) -> None:
+    async def _catch_up(self, client: Client, late: discord.Guild | None = None) -> None:
         """Let every place read what was missed first, then what was heard meanwhile."""
-        for channel, job in [*await self._missed.jobs(client), *self._held.pop(client, [])]:
+        for channel, job in [*await self._missed.jobs(client, late), *self._held.pop(client, [])]:
             self._queue(channel, job)
 
     # ------------------------------------------------------------ hearing

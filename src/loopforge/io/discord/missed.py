@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from datetime import datetime
 from functools import partial
 from typing import Protocol
@@ -110,32 +110,39 @@ class Missed:
 
     # ------------------------------------------------------------ what is to be read
 
-    async def jobs(self, client: Client) -> list[tuple[int, Job]]:
-        """What is to be read by a client that is back: channels, and what reads each."""
+    async def jobs(
+        self, client: Client, late: discord.Guild | None = None
+    ) -> list[tuple[int, Job]]:
+        """What is to be read by a client that is back: channels, and what reads each.
+
+        With a server that is `late`, only the places there that are not read without it.
+        """
         try:
             mark = await self._mark(client)
             places = await self._sessions.all("discord")
         except LedgerError as error:
             log.critical("what was missed on Discord cannot be found out: %s", error)
             return []
-        for room in set(places.values()):
-            self._reading.attend(room)
         found: list[tuple[int, Job]] = []
-        for place, room in places.items():
+        for place, room in places.items() if late is None else ():
+            self._reading.attend(room)
             job = partial(self._known, client, place, room, mark)
             found.append((channel_of(place), partial(self._tried, client, place, job)))
-        for channel, after in self._fresh(client, places, mark):
+        guilds = client.guilds if late is None else [late]
+        for channel, after in self._fresh(client, guilds, places, mark):
             job = partial(self._unknown, client, channel, after, channel.last_message_id or 0)
             found.append((channel.id, partial(self._tried, client, place_of(channel.id), job)))
         return found
 
-    def _fresh(self, client: Client, places: dict[str, str], mark: int) -> list[tuple[Open, int]]:
+    def _fresh(
+        self, client: Client, guilds: Iterable[discord.Guild], places: dict[str, str], mark: int
+    ) -> list[tuple[Open, int]]:
         """Places without a room in which something was said, each with what it was said after."""
         if not mark:
             return []
         found = [
             (channel, after)
-            for guild in client.guilds
+            for guild in guilds
             for after in [max(mark - MARGIN, _joined(guild))]
             for channel in _channels(guild)
             if (channel.last_message_id or 0) > after
