@@ -123,6 +123,24 @@ async def test_a_call_that_broke_off_makes_no_second(city: Twin, tmp_path: Path,
     assert opened(city) == [("Maya", "maya, hello")]
 
 
+async def test_an_end_while_a_thread_is_opened(city: Twin, tmp_path: Path) -> None:
+    """A home that ends before it knows of its thread finds it at the next start, and answers."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
+        await city.say(ben, plaza, "a day")
+        await home.hears(plaza, "a day")
+        gate = city.faults.hold(OPEN, carried=True)
+        line = await city.say(ben, plaza, "maya, hello")
+        await gate.reached.wait()
+    gate.release()
+    async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
+        await city.until(lambda: within(city, line) == ["Maya"])
+        await home.settled(line.id)
+        assert await home.heard(line.id) == ["maya, hello"]
+        assert await home.heard(plaza) == ["a day"]
+    assert opened(city) == [("Maya", "maya, hello")]
+
+
 async def test_who_is_quicker_than_discord_is_heard_second(city: Twin, tmp_path: Path) -> None:
     """What is said in a thread before Discord told us that it is open stands after its first line."""
     maya, merlin = city.bot("Maya"), city.bot("Merlin")
