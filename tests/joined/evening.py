@@ -29,6 +29,7 @@ from loopforge.core.events import Event
 from loopforge.core.room import Heard, LineEdited, Said, Told
 from loopforge.host import connected, opened
 from loopforge.io.address import Address
+from loopforge.io.discord.reference import without
 from loopforge.io.link import Link
 from loopforge.io.link import Person as Terminal
 from loopforge.io.plain import INDENT, run_plain
@@ -123,7 +124,7 @@ class OnDiscord:
 
     def _shown(self, message: hikari.PartialMessage) -> Shown:
         assert message.author
-        name, text = message.author.username, message.content or ""
+        name, text = message.author.username, without(message.content or "")
         if message.author.id == self.ben.id:
             return Shown(name, "Discord", text)
         if message.webhook_id and (signed := SIGNED.fullmatch(name)):
