@@ -85,10 +85,10 @@ class Lodging:
             await self.app.stamp.clock.sleep(0.02)
         raise AssertionError(f"heard were {await self.heard(place)}, not {list(texts)}")
 
-    async def eventually(self, place: Place | int, kind: type) -> None:
-        """Wait until something of this kind happened there."""
+    async def eventually(self, place: Place | int, kind: type, times: int = 1) -> None:
+        """Wait until something of this kind happened there so many times."""
         for _ in range(TRIES):
-            if any(isinstance(event.body, kind) for event in await self.events(place)):
+            if sum(isinstance(each.body, kind) for each in await self.events(place)) >= times:
                 return
             await self.app.stamp.clock.sleep(0.02)
         found = [event.kind for event in await self.events(place)]

@@ -93,6 +93,7 @@ async def test_edits_deletions_and_reactions(city: Twin, tmp_path: Path) -> None
         await city.unreact(ben, one, "🥖")
         await city.delete(ben, two)
         await home.eventually(plaza, LineDeleted)
+        await home.eventually(plaza, PersonReacted, 2)
         bodies = [event.body for event in await home.events(plaza)]
         room = await home.app.front.settings_of(await home.room(plaza))
     assert [str(entry.text) for entry in room.lines.values()] == ["first"]
