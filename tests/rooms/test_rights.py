@@ -130,6 +130,24 @@ async def test_selves_of_one_person_are_one_name(home: Home) -> None:
     assert await front.act(home.room, "", "rights", "ben talk"), "also of who went away"
 
 
+async def test_rights_go_along_with_a_link(home: Home) -> None:
+    """Who may not talk does not talk on as another self of theirs."""
+    await crowded(home)
+    people, front = home.app.people, home.app.front
+    muted, other = await people.meet("discord", "1", "Cem"), await people.meet("telegram", "2")
+    await front.arrive(home.room, muted.id, "Cem", "discord")
+    await front.act(home.room, "", "rights", "Cem none")
+    await front.arrive(home.room, other.id, "2", "telegram")
+    await home.app.linking.claim(await home.app.linking.offer_code(other.id), "discord", "1")
+    cem = await people.meet("discord", "1", "Cem")
+    assert cem.id == other.id
+    await front.arrive(home.room, cem.id, "Cem", "discord")
+    await front.arrive(home.room, cem.id, "Cem", "discord")
+    with pytest.raises(InputError, match="for everybody here. Yours were set apart"):
+        await front.act(home.room, cem.id, "stop", "")
+    assert len(await home.kinds("room.rights_set")) == 2
+
+
 async def test_nobody_gives_more_than_they_have(home: Home) -> None:
     """Who may change the room, but has no tools used, gives tools to nobody: not to themselves."""
     await crowded(home)

@@ -81,7 +81,8 @@ class Commands:
         free = command.private or (command.asks and not asked.argument)
         right: Right = command.right
         if not free and not may(state, person, right, keeper=keeper, owner=owner):
-            raise InputError(f"/{name} is for {who_may(state, right)}.")
+            own = " Yours were set apart, by /rights." if person in state.rights else ""
+            raise InputError(f"/{name} is for {who_may(state, right)}.{own}")
         if command.needs and not asked.argument:
             raise InputError(f"Say what is meant: {usage(command)}, {command.help}.")
         return await self._table[name](asked)

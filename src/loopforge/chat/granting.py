@@ -24,7 +24,7 @@ from loopforge.chat.rights import (
     wording,
 )
 from loopforge.chat.state import RoomState
-from loopforge.core.room import Right
+from loopforge.core.room import Right, RightsSet
 from loopforge.errors import InputError, Unknown
 
 NOTHING = "none"
@@ -53,6 +53,18 @@ def read(state: RoomState, said: str, same: Callable[[str], str]) -> tuple[str, 
         raise InputError(f"Several people here could be meant; write one's id instead: {ids}.")
     who, words = next(iter(meant.items()), min(found, key=lambda one: len(one[1])))
     return who, _grant(words)
+
+
+def carried(state: RoomState, person: str, same: Callable[[str], str]) -> list[RightsSet]:
+    """What was set for somebody who has become this person, for whom nothing was set: the least.
+
+    So nobody who may not talk here talks on by linking their account to another one of theirs.
+    """
+    before = [grant for id, grant in state.rights.items() if id not in WHOM and same(id) == person]
+    if not before or person in state.rights:
+        return []
+    least = min(before, key=lambda grant: (len(grant.rights), len(grant.tools)))
+    return [RightsSet(who=person, rights=least.rights, tools=least.tools)]
 
 
 def _people(

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from loopforge.chat import triggers
 from loopforge.chat.acts import queued
 from loopforge.chat.conduct import Conduct
+from loopforge.chat.granting import carried
 from loopforge.chat.house import PREFIX, House, stream_of
 from loopforge.chat.places import Spot, room_of
 from loopforge.chat.rights import may
@@ -309,9 +310,13 @@ class Rooms:
         """Somebody is in a place of this room, and therefore in it, from now on."""
         stream = stream_of(room)
         async with self._doors[stream]:
-            if person not in (await self._known(room)).people:
-                body = PersonJoined(person=person, name=Words(name), surface=surface, past=False)
-                await self._add(stream, [body], f"person:{person}")
+            state = await self._known(room)
+            bodies: list[Body] = []
+            if person not in state.people:
+                named = Words(name)
+                bodies.append(PersonJoined(person=person, name=named, surface=surface, past=False))
+            bodies += carried(state, person, self._people.same)
+            await self._add(stream, bodies, f"person:{person}")
 
     # ------------------------------------------------------------ hearing
 
