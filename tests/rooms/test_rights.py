@@ -143,7 +143,7 @@ async def test_rights_go_along_with_a_link(home: Home) -> None:
     assert cem.id == other.id
     await front.arrive(home.room, cem.id, "Cem", "discord")
     await front.arrive(home.room, cem.id, "Cem", "discord")
-    with pytest.raises(InputError, match="for everybody here. Yours were set apart"):
+    with pytest.raises(InputError, match="Yours were set apart, by /rights"):
         await front.act(home.room, cem.id, "stop", "")
     assert len(await home.kinds("room.rights_set")) == 2
 

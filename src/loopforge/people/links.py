@@ -1,6 +1,6 @@
 """Links that let in: the owner's, made on this machine; invites; and renewals of lost passwords.
 
-A link's secret is a token of 32 random bytes, told once; only its digest is kept. Each lets in
+A link's secret is a token of 16 random bytes, told once; only its digest is kept. Each lets in
 once. Does not know passwords' hashing, nor what a room is.
 """
 

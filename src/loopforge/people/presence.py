@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 def digest(token: str) -> str:
-    """What is kept of a token. It holds 32 random bytes, so a plain hash hides it well."""
+    """What is kept of a token. It holds 16 random bytes or more: a plain hash hides it well."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
