@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.core.room import Said
+from loopforge.io.discord.options import Options
 from loopforge.models.scripted import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.discord.lodging import PLAIN, lodged
@@ -52,6 +53,23 @@ async def test_a_draft_grows_and_ends_complete(city: Twin, tmp_path: Path, who: 
     assert all(WORDS.startswith(text.removesuffix(" ▌")) for text in shown)
     assert [str(line.id) for line in city.lines(plaza)[1:]] == posts
     assert len(posts) == 1
+
+
+@pytest.mark.parametrize("options", [PLAIN, STREAM], ids=["whole", "drafted"])
+async def test_an_answer_among_others_is_a_reply(
+    city: Twin, tmp_path: Path, options: Options
+) -> None:
+    """Where others spoke after the line that called, what answers it is a reply, drafted or not."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    script = lambda _: slowly(WORDS, 0.1)  # noqa: E731
+    async with lodged(
+        city, tmp_path, {maya: "maya"}, script, options=options, debounce_seconds=0.5
+    ):
+        line = await city.say(ben, plaza, "maya, count")
+        await city.say(city.person("eve"), plaza, "ben, it rains")
+        await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
+    answer = city.lines(plaza)[-1]
+    assert (answer.reply_to, answer.edited) == (line.id, options.stream)
 
 
 async def test_a_long_draft_ends_as_several_messages(city: Twin, tmp_path: Path) -> None:
@@ -107,6 +125,19 @@ async def test_drafts_that_were_left_behind_go(city: Twin, tmp_path: Path) -> No
     async with lodged(city, tmp_path, {maya: "maya"}):
         await city.until(lambda: len(city.lines(plaza)) == 2)
     assert [line.id for line in city.lines(plaza)][1:] == [made[1].id]
+
+
+async def test_in_private_every_line_is_marked(city: Twin, tmp_path: Path) -> None:
+    """In a private talk a line calls its mate without a name, is marked, and is not replied to."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    here = city.private(ben, maya)
+    options = replace(MARKS, stream=True)
+    script = lambda _: slowly(WORDS, 0.1)  # noqa: E731
+    async with lodged(city, tmp_path, {maya: "maya"}, script, options=options):
+        line = await city.say(ben, here, "hello there")
+        await city.until(lambda: city.line(line).reactions == {"✅": ("Maya",)})
+        await city.until(lambda: city.lines(here)[-1].text == WORDS)
+    assert [each.reply_to for each in city.lines(here)] == [None, None]
 
 
 async def test_marks_on_the_line_that_called(city: Twin, tmp_path: Path) -> None:

@@ -110,6 +110,25 @@ async def test_a_draft_waits_for_what_was_said_before(
     assert lines[1].text.removesuffix(" ▌") in TEXT
 
 
+async def test_a_drafted_answer_is_a_reply(tmp_path: Path, twin: Twin, city: City) -> None:
+    """Where others spoke after the line that called, the draft replies to it, and so the line."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
+    lab = await city.supergroup("Lab", [ana, ben, maya])
+    slow = ScriptedAnswer(text=TEXT, pieces=8, pause=0.15)
+    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, token, twin.base, script=lambda _: slow, debounce_seconds=0.5):
+        line = await city.say(ana, lab, "maya, tell me")
+        await city.say(ben, lab, "Ana, it rains")
+
+        async def whole() -> bool:
+            return [said.text for said in await city.lines(lab, by=maya)] == [TEXT]
+
+        await city.until(whole)
+    (said,) = await city.lines(lab, by=maya)
+    assert (said.reply, bool(said.edits)) == (line.key, True)
+
+
 def test_only_so_much_is_remembered() -> None:
     """Of turns and drafts only the newest are remembered, and what is over stays over."""
     standing = Standing()

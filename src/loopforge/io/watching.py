@@ -22,6 +22,7 @@ from sqlalchemy import select
 from loopforge.chat.front import Front
 from loopforge.chat.places import sendings
 from loopforge.core.events import Event, Perceived, TurnEnded
+from loopforge.core.perception import Line
 from loopforge.core.room import PlaceJoined, PlaceLeft, RoomClosed, Said, Told
 from loopforge.errors import LoopforgeError
 from loopforge.io.edits import Pace
@@ -38,12 +39,16 @@ LOOK = 0.3
 
 
 class Speech(NamedTuple):
-    """What a mate is saying in one turn, in one place of a room."""
+    """What a mate is saying in one turn, in one place of a room.
+
+    `answers` is the line to which it will be a reply; "" if to none, or if that is not known.
+    """
 
     room: str
     place: str
     turn: str
     mate: str
+    answers: str = ""
 
 
 class Stage(Marker, Protocol):
@@ -82,7 +87,7 @@ class _Turn:
     """One turn in the air of a room."""
 
     def __init__(self, mate: str) -> None:
-        self.mate, self.spoke, self.withdrawn = mate, False, False
+        self.mate, self.spoke, self.withdrawn, self.answers = mate, False, False, ""
         self.typing: dict[str, asyncio.Task[None]] = {}
         self.drawings: dict[str, _Drawing] = {}
 
@@ -177,7 +182,8 @@ class Watch:
             case Draft(text=text):
                 if self._streams and not (turn.spoke or turn.withdrawn):
                     for place in places:
-                        self._offer(Speech(room, place, what.turn, what.mate), turn, text)
+                        speech = Speech(room, place, what.turn, what.mate, turn.answers)
+                        self._offer(speech, turn, text)
             case Withdrawn():
                 self._end(room, what.turn, turn, places)
             case Rested():
@@ -252,9 +258,11 @@ class Watch:
     # ------------------------------------------------------------ events
 
     def _happened(
-        self, room: str, event: Event, places: Sequence[str], turns: Mapping[str, _Turn]
+        self, room: str, event: Event, places: Sequence[str], turns: dict[str, _Turn]
     ) -> None:
         match event.body:
+            case Perceived(mate=mate) if mate in self._front.mates:
+                turns.setdefault(event.id, _Turn(mate)).answers = _answered(event.body)
             case PlaceLeft(place=place) if self._mine(place):
                 self._leave(room, place, turns)
             case Said(turn=id) if id in turns:
@@ -270,6 +278,12 @@ class Watch:
             await shown
         except Exception as error:
             log.debug("not shown on %s: %s", self._stage.name, type(error).__name__)
+
+
+def _answered(seen: Perceived) -> str:
+    """The line that minds reply to: the one that called, when others have come after it."""
+    newest = next((each for each in reversed(seen.lines.more) if isinstance(each, Line)), None)
+    return seen.line if newest is not None and newest.id != seen.line else ""
 
 
 def _mark(marks: Marks, event: Event, places: Sequence[str]) -> None:

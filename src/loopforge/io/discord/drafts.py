@@ -191,7 +191,8 @@ class Drafts:
         self._posting[speech.place] += 1
         try:
             once = nonce(f"draft/{speech.turn}/{speech.place}")
-            showing.message = await showing.voice.post(text, once)
+            reply = await self._answered(showing.voice, speech)
+            showing.message = await showing.voice.post(text, once, reply)
         except SendFailed:
             showing.message = await self._posted(showing.voice, text)
             if not showing.message:
@@ -201,6 +202,16 @@ class Drafts:
             self._used.append(showing.message)
         key = Key(speech.place, speech.turn)
         await self._note(stream_of(speech.room), key, showing.message)
+
+    async def _answered(self, voice: Voice, speech: Speech) -> int | None:
+        """The message to which it is a reply, as the line will be; None in private."""
+        channel = voice.seat.channel
+        if not speech.answers or isinstance(channel, discord.DMChannel):
+            return None
+        posts = await self._front.look(
+            lambda found: places.posts_of(found, speech.place, speech.answers)
+        )
+        return int(posts[0]) if posts and int(posts[0]) != channel.id else None
 
     async def _posted(self, voice: Voice, text: str) -> int:
         """The draft that a webhook has posted although its call broke off; 0 if it has not."""

@@ -130,7 +130,7 @@ class Sending:
         for number, part in zip(tuple(there), letter.parts, strict=False):
             if isinstance(part, Rendered):
                 await outward.edit(at, number, part)
-        reply = await self._message(out.place, letter.reply_to)
+        reply = await self.message(out.place, letter.reply_to)
         for nth, part in enumerate(letter.parts[len(there) :], len(there)):
             to = reply if nth == 0 else None
             if isinstance(part, Upload):
@@ -149,7 +149,7 @@ class Sending:
         return there
 
     async def _react(self, out: Outgoing, mate: str, line: str, emoji: str) -> None:
-        if message := await self._message(out.place, line):
+        if message := await self.message(out.place, line):
             at = where(out.place)
             await Outward(self.by(mate, at).bot).react(at, message, emoji)
 
@@ -228,7 +228,8 @@ class Sending:
     def _speaker(self, event: Event, at: Where) -> Poll:
         return self.by(event.body.mate if isinstance(event.body, Said) else "", at)
 
-    async def _message(self, place: str, line: str) -> int | None:
+    async def message(self, place: str, line: str) -> int | None:
+        """The number of the first message that a line is in a place."""
         posts = await self._sessions.posts(place, line) if line else []
         return int(posts[0]) if posts and posts[0].isdigit() else None
 

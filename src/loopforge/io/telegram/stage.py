@@ -72,7 +72,8 @@ class Stage:
             standing.put(key, number)
             await outward.edit(at, number, shown)
             return
-        number = await outward.post(at, shown)
+        reply = await self._sending.message(speech.place, speech.answers)
+        number = await outward.post(at, shown, reply)
         standing.put(key, number)
         await self._note(speech, str(number))
 
@@ -91,10 +92,9 @@ class Stage:
 
     async def mark(self, place: str, line: str, mate: str, new: Mark, _old: Mark) -> None:
         """Put a mark on the message that a line is, in place of the one that is there."""
-        posts = await self._sessions.posts(place, line)
-        if posts and posts[0].isdigit():
+        if (number := await self._sending.message(place, line)) is not None:
             at = where(place)
-            await Outward(self._sending.by(mate, at).bot).react(at, int(posts[0]), SIGNS[new])
+            await Outward(self._sending.by(mate, at).bot).react(at, number, SIGNS[new])
 
     async def clear(self) -> None:
         """Take away what a home that died left standing of turns that said nothing."""
