@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.chat.acts import queued
+from loopforge.chat.places import Spot
 from loopforge.core.room import (
     Heard,
     LineDeleted,
@@ -177,6 +178,24 @@ async def test_without_the_right_it_is_answered_in_the_channel(
     assert len(why) == 2
     assert "lacks the permission Create Public Threads" in why[0]
     assert "Maximum number of active threads" in why[1]
+    assert opened(city) == []
+
+
+async def test_places_that_are_one_conversation_stay_one(city: Twin, tmp_path: Path) -> None:
+    """Where a channel is joined with another place a call is answered for all to hear."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
+        await city.say(ben, plaza, "a day")
+        await home.hears(plaza, "a day")
+        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        for place in (plaza, mall):
+            await city.say(ben, place, f"maya, hello from {place.name}")
+            await answered(city, plaza.id)
+            await answered(city, mall.id)
+            await home.settled(place)
+            await home.delivered(place)
     assert opened(city) == []
 
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import discord
 from loopforge.chat import address
 from loopforge.chat.front import Front
+from loopforge.chat.places import room_of
 from loopforge.chat.state import RoomState
 from loopforge.core.events import Event
 from loopforge.core.room import Said, Titled
@@ -67,6 +68,11 @@ def carrier(channel: Talk, message: int) -> Talk:
     if not isinstance(channel, discord.Thread) or channel.id != message:
         return channel
     return channel.parent if isinstance(channel.parent, discord.TextChannel) else channel
+
+
+def _of(place: str, room: str) -> bool:
+    """Whether a room was opened by this place, so that nothing older is in it."""
+    return room.startswith(room_of(place))
 
 
 class Threads:
@@ -128,7 +134,8 @@ class Threads:
             mates = mates or await self._called(message, channel, text, ours=ours)
             return Venue(channel, mates, called=not self._aside(message, ours=ours))
         if isinstance(channel, discord.TextChannel) and self._opens(message, text):
-            mates = await self._called(message, channel, text, ours=ours)
+            apart = await self._apart(place_of(channel.id))
+            mates = await self._called(message, channel, text, ours=ours) if apart else ()
             thread = await self._tried(client, message, channel, mates) if mates else None
             if thread is not None:
                 await self._begin(thread, message, channel, mates)
@@ -145,6 +152,12 @@ class Threads:
         late = self._clock.now() - message.created_at > self._options.patience
         unfit = message.author.bot or late or address.is_stop(text)
         return self._options.threads == "answer" and not unfit
+
+    async def _apart(self, place: str) -> bool:
+        """Whether a place is a conversation of its own: people in joined ones are to hear it."""
+        if not (room := await self._sessions.known(place)):
+            return True
+        return _of(place, room) and len((await self._front.settings_of(room)).places) == 1
 
     def _aside(self, message: discord.Message, *, ours: bool) -> bool:
         """Whether it is said to somebody else: a person who is mentioned, or answered."""
@@ -280,11 +293,14 @@ class Threads:
         self, client: Client, channel: discord.TextChannel, mates: tuple[str, ...]
     ) -> tuple[Client, discord.TextChannel]:
         """Who opens the thread: the account of the first mate that was called, if it is there."""
-        for each in self._crowd.clients():
-            mine = each.get_channel(channel.id)
-            if each.account.speaks_for(mates[0]) and isinstance(mine, discord.TextChannel):
-                return each, mine
-        return client, channel
+        found = [
+            (each, mine)
+            for each in self._crowd.clients()
+            if each.account.speaks_for(mates[0])
+            and isinstance(mine := each.get_channel(channel.id), discord.TextChannel)
+        ]
+        own = [pair for pair in found if pair[0].account.mates == mates[:1]]
+        return next(iter([*own, *found]), (client, channel))
 
     async def _begin(
         self,
@@ -326,7 +342,7 @@ class Threads:
     async def _entitle(self, room: str, name: str) -> None:
         """Let our threads that are part of a room bear this name, unless somebody named them."""
         for place, known in (await self._front.settings_of(room)).places.items():
-            if not place.startswith(PREFIX):
+            if not (place.startswith(PREFIX) and _of(place, room)):
                 continue
             names = self._names.setdefault(place, {str(known.name)})
             thread = (await self._crowd.seat(place)).channel
