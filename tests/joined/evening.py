@@ -98,7 +98,7 @@ class OnDiscord:
         await self.city.react(self.ben, self._said(text), emoji)
 
     def _said(self, text: str) -> discord.Line:
-        (line,) = [line for line in self.city.lines(self.plaza) if line.text == text]
+        (line,) = [one for one in self.city.lines(self.plaza) if without(one.text) == text]
         return line
 
     def messages(self) -> dict[int, hikari.PartialMessage]:
