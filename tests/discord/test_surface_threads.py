@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from loopforge.app import open_app
 from loopforge.chat.acts import queued
 from loopforge.chat.places import Spot
 from loopforge.core.room import (
@@ -20,11 +21,16 @@ from loopforge.core.room import (
     RightsSet,
     Told,
 )
-from loopforge.models.scripted import ScriptedAnswer, in_character
+from loopforge.host import connected, manners_of
+from loopforge.io.tokens import Tokens
+from loopforge.models.scripted import ScriptedAnswer, ScriptedModels, in_character
+from loopforge.runtime.clock import SystemClock
 from loopforge.runtime.ports import Question
+from loopforge.settings import load_settings
 from tests.discord.lodging import PLAIN, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Line
+from tests.rooms.conftest import write_mates
 from tests.rooms.test_talking import speaker
 
 pytestmark = pytest.mark.anyio
@@ -86,6 +92,26 @@ async def test_a_call_is_answered_in_a_thread(city: Twin, tmp_path: Path) -> Non
     assert opened(city) == [("Maya", "@Maya how do slugs sleep?")]
     assert [each.by for each in city.lines(plaza)] == ["ben", "ben"]
     assert list(room.mates) == ["maya", "merlin"]
+
+
+async def test_the_setting_reaches_discord(city: Twin, tmp_path: Path) -> None:
+    """What the home's file says of threads holds for the mates of that home."""
+    chosen = 'discord_threads = "answer"\ndebounce_seconds = 0.02\n'
+    (tmp_path / "loopforge.toml").write_text(chosen)
+    write_mates(tmp_path, ["maya"])
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    settings = load_settings(tmp_path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
+    tokens = Tokens(settings.data, {"DISCORD_TOKEN_MAYA": maya.token})
+    manners = replace(manners_of(settings), connector=city.connector)
+    models = ScriptedModels(clock=SystemClock())
+    settings.data.mkdir()
+    async with (
+        open_app(settings, models=models, follow=0.05) as app,
+        connected(app, tokens, manners),
+    ):
+        await city.until(lambda: city.online(maya))
+        line = await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: within(city, line) == ["Maya"])
 
 
 async def test_what_is_said_to_others_in_it_is_not_answered(city: Twin, tmp_path: Path) -> None:
