@@ -67,17 +67,21 @@ async def test_a_face_that_changes(city: Twin, tmp_path: Path) -> None:
     assert city.doubled(plaza) == []
 
 
-async def test_beyond_the_bound_one_webhook_serves_for_all(city: Twin, tmp_path: Path) -> None:
-    """Where people's webhooks leave little room, a mate's emoji stands beside its name."""
+@pytest.mark.parametrize("others", [0, 12])
+async def test_where_no_face_can_be_had(city: Twin, tmp_path: Path, others: int) -> None:
+    """Where a face is refused, or others' webhooks leave little room, its emoji is in the name."""
     write_mates(tmp_path, (), fox="---\nname: Fox\nface: 🦊\n---\nYou are Fox.\n")
     house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
-    for n in range(12):
+    for n in range(others):
         city.town.create_webhook(plaza.id, f"news {n}", ben.id)
+    if not others:
+        city.faults.refuse("POST /channels/*/webhooks", 50035, 400, "Invalid Form Body", times=1)
     async with lodged(city, tmp_path, {house: "*"}):
         await city.say(ben, plaza, "fox, hello")
         await city.until(lambda: len(city.lines(plaza)) == 2)
     assert city.lines(plaza)[-1].by == "Fox 🦊"
-    assert [hook.name for hook in city.town.webhooks.values()][12:] == ["Loopforge"]
+    assert [hook.name for hook in city.town.webhooks.values()][others:] == ["Loopforge"]
+    assert city.faults.left == []
 
 
 async def test_eight_webhooks_of_ours_at_most(city: Twin, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ class Hooks:
                 if error.code == FULL:
                     return None
                 raise
-        return self._bare[hook.id] if hook is not None else None
+        return self._bare.get(hook.id) if hook is not None else None
 
     async def by(self, channel: Talk, id: int) -> discord.Webhook | None:
         """The webhook of ours that said something in a channel; None if it is not ours, or gone."""

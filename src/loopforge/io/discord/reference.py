@@ -92,7 +92,8 @@ class References:
         if not posts:
             return reference(name, words if await self._known(room, event, out) else "")
         guild = getattr(channel, "guild", None)
-        if guild is None or _gone(event):
+        above = posts[0] == str(channel.id)  # a thread was opened on it: it stands outside
+        if guild is None or above or _gone(event):
             return reference(name, words)
         at = f"https://discord.com/channels/{guild.id}/{channel.id}/{posts[0]}"
         return reference(name, words, at)
