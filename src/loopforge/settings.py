@@ -108,7 +108,11 @@ class Settings:
         8000, "Longest line a person may say, in characters.", "Rooms", least=1, most=1_000_000
     )
     say_limit: int = setting(
-        4000, "Longest line a mate may say, in characters.", "Rooms", least=1, most=1_000_000
+        100_000,
+        "Longest line a mate may say, in characters; a longer one is cut, visibly.",
+        "Rooms",
+        least=1,
+        most=1_000_000,
     )
     file_limit_bytes: int = setting(
         200_000,

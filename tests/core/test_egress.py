@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopforge.core.egress import MARK, QUOTES, SHAPES, Egress, clean
+from loopforge.core.egress import CUT, MARK, QUOTES, SHAPES, TOO_LONG, Egress, clean
 
 KEYS = {
     "Anthropic key": "sk-ant-api03-" + "aB3_" * 10,
@@ -77,7 +77,7 @@ def test_each_draft_begins_the_next_and_the_final_text(text: str, places: list[i
         assert next_.startswith(one)
 
 
-@given(LEAKY, st.sampled_from([0, 1, 5, 12, 80]))
+@given(LEAKY, st.sampled_from([0, 1, 5, 12, 80, 100]))
 @example('Maya: Maya: "Maya: hi"', 0)
 @example("“Maya: “hi””", 0)
 @example("a. b. c d e f g h i j k l m", 12)
@@ -188,13 +188,16 @@ def test_a_label_is_never_shown_while_it_streams() -> None:
 
 
 def test_it_is_cut_at_the_end_of_a_sentence_if_there_is_one() -> None:
-    """A text that is too long ends with a sentence, else with a word and an ellipsis."""
-    assert Egress(length=24).finish("One is here. Two is here. Three.")[0] == "One is here."
-    assert Egress(length=25).finish("One is here. Two is here. Three.")[0] == (
-        "One is here. Two is here."
-    )
+    """A text that is too long ends with a sentence, else a word, and a sign that it was cut."""
+    words = "One is here. Two is here. Three."
+    assert Egress(length=26).finish(words) == ("One is here. …", (TOO_LONG,))
+    assert Egress(length=28).finish(words) == ("One is here. Two is here. …", (TOO_LONG,))
     assert Egress(length=12).finish("one two three four")[0] == "one two…"
     assert Egress(length=5).finish("abcdefghij")[0] == "abcd…"
+    long = Egress(length=100)
+    assert long.finish("A word. " * 40)[0] == "A word. " * 7 + CUT
+    assert long.feed("A word. " * 40).endswith(CUT)
+    assert long.finish("A word. " * 12) == (("A word. " * 12).strip(), ())
 
 
 def test_escape_sequences_go_whole() -> None:

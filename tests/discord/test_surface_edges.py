@@ -52,7 +52,7 @@ async def test_what_is_too_long_comes_as_a_file(city: Twin, tmp_path: Path) -> N
     """An answer of many messages is one: its beginning, and all of it as a file."""
     words = "\n\n".join(f"Paragraph {n} " + "word " * 60 for n in range(60))
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: words, say_limit=60_000) as home:
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: words) as home:
         await city.say(ben, plaza, "maya, all of it")
         await city.until(lambda: len(city.lines(plaza)) == 2)
         await home.delivered(plaza)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.core.egress import CUT, TOO_LONG
 from loopforge.core.room import Heard, Said
 from loopforge.errors import BadLine, InputError, LedgerBusy, LedgerFull, Unknown
 from loopforge.models.scripted import ScriptedAnswer
@@ -173,3 +174,20 @@ async def test_a_partial_answer_is_said_as_far_as_it_came(tmp_path: Path) -> Non
         await home.rest()
         said = [str(e.body.text) for e in await home.events() if isinstance(e.body, Said)]
         assert said == ["The bridge fell because …"]
+
+
+async def test_a_long_answer_is_whole_and_one_that_is_cut_says_so(tmp_path: Path) -> None:
+    """By default 13,000 characters come whole; what is cut ends with a sign, and /why tells."""
+    long = "Here it is.\n\n```py\n" + "print('one more line of it')\n" * 450 + "```\n\nThat is all."
+    async with living(tmp_path, lambda _: long) as home:
+        await home.says("ana", "@maya all of it?")
+        await home.rest()
+        assert (await home.lines())[-1] == f"maya: {long}"
+        assert "Taken out" not in await home.does("ana", "why")
+    async with living(tmp_path, lambda _: long + "!", seed=8, say_limit=2000) as home:
+        await home.says("ana", "@maya again?")
+        await home.rest()
+        (line,) = [e.body for e in await home.events() if isinstance(e.body, Said)][1:]
+        assert len(str(line.text)) <= 2000
+        assert str(line.text).endswith(CUT)
+        assert f"Taken out before it was said: {TOO_LONG}." in await home.does("ana", "why")

@@ -189,3 +189,13 @@ def test_a_mates_files_are_shown_as_peoples_are(lines: Lines) -> None:
     assert 'href="/rooms/kitchen/files/e7/0" download' in html
     assert '<span class="name">bread.md</span> <span class="size">1 kB</span>' in html
     assert "A file that was forgotten" in html
+
+
+def test_a_long_line_scrolls_in_itself(lines: Lines) -> None:
+    """One of a hundred thousand characters is folded and not kept; a short one is neither."""
+    said = Said(turn="t", mate="maya", text=Words("word " * 20_000))
+    assert 'class="words long" tabindex="0"' in lines.render(event(said), SCENE)
+    assert lines.kept == 0
+    short = lines.render(event(Said(turn="t", mate="maya", text=Words("word"))), SCENE)
+    assert 'class="words" dir="auto"' in short
+    assert lines.kept == 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import assert_never
 
 import msgspec
@@ -42,6 +43,8 @@ from loopforge.core.room import (
 from loopforge.core.words import Words
 from loopforge.runtime.clock import Stamp
 
+EGRESS = "egress"
+"""What stands for a rule where an act was allowed, and the filter took something out of it."""
 FIRST_ACT = 1000
 """Numbers of tool calls by acts begin here, so that they never meet a policy's own requests."""
 
@@ -66,28 +69,48 @@ def queued(
     )
 
 
-def safe_plan(plan: AgentActionPlan, egress: Egress, title: str = "") -> AgentActionPlan:
+def safe_plan(
+    plan: AgentActionPlan, egress: Egress, title: str = ""
+) -> tuple[AgentActionPlan, tuple[tuple[str, ...], ...]]:
     """The plan with everything that people would see made fit to be seen.
 
-    `title` stands in for one of which nothing usable is left.
+    And the kinds of what was taken out of each act. `title` stands in for one of which nothing
+    usable is left.
     """
-
-    def safe(act: Act) -> Act:
-        match act:
-            case Say(text=text, files=files):
-                given = tuple(_safe_file(file, egress) for file in files)
-                return msgspec.structs.replace(act, text=egress.finish(text)[0], files=given)
-            case Entitle(title=wanted):
-                return Entitle(title=titles.clean(egress.finish(wanted)[0]) or title)
-            case _:
-                return act
-
-    return msgspec.structs.replace(plan, acts=tuple(map(safe, plan.acts)))
+    made = [_safe(act, egress, title) for act in plan.acts]
+    acts = tuple(act for act, _ in made)
+    return msgspec.structs.replace(plan, acts=acts), tuple(taken for _, taken in made)
 
 
-def _safe_file(file: Paper, egress: Egress) -> Paper:
-    name = plain_name(egress.finish_file(file.name)[0])
-    return Paper(name=name, text=egress.finish_file(file.text)[0])
+def _safe(act: Act, egress: Egress, title: str) -> tuple[Act, tuple[str, ...]]:
+    match act:
+        case Say(text=text, files=files):
+            said, taken = egress.finish(text)
+            given = [_safe_file(file, egress) for file in files]
+            act = msgspec.structs.replace(act, text=said, files=tuple(file for file, _ in given))
+            return act, tuple(dict.fromkeys(chain(taken, *(kinds for _, kinds in given))))
+        case Entitle(title=wanted):
+            return Entitle(title=titles.clean(egress.finish(wanted)[0]) or title), ()
+        case _:
+            return act, ()
+
+
+def _safe_file(file: Paper, egress: Egress) -> tuple[Paper, tuple[str, ...]]:
+    name, _ = egress.finish_file(file.name)
+    text, taken = egress.finish_file(file.text)
+    return Paper(name=plain_name(name), text=text), taken
+
+
+def filtered(verdicts: Sequence[Verdict], taken: Sequence[tuple[str, ...]]) -> tuple[Verdict, ...]:
+    """The verdicts, and with those that allow an act what the egress filter took out of it."""
+    return tuple(
+        msgspec.structs.replace(
+            verdict, rule=EGRESS, why=f"Taken out before it was said: {', '.join(kinds)}."
+        )
+        if verdict.allowed and kinds
+        else verdict
+        for verdict, kinds in zip(verdicts, taken, strict=True)
+    )
 
 
 def _given(file: Paper) -> File:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from loopforge.chat.acts import FIRST_ACT, Outcome, carry_out, safe_plan
+from loopforge.chat.acts import FIRST_ACT, Outcome, carry_out, filtered, safe_plan
 from loopforge.chat.perceive import Viewer, route_of
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, OpenTurn, RoomState
@@ -225,8 +225,8 @@ class Bot:
         places: Iterable[str],
         after: After,
     ) -> Concluded:
-        plan = safe_plan(plan, running.egress, running.title)
-        verdicts = judge(plan, rights)
+        plan, taken = safe_plan(plan, running.egress, running.title)
+        verdicts = filtered(judge(plan, rights), taken)
         done = carry_out(
             plan,
             verdicts,

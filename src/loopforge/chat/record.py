@@ -170,7 +170,10 @@ class Calling(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call",
 
 
 class Intended(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One act of the plan and the guard's verdict: `rule` refused it, because of `why`."""
+    """One act of the plan and the guard's verdict: `rule` refused it, because of `why`.
+
+    Where it is allowed, `why` says what was taken out of it before it was said.
+    """
 
     act: str
     detail: str = ""

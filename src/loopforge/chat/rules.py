@@ -32,7 +32,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     share: float = 0.75
     low: float = 0.35
     line_limit: int = 8000
-    say_limit: int = 4000
+    say_limit: int = 100_000
     file_limit: int = 200_000
     capacity: int = 6
     refill: int = 4

@@ -198,6 +198,7 @@ def _mind(record: TurnRecord) -> Iterator[str]:
         yield f"The guard refused its wish to {act.act.replace('_', ' ')}. {act.why}"
     if intent.acts and not refused and all(act.judged for act in intent.acts):
         yield "The guard had nothing against it."
+    yield from (act.why for act in intent.acts if act.allowed and act.why)
     for note in intent.notes:
         yield f"Odd: {note[:1].lower()}{note[1:]}"
 

@@ -122,7 +122,7 @@ def _ruling(act: Intended) -> str:
     if not act.judged:
         return "not judged"
     if act.allowed:
-        return "allowed"
+        return f"allowed. {act.why}" if act.why else "allowed"
     refuses = f" The rule refuses {act.refuses}." if act.refuses else ""
     return f"refused ({act.rule}){_because(act.why)}{refuses}"
 

@@ -22,6 +22,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 MARK = "[redacted]"
+CUT = "… [cut off here: longer than a line may be]"
+"""What a text ends with that was cut; only the ellipsis where so many signs are a half of it."""
+TOO_LONG = "what was longer than a line may be"
+"""The kind of what was taken out of such a text."""
 SHORTEST = 6
 """Characters of a known secret; a shorter one would tear holes into plain words."""
 QUOTES = {'"': '"', "“": "”", "«": "»"}
@@ -121,8 +125,8 @@ class Egress:
         for _ in range(8):
             before = text
             text, kinds = self._redact(self._trim(clean(text)))
+            taken += [*kinds, *([TOO_LONG] if self._outgrown(text) else [])]
             text = self._bound(text).strip()
-            taken += kinds
             if text == before:
                 return text, tuple(taken)
         return self._bound(MARK), (*taken, "what would not come clean")
@@ -214,16 +218,21 @@ class Egress:
 
     # ------------------------------------------------------------ length
 
+    def _outgrown(self, text: str) -> bool:
+        return 0 < self._length < len(text)
+
     def _bound(self, text: str) -> str:
-        """Not longer than it may be: cut at the end of a sentence, or else of a word."""
-        if not self._length or len(text) <= self._length:
+        """Not longer than it may be: cut, visibly, at the end of a sentence or else of a word."""
+        if not self._outgrown(text):
             return text
-        ends = [match.end() for match in _SENTENCE.finditer(text[: self._length + 1])]
+        sign = CUT if len(CUT) * 2 <= self._length else CUT[0]
+        room = self._length - len(sign)
+        ends = [match.end() for match in _SENTENCE.finditer(text[: max(0, room)])]
         if ends and (kept := text[: ends[-1]].rstrip()) and len(kept) * 3 > self._length:
-            return kept[: self._length]
-        head = text[: max(0, self._length - 1)]
+            return f"{kept} {sign}"
+        head = text[:room]
         space = max(head.rfind(" "), head.rfind("\n"))
-        return (head[:space] if space * 3 > self._length else head).rstrip() + "…"
+        return (head[:space] if space * 3 > self._length else head).rstrip() + sign
 
 
 def clean(text: str) -> str:

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from loopforge.artifacts.media import PICTURES
 from loopforge.chat.reading import asides, reads
 from loopforge.chat.scene import Scene
-from loopforge.core.events import Event
+from loopforge.core.events import Body, Event
 from loopforge.core.revision import Revised
 from loopforge.core.room import (
     ConversationBegan,
@@ -45,6 +45,8 @@ from loopforge.web.markdown import Names
 
 KEPT = 4000
 """Lines that are kept as they were rendered; about 2 kB each."""
+LONG = 6000
+"""Characters of a line that is folded: it scrolls in itself, and is rendered anew each time."""
 FORGOTTEN = Markup('<p class="forgotten">These words were forgotten.</p>')
 
 
@@ -68,6 +70,8 @@ class Lines:
             self._kept.move_to_end(key)
             return kept
         made = self._made(event, scene, replied)
+        if _long(event.body):
+            return made
         self._kept[key] = made
         if len(self._kept) > self._most:
             self._kept.popitem(last=False)
@@ -135,6 +139,7 @@ def _author(actor: str, scene: Scene) -> str:
 def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
     shown: dict[str, Any] = {"event": event, "scene": scene}
     shown["words"] = _words(body.text, names_of(scene))
+    shown["long"] = _long(body)
     shown["asides"] = asides(event)
     shown["files"] = _files(body)
     if isinstance(event, Revised) and event.revision.deleted:
@@ -158,6 +163,10 @@ def _files(body: Heard | Said) -> list[dict[str, Any]]:
         }
         for file in body.files
     ]
+
+
+def _long(body: Body) -> bool:
+    return isinstance(body, Heard | Said) and len(body.text.text or "") > LONG
 
 
 def _deletion(event: Revised, scene: Scene) -> str:
