@@ -216,6 +216,7 @@ class City:
         - hold: done; the answer comes only after `release()`
         - refuse: `code` and `description`, nothing done
         - again: for getUpdates alone: what it acknowledges is delivered once more
+        - spoil: for getUpdates alone: the first update it tells is unreadable from then on
         """
         await self._do(
             type(None),

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 Kind = Literal["private", "group", "supergroup"]
-FaultKind = Literal["flood", "before", "after", "cut", "drop", "hold", "refuse", "again"]
+FaultKind = Literal["flood", "before", "after", "cut", "drop", "hold", "refuse", "again", "spoil"]
 Body = dict[str, Any]
 
 

@@ -113,7 +113,8 @@ class Twin:
             result = await self._do(Bots(town, bot, files), method, sent, fault)
             done = True
             town.calls[place] = msgspec.structs.replace(call, done=True)
-            town.judge.result(method, result)
+            if fault is None or fault.kind != "spoil":
+                town.judge.result(method, result)
             if fault is not None and fault.kind == "after":
                 raise fault.refusal()
             if fault is not None and fault.kind == "hold":
@@ -140,7 +141,10 @@ class Twin:
         if fault is not None and fault.kind == "again":
             box.again()
         self.town.touch()
-        return await box.fetch(call.limit or 0, min(call.timeout or 0, LONGEST))
+        found = await box.fetch(call.limit or 0, min(call.timeout or 0, LONGEST))
+        if fault is not None and fault.kind == "spoil":
+            box.spoil()
+        return found
 
     def _refuse(self, refused: Refused) -> web.Response:
         body: Body = {"ok": False, "error_code": refused.code, "description": refused.description}

@@ -3,6 +3,7 @@
 What came is handed on before it is acknowledged (the next question carries the number of the first
 update that is still wanted), so that nothing is lost when the home dies in between; what comes
 twice is heard once by whoever hears it. A connection that breaks is made anew, with growing pauses.
+An update that the library cannot read is passed over: it would come again for ever.
 
 Does not know what an update means.
 """
@@ -11,11 +12,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
 from telegram.request import HTTPXRequest
 
 import telegram
+from loopforge.errors import LedgerError
 from loopforge.io.telegram.faults import failure
 from loopforge.runtime.ports import Clock
 
@@ -33,14 +36,38 @@ HOLD = 25
 PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
 LONG_PAUSE = 300.0
 """Seconds before a token that was refused is tried again."""
+WORDY = ("telegram.Bot", "telegram.request.BaseRequest")
+"""Loggers of the library that say nothing but what they could not read, with people's words."""
 
 Hear = Callable[["Poll", Sequence[telegram.Update]], Awaitable[None]]
+
+
+class Fresh(telegram.Bot):
+    """A bot that gives its updates as they came."""
+
+    async def fresh(self, offset: int | None) -> list[dict[str, Any]]:
+        """What is new from this number on, not read yet; waits for it. Raises TelegramError."""
+        asked = {"offset": offset, "timeout": HOLD, "allowed_updates": KINDS}
+        came: list[dict[str, Any]] = await self._post("getUpdates", asked, read_timeout=HOLD + 10)
+        return came
+
+    def readable(self, came: Sequence[dict[str, Any]]) -> list[telegram.Update]:
+        """Those that can be read."""
+        found = []
+        for each in came:
+            try:
+                found.append(telegram.Update.de_json(each, self))
+            except Exception as error:
+                kinds, why = ", ".join(set(KINDS).intersection(each)), type(error).__name__
+                log.warning("telegram: an update (%s) cannot be read: %s", kinds, why)
+        return found
 
 
 class Poll:
     """A bot and its polling. `state` says in plain words how it stands with it.
 
-    `known`: Telegram has said who it is. `number` is the bot's id, as the token says.
+    `known`: Telegram has said who it is. `number` is the bot's id, as the token says. `done` are
+    the numbers of updates that were taken in and not acknowledged yet.
     """
 
     def __init__(
@@ -48,7 +75,9 @@ class Poll:
     ) -> None:
         self.mates, self._clock, self._hear = mates, clock, hear
         base = base or "https://api.telegram.org"
-        self.bot = telegram.Bot(
+        for name in WORDY:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        self.bot = Fresh(
             token,
             base_url=f"{base}/bot",
             base_file_url=f"{base}/file/bot",
@@ -59,6 +88,7 @@ class Poll:
         self.number = int(head) if (head := token.partition(":")[0]).isdigit() else 0
         self._failures = 0
         self.known = False
+        self.done: set[int] = set()
         self._members: dict[int, bool] = {}
 
     @property
@@ -104,13 +134,13 @@ class Poll:
                 if not self.known:
                     await self.bot.initialize()
                     self.known, self.state = True, "connected"
-                updates = await self.bot.get_updates(
-                    offset=offset, timeout=HOLD, read_timeout=HOLD + 10, allowed_updates=KINDS
-                )
-                self.state, self._failures = "connected", 0
-                if updates:
-                    await self._hear(self, updates)
-                    offset = updates[-1].update_id + 1
+                came = await self.bot.fresh(offset)
+                self.state = "connected"
+                if came:
+                    await self._hear(self, self.bot.readable(came))
+                    offset = came[-1]["update_id"] + 1
+                    self.done.clear()
+                self._failures = 0
             except InvalidToken:
                 self.state = "Telegram does not know this token; connect the mate anew"
                 await self._clock.sleep(LONG_PAUSE)
@@ -121,6 +151,9 @@ class Poll:
                 await self._clock.sleep(failure(error).after)
             except TelegramError as error:
                 self.state = str(failure(error))
+                await self._pause(self.state)
+            except LedgerError as error:
+                self.state = f"what came cannot be kept ({error}); it is tried again"
                 await self._pause(self.state)
             except Exception as error:
                 self.state = f"something went wrong ({type(error).__name__}); it is tried again"

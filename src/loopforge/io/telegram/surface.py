@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -25,7 +26,7 @@ from loopforge.chat.commands import COMMANDS
 from loopforge.chat.front import Front
 from loopforge.chat.places import Spot
 from loopforge.core.room import File
-from loopforge.errors import BadLine, InputError, LoopforgeError, SendFailed, TooLarge
+from loopforge.errors import InputError, LedgerError, LoopforgeError, SendFailed
 from loopforge.io.reception import Coming, Reception, Taken
 from loopforge.io.telegram import inward
 from loopforge.io.telegram.outward import Outward
@@ -126,16 +127,27 @@ class Telegram:
         for update in updates:
             chat = update.effective_chat
             lanes[chat.id if chat else 0].append(update)
-        await asyncio.gather(*(self._lane(poll, lane) for lane in lanes.values()))
+        work = (self._lane(poll, lane) for lane in lanes.values())
+        for failed in await asyncio.gather(*work, return_exceptions=True):
+            if failed is not None:
+                raise failed
 
     async def _lane(self, poll: Poll, updates: Sequence[telegram.Update]) -> None:
+        """Take in what came in one chat. Raises LedgerError: it comes again, none of it lost."""
         for update in updates:
+            if update.update_id in poll.done:
+                continue
             chat = update.effective_chat
             async with self._order[str(chat.id if chat else 0)]:
                 try:
                     await self._update(poll, update)
-                except (TelegramError, SendFailed) as error:
-                    log.warning("telegram: an update was taken in by half: %s", type(error))
+                except LedgerError:
+                    raise
+                except Exception as error:
+                    at = traceback.extract_tb(error.__traceback__)[-1]
+                    said = "telegram: an update was taken in by half: %s in %s, line %s"
+                    log.warning(said, type(error).__name__, at.name, at.lineno)
+            poll.done.add(update.update_id)
 
     async def _update(self, poll: Poll, update: telegram.Update) -> None:
         if message := update.message or update.channel_post:
@@ -189,7 +201,7 @@ class Telegram:
         )
         try:
             taken = await self._reception.take(coming)
-        except (BadLine, TooLarge) as error:
+        except InputError as error:
             taken = Taken(notice=str(error))
         if taken.room:
             self._watch.room(taken.room)

@@ -1,0 +1,71 @@
+"""What Telegram tells that cannot be read, or not be kept: nothing else is lost by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopforge.core.room import Heard
+from loopforge.errors import LedgerBusy
+from tests.telegram.city import City
+from tests.telegram.homes import Home, on_telegram
+from tests.telegram.twin import Twin
+
+pytestmark = pytest.mark.anyio
+
+
+async def heard(home: Home) -> list[str]:
+    """What was heard in all rooms."""
+    found = [event for room in await home.rooms() for event in await home.events(room)]
+    return [str(event.body.text) for event in found if isinstance(event.body, Heard)]
+
+
+async def test_an_update_that_cannot_be_read(
+    tmp_path: Path, twin: Twin, city: City, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is passed over, what comes after it is heard, and no word of it is logged."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana = await city.person("Ana", "ana")
+    await city.fault("getUpdates", "spoil")
+    await city.say(ana, maya, "a secret word")
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+        await city.say(ana, maya, "hello")
+        await city.heard(await city.private(ana, maya), by=maya)
+        assert await heard(home) == ["hello"]
+    assert "an update (message) cannot be read: TypeError" in caplog.text
+    assert "secret" not in caplog.text
+
+
+async def test_a_line_that_cannot_be_kept_at_once(
+    tmp_path: Path,
+    twin: Twin,
+    city: City,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """With a busy ledger it is told again; whatever else goes wrong stops no other line."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana = await city.person("Ana", "ana")
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+        hear, troubles = home.app.front.hear, [LedgerBusy("busy"), RuntimeError("a secret word")]
+
+        async def troubled(room: str, person: str, text: str, **more: Any) -> Any:
+            if text == "one" and len(troubles) == 2:
+                raise troubles.pop(0)
+            if text == "two" and troubles:
+                raise troubles.pop(0)
+            return await hear(room, person, text, **more)
+
+        monkeypatch.setattr(home.app.front, "hear", troubled)
+        for words in ("one", "two", "three"):
+            await city.say(ana, maya, words)
+
+        async def both() -> bool:
+            return await heard(home) == ["one", "three"]
+
+        await home.until(both)
+    assert troubles == []
+    assert "taken in by half: RuntimeError in troubled" in caplog.text
+    assert "secret" not in caplog.text
