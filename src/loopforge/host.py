@@ -96,6 +96,7 @@ async def connected(
     parts = Parts(
         front=app.front,
         people=app.people,
+        linking=app.linking,
         pairing=app.pairing,
         artifacts=app.artifacts,
         deliveries=app.deliveries,

@@ -61,6 +61,7 @@ async def main(home: Path) -> None:
         parts = Parts(
             front=app.front,
             people=app.people,
+            linking=app.linking,
             pairing=app.pairing,
             artifacts=app.artifacts,
             deliveries=app.deliveries,

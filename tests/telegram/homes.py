@@ -75,6 +75,7 @@ async def on_telegram(
         parts = Parts(
             front=app.front,
             people=app.people,
+            linking=app.linking,
             pairing=app.pairing,
             artifacts=app.artifacts,
             deliveries=app.deliveries,

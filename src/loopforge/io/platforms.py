@@ -28,6 +28,7 @@ from loopforge.io.reception import Reception
 from loopforge.io.scrub import scrub_logs
 from loopforge.io.session import Sessions
 from loopforge.io.tokens import Account, Platform, Tokens
+from loopforge.people.linking import Linking
 from loopforge.people.pairing import Closed, Code, Pairing, Silent, Welcome
 from loopforge.people.registry import Registry
 from loopforge.runtime.delivery import Deliveries
@@ -69,6 +70,7 @@ class Parts(Struct, frozen=True, kw_only=True):
 
     front: Front
     people: Registry
+    linking: Linking
     pairing: Pairing
     artifacts: Artifacts
     deliveries: Deliveries
@@ -281,6 +283,7 @@ class Platforms:
             parts.pairing.trusts,
             manners.patience,
             parts.pairing.owns,
+            parts.linking.claim,
         )
         match platform:
             case "telegram":

@@ -5,7 +5,9 @@
     a command  --> in which room, by whom?                                --> an answer
 
 A platform's adapter says what came (Coming) and shows what it is told (a notice, an answer). No
-model is asked for a stranger: that is decided here, before anything is heard.
+model is asked for a stranger: that is decided here, before anything is heard. An adapter that would
+fetch files asks before that (`admit`, `may_give`). What a stranger may do is prove who they are, by
+a code that they were given where they are known.
 
 Does not know any platform, nor how a notice is shown. Does not fetch files.
 """
@@ -20,6 +22,7 @@ from msgspec import Struct
 
 from loopforge.chat.front import Front
 from loopforge.chat.places import Spot
+from loopforge.chat.rights import may
 from loopforge.core.events import Event
 from loopforge.core.room import File
 from loopforge.errors import InputError, Unknown
@@ -37,6 +40,12 @@ WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
 
 Knock = Callable[[str, str, str], Awaitable[str | None]]
 """Platform, account, name: None lets them in; a text is shown to them, once; "" shows nothing."""
+
+Claim = Callable[[str, str, str], Awaitable[object]]
+"""Code, platform, account: from now on that account is whose code it is. Raises InputError."""
+
+OUTSIDE = "Somebody who keeps this home has to let you in first."
+LINKED = "Done: this account and the one that the code came from are one person now."
 
 
 class Coming(Struct, frozen=True, kw_only=True):
@@ -77,10 +86,16 @@ class Taken(Struct, frozen=True, kw_only=True):
     notice: str = ""
 
 
+def proves(spot: Spot, command: str, argument: str) -> bool:
+    """Whether a command says who somebody is, which is not for those alone who were let in."""
+    return spot.kind == "private" and command == "link" and bool(argument.strip())
+
+
 class Reception:
     """Takes in what platforms bring. `patience` is how old a message may be to be answered.
 
-    `trusted` says of a person whether they are known here, `owns` whether the home is theirs.
+    `trusted` says of a person whether they are known here, `owns` whether the home is theirs;
+    `claim` links accounts by codes: without it, strangers have none.
     """
 
     def __init__(
@@ -92,11 +107,30 @@ class Reception:
         trusted: Callable[[str], bool],
         patience: timedelta = timedelta(hours=12),
         owns: Callable[[str], bool] = lambda _: False,
+        claim: Claim | None = None,
     ) -> None:
         self._front, self._people, self._clock = front, people, clock
         self._knock, self._trusted, self._patience = knock, trusted, patience
-        self._owns = owns
+        self._owns, self._claim = owns, claim
         self.sessions = Sessions(front)
+
+    async def admit(self, spot: Spot, account: str, name: str, *, bot: bool = False) -> str | None:
+        """Whether somebody may say anything in a place: None, or a notice to show ("": nothing).
+
+        Asked before anything that they brought along is fetched.
+        """
+        if spot.kind != "private":
+            return None
+        return "" if bot else await self._knock(spot.key.partition(":")[0], account, name)
+
+    async def may_give(self, spot: Spot, account: str, *, keeper: bool = False) -> bool:
+        """Whether files that come with somebody's line are kept: not of who may not talk here."""
+        room = await self.sessions.known(spot.key)
+        person = self._people.who(spot.key.partition(":")[0], account)
+        if not room:
+            return True
+        state, id = await self._front.settings_of(room), person.id if person is not None else "?"
+        return may(state, id, "talk", keeper=keeper, owner=self._owns(id))
 
     async def take(self, coming: Coming) -> Taken:
         """Hear a message, once. Raises BadLine, TooLarge for one that cannot be heard.
@@ -108,12 +142,9 @@ class Reception:
         person = await self._people.meet(
             coming.platform, coming.account, coming.name, bot=coming.bot
         )
-        if coming.spot.kind == "private":
-            if coming.bot:
-                return Taken()
-            notice = await self._knock(coming.platform, coming.account, coming.name)
-            if notice is not None:
-                return Taken(notice=notice)
+        notice = await self.admit(coming.spot, coming.account, coming.name, bot=coming.bot)
+        if notice is not None:
+            return Taken(notice=notice)
         room = await self.sessions.room(coming.spot, coming.mates)
         await self._front.arrive(room, person.id, coming.name, coming.platform)
         reply = await self._answered(coming)
@@ -200,14 +231,18 @@ class Reception:
     ) -> str:
         """Do what a command asks, and say what was done. Raises InputError.
 
-        `keeper`: who asks may manage that place on the platform.
+        `keeper`: who asks may manage that place on the platform. By a code that links them (wrong
+        ones are counted, people/linking.py) somebody comes in who was not let in before.
         """
         platform = spot.key.partition(":")[0]
+        if self._claim is not None and proves(spot, command, argument):
+            await self._claim(argument.strip(), platform, account)
+            notice = await self.admit(spot, account, name)
+            return f"{LINKED} {notice or ''}".strip()
         person = await self._people.meet(platform, account, name)
-        if spot.kind == "private":
-            notice = await self._knock(platform, account, name)
-            if notice is not None:
-                return notice or "Somebody who keeps this home has to let you in first."
+        notice = await self.admit(spot, account, name)
+        if notice is not None:
+            return notice or OUTSIDE
         room = await self.sessions.room(spot, mates)
         await self._front.arrive(room, person.id, name, platform)
         return await self._front.act(

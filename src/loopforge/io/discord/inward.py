@@ -199,7 +199,14 @@ class Inward:
         self, client: Client, message: discord.Message, channel: Talk, venue: Venue | None = None
     ) -> None:
         seat = Seat(client, channel)
-        files, problems = await self._files.taken(message)
+        files, problems = list[File](), list[str]()
+        if message.attachments:
+            notice, given = await self._door(message, channel)
+            if notice is not None:
+                self._known.append(message.id)
+                await self._answer(seat, message, notice)
+                return
+            files, problems = await self._files.taken(message) if given else ([], [])
         text = body_of(message, self._crowd, channel)
         if not text.strip() and not files:
             self._known.append(message.id)
@@ -212,6 +219,13 @@ class Inward:
             notice = str(error)
         self._known.append(message.id)
         await self._answer(seat, message, " ".join([notice, *problems]).strip())
+
+    async def _door(self, message: discord.Message, channel: Talk) -> tuple[str | None, bool]:
+        """What the door says to somebody who brings files, and whether these are kept."""
+        account, name = account_of(message), message.author.display_name
+        spot, bot = spot_of(channel, name), message.author.bot
+        notice = await self._reception.admit(spot, account, name, bot=bot)
+        return notice, await self._reception.may_give(spot, account, keeper=_keeps(message))
 
     async def _take(
         self,

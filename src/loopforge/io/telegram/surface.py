@@ -27,7 +27,7 @@ from loopforge.chat.front import Front
 from loopforge.chat.places import Spot
 from loopforge.core.room import File
 from loopforge.errors import InputError, LedgerError, LoopforgeError, SendFailed
-from loopforge.io.reception import Coming, Reception, Taken
+from loopforge.io.reception import Coming, Reception, Taken, proves
 from loopforge.io.telegram import inward
 from loopforge.io.telegram.outward import Outward
 from loopforge.io.telegram.place import NAME, Where, where
@@ -179,8 +179,11 @@ class Telegram:
         if order is not None:
             await self._command(poll, spot, by, order, message)
             return
-        text = inward.words(message, self._names())
-        files, refused = await self._files(poll, inward.attachments(message))
+        text, attached = inward.words(message, self._names()), inward.attachments(message)
+        if attached and await self._stays_out(poll, spot, by, message):
+            return
+        given = attached and await self._reception.may_give(spot, by.account)
+        files, refused = await self._files(poll, attached if given else ())
         if not text.strip() and not files:
             if refused:
                 await self._answer(poll, spot, message, "\n".join(refused))
@@ -237,6 +240,9 @@ class Telegram:
         if order.to and order.to.casefold() != poll.bot.username.casefold():
             return
         name = "help" if order.name == "start" else order.name
+        proving = proves(spot, name, order.argument)
+        if not proving and await self._stays_out(poll, spot, by, message):
+            return
         known = {command.name: command for command in COMMANDS}
         if name not in known:
             await self._answer(poll, spot, message, f"There is no command /{name}. See /help.")
@@ -263,6 +269,15 @@ class Telegram:
             else:
                 return
         await self._answer(poll, spot, message, answer)
+
+    async def _stays_out(
+        self, poll: Poll, spot: Spot, by: inward.Author, message: telegram.Message
+    ) -> bool:
+        """Whether somebody may not say anything here, which they are told as the door wants it."""
+        notice = await self._reception.admit(spot, by.account, by.name, bot=by.bot)
+        if notice:
+            await self._answer(poll, spot, message, notice)
+        return notice is not None
 
     async def _answer(self, poll: Poll, spot: Spot, message: telegram.Message, text: str) -> None:
         await self._say(poll, where(spot.key), text, message.message_id)
