@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.delivery import nonce
+from loopforge.core.delivery import Accepted, nonce
 from loopforge.core.events import Event
 from loopforge.core.room import Heard, Said
 from loopforge.io.platforms import Manners
@@ -22,6 +22,7 @@ from loopforge.runtime.ports import Outgoing
 from loopforge.runtime.tasks import Tasks
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram
+from tests.telegram.records import Bot, Chat, FaultKind
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -120,13 +121,38 @@ async def test_a_drafted_answer_is_a_reply(tmp_path: Path, twin: Twin, city: Cit
     async with on_telegram(tmp_path, token, twin.base, script=lambda _: slow, debounce_seconds=0.5):
         line = await city.say(ana, lab, "maya, tell me")
         await city.say(ben, lab, "Ana, it rains")
-
-        async def whole() -> bool:
-            return [said.text for said in await city.lines(lab, by=maya)] == [TEXT]
-
-        await city.until(whole)
+        await city.until(lambda: ends(city, maya, lab))
     (said,) = await city.lines(lab, by=maya)
     assert (said.reply, bool(said.edits)) == (line.key, True)
+
+
+@pytest.mark.parametrize("fault", ["after", "drop"])
+async def test_a_draft_whose_posting_broke_off(
+    tmp_path: Path, twin: Twin, city: City, fault: FaultKind
+) -> None:
+    """A draft that was posted, or was not, when its call broke off ends as one whole message."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, maya])
+    slow = ScriptedAnswer(text=TEXT, pieces=8, pause=0.15)
+    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, token, twin.base, script=lambda _: slow) as home:
+        await city.fault("sendMessage", fault)
+        await city.say(ana, lab, "maya, tell me")
+        await city.until(lambda: ends(city, maya, lab))
+        (room,) = await home.rooms()
+
+        async def accepted() -> bool:
+            return any(isinstance(each.body, Accepted) for each in await home.events(room))
+
+        await home.until(accepted)
+    assert [line.text for line in await city.lines(lab, by=maya)] == [TEXT]
+    assert next(call.fault for call in await city.calls("sendMessage")) == fault
+
+
+async def ends(city: City, maya: Bot, lab: Chat) -> bool:
+    """Whether the whole answer is there."""
+    return TEXT in [line.text for line in await city.lines(lab, by=maya)]
 
 
 def test_only_so_much_is_remembered() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from loopforge.artifacts.store import Artifacts
@@ -84,19 +84,40 @@ class Sending:
             letter, there = await self._letter(out), await self._begun(out)
             missing = len(letter.parts) - len(there)
             if missing:
-                at = where(out.place)
-                like = _numbered(letter.poll, at)
-                anchor = await self._sessions.highest(like, out.place, out.first)
-                top = await self._sessions.top(like)
-                known = await self._sessions.numbers_above(like, anchor)
-                told = known.union(there)
-                found = await Outward(letter.poll.bot).ours_above(at, anchor, top, told)
+                found = await self._ours(letter.poll, out.place, out.first, there)
                 if len(found) > missing:
                     raise SendFailed(
                         "it was cut off, and nobody can tell whether it arrived.", uncertain=True
                     )
                 there += found
             return None  # what was found is put right by `send`, and only then accepted
+
+    async def _ours(
+        self, poll: Poll, place: str, before: str, told: Iterable[int] = ()
+    ) -> Sequence[int]:
+        """Messages of ours since an event that nothing accounts for. Raises SendFailed."""
+        at = where(place)
+        like = _numbered(poll, at)
+        anchor = await self._sessions.highest(like, place, before)
+        top = await self._sessions.top(like)
+        known = await self._sessions.numbers_above(like, anchor)
+        return await Outward(poll.bot).ours_above(at, anchor, top, known.union(told))
+
+    async def stray(self, poll: Poll, key: Key) -> int:
+        """The draft of a turn whose posting broke off; 0 if none stands, or nobody can tell.
+
+        Raises SendFailed where that can be told later.
+        """
+        if not self.standing.lost(key):
+            return 0
+        try:
+            found = await self._ours(poll, key.place, key.turn)
+        except SendFailed as failure:
+            if not failure.uncertain:
+                raise
+            found = ()
+        self.standing.found(key)
+        return found[0] if len(found) == 1 else 0
 
     async def send(self, out: Outgoing) -> str:
         """Send what is missing, put right what is there. Raises SendFailed."""
@@ -141,11 +162,15 @@ class Sending:
 
     async def _begun(self, out: Outgoing) -> list[int]:
         """The numbers of what is there of it already; it is drafted there no more."""
-        if isinstance(out.event.body, Said):
-            self.standing.end(Key(out.place, out.event.body.turn))
         there = self._there.setdefault(out.delivery, [])
         if not there and (draft := await self._sessions.draft(out.place, out.event.id)):
             there.append(int(draft))
+        if isinstance(out.event.body, Said):
+            key = Key(out.place, out.event.body.turn)
+            self.standing.end(key)
+            poll = self._speaker(out.event, where(out.place))
+            if not there and (stray := await self.stray(poll, key)):
+                there.append(stray)
         return there
 
     async def _react(self, out: Outgoing, mate: str, line: str, emoji: str) -> None:

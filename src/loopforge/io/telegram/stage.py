@@ -20,7 +20,7 @@ from loopforge.core.delivery import Drafted
 from loopforge.errors import SendFailed
 from loopforge.io.marks import Mark
 from loopforge.io.session import Sessions
-from loopforge.io.telegram.faults import failure
+from loopforge.io.telegram.faults import Unsent, failure
 from loopforge.io.telegram.outward import LONGEST, Outward
 from loopforge.io.telegram.place import NAME, where
 from loopforge.io.telegram.sending import Sending
@@ -73,15 +73,24 @@ class Stage:
             await outward.edit(at, number, shown)
             return
         reply = await self._sending.message(speech.place, speech.answers)
-        number = await outward.post(at, shown, reply)
+        try:
+            number = await outward.post(at, shown, reply)
+        except SendFailed as refused:
+            if not (refused.final or isinstance(refused, Unsent)):
+                standing.lose(key)
+            raise
         standing.put(key, number)
         await self._note(speech, str(number))
 
     async def withdraw(self, speech: Speech) -> None:
         """Take a draft away."""
-        key = Key(speech.place, speech.turn)
+        key, poll = (
+            Key(speech.place, speech.turn),
+            self._sending.by(speech.mate, where(speech.place)),
+        )
         async with self._sending.locks[speech.place]:
-            if number := self._sending.standing.end(key) or await self._known(key):
+            number = self._sending.standing.end(key) or await self._known(key)
+            if number := number or await self._sending.stray(poll, key):
                 await self._away(speech, number)
 
     async def _known(self, key: Key) -> int:

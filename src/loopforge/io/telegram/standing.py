@@ -27,6 +27,7 @@ class Standing:
     def __init__(self) -> None:
         self._messages: dict[Key, int] = {}
         self._over: dict[Key, int] = {}
+        self._lost: dict[Key, int] = {}
 
     def over(self, key: Key) -> bool:
         """Whether the turn was said there, or taken back: nothing of it is drafted any more."""
@@ -45,6 +46,19 @@ class Standing:
         message = self._messages.pop(key, 0)
         _remember(self._over, key, message)
         return message
+
+    def lose(self, key: Key) -> None:
+        """Its posting broke off: nobody knows whether it stands, and it is drafted no more."""
+        _remember(self._over, key, 0)
+        _remember(self._lost, key, 0)
+
+    def lost(self, key: Key) -> bool:
+        """Whether a draft of it may stand that nobody has looked for."""
+        return key in self._lost
+
+    def found(self, key: Key) -> None:
+        """It was looked for."""
+        self._lost.pop(key, None)
 
 
 def _remember(kept: dict[Key, int], key: Key, message: int) -> None:
