@@ -46,6 +46,11 @@ def _files(body: object) -> tuple[File, ...]:
     return body.files if isinstance(body, Heard) else ()
 
 
+def _kept(path: Path) -> list[Path]:
+    """The files that the home keeps of what people brought."""
+    return [each for each in path.glob("data/artifacts/**/*") if each.is_file()]
+
+
 async def test_a_file_alone_is_a_line(city: Twin, tmp_path: Path) -> None:
     """A message that is nothing but a file is heard, and in private answered."""
     maya, ben = city.bot("Maya"), city.person("ben")
@@ -98,6 +103,42 @@ async def test_strangers_see_one_notice(city: Twin, tmp_path: Path) -> None:
         "Ask the owner to let you in with the code 1234.",
         line.id,
     )
+
+
+async def test_files_of_strangers(city: Twin, tmp_path: Path) -> None:
+    """What a stranger attaches is not fetched; one notice, then silence; admitted, it is kept."""
+    answers: list[str | None] = ["Ask the owner.", "", ""]
+
+    async def door(_platform: str, _account: str, _name: str) -> str | None:
+        return answers.pop(0) if answers else None
+
+    maya, ben = city.bot("Maya"), city.person("ben")
+    async with lodged(city, tmp_path, {maya: "maya"}, knock=door, options=SMALL) as home:
+        for size in (10, 20, 2000):
+            line = await city.dm(ben, maya, "see", files=[("notes.txt", b"x" * size)])
+        await city.until(lambda: not answers)
+        assert _kept(tmp_path) == []
+        await city.dm(ben, maya, "and now?", files=[("notes.txt", b"buy bread")])
+        await home.hears(line.channel, "and now?")
+        await home.settled(line.channel)
+        await home.delivered(line.channel)
+        (heard,) = [e.body for e in await home.events(line.channel) if _files(e.body)]
+    assert [str(file.name) for file in _files(heard)] == ["notes.txt"]
+    told = [each.text for each in city.lines(line.channel) if each.by != "ben"]
+    assert (told[0], len(told)) == ("Ask the owner.", 2)
+
+
+async def test_files_of_who_may_not_talk(city: Twin, tmp_path: Path) -> None:
+    """In a channel the files of somebody who may not talk there are not kept."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "hello")
+        await home.hears(plaza, "hello")
+        await home.app.front.act(await home.room(plaza), "", "rights", "everyone stop")
+        await city.say(ben, plaza, "see", files=[("notes.txt", b"buy bread")])
+        await home.hears(plaza, "hello", "see")
+        assert not any(_files(event.body) for event in await home.events(plaza))
+    assert _kept(tmp_path) == []
 
 
 async def test_other_bots_are_heard_as_bots(city: Twin, tmp_path: Path) -> None:

@@ -1,0 +1,100 @@
+"""The door of a mate on Telegram: what strangers can do there, and what is kept of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.room import Heard
+from tests.telegram.city import City
+from tests.telegram.homes import Home, on_telegram
+from tests.telegram.records import Bot
+from tests.telegram.twin import Twin
+
+pytestmark = pytest.mark.anyio
+PAPER = ("notes.txt", b"the oven is hot")
+
+
+def kept(path: Path) -> list[Path]:
+    """The files that the home keeps of what people brought."""
+    return [each for each in path.glob("data/artifacts/**/*") if each.is_file()]
+
+
+async def test_a_stranger_links_by_a_code(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A code from `/link` lets a stranger in as the person who asked for it; a wrong one does not."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana, other = await city.person("Ana", "ana"), await city.person("Ana P", "ana_p")
+    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, token, twin.base, telegram_dm="pairing") as home:
+        await home.app.pairing.admit(f"telegram:{ana.id}", "")
+        await city.command(ana, maya, "link")
+        (offered,) = await city.heard(await city.private(ana, maya), by=maya)
+        code = offered.text.partition("Your code is ")[2].partition(".")[0]
+        chat = await city.private(other, maya)
+        await city.command(other, maya, "link", "AAAA-AAAA")
+        (wrong,) = await city.heard(chat, by=maya)
+        assert wrong.text.startswith("This code links nothing")
+        assert len(await home.rooms()) == 1
+        await city.command(other, maya, "link", code)
+        assert (await city.heard(chat, by=maya, count=2))[1].text.startswith("Done: this account")
+        await city.say(other, maya, "it is me")
+        assert (await city.heard(chat, by=maya, count=3))[2].text == "This is answer 1."
+        known = home.app.people.who("telegram", str(other.id))
+        assert known == home.app.people.who("telegram", str(ana.id))
+
+
+async def test_a_stranger_is_told_once(tmp_path: Path, twin: Twin, city: City) -> None:
+    """Files and commands of a stranger bring one notice and then silence; nothing is fetched."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana = await city.person("Ana", "ana")
+    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, token, twin.base, telegram_dm="pairing") as home:
+        chat = await city.private(ana, maya)
+        await city.say(ana, maya, "read this", document=PAPER)
+        (told,) = await city.heard(chat, by=maya)
+        assert told.text.startswith("I do not know you yet.")
+        await city.say(ana, maya, "", document=("big.bin", b"\1" * 6_000_000))
+        for command in ("help", "nonsense", "start"):
+            await city.command(ana, maya, command)
+        await city.say(ana, maya, "", document=PAPER)
+        await home.until(lambda: nothing_waits(city, maya))
+        assert await city.calls("getFile") == []
+        assert kept(tmp_path) == []
+        await home.app.pairing.admit(f"telegram:{ana.id}", "")
+        await city.say(ana, maya, "and now?", document=PAPER)
+        assert (await city.heard(chat, by=maya, count=2))[1].text == "This is answer 1."
+        assert len(kept(tmp_path)) == 1
+
+
+async def test_files_of_who_may_not_talk(tmp_path: Path, twin: Twin, city: City) -> None:
+    """In a group the files of somebody who may not talk there are not kept; their words are heard."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, maya])
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+        await city.say(ana, lab, "hello")
+        await heard(home, 1)
+        (room,) = await home.rooms()
+        await home.app.front.act(room, "", "rights", "everyone stop")
+        await city.say(ana, lab, "see", document=PAPER)
+        assert [(str(one.text), one.files) for one in await heard(home, 2)][1:] == [("see", ())]
+        assert kept(tmp_path) == []
+
+
+async def nothing_waits(city: City, bot: Bot) -> bool:
+    """Whether a bot was given everything that was said to it."""
+    return not await city.waiting(bot)
+
+
+async def heard(home: Home, count: int) -> list[Heard]:
+    """What was heard in the only room, once it is so much."""
+
+    async def found() -> list[Heard]:
+        rooms = await home.rooms()
+        events = await home.events(rooms[0]) if rooms else []
+        lines = [event.body for event in events if isinstance(event.body, Heard)]
+        return lines if len(lines) >= count else []
+
+    lines: list[Heard] = await home.until(found)
+    return lines
