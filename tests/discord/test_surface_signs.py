@@ -167,6 +167,17 @@ async def test_a_turn_that_failed_is_marked(city: Twin, tmp_path: Path) -> None:
     assert city.lines(plaza)[-1].text.startswith("-# *")
 
 
+async def test_a_mate_that_is_gone_is_marked(city: Twin, tmp_path: Path) -> None:
+    """Where its file is gone, the line that called it is marked so, and the channel told why."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
+        (tmp_path / "mates" / "maya.md").unlink()
+        line = await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: city.line(line).reactions == {"❌": ("Maya",)})
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+    assert "Maya cannot answer just now" in city.lines(plaza)[-1].text
+
+
 async def test_a_stop_sign_on_a_draft(city: Twin, tmp_path: Path) -> None:
     """A stop sign on what a mate is just saying stops it: the draft goes, nothing is said."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from loopforge.chat.places import Spot
+from loopforge.core.delivery import Queued
 from loopforge.core.events import Event
-from loopforge.core.room import StoodDown, StoodIn, Told
+from loopforge.core.room import StoodDown, StoodIn, Told, TurnDropped
 from loopforge.models.scripted import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living, write_mates
@@ -136,8 +138,8 @@ async def test_a_mate_that_no_model_answers_for_is_answered_for(tmp_path: Path) 
         assert await stands(home) == ["merlin for maya", "merlin for maya", "maya again"]
 
 
-async def test_without_a_fallback_all_is_as_it_was(tmp_path: Path) -> None:
-    """A mate without a file is not called; one without a model says that it gave no answer."""
+async def test_without_a_fallback_the_room_is_told_why(tmp_path: Path) -> None:
+    """Once for each cause, where it is called; whoever runs is called as ever."""
     await begun(tmp_path)
     (tmp_path / "mates" / "maya.md").write_text(BROKEN)
     answer = ScriptedAnswer(outcome="failed")
@@ -147,8 +149,40 @@ async def test_without_a_fallback_all_is_as_it_was(tmp_path: Path) -> None:
         await home.rest()
         assert await home.said() == []
         assert await stands(home) == []
-        (told,) = await notices(home)
-        assert told.startswith("Zuzu gave no answer (no model could be reached).")
+        broken, unreached = await notices(home)
+        assert broken.startswith("Maya cannot answer just now: its file has a mistake in line ")
+        assert unreached.startswith("Zuzu gave no answer (no model could be reached).")
+        await home.says("ana", "I wonder")
+        await home.says("ana", "@maya please")
+        await home.rest()
+        assert len(await notices(home)) == 2
+        (tmp_path / "mates" / "maya.md").unlink()
+        await home.clock.advance(1)
+        await home.says("ana", "maya?")
+        await home.rest()
+        assert (await notices(home))[
+            2
+        ] == "Maya cannot answer just now: its file is gone (maya.md)."
+        lost = [e.body for e in await home.events() if isinstance(e.body, TurnDropped)]
+        assert [body.why for body in lost] == ["it cannot run"] * 3
+
+
+async def test_what_a_broken_mate_does_not_say_reaches_the_place(tmp_path: Path) -> None:
+    """The place that called it is sent the notice; a line to all goes to a mate that runs."""
+    await begun(tmp_path)
+    (tmp_path / "mates" / "maya.md").write_text(BROKEN)
+    async with living(tmp_path, anew, seed=8) as home:
+        await home.enter("ana")
+        spot = Spot(key="pigeon:1", name="the loft", kind="group")
+        await home.app.front.settle(spot, ("maya", "zuzu"), "commons")
+        await home.says("ana", "mates, good morning", called=True)
+        await home.rest()
+        assert await home.said() == ["zuzu"]
+        await home.says("ana", "@maya and you?")
+        await home.rest()
+        told = next(e for e in await home.events() if isinstance(e.body, Told))
+        sent = [e.body for e in await home.events() if isinstance(e.body, Queued)]
+        assert ("pigeon:1", told.id) in [(out.surface, out.of) for out in sent]
 
 
 async def test_a_fallback_that_nothing_reaches_either_says_so_once(tmp_path: Path) -> None:

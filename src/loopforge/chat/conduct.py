@@ -16,7 +16,7 @@ from loopforge.chat import titles, triggers
 from loopforge.chat.acts import queued
 from loopforge.chat.bot import SCRIBE, After, Bot, Concluded, News, Running
 from loopforge.chat.house import House
-from loopforge.chat.relief import Relief
+from loopforge.chat.relief import UNABLE, Relief
 from loopforge.chat.rights import heeded, tools_in_turn
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, OpenTurn, RoomState
@@ -130,8 +130,10 @@ class Conduct:
         mate, why = self._mates.get(due.mate), self._hindrance(state, due)
         if mate is None or why:
             relief = [] if why else self._relief.hand_over(state, due)
-            dropped = self._bot.dropped(due, why or "it is no longer here")
-            await self._ledger.append(stream, relief or [dropped])
+            if not relief:
+                lament = [] if why else self._relief.lament(state, due)
+                relief = [self._bot.dropped(due, why or UNABLE), *lament]
+            await self._ledger.append(stream, relief)
             return
         policy = state.policy(mate.handle) or mate.policy or "talk"
         running = await self._bot.begin(

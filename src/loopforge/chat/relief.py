@@ -1,38 +1,31 @@
-"""Relief: a mate that was called and cannot run is answered for by the home's fallback mate.
+"""Relief: a mate that was called and cannot run is answered for by the home's fallback mate, if any.
 
     its file is broken or gone  ->  it is weighed for calls alone, and its turn is handed over
     no model reached it         ->  with the end of its turn, the line is handed over
     it took a turn again        ->  it answers for itself; a fallback that is no member goes again
+    there is no fallback mate   ->  the room is told why it cannot answer
 
-The room is told once, when a mate is first stood in for. Everything is a fact: after a crash the
-turn is due to whoever it was due to. Without a fallback mate nothing of this happens.
+The room is told once, when a mate is first stood in for, or in a conversation first called in vain
+for this cause. Everything is a fact: after a crash the turn is due to whoever it was due to. That a
+model does not answer a mate is told with the end of its turn (conduct.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from loopforge.chat.acts import queued
 from loopforge.chat.perceive import route_of
 from loopforge.chat.state import Due, RoomState
-from loopforge.chat.triggers import Listener
+from loopforge.chat.triggers import Absent, Listener
 from loopforge.core.events import Fact
 from loopforge.core.mate import Mate
 from loopforge.core.room import StoodDown, StoodIn, Told
 from loopforge.core.words import Words
 from loopforge.runtime.clock import Stamp
 
+UNABLE = "it cannot run"
 UNREACHED = "no model can be reached for it"
-
-
-class Absent:
-    """A mate that cannot run, as it is weighed: only a call is for it."""
-
-    interests: Sequence[str] = ()
-    triggers: Sequence[str] = ("mention", "reply", "name")
-
-    def __init__(self, handle: str) -> None:
-        self.name = handle.capitalize()
 
 
 class Relief:
@@ -60,13 +53,25 @@ class Relief:
         for handle in state.mates:
             if handle in self._mates:
                 found[handle] = self._mates[handle]
-            elif self.by(handle) is not None:
+            else:
                 found[handle] = Absent(handle)
         return found
 
     def hand_over(self, state: RoomState, due: Due) -> list[Fact]:
         """The facts that another mate takes this turn, of a mate without a file; none if none."""
-        return self._stand_in(state, due, due.mate.capitalize(), self._why_not(due.mate))
+        return self._stand_in(state, due, Absent(due.mate).name, self._why_not(due.mate))
+
+    def lament(self, state: RoomState, due: Due) -> list[Fact]:
+        """The facts that people are told why nobody takes this turn; none where they know it."""
+        why = self._why_not(due.mate)
+        text = f"{Absent(due.mate).name} cannot answer just now: {why} ({due.mate}.md)."
+        for entry in reversed(state.lines.values()):
+            if entry.kind == "said" and entry.who == due.mate:
+                break
+            if entry.kind == "told" and str(entry.text) == text:
+                return []
+        told = self._stamp.fact(Told(text=Words(text)), actor="room", cause=due.line)
+        return [told, *queued(told, state.places, self._stamp)]
 
     def after(self, state: RoomState, mate: Mate, due: Due, *, reached: bool) -> list[Fact]:
         """The facts that go with the end of a mate's turn, by whether a model answered it."""

@@ -94,6 +94,16 @@ class Listener(Protocol):
         ...
 
 
+class Absent:
+    """A mate that cannot run, as it is weighed: only a call is for it."""
+
+    interests: Sequence[str] = ()
+    triggers: Sequence[str] = ("mention", "reply", "name")
+
+    def __init__(self, handle: str) -> None:
+        self.name = handle.capitalize()
+
+
 class Thresholds(Struct, frozen=True, kw_only=True):
     """From which score on a mate speaks, or is asked; how many unaddressed ones a line may wake."""
 
@@ -312,7 +322,8 @@ class _Scene:
         if chosen not in self.listeners:
             chosen = ""
         if any(entry.called for entry in self.batch):
-            return chosen or next(iter(self.listeners), "")
+            able = [m for m in self.listeners if not isinstance(self.mates[m], Absent)]
+            return chosen or next(iter(able or self.listeners), "")
         place = self.state.places.get(self.batch[-1].surface)
         alone = place is not None and place.kind == "private"
         return chosen if alone and len(self.listeners) > 1 else ""

@@ -21,9 +21,10 @@ from sqlalchemy import select
 
 from loopforge.chat.front import Front
 from loopforge.chat.places import sendings
+from loopforge.chat.relief import UNABLE
 from loopforge.core.events import Event, Perceived, TurnEnded
 from loopforge.core.perception import Line
-from loopforge.core.room import PlaceJoined, PlaceLeft, RoomClosed, Said, Told
+from loopforge.core.room import PlaceJoined, PlaceLeft, RoomClosed, Said, Told, TurnDropped
 from loopforge.errors import LoopforgeError
 from loopforge.io.edits import Pace
 from loopforge.io.marks import Marker, Marks
@@ -295,6 +296,9 @@ def _mark(marks: Marks, event: Event, places: Sequence[str]) -> None:
             marks.answered(turn)
         case TurnEnded(turn=turn, outcome=outcome):
             marks.ended(turn, failed=outcome in ("failed", "diverged"))
+        case TurnDropped(mate=mate, line=line, why=why) if why == UNABLE:
+            marks.began(places, event.id, mate, line, "mention")
+            marks.ended(event.id, failed=True)
         case Told():
             marks.troubled(event.cause)
         case _:
