@@ -1,4 +1,4 @@
-"""Relief: a mate that was called and cannot run is answered for by the home's fallback mate, if any.
+"""Relief: a mate that was called and cannot run is answered for by the fallback mate, if any.
 
     its file is broken or gone  ->  it is weighed for calls alone, and its turn is handed over
     no model reached it         ->  with the end of its turn, the line is handed over
