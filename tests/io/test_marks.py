@@ -51,7 +51,7 @@ async def test_a_line_that_called_is_marked(summons: str) -> None:
     assert board.refused == 2
 
 
-@pytest.mark.parametrize("summons", ["conversation", "continue", "default", "title"])
+@pytest.mark.parametrize("summons", ["conversation", "continue", "title"])
 async def test_a_line_that_called_nobody_bears_no_mark(summons: str) -> None:
     """A mate that speaks unasked, or goes on, marks nothing."""
     board = Board()

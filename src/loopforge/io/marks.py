@@ -20,8 +20,12 @@ from loopforge.runtime.tasks import Tasks
 
 log = logging.getLogger(__name__)
 Mark = Literal["seen", "answered", "failed", ""]
-CALLS = ("mention", "reply", "name", "alone")
-"""How a line calls a mate so that it bears a mark; "alone" is a line in a private chat."""
+CALLS = ("mention", "reply", "name", "alone", "default")
+"""How a line calls a mate so that it bears a mark.
+
+"alone" is a line in a private chat; "default" one in a private chat with several mates, or one that
+calls an account that is there for several.
+"""
 REMEMBERED = 50
 """Turns that said nothing, of which a trouble may still be told."""
 

@@ -24,6 +24,11 @@ class Where(NamedTuple):
     bot: int | None = None
 
     @property
+    def private(self) -> bool:
+        """Whether it is a private chat; groups have numbers below 0."""
+        return self.chat > 0
+
+    @property
     def key(self) -> str:
         """The place's key."""
         topic = "" if self.topic is None else f"/{self.topic}"

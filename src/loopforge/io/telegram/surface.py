@@ -29,6 +29,7 @@ from loopforge.core.room import File
 from loopforge.errors import InputError, LedgerError, LoopforgeError, SendFailed
 from loopforge.io.reception import Coming, Reception, Taken, proves
 from loopforge.io.telegram import inward
+from loopforge.io.telegram.crowd import Crowd
 from loopforge.io.telegram.outward import Outward
 from loopforge.io.telegram.place import NAME, Where, where
 from loopforge.io.telegram.poll import Poll
@@ -77,6 +78,7 @@ class Telegram:
         ]
         self._order: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._moving = asyncio.Lock()
+        self._crowd = Crowd(self._polls, front.mates)
         sending = Sending(self._polls, reception.sessions, front, artifacts)
         self._sending = sending
         stage = Stage(sending, reception.sessions, front)
@@ -154,7 +156,7 @@ class Telegram:
             await self._message(poll, message)
         elif edited := update.edited_message or update.edited_channel_post:
             place = inward.spot(edited, poll.number).key
-            text = inward.words(edited, self._names())
+            text = inward.words(edited, self._crowd.names())
             number, by = str(edited.message_id), inward.author(edited).account
             await self._reception.edited(place, number, by, text)
         elif reaction := update.message_reaction:
@@ -162,7 +164,7 @@ class Telegram:
         elif change := update.my_chat_member:
             there = change.new_chat_member.status not in ("left", "kicked")
             poll.came(change.chat.id, there=there)
-            if not there and not await self._others(poll, change.chat.id):
+            if not there and await self._crowd.here(poll, change.chat.id) == [poll]:
                 for place in await self._places_in(change.chat.id, poll.number):
                     await self._reception.sessions.part(place, "the bot was sent away")
 
@@ -173,32 +175,32 @@ class Telegram:
             after = message.migrate_to_chat_id or message.chat.id
             await self._moved(Where(before).key, Spot(Where(after).key, spot.name, "group"))
             return
-        if by.account in {str(each.number) for each in self._polls}:
+        if by.account in map(str, self._crowd.ours()):
             return
         order = inward.order(message)
         if order is not None:
             await self._command(poll, spot, by, order, message)
             return
-        text, attached = inward.words(message, self._names()), inward.attachments(message)
+        text, attached = inward.words(message, self._crowd.names()), inward.attachments(message)
         if attached and await self._stays_out(poll, spot, by, message):
             return
         given = attached and await self._reception.may_give(spot, by.account)
         files, refused = await self._files(poll, attached if given else ())
         if not text.strip() and not files:
-            if refused:
+            if refused and self._crowd.acts(spot.key, message.message_id):
                 await self._answer(poll, spot, message, "\n".join(refused))
             return
         coming = Coming(
             spot=spot,
-            mates=await self._mates(poll, spot),
+            mates=await self._crowd.mates(poll, where(spot.key)),
             message=str(message.message_id),
             account=by.account,
             name=by.name,
             text=text,
             at=message.date,
             reply_to=inward.reply(message),
-            ours=inward.answers(message, [each.number for each in self._polls]),
-            called=poll.shared and inward.mentions(message, poll.bot.username),
+            ours=inward.answers(message, self._crowd.ours()),
+            called=self._crowd.called(message),
             bot=by.bot,
             files=tuple(files),
         )
@@ -208,7 +210,8 @@ class Telegram:
             taken = Taken(notice=str(error))
         if taken.room:
             self._watch.room(taken.room)
-        if notice := "\n".join([*filter(None, [taken.notice]), *refused]):
+        notice = "\n".join([*filter(None, [taken.notice]), *refused])
+        if notice and self._crowd.acts(spot.key, message.message_id):
             await self._answer(poll, spot, message, notice)
 
     async def _reacted(self, poll: Poll, change: telegram.MessageReactionUpdated) -> None:
@@ -239,16 +242,19 @@ class Telegram:
     ) -> None:
         if order.to and order.to.casefold() != poll.bot.username.casefold():
             return
+        if not self._crowd.acts(spot.key, message.message_id):
+            return
         name = "help" if order.name == "start" else order.name
         proving = proves(spot, name, order.argument)
         if not proving and await self._stays_out(poll, spot, by, message):
             return
         known = {command.name: command for command in COMMANDS}
         if name not in known:
-            await self._answer(poll, spot, message, f"There is no command /{name}. See /help.")
+            if order.to or spot.kind == "private":
+                await self._answer(poll, spot, message, f"There is no command /{name}. See /help.")
             return
         try:
-            mates = await self._mates(poll, spot)
+            mates = await self._crowd.mates(poll, where(spot.key))
             answer = await self._reception.command(
                 spot,
                 mates,
@@ -288,32 +294,6 @@ class Telegram:
             await Outward(poll.bot).post(at, part, reply)
 
     # ------------------------------------------------------------ who and what is there
-
-    def _names(self) -> dict[str, str]:
-        """The names of mates by their own bots' usernames."""
-        known = self._front.mates
-        return {
-            poll.bot.username: known[poll.mates[0]].name
-            for poll in self._polls
-            if poll.known and not poll.shared and poll.mates[0] in known
-        }
-
-    async def _mates(self, poll: Poll, spot: Spot) -> tuple[str, ...]:
-        """The mates that are in a place: those of every bot of ours that is there."""
-        at = where(spot.key)
-        polls = [poll]
-        if at.bot is None:
-            others = [each for each in self._polls if each is not poll]
-            polls += [each for each in others if await each.member(at.chat)]
-        polls.sort(key=self._polls.index)
-        found: dict[str, None] = {}
-        for each in polls:
-            found |= dict.fromkeys(self._front.mates if each.mates == ("*",) else each.mates)
-        return tuple(mate for mate in found if mate in self._front.mates)
-
-    async def _others(self, poll: Poll, chat: int) -> bool:
-        """Whether another bot of ours is in a group."""
-        return any([await each.member(chat) for each in self._polls if each is not poll])
 
     async def _places_in(self, chat: int, bot: int) -> list[str]:
         """The places of a chat that are part of rooms."""

@@ -1,0 +1,62 @@
+"""Several bots of ours in one group are one home: it hears once, and acts once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.room import ConversationBegan
+from tests.telegram.city import City
+from tests.telegram.homes import on_telegram
+from tests.telegram.twin import Twin
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_command_is_done_once(tmp_path: Path, twin: Twin, city: City) -> None:
+    """Without a bot's name one of ours does it, told twice or not; with a name that one does."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    merlin = await city.bot("Merlin", "merlin_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, maya, merlin])
+    tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
+    async with on_telegram(tmp_path, tokens, twin.base) as home:
+        await city.command(ana, lab, "nonsense")
+        await city.fault("getUpdates", "again", skip=1, bot=maya)
+        await city.fault("getUpdates", "again", skip=1, bot=merlin)
+        await city.command(ana, lab, "new")
+        await city.command(ana, lab, "nonsense", of=merlin)
+        unknown = (await city.heard(lab, by=merlin, count=1))[-1]
+        await city.command(ana, lab, "energy", "9", of=maya)
+
+        async def last() -> bool:
+            return "9 lines" in (await city.lines(lab, last=1))[0].text
+
+        await city.until(last)
+        said = [line.text for line in await city.lines(lab) if line.by.endswith("_bot")]
+        (room,) = await home.rooms()
+        begun = [e for e in await home.events(room) if isinstance(e.body, ConversationBegan)]
+    assert len(said) == 3, said
+    assert unknown.text
+    assert len(begun) == 1
+
+
+async def test_the_bot_of_all_and_a_mates_own(tmp_path: Path, twin: Twin, city: City) -> None:
+    """Who has a bot of its own is not there by the bot of all; whose mention gets one mark."""
+    house = await city.bot("House", "house_bot", reads_all=True)
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, house])
+    tokens = {"TELEGRAM_TOKEN": house.token, "TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, tokens, twin.base) as home:
+        line = await city.say(ana, lab, "@house_bot hello")
+        await city.heard(lab, by=house)
+        (room,) = await home.rooms()
+        assert sorted((await home.app.front.settings_of(room)).mates) == ["merlin", "zuzu"]
+
+        async def marked() -> bool:
+            lines = await city.lines(lab)
+            return next(one for one in lines if one.key == line.key).reactions == {house.id: ["👌"]}
+
+        await city.until(marked)
