@@ -209,6 +209,62 @@ def test_a_stop_is_a_stop(text: str) -> None:
     assert is_stop(text)
 
 
+NAMED = {"maya": "Maya", "tom": "Old Tom", "stop": "Stop"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@maya stop",
+        "@Maya stop!",
+        "maya stop",
+        "stop, maya",
+        "Stop MAYA.",
+        "please stop it, Old Tom",
+        "maya, tom: stop",
+        "@all stop",
+        "maya 🛑",
+        "stop",
+    ],
+)
+def test_a_stop_may_be_said_to_mates(text: str) -> None:
+    """With their names and mentions of them, a stop is one."""
+    assert is_stop(text, NAMED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don't stop, maya",
+        "maya, how do I stop bread from burning",
+        "maya's stop",
+        "stop ben",
+        "@ben stop",
+        "joe@maya stop",
+        "maya",
+        "@maya",
+        "maya, go on and stop",
+    ],
+)
+def test_more_than_a_name_and_a_stop_is_none(text: str) -> None:
+    """What says something else besides, or is said to a person, stops nothing."""
+    assert not is_stop(text, NAMED)
+
+
+def test_a_stop_may_be_said_to_a_bot_of_several_mates() -> None:
+    """The mention that a line begins with may be of no mate's own bot."""
+    assert is_stop("@home_bot stop", NAMED, called=True)
+    assert not is_stop("@home_bot stop", NAMED)
+    assert not is_stop("stop @home_bot now or else", NAMED, called=True)
+
+
+@given(st.permutations(["stop", "@maya", "old tom", "please", "!"]), st.sampled_from(" ,\n"))
+def test_the_order_of_names_and_stop_does_not_matter(parts: list[str], between: str) -> None:
+    """However names, mentions and the word are put in a row, it is one; with another word it is none."""
+    assert is_stop(between.join(parts), NAMED)
+    assert not is_stop(between.join([*parts, "burning"]), NAMED)
+
+
 @pytest.mark.parametrize(
     "text",
     [

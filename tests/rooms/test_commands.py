@@ -50,7 +50,7 @@ async def test_status_tells_how_the_room_stands(home: Home) -> None:
     assert "Thinking: nobody." in told
     assert "Part of this room: general on Discord." in told
     assert f"On its way: {home.app.deliveries.waiting('room:commons')} deliveries." in told
-    await home.says("ana", "stop")
+    await home.says("ana", "Maya, stop!")
     assert "Stopped" in await home.does("ana", "status")
 
 

@@ -53,6 +53,7 @@ _NOT_SAID = re.compile(
     r"|\bwww\.\S+",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
+_BOT = re.compile(r"\A\s*@[\w-]+")
 _WORD = re.compile(r"[^\W_]+(?:['’\-‐][^\W_]+)*")
 
 
@@ -161,11 +162,28 @@ def is_general(text: str) -> bool:
     return bool(GENERAL.search(text))
 
 
-def is_stop(text: str) -> bool:
+def is_stop(text: str, names: Mapping[str, str] | None = None, *, called: bool = False) -> bool:
     """Whether a line is just a stop: "stop", "STOP!", "/stop", "please stop", "stop it", the sign.
 
-    "Stop by the shop" is none.
+    "Stop by the shop" is none. It may be said to mates: `names` gives each one's name by handle;
+    `called`: a mention that it begins with is of a bot that is there for several of them.
     """
+    return _stops(text) or _stops(_unnamed(text, names or {}, called=called))
+
+
+def _unnamed(text: str, names: Mapping[str, str], *, called: bool) -> str:
+    """The folded text without the names of mates and mentions of them, wherever they stand."""
+    text = folded(unicodedata.normalize("NFKC", text))
+    if called:
+        text = _BOT.sub(" ", text)
+    spans = {(address.place, address.end) for _, address in named(text, names)}
+    for place, end in sorted(spans, reverse=True):
+        if text[place:end].lstrip("@") != "stop":  # a mate may have that name
+            text = f"{text[:place]} {text[end:]}"
+    return text
+
+
+def _stops(text: str) -> bool:
     text = unicodedata.normalize("NFKC", text)
     words = [word.casefold() for word in _WORD.findall(text)]
     if not words:

@@ -353,7 +353,8 @@ class Rooms:
                 return await self._ledger.event(known)
             if person not in state.people:
                 raise Unknown(f"You are not in the room {room!r}; enter it first.")
-            stop = triggers.is_stop(text)
+            names = {m: here.name if (here := self._mates.get(m)) else m for m in state.mates}
+            stop = triggers.is_stop(text, names, called=called)
             heard = Heard(
                 person=person,
                 text=Words(text),
@@ -459,6 +460,9 @@ class Rooms:
             media=file.media,
             width=file.width,
             height=file.height,
+            pages=file.pages,
+            length=file.length if text.strip() else 0,
+            unread=file.unread,
         )
 
     async def stop(self, room: str, person: str) -> None:

@@ -150,7 +150,7 @@ class Threads:
     def _opens(self, message: discord.Message, text: str) -> bool:
         """Whether a line of this kind is worth a thread, if it calls somebody."""
         late = self._clock.now() - message.created_at > self._options.patience
-        unfit = message.author.bot or late or address.is_stop(text)
+        unfit = message.author.bot or late or address.is_stop(text, self._here(message.channel))
         return self._options.threads == "answer" and not unfit
 
     async def _apart(self, place: str) -> bool:
@@ -174,13 +174,17 @@ class Threads:
         """The mates that a line calls in a place, in the order in which it does."""
         room = await self._sessions.known(place_of(channel.id))
         state = await self._front.settings_of(room) if room else None
-        here = {mate: self._crowd.name(mate) for mate in self._crowd.mates_in(channel)}
+        here = self._here(channel)
         found = [(mate, call.summons) for mate, call in address.named(address.plain(text), here)]
         answered = message.reference.resolved if message.reference is not None else None
         if ours and isinstance(answered, discord.Message):
             found.insert(0, (await self._author(answered, channel), "reply"))
         obeying = [mate for mate, call in found if mate in here and self._obeys(state, mate, call)]
         return tuple(dict.fromkeys(obeying))
+
+    def _here(self, channel: object) -> dict[str, str]:
+        """The names of the mates that are in a place."""
+        return {mate: self._crowd.name(mate) for mate in self._crowd.mates_in(channel)}
 
     def _obeys(self, state: RoomState | None, mate: str, call: str) -> bool:
         """Whether a mate is there, and this call is one that it comes to."""
