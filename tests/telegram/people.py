@@ -27,6 +27,7 @@ from tests.telegram.records import (
     Line,
     Person,
 )
+from tests.telegram.speaking import EMOJI
 from tests.telegram.things import INSIDE, Account, File, Message, Room
 from tests.telegram.town import Town
 
@@ -135,6 +136,8 @@ class People:
         self._town.touch()
 
     def react(self, person: int, key: int, emoji: list[str]) -> None:
+        if not EMOJI.issuperset(emoji):
+            raise ValueError(f"Telegram has no such reaction: {' '.join(emoji)}")
         message = self._message(key)
         room, who = self._here(person, message.room.handle)
         old = message.reactions.get(person, [])

@@ -318,7 +318,9 @@ async def test_a_stop_sign(tmp_path: Path, twin: Twin, city: City) -> None:
     async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
         line = await city.say(ana, lab, "maya, one")
         await city.heard(lab, by=maya)
-        await city.react(ana, line, "✋")
+        with pytest.raises(ValueError, match="Telegram has no such reaction"):
+            await city.react(ana, line, "✋")
+        await city.react(ana, line, "🙊")
         (room,) = await home.rooms()
 
         async def stopped() -> bool:
@@ -355,3 +357,21 @@ async def test_who_may_change_a_group(tmp_path: Path, twin: Twin, city: City) ->
         await city.command(ana, lab, "energy", "9")
         done = (await city.heard(lab, by=maya, count=2))[1]
         assert done.text.startswith("Mates may say 9 lines")
+
+
+async def test_a_keepers_line_is_a_keepers(tmp_path: Path, twin: Twin, city: City) -> None:
+    """Where nobody may talk, who manages the group still may; that is not asked at each line."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
+    lab = await city.supergroup("Lab", [ana, ben, maya])
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+        await city.command(ana, lab, "rights", "everyone none")
+        await city.heard(lab, by=maya)
+        for person in (ben, ana, ana):
+            await city.say(person, lab, f"maya, it is {person.name}")
+        await city.heard(lab, by=maya, count=2)
+        (room,) = await home.rooms()
+        events = [event.body for event in await home.events(room)]
+        assert [body.keeper for body in events if isinstance(body, Heard)] == [False, True, True]
+        asked = [call.params["user_id"] for call in await city.calls("getChatMember")]
+        assert asked.count(str(ana.id)) == 1

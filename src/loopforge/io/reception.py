@@ -32,8 +32,8 @@ from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
 
-STOP_SIGNS = ("🛑", "✋", "⏹️", "⏹")
-"""Reactions that say stop."""
+STOP_SIGNS = ("🛑", "✋", "⏹️", "⏹", "🙊")
+"""Reactions that say stop; the last is the one that Telegram has."""
 
 WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds to wait for a message of ours that somebody answers before its acceptance is recorded."""

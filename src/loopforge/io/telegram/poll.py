@@ -36,6 +36,8 @@ HOLD = 25
 PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
 LONG_PAUSE = 300.0
 """Seconds before a token that was refused is tried again."""
+FRESH, KEEPERS = 180.0, 500
+"""Seconds for which it is remembered whether somebody keeps a group, and of how many."""
 WORDY = ("telegram.Bot", "telegram.request.BaseRequest")
 """Loggers of the library that say nothing but what they could not read, with people's words."""
 
@@ -90,6 +92,7 @@ class Poll:
         self.known = False
         self.done: set[int] = set()
         self._members: dict[int, bool] = {}
+        self._keepers: dict[tuple[int, int], tuple[float, bool]] = {}
 
     @property
     def shared(self) -> bool:
@@ -110,17 +113,29 @@ class Poll:
                 return False
         return self._members[chat]
 
-    async def keeps(self, message: telegram.Message) -> bool:
-        """Whether who says this may manage the group: its admins, or the group itself."""
+    async def keeps(self, message: telegram.Message, *, now: bool = False) -> bool:
+        """Whether who says this may manage the group: its admins, or the group itself.
+
+        What was asked some minutes ago is not asked again, unless `now`.
+        """
         if message.sender_chat is not None:
             return message.sender_chat.id == message.chat.id
         if message.from_user is None:
             return False
+        key = (message.chat.id, message.from_user.id)
+        asked, keeps = self._keepers.get(key, (-FRESH, False))
+        if not now and self._clock.ticks() - asked < FRESH:
+            return keeps
         try:
-            found = await self.bot.get_chat_member(message.chat.id, message.from_user.id)
+            found = await self.bot.get_chat_member(*key)
         except TelegramError:
             return False
-        return found.status in ("creator", "administrator")
+        keeps = found.status in ("creator", "administrator")
+        self._keepers.pop(key, None)
+        self._keepers[key] = (self._clock.ticks(), keeps)
+        while len(self._keepers) > KEEPERS:
+            del self._keepers[next(iter(self._keepers))]
+        return keeps
 
     def came(self, chat: int, *, there: bool) -> None:
         """The bot was let into a group, or sent away."""

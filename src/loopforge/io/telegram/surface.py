@@ -182,9 +182,12 @@ class Telegram:
             await self._command(poll, spot, by, order, message)
             return
         text, attached = inward.words(message, self._crowd.names()), inward.attachments(message)
+        if not text.strip() and not attached:
+            return
         if attached and await self._stays_out(poll, spot, by, message):
             return
-        given = attached and await self._reception.may_give(spot, by.account)
+        keeper = spot.kind == "private" or await poll.keeps(message)
+        given = attached and await self._reception.may_give(spot, by.account, keeper=keeper)
         files, refused = await self._files(poll, attached if given else ())
         if not text.strip() and not files:
             if refused and self._crowd.acts(spot.key, message.message_id):
@@ -202,6 +205,7 @@ class Telegram:
             ours=inward.answers(message, self._crowd.ours()),
             called=self._crowd.called(message),
             bot=by.bot,
+            keeper=keeper,
             files=tuple(files),
         )
         try:
@@ -262,7 +266,7 @@ class Telegram:
                 by.name,
                 name,
                 order.argument,
-                keeper=spot.kind == "private" or await poll.keeps(message),
+                keeper=spot.kind == "private" or await poll.keeps(message, now=True),
             )
         except InputError as error:
             answer = str(error)
