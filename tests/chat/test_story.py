@@ -10,6 +10,7 @@ from loopforge.chat.record import (
     Asking,
     Caller,
     Candidate,
+    Delivery,
     Departure,
     Intended,
     Intent,
@@ -153,3 +154,11 @@ def test_spans_and_lists_read_well() -> None:
     assert (span(40), span(1250), span(125_000)) == ("40 ms", "1.2 seconds", "2 minutes 5 seconds")
     assert listed(["Ana", "Bo", "Cem"]) == "Ana, Bo and Cem"
     assert listed([]) == ""
+
+
+def test_a_place_is_called_by_its_name() -> None:
+    """What went to a place of a platform arrived there, not at a number."""
+    line = Delivery(
+        surface="discord:157", what="line", of="l", state="accepted", stages=(), place="plaza"
+    )
+    assert "Its line arrived: plaza." in told(deliveries=(line,))

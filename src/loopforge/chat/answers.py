@@ -11,6 +11,7 @@ from typing import Protocol
 
 from loopforge.budgets.usage import Key, Row
 from loopforge.chat.asking import Asking, member_of, number_of
+from loopforge.chat.bot import SCRIBE
 from loopforge.chat.flight import gather, gather_for
 from loopforge.chat.house import stream_of
 from loopforge.chat.members import EVERYTHING, Sight, sight
@@ -33,6 +34,8 @@ KEEPS = (
 )
 REMINDS = "Mates cannot remind you of anything yet: nothing here wakes them later."
 NO_LINK = "Accounts cannot be linked here."
+ITSELF = "the room itself"
+"""Who thinks where it is about the room, such as about its title."""
 LOOKED_BACK = 200
 """Lines of mates that are looked through for one that the asker may see."""
 
@@ -64,7 +67,7 @@ class Linking(Protocol):
 
 
 class Answers:
-    """Tells about rooms. `waiting` says how much of a stream is on its way."""
+    """Tells about rooms. `going` says how much of a stream is on its way."""
 
     def __init__(
         self,
@@ -72,13 +75,13 @@ class Answers:
         ledger: Readable,
         models: Models,
         meter: Meter,
-        waiting: Callable[[str], int],
+        going: Callable[[str], int],
         clock: Clock,
         rules: Rules,
         linking: Linking | None = None,
     ) -> None:
         self._rooms, self._ledger, self._models, self._meter = rooms, ledger, models, meter
-        self._waiting, self._clock, self._rules = waiting, clock, rules
+        self._going, self._clock, self._rules = going, clock, rules
         self._linking = linking
 
     @property
@@ -115,7 +118,7 @@ class Answers:
             lines.append(f"Part of this room: {place.name} on {platform(key)}.")
         for mate, one in state.stand_ins.items():
             lines.append(f"{self._name(one.mate)} answers for {self._name(mate)}.")
-        going = self._waiting(stream_of(asked.room))
+        going = self._going(stream_of(asked.room))
         lines.append(f"On its way: {_many(going, 'delivery', 'deliveries')}.")
         return "\n".join(lines)
 
@@ -129,7 +132,7 @@ class Answers:
 
     def _name(self, handle: str) -> str:
         mates = self._rooms.mates
-        return mates[handle].name if handle in mates else handle
+        return ITSELF if handle == SCRIBE else mates[handle].name if handle in mates else handle
 
     def _model(self, handle: str) -> str:
         mate = self._rooms.mates.get(handle)
@@ -178,7 +181,7 @@ class Answers:
         if not rows:
             return [f"{when}: nothing was asked of a model here."]
         told = [
-            f"  {'the room itself' if row.mate == 'room' else self._name(row.mate)}: "
+            f"  {self._name(row.mate)}: "
             f"{row.read:,} tokens read, {row.written:,} written, {row.price}"
             for row in rows
         ]

@@ -18,7 +18,8 @@ from msgspec.structs import replace
 from loopforge.chat.account import bill, deeds, deliveries, intent, requests, spoken, timeline
 from loopforge.chat.course import Course, LineTrace, line_trace
 from loopforge.chat.house import PREFIX
-from loopforge.chat.members import Sight
+from loopforge.chat.members import EVERYTHING, Sight
+from loopforge.chat.reading import platform
 from loopforge.chat.record import (
     Caller,
     Candidate,
@@ -35,7 +36,17 @@ from loopforge.chat.triggers import BOUND, CROWD, REASONS
 from loopforge.chat.veil import SOMEBODY, Veil, private, veil
 from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
 from loopforge.core.perception import Line
-from loopforge.core.room import Heard, Purged, Reacted, Said, TurnDropped, Weighed, Weight
+from loopforge.core.room import (
+    Heard,
+    PlaceJoined,
+    PlaceLeft,
+    Purged,
+    Reacted,
+    Said,
+    TurnDropped,
+    Weighed,
+    Weight,
+)
 from loopforge.core.words import Words, public
 from loopforge.errors import Unknown
 from loopforge.ledger.revised import latest
@@ -49,6 +60,7 @@ HANDLES: Names = MappingProxyType({})
 """No names: everybody is called by their handle."""
 
 Trace = TurnTrace | LineTrace
+PLACES = ("room.place_joined", "room.place_left")
 
 MORE_REASONS = {
     BOUND: "a score lies between 0 and 100",
@@ -64,7 +76,7 @@ async def gather(ledger: Readable, id: str, names: Names = HANDLES) -> Flight:
     events, lines, _ = _texts(found)
     ids = {line.id for line in lines} | {event.id for event in events}
     changes = await ledger.look(lambda tables: latest(tables, ids))
-    return _record(found, Veil(changes=changes), names)
+    return await _located(ledger, _record(found, Veil(changes=changes), names), EVERYTHING)
 
 
 async def gather_for(
@@ -86,7 +98,27 @@ async def gather_for(
         raise nothing
     events, lines, prompts = _texts(found)
     view = await veil(ledger, stream, sight, events, lines, prompts, found.presence)
-    return _record(found, view, names)
+    return await _located(ledger, _record(found, view, names), sight)
+
+
+async def _located(ledger: Ledger, record: Flight, sight: Sight) -> Flight:
+    """The record with the names of the places that things went to.
+
+    A reader is told those that are part of the room now, and those that they saw become so.
+    """
+    if not isinstance(record, TurnRecord) or not any(":" in d.surface for d in record.deliveries):
+        return record
+    names: dict[str, str] = {}
+    for event in await ledger.read(PREFIX + record.room, kinds=PLACES):
+        match event.body:
+            case PlaceJoined(place=place, name=name) if name.text:
+                names[place] = f"{name.text} on {platform(place)}"
+            case PlaceLeft(place=place) if not sight.sees(event.seq):
+                names.pop(place, None)
+            case _:
+                pass
+    found = [replace(one, place=names.get(one.surface, "")) for one in record.deliveries]
+    return replace(record, deliveries=tuple(found))
 
 
 async def _trace(ledger: Ledger, event: Event) -> Trace:

@@ -214,13 +214,22 @@ class Stage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Delivery(Struct, frozen=True, kw_only=True):
-    """What became of one thing on one surface. `state`: queued, attempting, accepted, failed."""
+    """What became of one thing on one surface. `state`: queued, attempting, accepted, failed.
+
+    `place` is what people call that place of a platform, such as "plaza on Discord".
+    """
 
     surface: str
     what: str
     of: str
     state: str
     stages: tuple[Stage, ...]
+    place: str = ""
+
+    @property
+    def where(self) -> str:
+        """The place as people call it, else the surface."""
+        return self.place or self.surface
 
 
 class Moment(Struct, frozen=True, kw_only=True):

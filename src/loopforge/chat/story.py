@@ -221,8 +221,8 @@ _ENDED = {"stopped": "stopped", "diverged": "broken off", "failed": "a failure"}
 
 def _arrived(record: TurnRecord) -> Iterator[str]:
     lines = [one for one in record.deliveries if one.what == "line"]
-    there = [one.surface for one in lines if one.state == "accepted"]
-    lost = [one.surface for one in lines if one.state == "failed"]
+    there = [one.where for one in lines if one.state == "accepted"]
+    lost = [one.where for one in lines if one.state == "failed"]
     if there:
         yield f"Its line arrived: {listed(dict.fromkeys(there))}."
     elif lines and not lost:

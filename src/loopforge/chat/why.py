@@ -181,7 +181,7 @@ def _deeds(record: TurnRecord) -> list[str]:
 
 def _arrival(record: TurnRecord) -> list[str]:
     return [
-        f"{one.surface} " + " → ".join(_stage(s.what, s.detail) for s in one.stages)
+        f"{one.where} " + " → ".join(_stage(s.what, s.detail) for s in one.stages)
         for one in record.deliveries
     ]
 

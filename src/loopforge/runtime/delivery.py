@@ -167,6 +167,17 @@ class Deliveries:
         """How many things of a stream have not arrived yet."""
         return sum(len(table) for (where, _), table in self._open.items() if where == stream)
 
+    def going(self, stream: str) -> int:
+        """How many of them are on their way to places that things are pushed to.
+
+        What a screen has not shown yet lies there until somebody opens one: it goes nowhere.
+        """
+        return sum(
+            len(table)
+            for (where, place), table in self._open.items()
+            if where == stream and (":" in place or self._surface(place) is not None)
+        )
+
     # ------------------------------------------------------------ pulled surfaces
 
     async def seen(self, stream: str, surface: str, upto: int, by: str) -> None:
