@@ -326,8 +326,8 @@ def _wired(
         forgetting.appended(stream, events)
 
     ledger.on_append(appended)
-    usage, waiting = Usage(ledger), deliveries.waiting
-    answers = Answers(rooms, ledger, models, usage, waiting, clock, rules, linking)
+    usage, going = Usage(ledger), deliveries.going
+    answers = Answers(rooms, ledger, models, usage, going, clock, rules, linking)
     commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster))
     front = Front(rooms, commands, deliveries, ledger, closing)
     return App(
