@@ -12,6 +12,7 @@ import unicodedata
 from typing import NamedTuple
 
 from loopforge.artifacts.media import media_of, read_text, sides_of
+from loopforge.artifacts.pdf import PDF, Reading, read_pdf
 from loopforge.artifacts.store import Artifacts
 from loopforge.core.room import File
 from loopforge.core.words import Words, public
@@ -32,7 +33,8 @@ class Limits(NamedTuple):
 async def receive(artifacts: Artifacts, name: str, data: bytes, limits: Limits) -> File:
     """Keep the bytes and describe them. Raises BadLine, TooLarge or ArtifactError.
 
-    The file's `text` is what mates read of it: "" (and public) where it is no text, or too long.
+    The file's `text` is what mates read of it: "" (and public) where it is no text, or too long. Of
+    a PDF it is what its pages say, as far as the limit goes; two of a store are read at a time.
     """
     shown = plain_name(name)
     if not data.strip():
@@ -42,17 +44,34 @@ async def receive(artifacts: Artifacts, name: str, data: bytes, limits: Limits) 
             f"{shown} is too large: {len(data):,} bytes of at most {limits.size:,}. "
             "Give a part of it."
         )
-    text = read_text(data, limits.text)
+    media = media_of(data)
+    hash = await artifacts.put(data)
+    try:
+        read = await _read(artifacts, media, data, limits)
+    except BaseException:
+        artifacts.settle(hash)
+        raise
     width, height = sides_of(data)
     return File(
         name=Words(shown),
         size=len(data),
-        text=Words(text) if text and text.strip() else public(""),
-        hash=Words(await artifacts.put(data)),
-        media=media_of(data),
+        text=Words(read.text) if read.text.strip() else public(""),
+        hash=Words(hash),
+        media=media,
         width=width,
         height=height,
+        pages=read.pages,
+        length=len(read.text.encode()) if media == PDF else 0,
+        unread=read.unread,
     )
+
+
+async def _read(artifacts: Artifacts, media: str, data: bytes, limits: Limits) -> Reading:
+    """What mates read of it."""
+    if media != PDF:
+        return Reading(text=read_text(data, limits.text) or "")
+    async with artifacts.reading:
+        return await read_pdf(data, limits.text)
 
 
 def plain_name(name: str) -> str:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 YOUNG = 600.0
 """Seconds for which bytes may wait for the event that is to hold them."""
 
+READING = 2
+"""Files of a store that may be read at once, where reading takes a process."""
+
 _HASH = re.compile(r"[0-9a-f]{64}")
 _CODE = re.compile(r"\(os error (\d+)\)")
 _FULL = frozenset({"28", "122"})
@@ -55,6 +58,7 @@ class Artifacts:
         self._opened: ObjectStore | None = None
         self._young: dict[str, list[float]] = {}
         self._still = asyncio.Lock()
+        self.reading = asyncio.Semaphore(READING)
 
     # ------------------------------------------------------------ bytes
 

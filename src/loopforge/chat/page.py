@@ -130,7 +130,7 @@ class Page(Struct, kw_only=True, omit_defaults=True):
 
 def _bulk(entry: Entry) -> int:
     """How much an entry counts against HELD: one, and one more for each kilobyte mates can read."""
-    return 1 + sum(file.size for file in entry.files if readable(file)) // 1000
+    return 1 + sum(file.length or file.size for file in entry.files if readable(file)) // 1000
 
 
 def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Entry:

@@ -112,12 +112,17 @@ RoomAct = (
 # ---------------------------------------------------------------- what can happen
 
 
+Unread = Literal["", "scanned", "protected", "damaged", "heavy", "failed"]
+"""Why a PDF has no text for mates: none in it, a password, broken bytes, limits, our own fault."""
+
+
 class File(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A file that a person or a mate gave to the room; `size` in bytes.
 
     `text` is what mates read of it, "" where it is no text. `hash` is the SHA-256 of its bytes (64
     hex digits) where they are kept as an artifact, `media` its type, such as "image/png". Of a
-    picture whose head could be read, `width` and `height` in pixels.
+    picture whose head could be read, `width` and `height` in pixels. Of a PDF its `pages`, where
+    they could be counted; `length`, the bytes of the text that was taken out of it; or `unread`.
     """
 
     name: Words
@@ -127,6 +132,9 @@ class File(Struct, frozen=True, kw_only=True, omit_defaults=True):
     media: str = ""
     width: int = 0
     height: int = 0
+    pages: int = 0
+    length: int = 0
+    unread: Unread = ""
 
 
 class RoomOpened(Struct, frozen=True, tag="room.opened", kw_only=True, omit_defaults=True):

@@ -1,0 +1,90 @@
+"""PDFs for tests: a few lines of bytes each, good ones and such as people make to do harm."""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from collections.abc import Sequence
+
+from pypdf import PdfReader, PdfWriter
+
+LARGE = b"\0" * 60_000_000
+"""Less than what pypdf by itself refuses."""
+
+_FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+
+
+def written(streams: Sequence[bytes], font: bytes = _FONT) -> bytes:
+    """A PDF with one page for each of these contents, given as stream objects."""
+    count = len(streams)
+    kids = b" ".join(b"%d 0 R" % (4 + 2 * nth) for nth in range(count))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, count),
+        font,
+    ]
+    for nth, stream in enumerate(streams):
+        objects.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R "
+            b"/Resources << /Font << /F1 3 0 R >> >> >>" % (5 + 2 * nth)
+        )
+        objects.append(stream)
+    out, places = bytearray(b"%PDF-1.4\n"), []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    start = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    out += b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n" % (len(objects) + 1, start)
+    return bytes(out + b"%%EOF\n")
+
+
+def plain(content: bytes) -> bytes:
+    """A stream object that holds these bytes as they are."""
+    return b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content)
+
+
+def packed(content: bytes, times: int = 1) -> bytes:
+    """A stream object that holds these bytes compressed, again and again."""
+    for _ in range(times):
+        content = zlib.compress(content, 9)
+    filters = b"/FlateDecode " * times
+    head = b"<< /Length %d /Filter [%s] >>" % (len(content), filters)
+    return b"%s\nstream\n%s\nendstream" % (head, content)
+
+
+def words(text: str) -> bytes:
+    """The contents of a page with one line, or of one without words."""
+    line = re.sub(r"([()\\])", r"\\\1", text).encode("ascii")
+    return plain(b"BT /F1 12 Tf 72 720 Td (%s) Tj ET" % line if text else b"")
+
+
+def saying(*pages: str) -> bytes:
+    """A PDF whose pages say this, in one line each; "" for a page without words."""
+    return written([words(page) for page in pages])
+
+
+def locked(data: bytes, password: str) -> bytes:
+    """The same, opened only by this password ("": by anybody, and changed by nobody)."""
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(data)))
+    writer.encrypt(password, "the owner's", algorithm="AES-256")
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def bomb() -> bytes:
+    """A few kilobytes that unfold to a gigabyte."""
+    return written([packed(b"\0" * 1_000_000_000, 2)])
+
+
+def labour() -> bytes:
+    """The few contents of a page that are minutes of work."""
+    return packed(b"BT /F1 12 Tf " + b"(a) Tj 0 -1 Td " * 2_000_000 + b"ET")
+
+
+def maze() -> bytes:
+    """Arrays within arrays, deeper than any reader goes."""
+    return written([plain(b"BT " + b"[" * 200_000 + b"]" * 200_000 + b" TJ ET")])
