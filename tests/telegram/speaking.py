@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from aiogram import methods as m
+from aiogram.types import InputMediaDocument
 
 from tests.telegram import shapes, text
 from tests.telegram.records import Body, Draft
@@ -127,7 +128,11 @@ class Speaking(Turn):
         return self._change(message, words, entities, plain(call.reply_markup), _preview(call))
 
     def _mine(
-        self, call: m.EditMessageText | m.EditMessageCaption | m.EditMessageReplyMarkup
+        self,
+        call: m.EditMessageText
+        | m.EditMessageCaption
+        | m.EditMessageMedia
+        | m.EditMessageReplyMarkup,
     ) -> Message:
         """The message to be edited, if it is this bot's."""
         if call.chat_id is None or call.message_id is None:
@@ -163,6 +168,19 @@ class Speaking(Turn):
         if text.units(words) > text.CAPTION:
             raise bad("MEDIA_CAPTION_TOO_LONG")
         return self._change(message, words, entities, plain(call.reply_markup), message.preview)
+
+    def edit_message_media(self, call: m.EditMessageMedia) -> Body:
+        message = self._mine(call)
+        if not isinstance(call.media, InputMediaDocument):
+            raise bad("only documents are modelled by the twin")
+        caption, style = call.media.caption or "", said(call.media.parse_mode)
+        words, entities = text.read(caption, style, plain(call.media.caption_entities))
+        if text.units(words) > text.CAPTION:
+            raise bad("MEDIA_CAPTION_TOO_LONG")
+        message.file, message.photo = self.given("media", call.media.media), False
+        for bot in message.room.bots():
+            self.town.files[shapes.file_id(message.file, bot)] = message.file
+        return self._change(message, words, entities, plain(call.reply_markup), None)
 
     def edit_message_reply_markup(self, call: m.EditMessageReplyMarkup) -> Body:
         message, markup = self._mine(call), plain(call.reply_markup)

@@ -20,10 +20,11 @@ from telegram.error import BadRequest, TelegramError
 
 import telegram
 from loopforge.errors import SendFailed
+from loopforge.io.graphemes import measure
 from loopforge.io.telegram.faults import failure
 from loopforge.io.telegram.place import Where
 from loopforge.io.telegram.words import Rendered
-from telegram import LinkPreviewOptions, MessageEntity, ReplyParameters
+from telegram import InputMediaDocument, LinkPreviewOptions, MessageEntity, ReplyParameters
 
 T = TypeVar("T")
 ASKED = 400
@@ -31,6 +32,8 @@ ASKED = 400
 EMPTY = 30
 """So many in a row that are not there, above all that are: nothing follows."""
 LONGEST = 4096
+CAPTION = 1024
+"""Units that may stand under a file."""
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
 
@@ -100,6 +103,16 @@ class Outward:
         except SendFailed as refused:
             if "not modified" not in refused.why:
                 raise
+
+    async def fill(self, at: Where, message: int, name: str, data: bytes, words: str) -> None:
+        """Let a message of ours be a file, with words (or their beginning) under it."""
+        under = words if measure(words) <= CAPTION else f"{words[: CAPTION // 2 - 2]} …"
+
+        async def change() -> object:
+            file = InputMediaDocument(data, under, filename=name)
+            return await self.bot.edit_message_media(file, at.chat, message)
+
+        await self._done(change)
 
     async def delete(self, at: Where, message: int) -> None:
         """Take a message away; one that is away is as well."""

@@ -44,10 +44,11 @@ SURFACES = {"web": "web", "terminal": "terminal", "discord": "Discord", "telegra
 
 
 class Upload(NamedTuple):
-    """A part that is a file."""
+    """A part that is a file, and what stands under it."""
 
     name: str
     data: bytes
+    words: str = ""
 
 
 Part: TypeAlias = Rendered | Upload
@@ -179,14 +180,36 @@ class Sending:
             await Outward(self.by(mate, at).bot).react(at, message, emoji)
 
     async def _again(self, out: Outgoing, line: str) -> str:
-        """A line that was changed elsewhere is changed here, as far as it has as many parts."""
-        event = await self._said(out, line)
-        letter = await self._worded(event, where(out.place), str(out.event.body.text))  # type: ignore[union-attr]
+        """A line that was changed elsewhere is changed here, in the messages that it has.
+
+        Those it needs no more go. Its files stay.
+        """
+        event, at = await self._said(out, line), where(out.place)
+        text = str(out.event.body.text)  # type: ignore[union-attr]
+        letter = await self._worded(event, at, text)
         posts = await self._sessions.posts(out.place, line)
-        for number, part in zip(posts, letter.parts, strict=False):
-            if isinstance(part, Rendered):
-                await Outward(letter.poll.bot).edit(where(out.place), int(number), part)
+        files, outward = len(getattr(event.body, "files", ())), Outward(letter.poll.bot)
+        posts = posts[: len(posts) - files]
+        parts = _fitted(text, letter.parts[: len(letter.parts) - files], len(posts))
+        for number, part in zip(posts, parts, strict=False):
+            await self._change(outward, at, int(number), part)
+        for number in posts[len(parts) :]:
+            await outward.delete(at, int(number))
         return out.delivery
+
+    async def _change(self, outward: Outward, at: Where, number: int, part: Part) -> None:
+        """Let a message be this part; what became a file once stays one. One that is gone is."""
+        name, data, words = part if isinstance(part, Upload) else ("text.md", b"", part.text)
+        try:
+            if isinstance(part, Rendered):
+                await outward.edit(at, number, part)
+            else:
+                await outward.fill(at, number, name, data, words)
+        except SendFailed as refused:
+            if "no text in the message" in refused.why:
+                await outward.fill(at, number, name, words.encode(), words)
+            elif "not found" not in refused.why:
+                raise
 
     async def _take_away(self, out: Outgoing, line: str) -> None:
         event, at = await self._said(out, line), where(out.place)
@@ -268,6 +291,16 @@ def _numbered(poll: Poll, at: Where) -> tuple[str, ...]:
         return (f"telegram:%@{poll.number}",)
     chat = Where(at.chat).key
     return (chat, f"{chat}/%")
+
+
+def _fitted(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:
+    """A text as so many messages at most: the last is a file with all of it, where it is more."""
+    words = [part for part in parts if isinstance(part, Rendered)]
+    whole = as_file(text, LONGEST, 0)
+    if not most or whole is None or (len(parts) <= most and len(words) == len(parts)):
+        return parts
+    under = words[most - 1].text if len(words) >= most else ""
+    return (*words[: most - 1], Upload(whole.name, whole.data, under))
 
 
 def _parts(text: str) -> tuple[Part, ...]:

@@ -1,0 +1,50 @@
+"""A line that was changed elsewhere is changed on Telegram, whole, in the messages it has."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from tests.telegram.city import City
+from tests.telegram.homes import on_telegram
+from tests.telegram.twin import Twin
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_longer_and_shorter(tmp_path: Path, twin: Twin, city: City) -> None:
+    """Spare messages go; where there are too few, a file holds all of it, and stays a file."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, maya])
+    long, longer = "A " + "long words " * 700, "B " + "longer words " * 600 + "THE END"
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+        await city.say(ana, lab, "what a day")
+        (room,) = await home.until(home.rooms)
+        front = home.app.front
+        olga = (await home.app.people.meet("web", "olga", "Olga")).id
+        await front.arrive(room, olga, "Olga", "web")
+        short = await front.hear(room, olga, "short", surface="web", source="1")
+        grown = await front.hear(room, olga, long, surface="web", source="2")
+        first, *_ = await city.heard(lab, by=maya, count=3)
+        await front.edit(room, olga, short.id, longer)
+        await front.edit(room, olga, grown.id, "now short")
+
+        async def told() -> list[str]:
+            lines = [line for line in await city.lines(lab, by=maya) if not line.deleted]
+            return [line.text for line in lines] if len(lines) == 2 else []
+
+        texts = await city.until(told)
+        assert texts[0].startswith("Olga (web): B longer words")
+        assert texts[1] == "Olga (web): now short"
+        (line,) = [line for line in await city.lines(lab, by=maya) if line.key == first.key]
+        assert line.paper is not None
+        assert line.paper.sha256 == hashlib.sha256(longer.encode()).hexdigest()
+        await front.edit(room, olga, short.id, "short again")
+
+        async def again() -> bool:
+            return (await told())[0] == "Olga (web): short again"
+
+        await city.until(again)
