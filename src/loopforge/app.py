@@ -6,7 +6,7 @@ Tests call it too, with other parts: a scripted model, a simulated clock, seeded
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -221,7 +221,7 @@ async def open_app(
     clock: Clock | None = None,
     dice: Dice | None = None,
     surfaces: Mapping[str, Surface] | None = None,
-    secrets: Sequence[str] = (),
+    secrets: Callable[[], Collection[str]] = frozenset,
     wake: bool = True,
     follow: float = FOLLOW,
 ) -> AsyncIterator[App]:
@@ -229,6 +229,7 @@ async def open_app(
 
     With `wake`, whatever was heard and not yet handled is handled now; the caller then holds the
     home's lock. Every `follow` seconds (0: never) it looks for what other processes wrote.
+    `secrets` are asked for at each turn: mates never say them.
     """
     clock, dice, surfaces = clock or SystemClock(), dice or SystemDice(), surfaces or {}
     async with AsyncExitStack() as stack:
@@ -288,7 +289,7 @@ def _wired(
     clock: Clock,
     dice: Dice,
     surfaces: Mapping[str, Surface],
-    secrets: Sequence[str],
+    secrets: Callable[[], Collection[str]],
     tasks: Tasks,
 ) -> App:
     stamp, recorder, air = Stamp(clock, dice), Recorder(), LocalAir()
@@ -301,8 +302,8 @@ def _wired(
     house = House(ledger, ledger, air, recorder)
     policies = minds(PromptBook(settings.home / "prompts"))
     viewer = Viewer(models, tools, clock, rules, cast)
-    known = [*secrets, *(key for key in settings.keys.values() if len(key) > 11)]
-    bot = Bot(ports, viewer, policies, rules, known)
+    keys = frozenset(key for key in settings.keys.values() if len(key) > 11)
+    bot = Bot(ports, viewer, policies, rules, lambda: keys.union(secrets()))
     relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp)
     conduct = Conduct(ports, house, bot, cast, rules, relief)
     lanes = LocalLanes(conduct.conduct, clock)

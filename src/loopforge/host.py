@@ -27,7 +27,7 @@ from zoneinfo import ZoneInfo
 
 from loopforge.core.events import Event
 from loopforge.core.people import SignedIn
-from loopforge.errors import BadSettings, LoopforgeError, Unknown, Unreachable
+from loopforge.errors import LoopforgeError, Unknown, Unreachable
 from loopforge.home import lock_home, make_home
 from loopforge.runtime.clock import SystemClock, SystemDice
 from loopforge.runtime.tasks import Tasks
@@ -55,37 +55,38 @@ them would hold up the first screen."""
 
 
 @asynccontextmanager
-async def hosted(settings: Settings, *, later: float = 0.0) -> AsyncIterator[Front]:
+async def hosted(
+    settings: Settings, *, later: float = 0.0, tell: Callable[[str], None] | None = None
+) -> AsyncIterator[Front]:
     """Be the host of this home: make it if it is new, hold its lock, run it with its pages.
 
-    Pages are served, and mates are on platforms, from `later` seconds on. Raises HostTaken when
-    another process is the host.
+    Pages are served, and mates are on platforms, from `later` seconds on; `tell` takes a line for
+    each account of a platform once it is connected or refused. Raises HostTaken when another
+    process is the host.
     """
     make_home(settings.home)
     with lock_home(settings.home):
         await asyncio.to_thread(importlib.import_module, "loopforge.app")
         from loopforge.app import open_app
-        from loopforge.io.tokens import Tokens
+        from loopforge.io.tokens import Tokens, Unsaid
 
         tokens = Tokens(settings.data, settings.tokens)
         async with AsyncExitStack() as stack:
-            app = await stack.enter_async_context(open_app(settings, secrets=_unsaid(tokens)))
-            platforms = await stack.enter_async_context(connected(app, tokens, later=later))
+            app = await stack.enter_async_context(open_app(settings, secrets=Unsaid(tokens)))
+            there = connected(app, tokens, later=later, tell=tell)
+            platforms = await stack.enter_async_context(there)
             await stack.enter_async_context(opened(app, later=later, platforms=platforms))
             yield app.front
 
 
-def _unsaid(tokens: Tokens) -> list[str]:
-    """The tokens, which mates never say. Where they cannot be read, the platforms tell of it."""
-    try:
-        return tokens.secrets()
-    except BadSettings:
-        return []
-
-
 @asynccontextmanager
 async def connected(
-    app: App, tokens: Tokens, manners: Manners | None = None, *, later: float = 0.0
+    app: App,
+    tokens: Tokens,
+    manners: Manners | None = None,
+    *,
+    later: float = 0.0,
+    tell: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Platforms]:
     """The platforms that mates of a running home are connected to, from `later` seconds on.
 
@@ -103,7 +104,8 @@ async def connected(
         clock=app.stamp.clock,
         dice=app.stamp.dice,
     )
-    platforms = Platforms(parts, tokens, manners or manners_of(app.settings))
+    more = () if tell is None else (tell,)
+    platforms = Platforms(parts, tokens, manners or manners_of(app.settings), *more)
     await platforms.open(later)
     try:
         yield platforms
@@ -366,7 +368,7 @@ async def watch(settings: Settings, say: Callable[[str], None]) -> int:
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, over.set)
-    async with hosted(settings) as front:
+    async with hosted(settings, tell=say) as front:
         say(front.notice)
         await over.wait()
     return 0
@@ -399,7 +401,9 @@ async def converse(
         tail=0 if plain else settings.history_lines,
     )
     address = Address(settings.data, settings.host_socket)
-    link = Link(address, partial(hosted, settings, later=LATER), person, clock, lasting=not plain)
+    tell = _aside if plain else None
+    host = partial(hosted, settings, later=LATER, tell=tell)
+    link = Link(address, host, person, clock, lasting=not plain)
     if plain:
         from loopforge.io.plain import run_plain
 
@@ -412,3 +416,9 @@ async def converse(
     zone = ZoneInfo(settings.timezone)
     await run_terminal(link, zone=zone, largest=settings.file_limit_bytes)
     return 0
+
+
+def _aside(line: str) -> None:
+    """Tell a plain terminal something that is nobody's line."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -120,6 +120,30 @@ def test_the_doctor_offline(home: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "secret" not in said
 
 
+def test_the_doctor_on_accounts_that_nobody_talks_by(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One token for two mates, and a token for a mate that is not there, are wrong; both named."""
+    for name in ("MAYA", "MERLIN"):
+        monkeypatch.setenv(f"DISCORD_TOKEN_{name}", "one and the same")
+    monkeypatch.setenv("DISCORD_TOKEN_MAYO", "another")
+    assert main(["--home", str(home), "doctor", "--offline"]) == 1
+    said = capsys.readouterr().out
+    assert "WRONG  Discord (merlin): by DISCORD_TOKEN_MERLIN: the same token as " in said
+    assert "as DISCORD_TOKEN_MAYA, so it is passed over." in said
+    assert "WRONG  Discord (mayo): by DISCORD_TOKEN_MAYO: no such mate; known: maya, merlin" in said
+    assert "-> `loopforge mate new mayo` makes it; else unset DISCORD_TOKEN_MAYO." in said
+    assert "2 wrong." in said
+
+
+def test_nobody_is_disconnected(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who wants to disconnect a mate that is not there is told who is."""
+    assert run(home, "disconnect", "nobody", "--from", "discord") == 2
+    assert "There is no mate 'nobody'. Known: maya, merlin, zuzu." in capsys.readouterr().err
+    assert run(home, "disconnect", "zuzu", "--from", "discord") == 2
+    assert "zuzu is not connected to Discord." in capsys.readouterr().err
+
+
 def test_the_doctor_on_a_damaged_file(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file of accounts that is damaged is wrong, and named."""
     (home / "data").mkdir(exist_ok=True)

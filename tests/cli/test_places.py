@@ -128,3 +128,11 @@ def test_what_cannot_be_joined(run: Run, room: str, place: str, said: str) -> No
     assert code == 2
     assert said in err
     assert rows(run) == before
+
+
+def test_before_the_first_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where no home was started yet it is said how that is done, and nothing is made."""
+    for words in (("room", "places"), ("room", "list"), ("room", "delete", "commons", "--yes")):
+        assert main(["--home", str(tmp_path), *words]) == 2
+        assert "`loopforge up` makes it." in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -39,19 +39,24 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def home(path: Path, manners: Manners) -> AsyncIterator[tuple[App, Platforms, Tokens]]:
-    """A home with three mates, of which nobody is connected yet, and its file of accounts."""
+async def home(
+    path: Path,
+    manners: Manners,
+    tell: Callable[[str], None] | None = None,
+    environ: Mapping[str, str] = {},
+) -> AsyncIterator[tuple[App, Platforms, Tokens]]:
+    """A home with three mates, of which the file of accounts connects nobody yet."""
     write_mates(path)
     (path / "data").mkdir(exist_ok=True)
     settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
     settings = dataclasses.replace(settings, debounce_seconds=0.05, telegram_dm="open")
     models = ScriptedModels(counting(), clock=SystemClock())
-    tokens = Tokens(settings.data, {})
+    tokens = Tokens(settings.data, environ)
     async with (
         open_app(
             settings, models=models, clock=SystemClock(), dice=SystemDice(), follow=0.05
         ) as app,
-        connected(app, tokens, manners) as platforms,
+        connected(app, tokens, manners, tell=tell) as platforms,
     ):
         yield app, platforms, tokens
 
@@ -91,6 +96,40 @@ async def test_an_account_that_comes_and_goes(tmp_path: Path, twin: Twin, city: 
         asked = len(await city.calls("getUpdates"))
         await city.say(ana, maya, "and now?")
         assert len(await city.calls("getUpdates")) == asked
+
+
+async def test_what_is_told_of_accounts(
+    tmp_path: Path,
+    twin: Twin,  # noqa: F811
+    city: City,  # noqa: F811
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Of each account it is told and logged how it stands, also why nobody talks by it."""
+    maya, other = await city.bot("Maya", "maya_bot"), await city.bot("Other", "other_bot")
+    environ = {
+        "TELEGRAM_TOKEN_MAYA": maya.token,
+        "TELEGRAM_TOKEN_MAYO": other.token,
+        "TELEGRAM_TOKEN_MERLIN": maya.token,
+        "TELEGRAM_TOKEN_ZUZU": "123:nobody-knows-it",
+    }
+    told: list[str] = []
+    manners = Manners(servers={"telegram": twin.base})
+    async with home(tmp_path, manners, told.append, environ) as (_, platforms, _):
+        refused = "Telegram does not know this token; connect the mate anew"
+        await until(platforms, "telegram", "maya", "connected")
+        await until(platforms, "telegram", "zuzu", refused)
+        for _ in range(600):
+            if len(told) == 4:
+                break
+            await SystemClock().sleep(0.02)
+    assert sorted(told) == [
+        "Telegram (maya): connected",
+        "Telegram (mayo): no such mate; known: maya, merlin, zuzu",
+        "Telegram (merlin): the same token as TELEGRAM_TOKEN_MAYA",
+        f"Telegram (zuzu): {refused}",
+    ]
+    logged = {r.getMessage() for r in caplog.records if r.levelname == "WARNING"}
+    assert logged >= set(told) - {"Telegram (maya): connected"}
 
 
 async def test_others_go_on(

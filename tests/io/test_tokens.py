@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import stat
 from pathlib import Path
 
 import pytest
 
+from loopforge.app import open_app
+from loopforge.core.room import Said
 from loopforge.errors import BadSettings, Unknown
-from loopforge.io.tokens import Account, Tokens
+from loopforge.io.tokens import Account, Tokens, Unsaid
+from loopforge.models.scripted import ScriptedModels
+from loopforge.runtime.clock import SystemClock
 from loopforge.settings import load_settings
+from tests.rooms.conftest import write_mates
 
 
 def test_from_the_environment(tmp_path: Path) -> None:
@@ -50,6 +56,50 @@ def test_the_environment_wins(tmp_path: Path) -> None:
     assert tokens.secrets() == ["new", "x"]
     with pytest.raises(Unknown, match="unset that variable"):
         tokens.drop("discord", "otto")
+
+
+def test_one_token_twice(tmp_path: Path) -> None:
+    """Of two accounts by one token the second is passed over, and it is said for which one."""
+    Tokens(tmp_path, {}).keep(Account(platform="discord", token="one", mates=("zuzu",)))
+    environ = {"DISCORD_TOKEN_MAYA": "one", "DISCORD_TOKEN_MERLIN": "one", "TELEGRAM_TOKEN": "two"}
+    tokens = Tokens(tmp_path, environ)
+    why = "the same token as DISCORD_TOKEN_MAYA"
+    assert [(each.mates, said) for each, said in tokens.weighed()] == [
+        (("maya",), ""),
+        (("merlin",), why),
+        (("*",), ""),
+        (("zuzu",), why),
+    ]
+    assert [each.mates for each in tokens.accounts()] == [("maya",), ("*",)]
+
+
+def test_a_mate_that_is_not() -> None:
+    """Of an account whose mate is not known it is said who is; all mates, and none, are no fault."""
+    account = Account(platform="discord", token="one", mates=("mayo",))
+    both = Account(platform="discord", token="one", mates=("maya", "mayo"))
+    assert account.amiss(["maya", "zuzu"]) == "no such mate; known: maya, zuzu"
+    assert both.amiss(["maya"]) == "no such mate: mayo; known: maya"
+    assert account.amiss([]) == account.amiss(["mayo"]) == ""
+    assert Account(platform="discord", token="one", mates=("*",)).amiss(["maya"]) == ""
+
+
+@pytest.mark.anyio
+async def test_a_token_that_came_later_is_not_said(tmp_path: Path) -> None:
+    """A mate says no token, also of an account that was connected after the home began."""
+    token = f"123456:{'A' * 35}"
+    write_mates(tmp_path)
+    settings = load_settings(tmp_path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
+    settings = dataclasses.replace(settings, debounce_seconds=0.0)
+    tokens, clock = Tokens(settings.data, {}), SystemClock()
+    settings.data.mkdir()
+    models = ScriptedModels(lambda _: f"It is {token}, I think.", clock=clock)
+    async with open_app(settings, models=models, secrets=Unsaid(tokens), follow=0) as app:
+        tokens.keep(Account(platform="telegram", token=token, mates=("zuzu",)))
+        scene = await app.front.enter("commons", "ana", "terminal", ("maya",))
+        await app.front.hear("commons", scene.you, "maya?", surface="terminal", source="1")
+        await app.front.settled("commons")
+        said = [e.body for e in await app.ledger.read("room:commons") if isinstance(e.body, Said)]
+    assert [str(body.text) for body in said] == ["It is [redacted], I think."]
 
 
 def test_a_damaged_file(tmp_path: Path) -> None:

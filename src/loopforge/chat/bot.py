@@ -7,7 +7,7 @@ is over. Only tools used by an act come between: they are recorded before they r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -84,7 +84,10 @@ class Concluded:
 
 
 class Bot:
-    """Takes turns for mates. `policies` are minds by name, each with its version."""
+    """Takes turns for mates. `policies` are minds by name, each with its version.
+
+    `secrets` are what no mate says, as they are known when a turn begins.
+    """
 
     def __init__(
         self,
@@ -92,10 +95,10 @@ class Bot:
         viewer: Viewer,
         policies: Mapping[str, tuple[Policy, str]],
         rules: Rules,
-        secrets: Sequence[str] = (),
+        secrets: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         self._ports, self._viewer, self._policies = ports, viewer, policies
-        self._rules, self._secrets = rules, tuple(secrets)
+        self._rules, self._secrets = rules, secrets
 
     # ------------------------------------------------------------ beginning
 
@@ -163,7 +166,7 @@ class Bot:
         news: News,
         opening: Sequence[Fact],
     ) -> Running:
-        egress = Egress(secrets=self._secrets, name=mate.name, length=self._rules.say_limit)
+        egress = Egress(secrets=self._secrets(), name=mate.name, length=self._rules.say_limit)
         granted = frozenset(perception.context.get("tools", "").split())
         seat = Seat(stream, mate.handle, id, route_of(mate), granted, egress.feed, news)
         turn = Turn(self._ports, seat, opening)

@@ -125,9 +125,11 @@ def disconnect(
     from loopforge.mates.roster import Roster
 
     there = settings(context)
-    for mate in Roster(there.home / "mates").mates().values():
+    mates = Roster(there.home / "mates").mates()
+    for mate in mates.values():
         name = mate.handle if name.casefold() == mate.name.casefold() else name
-    gone = connecting.disconnect(Tokens(there.data, there.tokens), name, platform.value)
+    tokens = Tokens(there.data, there.tokens)
+    gone = connecting.disconnect(tokens, mates, name, platform.value)
     others = [mate for mate in gone.mates if mate != name.casefold()]
     typer.echo(f"{name} is no longer connected to {connecting.TITLES[platform.value]}.")
     if others and len(gone.mates) > 1:

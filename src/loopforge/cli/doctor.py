@@ -316,20 +316,40 @@ def accounts(
     """The bots by which mates talk on Discord and Telegram. Says no token."""
     from loopforge.io.connect import TITLES
     from loopforge.io.tokens import EVERYBODY, Tokens
+    from loopforge.mates.roster import Roster
 
+    known = Roster(settings.home / "mates").mates()
     try:
-        found = Tokens(settings.data, settings.tokens).accounts()
+        found = Tokens(settings.data, settings.tokens).weighed()
     except BadSettings as error:
         yield Finding("accounts", "wrong", str(error), "Then ask the doctor again.")
         return
-    for account in found:
+    for account, same in found:
         who = "all mates" if EVERYBODY in account.mates else ", ".join(account.mates)
         check = f"{TITLES[account.platform]} ({who})"
+        if same or (why := account.amiss(known)):
+            yield Finding(check, "wrong", *_misplaced(account, same or why))
+        if same:
+            continue
         if offline:
             yield Finding(check, "note", f"by {account.source}; not asked.")
             continue
         for each in _visited(account, roads):
             yield Finding(check, STATES[each.state], each.said, each.mend)
+
+
+def _misplaced(account: Account, why: str) -> tuple[str, str]:
+    """What is said of an account that nobody can talk by, and what to do about it."""
+    from loopforge.io.tokens import FILE
+
+    who, platform = account.mates[0], account.platform
+    end = f"unset {account.source}"
+    if account.source == FILE:
+        end = f"`loopforge mate disconnect {who} --from {platform}`"
+    if why.startswith("no such mate"):
+        return f"by {account.source}: {why}.", f"`loopforge mate new {who}` makes it; else {end}."
+    mend = f"Give {who} a bot of its own, or let several speak by one (docs/{platform}.md); {end}."
+    return f"by {account.source}: {why}, so it is passed over.", mend
 
 
 def _visited(account: Account, roads: Roads | None) -> Sequence[Seen]:

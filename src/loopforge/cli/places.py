@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from loopforge.cli import settings
+from loopforge.cli import existing, settings
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
@@ -32,12 +32,15 @@ Work = Callable[["App", "Sessions"], Coroutine[Any, Any, None]]
 
 
 def _run(context: typer.Context, work: Work) -> None:
+    there = settings(context)
+    existing(there)
+
     async def run() -> None:
         from loopforge.app import open_app
         from loopforge.io.session import Sessions
         from loopforge.models.unasked import Unasked
 
-        async with open_app(settings(context), models=Unasked(), wake=False) as app:
+        async with open_app(there, models=Unasked(), wake=False) as app:
             await work(app, Sessions(app.front))
 
     asyncio.run(run())

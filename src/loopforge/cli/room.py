@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import places, settings
+from loopforge.cli import existing, places, settings
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -25,10 +25,17 @@ def _room() -> None:
     """See, set up and delete rooms."""
 
 
+def _there(context: typer.Context) -> Settings:
+    """The settings of a home that was started before. Raises Unknown for another one."""
+    there = settings(context)
+    existing(there)
+    return there
+
+
 def _act(context: typer.Context, room: str, name: str, argument: str) -> None:
     from loopforge.app import act_on_room
 
-    typer.echo(asyncio.run(act_on_room(settings(context), room, name, argument)))
+    typer.echo(asyncio.run(act_on_room(_there(context), room, name, argument)))
 
 
 @app.command("list")
@@ -36,7 +43,7 @@ def list_rooms(context: typer.Context) -> None:
     """List the rooms of this home."""
     from loopforge.app import rooms_of
 
-    for line in asyncio.run(rooms_of(settings(context))):
+    for line in asyncio.run(rooms_of(_there(context))):
         typer.echo(line)
 
 
@@ -134,7 +141,7 @@ def delete(
     ] = False,
 ) -> None:
     """Delete a room: what was said in it is forgotten for good. Its name is not given again."""
-    typer.echo(asyncio.run(_delete(settings(context), room, yes, keep_quotes)))
+    typer.echo(asyncio.run(_delete(_there(context), room, yes, keep_quotes)))
 
 
 async def _delete(there: Settings, room: str, yes: bool, keep_quotes: bool) -> str:

@@ -153,13 +153,17 @@ async def connect(
     return account, report
 
 
-def disconnect(tokens: Tokens, name: str, platform: Platform) -> Account:
-    """Forget the bot of this mate (`all`: the one of everybody). Raises Unknown."""
+def disconnect(tokens: Tokens, mates: Mapping[str, Mate], name: str, platform: Platform) -> Account:
+    """Forget the bot of this mate (`all`: the one of everybody), also of one that is no more.
+
+    Raises Unknown.
+    """
     handle = EVERYBODY if name.casefold() == ALL else name.casefold()
     if not any(handle in each.mates for each in tokens.accounts(platform)):
         title = TITLES[platform]
         if handle == EVERYBODY:
             raise Unknown(f"No bot is there for all mates on {title}.")
+        found(name, mates)
         if any(each.speaks_for(handle) for each in tokens.accounts(platform)):
             raise Unknown(f"{name} speaks by the bot that is there for all; disconnect `all`.")
         raise Unknown(f"{name} is not connected to {title}.")

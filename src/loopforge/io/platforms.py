@@ -27,7 +27,7 @@ from loopforge.errors import BadSettings, LedgerError
 from loopforge.io.reception import Reception
 from loopforge.io.scrub import scrub_logs
 from loopforge.io.session import Sessions
-from loopforge.io.tokens import Account, Platform, Tokens
+from loopforge.io.tokens import EVERYBODY, Account, Platform, Tokens
 from loopforge.people.linking import Linking
 from loopforge.people.pairing import Closed, Code, Pairing, Silent, Welcome
 from loopforge.people.registry import Registry
@@ -45,6 +45,8 @@ LOOK = 2.0
 FAREWELL = 3.0
 """Seconds that a surface has to finish what it is sending when it ends."""
 BEGINS = "it is being connected"
+PENDING = (BEGINS, "not connected yet")
+"""States of which nobody is told: they are about to be others."""
 FILE = "accounts"
 """Stands for the file of accounts among the platforms, when that cannot be read."""
 
@@ -143,10 +145,23 @@ class Attached:
 
 
 class Platforms:
-    """The surfaces of one home."""
+    """The surfaces of one home. `tell` takes a line whenever it stands otherwise with an account.
 
-    def __init__(self, parts: Parts, tokens: Tokens, manners: Manners) -> None:
+    An account that nobody can talk by is told of like one that is refused: its token is another
+    one's too, or there is no mate of that name.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        tokens: Tokens,
+        manners: Manners,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._parts, self._tokens, self._manners = parts, tokens, manners
+        self._tell = tell
+        self._told: dict[tuple[str, str], str] = {}
+        self._passed: list[tuple[Account, str]] = []
         self._sessions = Sessions(parts.front)
         self._accounts: dict[Platform, list[Account]] = {}
         self._running: dict[Platform, Tasks] = {}
@@ -175,8 +190,31 @@ class Platforms:
         for name, surface in self._surfaces.items():
             found[name] = dict(surface.states())
         for name, trouble in self._troubles.items():
-            found[name] = {"*": trouble}
+            found[name] = {EVERYBODY: trouble}
+        for account, why in self._amiss():
+            found.setdefault(account.platform, {})[", ".join(account.mates)] = why
         return found
+
+    def _amiss(self) -> list[tuple[Account, str]]:
+        """The accounts that nobody can talk by, whatever the platform says of them, and why."""
+        known = self._parts.front.mates
+        there = [account for each in self._accounts.values() for account in each]
+        return [*self._passed, *((a, why) for a in there if (why := a.amiss(known)))]
+
+    def _announce(self) -> None:
+        """Say how it stands with each account, once it is known, and when it becomes another."""
+        told, self._told = self._told, {}
+        for platform, accounts in self.states().items():
+            for mates, state in accounts.items():
+                before = told.get((platform, mates), "")
+                if now := before if state in PENDING else state:
+                    self._told[platform, mates] = now
+                if now != before:
+                    who = "all mates" if mates == EVERYBODY else mates
+                    line = f"{platform.capitalize()} ({who}): {now}"
+                    level = logging.INFO if now.startswith("connected") else logging.WARNING
+                    log.log(level, "%s", line)
+                    self._tell(line)
 
     # ------------------------------------------------------------ which there are
 
@@ -187,6 +225,7 @@ class Platforms:
             async with self._changing:
                 await self._look()
             await self._attend()
+            self._announce()
             await self._parts.clock.sleep(LOOK)
 
     async def _look(self) -> None:
@@ -197,16 +236,16 @@ class Platforms:
         before, self._written = self._written, self._tokens.written()
         again = self._written != before
         try:
-            found = self._tokens.accounts()
+            found = self._tokens.weighed()
         except BadSettings as error:
-            if FILE not in self._troubles:
-                log.warning("accounts of platforms could not be read: %s", error)
             self._troubles[FILE] = str(error)
             return
         self._troubles.pop(FILE, None)
+        self._passed = [(account, why) for account, why in found if why]
         accounts: dict[Platform, list[Account]] = {}
-        for account in found:
-            accounts.setdefault(account.platform, []).append(account)
+        for account, why in found:
+            if not why:
+                accounts.setdefault(account.platform, []).append(account)
         changed = [
             platform
             for platform in {**self._accounts, **accounts}
@@ -214,7 +253,7 @@ class Platforms:
             or (again and self._stuck(platform))
         ]
         if changed:
-            scrub_logs([account.token for account in found])
+            scrub_logs([account.token for account, _ in found])
         self._accounts = accounts
         await asyncio.gather(*(self._begin(platform) for platform in changed))
 

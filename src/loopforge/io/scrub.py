@@ -29,7 +29,12 @@ class Scrub(logging.Filter):
 
     def __init__(self, secrets: Collection[str]) -> None:
         super().__init__()
-        self._secrets = tuple(sorted(secrets, key=len, reverse=True))
+        self._secrets: tuple[str, ...] = ()
+        self.learn(secrets)
+
+    def learn(self, secrets: Collection[str]) -> None:
+        """Take these out too; a token that is given up may still stand in a late error."""
+        self._secrets = tuple(sorted({*self._secrets, *secrets}, key=lambda one: (-len(one), one)))
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through, without the secrets."""
@@ -41,9 +46,12 @@ class Scrub(logging.Filter):
 
 
 def scrub_logs(secrets: Collection[str]) -> None:
-    """Put it on every handler there is, and let loud libraries only warn."""
+    """Have it on every handler there is, once, and let loud libraries only warn."""
     for name in LOUD:
         logging.getLogger(name).setLevel(logging.WARNING)
-    found = Scrub(secrets)
     for handler in logging.getLogger().handlers:
-        handler.addFilter(found)
+        there = [each for each in handler.filters if isinstance(each, Scrub)]
+        if there:
+            there[0].learn(secrets)
+        else:
+            handler.addFilter(Scrub(secrets))

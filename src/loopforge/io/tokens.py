@@ -10,8 +10,9 @@ Does not know whether a token is good; that is asked of the platform.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -49,6 +50,14 @@ class Account(Struct, frozen=True, kw_only=True):
         """Whether this mate is on the platform by this account."""
         return mate in self.mates or EVERYBODY in self.mates
 
+    def amiss(self, known: Collection[str]) -> str:
+        """What is wrong with whose it is; "" if nothing, or where no mate is known at all."""
+        missing = [mate for mate in self.mates if mate != EVERYBODY and mate not in known]
+        if not missing or not known:
+            return ""
+        which = f": {', '.join(missing)}" if len(self.mates) > 1 else ""
+        return f"no such mate{which}; known: {', '.join(known)}"
+
     def __repr__(self) -> str:
         """Without the token."""
         return f"Account({self.platform}, {', '.join(self.mates)}, from {self.source})"
@@ -63,16 +72,21 @@ class Tokens:
 
     def accounts(self, platform: Platform | None = None) -> list[Account]:
         """Every account, the environment's first; one that both name is the environment's."""
+        return [
+            account
+            for account, why in self.weighed()
+            if not why and platform in (None, account.platform)
+        ]
+
+    def weighed(self) -> list[tuple[Account, str]]:
+        """Every account, and why it is passed over: another one has its token. "" if it is not."""
         found: dict[tuple[str, tuple[str, ...]], Account] = {}
         for account in (*self._given(), *self._kept()):
             found.setdefault((account.platform, account.mates), account)
-        tokens: set[str] = set()
-        accounts = []
+        first: dict[tuple[str, str], Account] = {}
         for account in found.values():
-            if account.token not in tokens and platform in (None, account.platform):
-                tokens.add(account.token)
-                accounts.append(account)
-        return accounts
+            first.setdefault((account.platform, account.token), account)
+        return [(each, _same(first[each.platform, each.token], each)) for each in found.values()]
 
     def kept(self, platform: Platform) -> list[Account]:
         """The file's accounts of a platform."""
@@ -147,3 +161,30 @@ class Tokens:
         aside.chmod(0o600)
         aside.write_bytes(msgspec.json.format(msgspec.json.encode(shown), indent=1))
         aside.replace(self._path)
+
+
+class Unsaid:
+    """The tokens, which mates never say: all that there were since the home began.
+
+    Where the file of accounts cannot be read just now, the platforms tell of it.
+    """
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens, self._known = tokens, frozenset[str]()
+        self._written = -1
+
+    def __call__(self) -> frozenset[str]:
+        """Those that are known now, also of accounts that were connected a moment ago."""
+        if (written := self._tokens.written()) != self._written:
+            with contextlib.suppress(BadSettings):
+                self._known |= {*self._tokens.secrets()}
+            self._written = written
+        return self._known
+
+
+def _same(first: Account, account: Account) -> str:
+    """Why the second of two accounts by one token is passed over; "" of the first itself."""
+    if first is account:
+        return ""
+    whose = "" if first.source != FILE else f", {', '.join(first.mates)}'s"
+    return f"the same token as {first.source}{whose}"
