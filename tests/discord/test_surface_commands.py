@@ -70,9 +70,11 @@ async def test_arguments_are_completed(city: Twin, tmp_path: Path) -> None:
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.until(lambda: maya.commands.get(None))
+        early = await city.autocomplete(ben, plaza, maya, "remove", "mate", "")
         await city.say(ben, plaza, "hello")
         await home.hears(plaza, "hello")
         choices = await city.autocomplete(ben, plaza, maya, "add", "mate", "me")
+    assert [choice["value"] for choice in early] == ["maya"]
     assert [choice["value"] for choice in choices] == ["merlin"]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from loopforge.chat.menu import BY_NAME, COMMANDS, help_text
 from loopforge.chat.places import Spot
-from loopforge.core.room import TalkSet
+from loopforge.core.room import Said, TalkSet
 from loopforge.errors import InputError, LoopforgeError, Unknown
 from tests.rooms.conftest import Home
 
@@ -167,6 +167,43 @@ async def test_arguments_are_completed(home: Home) -> None:
     assert await home.does("ana", "keep", lines[-1].partition(" ")[0])
     await front.bring(home.room, ana, "ben", "Ben")
     assert await complete(home.room, "ben", "why", "") == []
+    assert await complete(home.room, ana, "mate", "new") == []
+    assert await complete(home.room, ana, "mate", "new", owner=True) == ["new"]
+    assert await complete(home.room, ana, "mate", "edit m", owner=True) == [
+        "edit maya",
+        "edit merlin",
+    ]
+
+
+async def test_what_is_offered_to_whom_nobody_knows(home: Home) -> None:
+    """In a place of no room, or to somebody who is not in it: mates and words, no line, no name."""
+    complete = home.app.front.complete
+    assert await complete("", "", "add", "may") == ["maya"]
+    assert await complete("", "", "remove", "", mates=("zuzu",)) == ["zuzu"]
+    assert await complete("", "", "why", "") == []
+    await home.says("ana", "@maya the first")
+    await home.rest()
+    for person in ("", "p-somebody"):
+        assert "maya" in await complete(home.room, person, "model", "")
+        assert await complete(home.room, person, "why", "") == []
+        assert await complete(home.room, person, "rights", "an") == []
+
+
+async def test_after_a_new_beginning_why_offers_what_mates_said_before(home: Home) -> None:
+    """Lines of mates of the conversation before, without those that were deleted."""
+    for text in ("@maya the first", "@zuzu the second"):
+        await home.says("ana", text)
+        await home.rest()
+    await home.does("ana", "new")
+    ana = home.people["ana"]
+    newest, oldest = await home.app.front.complete(home.room, ana, "why", "")
+    assert " Zuzu: " in newest
+    assert " Maya: " in oldest
+    assert "Maya" in await home.does("ana", "why", oldest)
+    assert await home.app.front.complete(home.room, ana, "keep", "") == []
+    line = next(e for e in await home.events() if isinstance(e.body, Said))
+    await home.app.front.delete(home.room, "", line.id)
+    assert await home.app.front.complete(home.room, ana, "why", "") == [newest]
 
 
 def test_every_command_says_for_whom_its_answer_is() -> None:

@@ -25,6 +25,7 @@ from loopforge.chat.why import told
 from loopforge.core.mate import Mate
 from loopforge.core.room import Said
 from loopforge.errors import InputError, Unknown
+from loopforge.ledger.revised import standing
 from loopforge.ledger.tables import Readable
 from loopforge.runtime.ports import Clock, Models
 
@@ -228,6 +229,23 @@ class Answers:
             if seq
             else "No mate has said anything here that you may see."
         )
+
+    async def said(
+        self, room: str, seen: Sight, *, before: int, most: int
+    ) -> list[tuple[int, str, str]]:
+        """The last lines of mates before this number, newest first: number, mate, words.
+
+        As they stand now, and only those that this sight may see.
+        """
+        found = await self._ledger.read(
+            stream_of(room), before=before, kinds=["room.said"], limit=most, newest=True
+        )
+        now = await self._ledger.look(lambda tables: standing(tables, seen.only(found)))
+        return [
+            (event.seq, event.body.mate, event.body.text.text)
+            for event in reversed(now)
+            if isinstance(event.body, Said) and event.body.text.text is not None
+        ]
 
     # ------------------------------------------------------------ the rest
 

@@ -8,7 +8,7 @@ what was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from loopforge.chat.answers import Answers
 from loopforge.chat.asking import Asking
@@ -87,35 +87,65 @@ class Commands:
             raise InputError(f"Say what is meant: {usage(command)}, {command.help}.")
         return await self._table[name](asked)
 
-    async def complete(self, room: str, person: str, name: str, begun: str) -> list[str]:
+    async def complete(
+        self,
+        room: str,
+        person: str,
+        name: str,
+        begun: str,
+        *,
+        owner: bool = False,
+        mates: Sequence[str] = (),
+    ) -> list[str]:
         """What the argument of a command may be that holds what is begun, at most 25.
 
-        Lines are offered as far as this person may see them.
+        `room` may be "" where there is none yet; `mates` are then here. Lines are offered as far as
+        this person may see them; who is not in the room is told of no line and no other person.
         """
         command = BY_NAME.get(name)
         if command is None or not command.complete:
             return []
-        state = await self._rooms.state(room)
-        found = self._choices(command, state)
-        if command.complete == "lines":
-            found = _lines(state, await self._answers.sight(room, person), self._rooms.mates)
+        state = await self._rooms.state(room) if room else None
+        known = state if state is not None and person in state.people else None
+        here = list(state.mates) if state is not None else list(mates)
+        if name == "mate":
+            found = self._making(here) if owner else here
+        elif command.complete == "lines":
+            found = await self._lines(room, person, known, older=name == "why") if known else []
+        else:
+            found = self._choices(command, here, known)
         near = begun.strip().casefold()
         return [one for one in found if near in one.casefold()][:MOST]
 
-    def _choices(self, command: Command, state: RoomState) -> list[str]:
+    def _choices(self, command: Command, here: list[str], known: RoomState | None) -> list[str]:
         match command.complete:
             case "mates":
                 return list(self._rooms.mates)
             case "mates here":
-                return list(state.mates)
+                return here
             case "policies":
                 return sorted(self._policies)
             case "talk":
                 return list(TALK)
             case "people":
-                return [EVERYONE, KEEPERS, *(str(one.name) for one in state.people.values())]
+                people = known.people.values() if known else ()
+                return [EVERYONE, KEEPERS, *(str(one.name) for one in people)]
             case _:
                 return []
+
+    def _making(self, here: list[str]) -> list[str]:
+        """What /mate offers to the owner of the home."""
+        return [*here, "new", *(f"edit {mate}" for mate in self._rooms.mates)]
+
+    async def _lines(self, room: str, person: str, state: RoomState, *, older: bool) -> list[str]:
+        """The last lines; with `older` also those of mates that were said before they began."""
+        seen, mates = await self._answers.sight(room, person), self._rooms.mates
+        found = _lines(state, seen, mates)
+        if not older or len(found) >= MOST:
+            return found
+        first = min((entry.seq for entry in state.lines.values()), default=state.seq + 1)
+        said = await self._answers.said(room, seen, before=first, most=MOST)
+        return found + [_brief(seq, _name(mate, mates), text) for seq, mate, text in said]
 
 
 def _lines(state: RoomState, seen: Sight, mates: Mapping[str, Mate]) -> list[str]:
@@ -123,6 +153,14 @@ def _lines(state: RoomState, seen: Sight, mates: Mapping[str, Mate]) -> list[str
     found = []
     for entry in reversed(state.recent(MOST * 2)):
         if seen.sees(entry.seq):
-            name = str(entry.name) or (mates[entry.who].name if entry.who in mates else entry.who)
-            found.append(f"#{entry.seq} {name}: {' '.join(str(entry.text).split())}"[:BRIEF])
+            name = str(entry.name) or _name(entry.who, mates)
+            found.append(_brief(entry.seq, name, str(entry.text)))
     return found
+
+
+def _name(handle: str, mates: Mapping[str, Mate]) -> str:
+    return mates[handle].name if handle in mates else handle
+
+
+def _brief(seq: int, name: str, text: str) -> str:
+    return f"#{seq} {name}: {' '.join(text.split())}"[:BRIEF]

@@ -263,9 +263,18 @@ class Front:
             account=account,
         )
 
-    async def complete(self, room: str, person: str, name: str, begun: str) -> list[str]:
-        """What the argument of a command may be, as this person may know it."""
-        return await self._commands.complete(room, person, name, begun)
+    async def complete(
+        self,
+        room: str,
+        person: str,
+        name: str,
+        begun: str,
+        *,
+        owner: bool = False,
+        mates: Sequence[str] = (),
+    ) -> list[str]:
+        """What the argument of a command may be, as this person may know it. See Commands."""
+        return await self._commands.complete(room, person, name, begun, owner=owner, mates=mates)
 
     async def history(
         self,

@@ -256,13 +256,18 @@ class Reception:
             account=account,
         )
 
-    async def complete(self, place: str, account: str, command: str, begun: str) -> list[str]:
-        """What a command's argument may be, for somebody who was heard in a room by this place."""
+    async def complete(
+        self, place: str, account: str, command: str, begun: str, mates: Sequence[str] = ()
+    ) -> list[str]:
+        """What a command's argument may be, as whoever types it may know.
+
+        `mates` are those who are in a place where nobody has spoken yet.
+        """
         room = await self.sessions.known(place)
         person = self._people.who(place.partition(":")[0], account)
-        if not room or person is None:
-            return []
-        return await self._front.complete(room, person.id, command, begun)
+        who = person.id if person is not None else ""
+        owns = person is not None and self._owns(who)
+        return await self._front.complete(room, who, command, begun, owner=owns, mates=mates)
 
     async def _find(self, place: str, message: str) -> tuple[str, str]:
         """The room of a place, and the line that a message there is; both "" if it is none."""
