@@ -124,8 +124,10 @@ class Slash:
     def _completing(self, command: Command) -> Any:
         async def complete(interaction: Asked, current: str) -> list[app_commands.Choice[str]]:
             place = place_of(interaction.channel_id or 0)
+            channel = interaction.client.met(interaction.channel)
+            mates = await self._threads.mates(interaction.client, channel) if channel else ()
             found = await self._reception.complete(
-                place, str(interaction.user.id), command.name, current
+                place, str(interaction.user.id), command.name, current, mates
             )
             return [app_commands.Choice(name=each[:100], value=each[:100]) for each in found][
                 :CHOICES
