@@ -85,6 +85,6 @@ def labour() -> bytes:
     return packed(b"BT /F1 12 Tf " + b"(a) Tj 0 -1 Td " * 2_000_000 + b"ET")
 
 
-def maze() -> bytes:
-    """Arrays within arrays, deeper than any reader goes."""
-    return written([plain(b"BT " + b"[" * 200_000 + b"]" * 200_000 + b" TJ ET")])
+def deep() -> bytes:
+    """The contents of a page with arrays within arrays, deeper than any reader goes."""
+    return plain(b"BT " + b"[" * 200_000 + b"]" * 200_000 + b" TJ ET")

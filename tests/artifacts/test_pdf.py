@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from loopforge.artifacts import extract
 from loopforge.artifacts.pdf import BOUNDS, Bounds, read_pdf
 from loopforge.artifacts.receive import Limits, receive
 from loopforge.artifacts.store import Artifacts
@@ -36,7 +39,7 @@ async def test_what_a_pdf_says_is_read(tmp_path: Path) -> None:
         (pdfs.saying("", "", ""), 3, "scanned"),
         (pdfs.locked(BEANS, "bed four"), 0, "protected"),
         (BEANS[:300], 0, "damaged"),
-        (pdfs.maze(), 1, "heavy"),
+        (pdfs.written([pdfs.deep()]), 1, "heavy"),
         (pdfs.bomb(), 1, "heavy"),
     ],
     ids=["scanned", "protected", "damaged", "nested", "unfolding"],
@@ -50,6 +53,13 @@ async def test_why_nothing_can_be_read(
     assert (file.pages, file.unread) == (pages, unread)
     assert (file.text.text, file.text.public, file.length) == ("", True, 0)
     assert await artifacts.has(str(file.hash))
+
+
+async def test_a_page_that_cannot_be_read_is_named() -> None:
+    """One page that is too much hides no other one, and is not told to be empty."""
+    data = pdfs.written([pdfs.deep(), pdfs.words("Beans grow.")])
+    told = "[page 1 of 2: too much to be read]\n[page 2 of 2]\nBeans grow.\n"
+    assert (await read_pdf(data, 5000)).text == told
 
 
 async def test_one_that_anybody_may_open_is_read() -> None:
@@ -75,9 +85,9 @@ async def test_a_long_one_is_cut(most: int, bounds: Bounds, said: str) -> None:
 
 
 async def test_time_of_the_processor_is_limited() -> None:
-    """Once half of its seconds are used, it ends with the pages that it has, and says so."""
+    """Once half of its seconds of a processor are used, it ends with the pages that it has, and says so."""
     data = pdfs.written([pdfs.words("Beans grow."), pdfs.labour()])
-    reading = await read_pdf(data, 5000, Bounds(seconds=2))
+    reading = await read_pdf(data, 5000, Bounds(seconds=4))
     assert reading.text == "[page 1 of 2]\nBeans grow.\n\n[cut here, at page 1 of 2]"
 
 
@@ -86,6 +96,19 @@ async def test_memory_is_limited() -> None:
     data = pdfs.written([pdfs.packed(pdfs.LARGE)])
     assert (await read_pdf(data, 5000)).unread == "scanned"
     assert (await read_pdf(data, 5000, Bounds(memory=140_000_000))).unread == "heavy"
+
+
+async def test_it_hurries_by_itself() -> None:
+    """Once half of all its time is over it says what it has, whatever it waits for."""
+    program = str(Path(extract.__file__))
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", program, "5000", "200", "10", str(BOUNDS.memory), "0.1"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert b'"heavy"' in await process.stdout.read()
+    assert await process.wait() == 0
 
 
 async def test_who_takes_too_long_is_killed() -> None:

@@ -1,11 +1,12 @@
 """Taking the words out of a PDF: a program of its own, which `pdf.py` starts and holds to limits.
 
-    python -I extract.py MOST PAGES SECONDS MEMORY < a.pdf > told.json
+    python -I extract.py MOST PAGES SECONDS MEMORY WALL < a.pdf > told.json
 
-MOST bytes of text at most, PAGES at most, SECONDS of a processor, MEMORY bytes of address space.
-It confines itself before it looks at the first byte, and knows nothing of Loopforge, so that it
-starts quickly and nothing of a home is in its memory. Does not cover: pictures of words, what was
-filled into forms, notes, attachments within a PDF.
+MOST bytes of text at most, PAGES at most, SECONDS of a processor, MEMORY bytes of address space,
+WALL seconds altogether. It confines itself before it looks at the first byte, and when half of its
+time is used it tells what it has until there. It knows nothing of Loopforge, so that it starts
+quickly and nothing of a home is in its memory. Does not cover: pictures of words, what was filled
+into forms, notes, attachments within a PDF.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _AROUND = 80
 """Bytes that the mark at the end may take."""
+_STATES = {"": "without text", "heavy": "too much to be read", "damaged": "damaged"}
 
 
 class Told(NamedTuple):
@@ -34,7 +36,7 @@ class Told(NamedTuple):
 
 
 class Enough(BaseException):
-    """Half of the processor's time is used: tell what was found until here."""
+    """Half of its time is used: tell what was found until here."""
 
 
 def confine(what: int, limit: int, soft: int | None = None) -> None:
@@ -46,9 +48,15 @@ def confine(what: int, limit: int, soft: int | None = None) -> None:
 
 
 def hurry(_number: int, _frame: object) -> NoReturn:
-    """The first signal of the processor's clock; its next one kills."""
-    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    """The first signal of a clock: of the processor's, the next one kills; else who waits does."""
+    unhurried()
     raise Enough
+
+
+def unhurried() -> None:
+    """From now on it may use the other half."""
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
 
 
 def look(data: bytes, most: int, pages: int) -> Told:
@@ -84,7 +92,7 @@ def _read(
             state, text = _page(reader, last, heavy)
             last += 1
             trouble, found = trouble or state, found or bool(text)
-            said = "" if text else f": {state or 'without text'}"
+            said = "" if text else f": {_STATES[state]}"
             raw = f"[page {last} of {count}{said}]\n{text}".encode("utf-8", "replace")
             parts.append(raw[:left].decode("utf-8", "ignore"))
             left -= len(raw)
@@ -110,18 +118,20 @@ def _page(reader: PdfReader, nth: int, heavy: tuple[type[Exception], ...]) -> tu
 
 def main() -> None:
     """Read what comes in, say what it holds."""
-    most, pages, seconds, memory = map(int, sys.argv[1:])
+    most, pages, seconds, memory = map(int, sys.argv[1:5])
     signal.signal(signal.SIGXCPU, hurry)
+    signal.signal(signal.SIGALRM, hurry)
     confine(resource.RLIMIT_CORE, 0)
     confine(resource.RLIMIT_CPU, seconds, (seconds + 1) // 2)
     confine(resource.RLIMIT_AS, memory)
     logging.disable()
-    import pypdf  # noqa: F401  # before files are out of bounds: the first time it is compiled
-
-    confine(resource.RLIMIT_FSIZE, 0)
     try:
+        signal.setitimer(signal.ITIMER_REAL, float(sys.argv[5]) / 2)
+        import pypdf  # noqa: F401  # before files are out of bounds: the first time it is compiled
+
+        confine(resource.RLIMIT_FSIZE, 0)
         told = look(sys.stdin.buffer.read(), most, pages)
-        signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+        unhurried()
     except (MemoryError, Enough):
         told = Told(0, "", "heavy")
     sys.stdout.buffer.write(json.dumps(told._asdict()).encode())

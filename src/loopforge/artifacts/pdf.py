@@ -4,7 +4,7 @@
 
 The process (`extract.py`) has no environment, so no keys; processor time, memory and files are
 limited from within, time from out here, and it is killed at the end whatever it does. Its text is
-cut by bytes and pages, with a mark that says so. Does not know who gave the file.
+cut by bytes, pages and half of its time, with a mark that says so. Does not know who gave the file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Bounds(NamedTuple):
 
     pages: int = 200
     seconds: int = 10
-    wall: float = 30.0
+    wall: float = 20.0
     memory: int = 512 * 1024 * 1024
 
 
@@ -48,7 +48,7 @@ class Reading(Struct, frozen=True):
 
 async def read_pdf(data: bytes, most: int, bounds: Bounds = BOUNDS) -> Reading:
     """The text of a PDF, of at most `most` bytes in UTF-8. Never raises for what is in it."""
-    numbers = map(str, (most, bounds.pages, bounds.seconds, bounds.memory))
+    numbers = map(str, (most, bounds.pages, bounds.seconds, bounds.memory, bounds.wall))
     try:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", str(_PROGRAM), *numbers),
