@@ -24,7 +24,7 @@ from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.missed import TRIES, Job, Missed, Reading
 from loopforge.io.discord.options import Options
-from loopforge.io.discord.reading import account_of, addressed, body_of, speaks, spot_of
+from loopforge.io.discord.reading import account_of, addressed, body_of, keeps, speaks, spot_of
 from loopforge.io.discord.threads import Threads, Venue
 from loopforge.io.discord.troubles import scrub
 from loopforge.io.reception import STOP_SIGNS, Coming, Reception
@@ -225,7 +225,7 @@ class Inward:
         account, name = account_of(message), message.author.display_name
         spot, bot = spot_of(channel, name), message.author.bot
         notice = await self._reception.admit(spot, account, name, bot=bot)
-        return notice, await self._reception.may_give(spot, account, keeper=_keeps(message))
+        return notice, await self._reception.may_give(spot, account, keeper=keeps(message))
 
     async def _take(
         self,
@@ -253,7 +253,7 @@ class Inward:
                 reply_to="" if venue.moved else str(replied or ""),
                 ours=ours,
                 bot=message.author.bot,
-                keeper=_keeps(message),
+                keeper=keeps(message),
                 called=venue.called or self._shared(message),
                 files=tuple(files),
             )
@@ -348,14 +348,3 @@ class Inward:
             except discord.HTTPException:
                 return ""
         return self._names[event.user_id]
-
-
-def _keeps(message: discord.Message) -> bool:
-    """Whether its author may manage that place."""
-    author, channel = message.author, message.channel
-    if not isinstance(author, discord.Member):
-        return isinstance(channel, discord.DMChannel)
-    if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
-        return False
-    allowed = channel.permissions_for(author)
-    return allowed.manage_channels or allowed.manage_guild

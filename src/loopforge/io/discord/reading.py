@@ -57,6 +57,17 @@ def account_of(message: discord.Message) -> str:
     return f"{author.id}:{author.name}" if message.webhook_id is not None else str(author.id)
 
 
+def keeps(message: discord.Message) -> bool:
+    """Whether its author may manage that place."""
+    author, channel = message.author, message.channel
+    if not isinstance(author, discord.Member):
+        return isinstance(channel, discord.DMChannel)
+    if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
+        return False
+    allowed = channel.permissions_for(author)
+    return allowed.manage_channels or allowed.manage_guild
+
+
 def addressed(message: discord.Message, crowd: Crowd) -> bool:
     """Whether one of our bots is mentioned or answered."""
     replied = message.reference.resolved if message.reference is not None else None

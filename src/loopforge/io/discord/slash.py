@@ -112,8 +112,7 @@ class Slash:
         client, user = interaction.client, interaction.user
         mates = await self._threads.mates(client, channel)
         spot = spot_of(channel, user.display_name)
-        allowed = interaction.permissions
-        keeper = allowed.manage_channels or allowed.manage_guild or spot.kind == "private"
+        keeper = _keeps(interaction) or spot.kind == "private"
         try:
             return await self._reception.command(
                 spot, mates, str(user.id), user.display_name, name, argument, keeper=keeper
@@ -163,6 +162,9 @@ class Slash:
             return "There is nothing said in it that one could talk about."
         if not interaction.permissions.create_public_threads:
             return "In this channel you may not open threads."
+        account, keeper = str(interaction.user.id), _keeps(interaction)
+        if not await self._threads.may_talk(message.channel.id, account, keeper=keeper):
+            return "In this channel mates do not answer you: its keepers set that by /rights."
         return await self._opening(interaction.client, message)
 
     # ------------------------------------------------------------ answering
@@ -184,6 +186,12 @@ class Slash:
             await interaction.followup.send(shown, ephemeral=private, **more)
         else:
             await interaction.response.send_message(shown, ephemeral=private, **more)
+
+
+def _keeps(interaction: Asked) -> bool:
+    """Whether who asks may manage that place."""
+    allowed = interaction.permissions
+    return allowed.manage_channels or allowed.manage_guild
 
 
 def _parameter(argument: str) -> str:

@@ -72,7 +72,7 @@ class Discord:
         self._outward = Outward(
             self._crowd, voices, sessions, front, self._hooks, files, self._drafts
         )
-        self._threads = Threads(self._crowd, sessions, front, clock, options)
+        self._threads = Threads(self._crowd, reception, front, clock, options)
         self._inward = Inward(
             self._crowd, reception, self._hooks, files, clock, options, self, self._threads
         )

@@ -17,12 +17,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import discord
 from loopforge.chat import address
 from loopforge.chat.front import Front
-from loopforge.chat.places import room_of
+from loopforge.chat.places import Spot, room_of
 from loopforge.chat.state import RoomState
 from loopforge.core.events import Event
 from loopforge.core.room import Said, Titled
@@ -30,10 +30,10 @@ from loopforge.errors import LoopforgeError, SendFailed, Unknown
 from loopforge.io.discord.client import Client, Talk, rights
 from loopforge.io.discord.crowd import PREFIX, Crowd, find, named, place_of
 from loopforge.io.discord.options import Options
-from loopforge.io.discord.reading import body_of, spot_of
+from loopforge.io.discord.reading import account_of, body_of, keeps, spot_of
 from loopforge.io.discord.troubles import failed, scrub
 from loopforge.io.discord.words import thread_name
-from loopforge.io.session import Sessions
+from loopforge.io.reception import Reception
 from loopforge.runtime.air import Ear
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.tasks import Tasks
@@ -79,14 +79,15 @@ class Threads:
     """Opens threads, tells which are ours, and names them."""
 
     def __init__(
-        self, crowd: Crowd, sessions: Sessions, front: Front, clock: Clock, options: Options
+        self, crowd: Crowd, reception: Reception, front: Front, clock: Clock, options: Options
     ) -> None:
-        self._crowd, self._sessions, self._front = crowd, sessions, front
-        self._clock, self._options = clock, options
+        self._crowd, self._reception, self._front = crowd, reception, front
+        self._sessions, self._clock, self._options = reception.sessions, clock, options
         self._beginning: dict[int, asyncio.Event] = {}
         self._told: set[tuple[int, str]] = set()
         self._names: dict[str, set[str]] = {}
         self._ears: dict[str, Ear] = {}
+        self._branching = asyncio.Lock()
         self._tasks = Tasks()
 
     async def close(self) -> None:
@@ -106,7 +107,7 @@ class Threads:
         there = [place_of(message)] if message != channel and await self._line(message) else []
         return [place_of(channel), *there]
 
-    def ours(self, channel: object) -> bool:
+    def ours(self, channel: object) -> TypeGuard[discord.Thread]:
         """Whether this is a thread that one of our accounts opened."""
         return isinstance(channel, discord.Thread) and self._crowd.us(channel.owner_id)
 
@@ -128,12 +129,14 @@ class Threads:
         if (begun := self._beginning.get(channel.id)) is not None:
             await begun.wait()  # what the thread was opened on is its first line
         if self.ours(channel):
-            if room := await self._sessions.known(place_of(channel.id)):
-                self._attend(room)
             mates = await self.mates(client, channel)
             mates = mates or await self._called(message, channel, text, ours=ours)
+            if room := await self._sessions.known(place_of(channel.id)):
+                self._attend(room)
+            else:  # nobody knew of it so far: the home ended, or the call broke off
+                await self._room(channel, mates)
             return Venue(channel, mates, called=not self._aside(message, ours=ours))
-        if isinstance(channel, discord.TextChannel) and self._opens(message, text):
+        if isinstance(channel, discord.TextChannel) and await self._opens(message, text):
             apart = await self._apart(place_of(channel.id))
             mates = await self._called(message, channel, text, ours=ours) if apart else ()
             thread = await self._tried(client, message, channel, mates) if mates else None
@@ -147,11 +150,18 @@ class Threads:
         if (waiting := self._beginning.pop(message, None)) is not None:
             waiting.set()
 
-    def _opens(self, message: discord.Message, text: str) -> bool:
-        """Whether a line of this kind is worth a thread, if it calls somebody."""
+    async def _opens(self, message: discord.Message, text: str) -> bool:
+        """Whether a line of this kind is worth a thread, if it calls somebody: it is answered."""
         late = self._clock.now() - message.created_at > self._options.patience
         unfit = message.author.bot or late or address.is_stop(text, self._here(message.channel))
-        return self._options.threads == "answer" and not unfit
+        if self._options.threads != "answer" or unfit:
+            return False
+        return await self.may_talk(message.channel.id, account_of(message), keeper=keeps(message))
+
+    async def may_talk(self, channel: int, account: str, *, keeper: bool) -> bool:
+        """Whether somebody's lines are answered in a channel, so that they may begin a talk."""
+        spot = Spot(place_of(channel), "", "group")
+        return await self._reception.may_give(spot, account, keeper=keeper)
 
     async def _apart(self, place: str) -> bool:
         """Whether a place is a conversation of its own: people in joined ones are to hear it."""
@@ -322,9 +332,14 @@ class Threads:
         if isinstance(source, discord.Message) and await self._author(source, channel):
             words = body_of(source, self._crowd, channel)
             told = f"{source.author.display_name} had said in {named(channel)}: {words}"
-        room = await self._sessions.room(spot_of(thread, thread.name), mates)
-        of = await self._sessions.known(place_of(channel.id))
-        await self._front.branch(room, of, told)
+        await self._room(thread, mates, told)
+
+    async def _room(self, thread: discord.Thread, mates: tuple[str, ...], told: str = "") -> None:
+        """Let a thread of ours have a room, where the rights of its channel hold from the start."""
+        async with self._branching:
+            room = await self._sessions.room(spot_of(thread, thread.name), mates)
+            of = await self._sessions.known(place_of(thread.parent_id))
+            await self._front.branch(room, of, told)
         self._attend(room)
 
     # ------------------------------------------------------------ names

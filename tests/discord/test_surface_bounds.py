@@ -1,0 +1,65 @@
+"""What the rights of a channel mean for the threads that mates open in it, whatever broke off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.room import RightsSet
+from tests.discord.lodging import Lodging, lodged
+from tests.discord.test_surface_threads import ANSWER, OPEN, TALK, opened, within
+from tests.discord.twin import Twin
+from tests.discord.words import Person, Place
+
+pytestmark = pytest.mark.anyio
+
+
+async def mute(home: Lodging, place: Place, person: Person) -> None:
+    """Let nobody answer this person there any more."""
+    state = await home.app.front.settings_of(await home.room(place))
+    who = next(id for id, known in state.people.items() if str(known.name) == person.name)
+    await home.app.rooms.add(await home.room(place), "", RightsSet(who=who, rights=()))
+
+
+async def test_who_may_not_talk_opens_no_thread(city: Twin, tmp_path: Path) -> None:
+    """Whose lines are not answered in a channel gets no thread there, by a call or by asking."""
+    maya, plaza = city.bot("Maya"), city.channel("plaza")
+    ann, ben = city.person("ann"), city.person("ben")
+    async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
+        await city.until(lambda: maya.commands.get(None))
+        said = await city.say(ann, plaza, "slugs sleep at night")
+        await city.say(ben, plaza, "do they?")
+        await home.hears(plaza, "slugs sleep at night", "do they?")
+        await mute(home, plaza, ben)
+        await city.say(ben, plaza, "maya, hello")
+        await home.hears(plaza, "slugs sleep at night", "do they?", "maya, hello")
+        told = await city.context(ben, maya, TALK, said)
+        await city.until(lambda: told.text)
+        await home.settled(plaza)
+        assert opened(city) == []
+        line = await city.say(ann, plaza, "maya, hello")
+        await city.until(lambda: within(city, line) == ["Maya"])
+    assert told.text == "In this channel mates do not answer you: its keepers set that by /rights."
+
+
+async def test_rights_hold_in_a_thread_that_nobody_knew_of(city: Twin, tmp_path: Path) -> None:
+    """Where a home ended while it opened a thread, the rights of the channel hold in there too."""
+    maya, plaza = city.bot("Maya"), city.channel("plaza")
+    ann, ben = city.person("ann"), city.person("ben")
+    async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
+        await city.say(ben, plaza, "a day")
+        await home.hears(plaza, "a day")
+        await mute(home, plaza, ben)
+        gate = city.faults.hold(OPEN, carried=True)
+        line = await city.say(ann, plaza, "maya, hello")
+        await gate.reached.wait()
+    gate.release()
+    await city.delete(ann, line)
+    async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
+        await city.say(ben, line.id, "maya, hello")
+        await home.hears(line.id, "maya, hello")
+        await home.settled(line.id)
+        assert await home.said(line.id) == []
+        await city.say(ann, line.id, "maya, hello")
+        await city.until(lambda: within(city, line) == ["ben", "ann", "Maya"])
