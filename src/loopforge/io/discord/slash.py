@@ -105,7 +105,7 @@ class Slash:
         await self._answer(interaction, self._done(interaction, command.name, argument), private)
 
     async def _done(self, interaction: Asked, name: str, argument: str) -> str:
-        """Do it, and say what was done; what cannot be done is said too."""
+        """Do it, and say what was done. Raises LoopforgeError for what cannot be done."""
         channel = interaction.client.met(interaction.channel)
         if channel is None:
             return "There is no talk here that a command could be for."
@@ -113,12 +113,9 @@ class Slash:
         mates = await self._threads.mates(client, channel)
         spot = spot_of(channel, user.display_name)
         keeper = _keeps(interaction) or spot.kind == "private"
-        try:
-            return await self._reception.command(
-                spot, mates, str(user.id), user.display_name, name, argument, keeper=keeper
-            )
-        except LoopforgeError as error:
-            return str(error)
+        return await self._reception.command(
+            spot, mates, str(user.id), user.display_name, name, argument, keeper=keeper
+        )
 
     def _completing(self, command: Command) -> Any:
         async def complete(interaction: Asked, current: str) -> list[app_commands.Choice[str]]:
@@ -172,12 +169,16 @@ class Slash:
     async def _answer(
         self, interaction: Asked, work: Coroutine[Any, Any, str], private: bool
     ) -> None:
-        """Give the answer, or announce it and give it when it is there."""
-        task = self._tasks.spawn(work, "an answer to a command")
+        """Give the answer, or announce it and give it when it is there.
+
+        What cannot be done is said to whoever asked alone; once an answer is announced, to those
+        that saw it.
+        """
+        task = self._tasks.spawn(_told(work, private), "an answer to a command")
         done, _ = await asyncio.wait([task], timeout=SOON)
         if not done:
             await interaction.response.defer(ephemeral=private, thinking=True)
-        text = await task or "Done."
+        text, private = await task
         more: dict[str, Any] = {"allowed_mentions": NOBODY}
         shown, file = _cut(text)
         if file is not None:
@@ -192,6 +193,14 @@ def _keeps(interaction: Asked) -> bool:
     """Whether who asks may manage that place."""
     allowed = interaction.permissions
     return allowed.manage_channels or allowed.manage_guild
+
+
+async def _told(work: Awaitable[str], private: bool) -> tuple[str, bool]:
+    """What is to be said, and whether to whoever asked alone."""
+    try:
+        return await work or "Done.", private
+    except LoopforgeError as refused:
+        return str(refused), True
 
 
 def _parameter(argument: str) -> str:
