@@ -38,7 +38,7 @@ async def test_a_command_changes_the_room(city: Twin, tmp_path: Path) -> None:
 
 
 async def test_what_only_keepers_may(city: Twin, tmp_path: Path) -> None:
-    """Who may not change the room is told so; who manages the channel on Discord may."""
+    """Who may not change the room alone is told so; who manages the channel on Discord may."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.until(lambda: maya.commands.get(None))
@@ -51,7 +51,9 @@ async def test_what_only_keepers_may(city: Twin, tmp_path: Path) -> None:
         await city.until(lambda: allowed.text)
         titles = [e.body for e in await home.events(plaza) if isinstance(e.body, Titled)]
     assert "/title is for" in refused.text
+    assert refused.ephemeral
     assert "The square" in allowed.text
+    assert not allowed.ephemeral
     assert [str(body.title) for body in titles] == ["The square"]
 
 
