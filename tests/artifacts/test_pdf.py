@@ -87,7 +87,7 @@ async def test_a_long_one_is_cut(most: int, bounds: Bounds, said: str) -> None:
 async def test_time_of_the_processor_is_limited() -> None:
     """Once half of its seconds of a processor are used, it ends with the pages that it has, and says so."""
     data = pdfs.written([pdfs.words("Beans grow."), pdfs.labour()])
-    reading = await read_pdf(data, 5000, Bounds(seconds=4))
+    reading = await read_pdf(data, 5000, Bounds(seconds=4, wall=200.0))
     assert reading.text == "[page 1 of 2]\nBeans grow.\n\n[cut here, at page 1 of 2]"
 
 
@@ -114,3 +114,16 @@ async def test_it_hurries_by_itself() -> None:
 async def test_who_takes_too_long_is_killed() -> None:
     """When time is over, nobody waits for the process, which is killed by then."""
     assert (await read_pdf(BEANS, 5000, Bounds(wall=0.001))).unread == "heavy"
+
+
+async def test_the_home_itself_never_parses_one() -> None:
+    """What took in a PDF has not loaded pypdf."""
+    code = (
+        "import asyncio, sys; from loopforge.artifacts.receive import read_pdf\n"
+        "text = asyncio.run(read_pdf(sys.stdin.buffer.read(), 5000)).text\n"
+        "print('Beans' in text, 'pypdf' in sys.modules)"
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", code), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    assert (await process.communicate(BEANS))[0] == b"True False\n"
