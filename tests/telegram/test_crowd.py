@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room import ConversationBegan
+from loopforge.core.room import ConversationBegan, Heard, LineEdited
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.twin import Twin
@@ -60,3 +60,40 @@ async def test_the_bot_of_all_and_a_mates_own(tmp_path: Path, twin: Twin, city: 
             return next(one for one in lines if one.key == line.key).reactions == {house.id: ["👌"]}
 
         await city.until(marked)
+
+
+async def test_a_basic_group_is_heard_once(tmp_path: Path, twin: Twin, city: City) -> None:
+    """One of our bots hears and speaks there for all, until it becomes a supergroup."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    merlin = await city.bot("Merlin", "merlin_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    lab = await city.group("Lab", [ana, maya, merlin])
+    tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
+    async with on_telegram(tmp_path, tokens, twin.base) as home:
+        await city.say(ana, maya, "in private")  # from now on each has other numbers
+        await city.heard(await city.private(ana, maya), by=maya)
+        (private,) = await home.rooms()
+        await city.say(ana, lab, "@merlin_bot hello")
+        (first,) = await city.heard(lab, by=maya)
+        await city.say(ana, lab, "go on", reply_to=first)
+        await city.heard(lab, by=maya, count=2)
+        line = await city.say(ana, lab, "it rains")
+        await city.edit(ana, line, "it pours")
+        await city.command(ana, lab, "energy", "9", of=merlin)
+        await city.heard(lab, by=merlin)
+        (room,) = [room for room in await home.rooms() if room != private]
+        lines = [each.text for each in await city.lines(lab, by=maya)]
+        assert lines == ["Merlin: This is answer 2.", "Merlin: This is answer 3."]
+        events = await home.events(room)
+        heard = {str(e.body.text): e.id for e in events if isinstance(e.body, Heard)}
+        assert list(heard) == ["@Merlin hello", "go on", "it rains"]
+        edited = [e.body.line for e in events if isinstance(e.body, LineEdited)]
+        assert edited == [heard["it rains"]]
+        assert "make it a supergroup" in home.platforms.states()["telegram"]["maya"]
+        great = await city.upgrade(lab)
+        await city.say(ana, great, "merlin, and now?")
+        (own,) = await city.heard(great, by=merlin)
+        assert own.text.startswith("This is answer")
+        assert await city.lines(great, by=maya) == []
+        state = await home.app.front.settings_of(room)
+        assert list(state.places) == [f"telegram:{great.id}"]

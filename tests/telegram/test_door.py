@@ -70,8 +70,8 @@ async def test_a_stranger_is_told_once(tmp_path: Path, twin: Twin, city: City) -
 async def test_files_of_who_may_not_talk(tmp_path: Path, twin: Twin, city: City) -> None:
     """In a group the files of somebody who may not talk there are not kept; their words are heard."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.supergroup("Lab", [ana, maya])
+    ana, owner = await city.person("Ana", "ana"), await city.person("Olga", "olga")
+    lab = await city.supergroup("Lab", [owner, ana, maya])
     async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
         await city.say(ana, lab, "hello")
         await heard(home, 1)

@@ -1,13 +1,15 @@
 """The bots of ours that are there: who speaks for whom, who is in a group, who acts.
 
-Several of our bots in a group are told the same: `acts` lets the first of them that comes do it.
+Several of our bots in a group are told the same: `acts` lets the first of them that comes do it. In
+a basic group they do not even know it for the same, since each has numbers of its own for the
+messages: one of them, the `ear`, hears and speaks there for all.
 
 Does not know rooms, and does not send.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import telegram
 from loopforge.core.mate import Mate
@@ -63,6 +65,12 @@ class Crowd:
     async def here(self, poll: Poll, chat: int) -> list[Poll]:
         """Those of us that are in a group in which this one is."""
         return [each for each in self._polls if each is poll or await each.member(chat)]
+
+    def ear(self, here: Sequence[Poll], known: Collection[int | None]) -> Poll:
+        """Who of those in a basic group is its ear: who was, or else one that hears all of it."""
+        were = [each for each in here if each.number in known]
+        may = [e for e in here if not e.known or e.bot.can_read_all_group_messages]
+        return [*were, *may, *here][0]
 
     async def mates(self, poll: Poll, at: Where) -> tuple[str, ...]:
         """The mates that are in a place: those of every bot of ours that is there."""

@@ -43,6 +43,16 @@ class Order(NamedTuple):
 
 def spot(message: telegram.Message, bot: int) -> Spot:
     """The place of a message, as this bot sees it."""
+    return place(message, bot) if message.chat.type != ChatType.GROUP else basic(message.chat, bot)
+
+
+def basic(chat: telegram.Chat, bot: int) -> Spot:
+    """A basic group, as this bot hears it."""
+    return Spot(Where(chat.id, bot=bot).key, chat.title or "a group", "group")
+
+
+def place(message: telegram.Message, bot: int) -> Spot:
+    """The place of a message that is in no basic group."""
     chat = message.chat
     if chat.type == ChatType.PRIVATE:
         return Spot(Where(chat.id, bot=bot).key, chat.full_name or "somebody", "private")

@@ -1,10 +1,12 @@
 """Places of Telegram by their keys.
 
-    telegram:-1001234        a group
+    telegram:-1001234        a supergroup
     telegram:-1001234/7      a topic in it
     telegram:501@42          the private chat of person 501 with bot 42
+    telegram:-4001@42        a basic group, as bot 42 hears it
 
-Pure. Knows no rooms.
+Where a bot stands in the key, messages are numbered for that bot, over all its chats. Pure. Knows
+no rooms.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ _KEY = re.compile(r"telegram:(-?\d+)(?:/(\d+))?(?:@(\d+))?")
 
 
 class Where(NamedTuple):
-    """A chat, perhaps a topic in it, and for a private chat the bot's id (else None)."""
+    """A chat, perhaps a topic in it, and the bot whose numbers its messages have (else None)."""
 
     chat: int
     topic: int | None = None

@@ -69,7 +69,8 @@ class Poll:
     """A bot and its polling. `state` says in plain words how it stands with it.
 
     `known`: Telegram has said who it is. `number` is the bot's id, as the token says. `done` are
-    the numbers of updates that were taken in and not acknowledged yet.
+    the numbers of updates that were taken in and not acknowledged yet. `for_all`: in some group it
+    hears and speaks for other bots of ours.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class Poll:
         self._failures = 0
         self.known = False
         self.done: set[int] = set()
+        self.for_all = False
         self._members: dict[int, bool] = {}
         self._keepers: dict[tuple[int, int], tuple[float, bool]] = {}
 

@@ -261,7 +261,8 @@ class Sending:
     def head(self, poll: Poll, mate: str) -> str:
         """What stands before a mate's words: its name, where others speak by the same bot."""
         known = self._front.mates.get(mate)
-        return f"**{known.name if known else mate}:** " if poll.shared else ""
+        own = not poll.shared and mate in poll.mates
+        return "" if own else f"**{known.name if known else mate}:** "
 
     def by(self, mate: str, at: Where) -> Poll:
         """The bot by which a mate speaks in a place. Raises SendFailed."""
@@ -285,7 +286,7 @@ class Sending:
 def _numbered(poll: Poll, at: Where) -> tuple[str, ...]:
     """The places (SQL) whose messages are numbered together with those of this one.
 
-    In groups numbers are the chat's own; in private they are the bot's, over all its chats.
+    In supergroups numbers are the chat's own; elsewhere they are the bot's, over all its chats.
     """
     if at.bot is not None:
         return (f"telegram:%@{poll.number}",)

@@ -63,7 +63,7 @@ class Stage:
         at, key = where(speech.place), Key(speech.place, speech.turn)
         poll = self._sending.by(speech.mate, at)
         shown = rendered(self._sending.head(poll, speech.mate) + text)
-        if at.bot is not None:
+        if at.private:
             draft = zlib.crc32(speech.turn.encode()) or 1
             await poll.bot.send_message_draft(at.chat, draft, shown.text)
             return

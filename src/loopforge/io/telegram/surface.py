@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from msgspec import Struct
+from telegram.constants import ChatType
 from telegram.error import TelegramError
 
 import telegram
@@ -46,6 +47,10 @@ MOST = 20_000_000
 """Bytes of a file that Telegram lets bots have."""
 AGAIN = 4.5
 """Seconds after which Telegram lets a typing sign fade."""
+TOGETHER = (
+    "; in a group that is no supergroup it hears and speaks for all mates: make it a supergroup, "
+    "and each has its own voice"
+)
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -78,6 +83,7 @@ class Telegram:
         ]
         self._order: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._moving = asyncio.Lock()
+        self._ears: dict[int, Poll] = {}
         self._crowd = Crowd(self._polls, front.mates)
         sending = Sending(self._polls, reception.sessions, front, artifacts)
         self._sending = sending
@@ -111,7 +117,11 @@ class Telegram:
 
     def states(self) -> dict[str, str]:
         """How it stands with each account, by its mates."""
-        return {", ".join(poll.mates): poll.state for poll in self._polls}
+        return {
+            ", ".join(poll.mates): poll.state
+            + (TOGETHER if poll.for_all and poll.state == "connected" else "")
+            for poll in self._polls
+        }
 
     async def send(self, out: Outgoing) -> str:
         """Send it, each part once; the numbers of its messages. Raises SendFailed."""
@@ -155,6 +165,8 @@ class Telegram:
         if message := update.message or update.channel_post:
             await self._message(poll, message)
         elif edited := update.edited_message or update.edited_channel_post:
+            if await self._ear(poll, edited.chat) is not poll:
+                return
             place = inward.spot(edited, poll.number).key
             text = inward.words(edited, self._crowd.names())
             number, by = str(edited.message_id), inward.author(edited).account
@@ -164,8 +176,11 @@ class Telegram:
         elif change := update.my_chat_member:
             there = change.new_chat_member.status not in ("left", "kicked")
             poll.came(change.chat.id, there=there)
-            if not there and await self._crowd.here(poll, change.chat.id) == [poll]:
-                for place in await self._places_in(change.chat.id, poll.number):
+            self._ears.pop(change.chat.id, None)
+            private = change.chat.type == ChatType.PRIVATE
+            alone = private or await self._crowd.here(poll, change.chat.id) == [poll]
+            if not there and alone:
+                for place in await self._places_in(change.chat.id, poll.number if private else 0):
                     await self._reception.sessions.part(place, "the bot was sent away")
 
     async def _message(self, poll: Poll, message: telegram.Message) -> None:
@@ -173,13 +188,18 @@ class Telegram:
         if message.migrate_to_chat_id or message.migrate_from_chat_id:
             before = message.migrate_from_chat_id or message.chat.id
             after = message.migrate_to_chat_id or message.chat.id
-            await self._moved(Where(before).key, Spot(Where(after).key, spot.name, "group"))
+            await self._moved(before, Spot(Where(after).key, spot.name, "group"))
             return
+        ear = await self._ear(poll, message.chat)
         if by.account in map(str, self._crowd.ours()):
             return
         order = inward.order(message)
         if order is not None:
-            await self._command(poll, spot, by, order, message)
+            if ear is poll or order.to:
+                here = inward.spot(message, ear.number)
+                await self._command(poll, here, by, order, message)
+            return
+        if ear is not poll:
             return
         text, attached = inward.words(message, self._crowd.names()), inward.attachments(message)
         if not text.strip() and not attached:
@@ -246,7 +266,7 @@ class Telegram:
     ) -> None:
         if order.to and order.to.casefold() != poll.bot.username.casefold():
             return
-        if not self._crowd.acts(spot.key, message.message_id):
+        if not self._crowd.acts(inward.spot(message, poll.number).key, message.message_id):
             return
         name = "help" if order.name == "start" else order.name
         proving = proves(spot, name, order.argument)
@@ -300,22 +320,39 @@ class Telegram:
     # ------------------------------------------------------------ who and what is there
 
     async def _places_in(self, chat: int, bot: int) -> list[str]:
-        """The places of a chat that are part of rooms."""
+        """The places of a chat that are part of rooms, as this bot knows them (0: as any does)."""
         known = await self._reception.sessions.all(NAME)
         mine = [place for place in known if where(place).chat == chat]
-        return [place for place in mine if where(place).bot in (None, bot)]
+        return [place for place in mine if not bot or where(place).bot in (None, bot)]
 
-    async def _moved(self, before: str, there: Spot) -> None:
-        """A group became a supergroup, under another number: the room goes along.
+    async def _moved(self, before: int, there: Spot) -> None:
+        """A group became a supergroup, or has another ear, and so another key: the room goes along.
 
-        Both numbers are told of it, in no certain order; the first that comes does it.
+        Of a supergroup both numbers tell, in no certain order; the first that comes does it.
         """
         async with self._moving:
-            room = await self._reception.sessions.known(before)
-            if room:
-                state = await self._front.settings_of(room)
-                await self._reception.sessions.join(there, room, tuple(state.mates))
-                await self._front.unsettle(room, before, "the group became another one")
+            self._ears.pop(before, None)
+            for place in await self._places_in(before, 0):
+                room = await self._reception.sessions.known(place)
+                if place != there.key and room:
+                    state = await self._front.settings_of(room)
+                    await self._reception.sessions.join(there, room, tuple(state.mates))
+                    await self._front.unsettle(room, place, "the group became another one")
+
+    async def _ear(self, poll: Poll, chat: telegram.Chat) -> Poll:
+        """Which bot of ours hears a chat, and speaks there: in a basic group one for all."""
+        if chat.type != ChatType.GROUP:
+            return poll
+        if (ear := self._ears.get(chat.id)) is None:
+            here = await self._crowd.here(poll, chat.id)
+            known = {where(place).bot for place in await self._places_in(chat.id, 0)}
+            ear = self._crowd.ear(here, known)
+            await self._moved(chat.id, inward.basic(chat, ear.number))
+            self._ears[chat.id] = ear
+            if len(here) > 1 and not ear.for_all:
+                ear.for_all = True
+                log.warning("telegram: %s%s", ", ".join(ear.mates), TOGETHER)
+        return ear
 
     async def _files(
         self, poll: Poll, attached: Sequence[inward.Attachment]
