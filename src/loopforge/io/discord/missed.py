@@ -32,7 +32,7 @@ from loopforge.io.discord.client import Client, Talk, rights, whole
 from loopforge.io.discord.crowd import Crowd, Seat, channel_of, find, place_of
 from loopforge.io.discord.options import Options
 from loopforge.io.discord.threads import carrier
-from loopforge.io.discord.troubles import failed
+from loopforge.io.discord.troubles import failed, scrub
 from loopforge.io.reception import Reception
 from loopforge.runtime.ports import Clock
 
@@ -208,14 +208,27 @@ class Missed:
             await self._read(client, channel, after)
 
     async def _read(self, client: Client, channel: Talk, after: int) -> None:
-        count = 0
+        """Hear what was said after a message; before one that is heard in a thread, all was."""
+        most, missed = self._options.catch_up, list[discord.Message]()
         async for message in channel.history(
-            after=discord.Object(after), limit=self._options.catch_up, oldest_first=True
+            after=discord.Object(after), limit=most, oldest_first=False
         ):
-            await self._hear(client, message)
-            count += 1
-        if count == self._options.catch_up:
-            log.warning("more than %d messages were missed in %s", count, place_of(channel.id))
+            if message.id != channel.id and await self._moved(message.id):
+                break
+            missed.append(message)
+        if len(missed) == most:
+            log.warning("more than %d messages were missed in %s", most, place_of(channel.id))
+        for message in reversed(missed):
+            try:
+                await self._hear(client, message)
+            except (LedgerError, *FAILURES):
+                raise
+            except Exception as error:
+                log.critical("something missed on Discord was not heard: %s", scrub(repr(error)))
+
+    async def _moved(self, message: int) -> bool:
+        """Whether a message of a channel is the first line of a thread that was opened on it."""
+        return bool(await self._sessions.line(place_of(message), str(message)))
 
     async def _look_back(self, client: Client, channel: Talk, last: int, since: datetime) -> None:
         """Take in what became of the last lines that were heard: one call, and one for each gone.

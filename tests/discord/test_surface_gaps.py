@@ -1,0 +1,51 @@
+"""What was missed is found behind what was heard elsewhere, and behind what nobody can hear."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tests.discord.lodging import lodged, welcome
+from tests.discord.test_surface_threads import ANSWER, within
+from tests.discord.twin import Twin
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_lines_that_moved_hide_none(city: Twin, tmp_path: Path) -> None:
+    """However many lines of a channel were heard in threads, what was missed after them is read."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    few = replace(ANSWER, catch_up=2)
+    async with lodged(city, tmp_path, {maya: "maya"}, options=few) as home:
+        await city.say(ben, plaza, "a day")
+        await home.hears(plaza, "a day")
+        for n in range(3):
+            line = await city.say(ben, plaza, f"maya, hello {n}")
+            await city.until(lambda line=line: within(city, line) == ["Maya"])  # type: ignore[misc]
+            await home.delivered(line.id)
+    await city.say(ben, plaza, "a night")
+    async with lodged(city, tmp_path, {maya: "maya"}, options=few) as home:
+        await home.hears(plaza, "a day", "a night")
+
+
+async def test_one_that_cannot_be_heard_hides_none(city: Twin, tmp_path: Path) -> None:
+    """What fails with one message of a gap is logged, and the others are heard."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    private, broken = city.private(ben, maya), [KeyError("of no use")]
+
+    async def knock(platform: str, account: str, name: str) -> str | None:
+        if broken:
+            raise broken.pop()
+        return await welcome(platform, account, name)
+
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, private, "one")
+        await home.hears(private, "one")
+        await home.settled(private)
+        await home.delivered(private)
+    for text in ("two", "three"):
+        await city.say(ben, private, text)
+    async with lodged(city, tmp_path, {maya: "maya"}, knock=knock) as home:
+        await home.hears(private, "one", "three")
