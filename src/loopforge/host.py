@@ -368,7 +368,7 @@ async def watch(settings: Settings, say: Callable[[str], None]) -> int:
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, over.set)
-    async with hosted(settings, tell=say) as front:
+    async with hosted(settings, tell=partial(_tell, say)) as front:
         say(front.notice)
         await over.wait()
     return 0
@@ -401,7 +401,7 @@ async def converse(
         tail=0 if plain else settings.history_lines,
     )
     address = Address(settings.data, settings.host_socket)
-    tell = _aside if plain else None
+    tell = partial(_tell, _aside) if plain else None
     host = partial(hosted, settings, later=LATER, tell=tell)
     link = Link(address, host, person, clock, lasting=not plain)
     if plain:
@@ -416,6 +416,12 @@ async def converse(
     zone = ZoneInfo(settings.timezone)
     await run_terminal(link, zone=zone, largest=settings.file_limit_bytes)
     return 0
+
+
+def _tell(say: Callable[[str], None], line: str) -> None:
+    """Say a line where somebody may read it; a terminal that was closed disturbs nothing."""
+    with contextlib.suppress(OSError):
+        say(line)
 
 
 def _aside(line: str) -> None:
