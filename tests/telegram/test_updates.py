@@ -38,6 +38,26 @@ async def test_an_update_that_cannot_be_read(
     assert "secret" not in caplog.text
 
 
+async def test_a_command_that_cannot_be_done_at_once(
+    tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a busy ledger it is told again, and done then."""
+    maya = await city.bot("Maya", "maya_bot")
+    ana = await city.person("Ana", "ana")
+    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+        act, troubles = home.app.front.act, [LedgerBusy("busy")]
+
+        async def troubled(*given: Any, **more: Any) -> str:
+            if troubles:
+                raise troubles.pop()
+            return await act(*given, **more)
+
+        monkeypatch.setattr(home.app.front, "act", troubled)
+        await city.command(ana, maya, "stop")
+        (answer,) = await city.heard(await city.private(ana, maya), by=maya)
+    assert answer.text.startswith("Stopped.")
+
+
 async def test_a_line_that_cannot_be_kept_at_once(
     tmp_path: Path,
     twin: Twin,

@@ -38,6 +38,10 @@ class Crowd:
             del self._acted[next(iter(self._acted))]
         return True
 
+    def failed(self, place: str, message: int) -> None:
+        """Whoever acted on it could not: it may be tried again."""
+        self._acted.pop((place, message), None)
+
     def ours(self) -> list[int]:
         """The ids of our bots."""
         return [each.number for each in self._polls]

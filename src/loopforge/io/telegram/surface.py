@@ -197,7 +197,11 @@ class Telegram:
         if order is not None:
             if ear is poll or order.to:
                 here = inward.spot(message, ear.number)
-                await self._command(poll, here, by, order, message)
+                try:
+                    await self._command(poll, here, by, order, message)
+                except LedgerError:
+                    self._crowd.failed(spot.key, message.message_id)
+                    raise
             return
         if ear is not poll:
             return
