@@ -242,3 +242,22 @@ async def test_all_of_it_without_a_mouse(site: Town, crowd: Crowd) -> None:
     await keys.press("Escape")
     await keys.press("Escape")
     await expect(ben.page.locator("#scene-body .halted")).to_be_visible()
+
+
+async def test_a_long_line_stays_in_its_place(site: Town, crowd: Crowd) -> None:
+    """It scrolls in itself, no higher than the window, by keys too; nothing reaches out."""
+    ana = await owner_of(site, crowd, viewport={"width": 320, "height": 568})
+    room = await ana.makes_room("A long story", "maya")
+    person = next(iter((await site.app.front.scene(room)).people))[0]
+    text = "A word. " * 900 + "\n```\n" + "code\n```"
+    await site.app.front.hear(room, person, text, surface="terminal", source="")
+    words = ana.page.locator(".words.long")
+    await expect(words).to_be_visible()
+    box = await words.bounding_box()
+    assert box is not None
+    assert box["height"] <= 568
+    await words.focus()
+    await ana.page.keyboard.press("End")
+    await expect(words.locator("pre")).to_be_in_viewport()
+    assert not await ana.sideways()
+    assert await found(ana, RULES) == []
