@@ -128,7 +128,7 @@ async def test_long_answers(tmp_path: Path, twin: Twin, city: City) -> None:
     maya = await city.bot("Maya", "maya_bot")
     ana = await city.person("Ana", "ana")
     token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, script=lambda _: text, say_limit=20_000):
+    async with on_telegram(tmp_path, token, twin.base, script=lambda _: text):
         await city.say(ana, maya, "tell me all")
         chat = await city.private(ana, maya)
         parts = await city.heard(chat, by=maya, count=2)
