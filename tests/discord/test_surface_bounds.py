@@ -1,4 +1,4 @@
-"""What the rights of a channel mean for the threads that mates open in it, whatever broke off."""
+"""Threads that mates open: whose rights hold in them, who is in them, and what a restart keeps."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room import RightsSet
+from loopforge.core.room import RightsSet, Said, Titled
+from loopforge.core.words import Words
 from tests.discord.lodging import Lodging, lodged
-from tests.discord.test_surface_threads import ANSWER, OPEN, TALK, opened, within
+from tests.discord.test_surface_threads import ANSWER, OPEN, TALK, name_of, opened, within
 from tests.discord.twin import Twin
 from tests.discord.words import Person, Place
 
@@ -63,3 +64,20 @@ async def test_rights_hold_in_a_thread_that_nobody_knew_of(city: Twin, tmp_path:
         assert await home.said(line.id) == []
         await city.say(ann, line.id, "maya, hello")
         await city.until(lambda: within(city, line) == ["ben", "ann", "Maya"])
+
+
+async def test_a_second_title_after_a_restart(city: Twin, tmp_path: Path) -> None:
+    """A thread that bears its room's title bears the next one too, though the home began anew."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    line = None
+    for title in ("Slugs", "Snails"):
+        async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
+            if line is None:
+                line = await city.say(ben, plaza, "maya, hello")
+            else:
+                await city.say(ben, line.id, "maya, and now?")
+            await home.eventually(line.id, Said, 1 if title == "Slugs" else 2)
+            await home.settled(line.id)
+            titled = Titled(title=Words(title), by="room")
+            await home.app.rooms.add(await home.room(line.id), "", titled)
+            await city.until(lambda: name_of(city, line.id) == title)  # noqa: B023

@@ -44,6 +44,8 @@ NEEDED = {
     "send_messages_in_threads": "Send Messages in Threads",
 }
 """Permissions without which there is no thread in which a mate could answer."""
+ATTENDED = 500
+"""Rooms whose titles are listened for: those in which somebody spoke last."""
 NOWHERE = "A thread can be opened on a line in a text channel of a server."
 
 
@@ -85,7 +87,6 @@ class Threads:
         self._sessions, self._clock, self._options = reception.sessions, clock, options
         self._beginning: dict[int, asyncio.Event] = {}
         self._told: set[tuple[int, str]] = set()
-        self._names: dict[str, set[str]] = {}
         self._ears: dict[str, Ear] = {}
         self._branching = asyncio.Lock()
         self._tasks = Tasks()
@@ -346,26 +347,42 @@ class Threads:
 
     def _attend(self, room: str) -> None:
         """Listen for titles of a room that a thread of ours is part of."""
-        if room not in self._ears:
-            self._ears[room] = self._front.listen(room)
-            self._tasks.spawn(self._listen(room, self._ears[room]), f"titles of {room}")
+        ear = self._ears.pop(room, None)
+        if ear is None:
+            ear = self._front.listen(room)
+            self._tasks.spawn(self._listen(room, ear), f"titles of {room}")
+        self._ears[room] = ear
+        if len(self._ears) > ATTENDED:
+            self._ears.pop(next(iter(self._ears))).close()
 
     async def _listen(self, room: str, ear: Ear) -> None:
+        names = await self._given(room)
         async for what in ear:
             if isinstance(what, Event) and isinstance(what.body, Titled) and what.body.by == "room":
                 try:
-                    await self._entitle(room, thread_name(str(what.body.title)))
+                    await self._entitle(room, thread_name(str(what.body.title)), names)
                 except Exception as error:  # Discord takes two names in ten minutes
                     log.info("a thread keeps its name: %s", scrub(repr(error)))
 
-    async def _entitle(self, room: str, name: str) -> None:
-        """Let our threads that are part of a room bear this name, unless somebody named them."""
+    async def _given(self, room: str) -> set[str]:
+        """The name that the room's title gave its thread before this process was there."""
+        try:
+            state = await self._front.settings_of(room)
+        except LoopforgeError:
+            return set()
+        return {thread_name(str(state.title))} if state.titled_by == "room" else set()
+
+    async def _entitle(self, room: str, name: str, names: set[str]) -> None:
+        """Let our thread that a room began in bear this name, unless somebody named it.
+
+        `names` are those that it was given by us; the new one is added.
+        """
         for place, known in (await self._front.settings_of(room)).places.items():
             if not (place.startswith(PREFIX) and _of(place, room)):
                 continue
-            names = self._names.setdefault(place, {str(known.name)})
             thread = (await self._crowd.seat(place)).channel
-            if not isinstance(thread, discord.Thread) or thread.name not in names - {name}:
+            given = {*names, str(known.name)} - {name}
+            if not isinstance(thread, discord.Thread) or thread.name not in given:
                 continue
             owner = self._crowd.ours(thread.owner_id)
             mine = await find(owner, thread.id) if owner is not None else None
