@@ -217,7 +217,7 @@ async def test_a_mate_that_is_gone_takes_no_turn(tmp_path: Path) -> None:
         (home.path / "mates" / "zuzu.md").unlink()
         await home.rest()
         dropped = [e.body for e in await home.events() if isinstance(e.body, TurnDropped)]
-        assert [(body.mate, body.why) for body in dropped] == [("zuzu", "it is no longer here")]
+        assert [(body.mate, body.why) for body in dropped] == [("zuzu", "it cannot run")]
         assert "zuzu" not in await home.said()
 
 
