@@ -118,7 +118,7 @@ def test_a_place_that_nobody_spoke_in(run: Run) -> None:
     [
         ("commons", "#plaza", "is no place. A place is written like discord:4711"),
         ("commons", "discord:plaza", "is no place"),
-        ("nowhere", PLAZA.key, "There is no room called 'nowhere'."),
+        ("nowhere", PLAZA.key, "There is no room called 'nowhere'. `loopforge room list` names"),
     ],
 )
 def test_what_cannot_be_joined(run: Run, room: str, place: str, said: str) -> None:

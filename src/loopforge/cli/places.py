@@ -74,6 +74,8 @@ def join(context: typer.Context, room: Room, place: Place) -> None:
 
     async def work(app: App, sessions: Sessions) -> None:
         spot = await _spot(app, sessions, place)
+        if room not in await app.rooms.names():
+            raise Unknown(_unknown(room, app.settings.room))
         before = await sessions.known(place)
         if before == room:
             typer.echo(f"{spot.name} is part of {room} already.")
@@ -86,6 +88,15 @@ def join(context: typer.Context, room: Room, place: Place) -> None:
             typer.echo("It is a private talk: its person hears everything said in the room.")
 
     _run(context, work)
+
+
+def _unknown(room: str, own: str) -> str:
+    why = f"There is no room called {room!r}"
+    if room == own:
+        return (
+            f"{why} yet: it opens when somebody enters it, in the browser or by `loopforge chat`."
+        )
+    return f"{why}. `loopforge room list` names those there are."
 
 
 async def _spot(app: App, sessions: Sessions, key: str) -> Spot:
