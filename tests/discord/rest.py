@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -194,6 +194,8 @@ class Rest(Gateway):
                 return self._application(asked)
             case ["PATCH", "users", "@me"]:
                 return self._profile(asked)
+            case ["GET", "channels", _, "messages"] if "after" in asked.query:
+                return self._after(asked)
             case ["POST", "channels", channel, "messages"]:
                 return self._create(asked, int(channel))
             case ["POST", "channels", channel, "webhooks"]:
@@ -223,6 +225,12 @@ class Rest(Gateway):
             reason=asked.reason,
             message_content_access=approved,
         )
+
+    def _after(self, asked: Asked) -> Any:
+        """Discord gives those that came next; SimCord gives the newest of all that came."""
+        limit = int(asked.query.get("limit", 50))
+        query = {**asked.query, "limit": str(1 << 30)}
+        return self._dispatch_rest(replace(asked, query=query))[-limit:]
 
     def _application(self, asked: Asked) -> Any:
         assert asked.bot is not None
