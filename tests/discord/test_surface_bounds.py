@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room import RightsSet, Said, Titled
+from loopforge.core.room import (
+    ConversationEnded,
+    DefaultMateSet,
+    MateLeft,
+    RightsSet,
+    Said,
+    Titled,
+    Told,
+)
 from loopforge.core.words import Words
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.test_surface_threads import ANSWER, OPEN, TALK, name_of, opened, within
@@ -81,3 +89,43 @@ async def test_a_second_title_after_a_restart(city: Twin, tmp_path: Path) -> Non
             titled = Titled(title=Words(title), by="room")
             await home.app.rooms.add(await home.room(line.id), "", titled)
             await city.until(lambda: name_of(city, line.id) == title)  # noqa: B023
+
+
+async def test_a_thread_begins_once(city: Twin, tmp_path: Path) -> None:
+    """Whoever asks for a thread again, when the talk in it is over, changes nothing in there."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: "Slugs sleep.") as home:
+        await city.until(lambda: maya.commands.get(None))
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.delivered(plaza)
+        line, rights = city.lines(plaza)[-1], RightsSet(who="everyone", rights=("talk",))
+        await home.app.rooms.add(await home.room(plaza), "", rights)
+        await city.context(ben, maya, TALK, line)
+        room = await home.room(line.id)
+        await home.app.rooms.add(room, "", RightsSet(who="everyone", rights=()))
+        await home.app.rooms.add(room, "", ConversationEnded(why="asked"))
+        await city.context(ben, maya, TALK, line)
+        bodies = [event.body for event in await home.events(line.id)]
+        assert len([body for body in bodies if isinstance(body, Told)]) == 1
+        assert (await home.app.front.settings_of(room)).rights["everyone"].rights == ()
+
+
+async def test_who_is_in_a_thread_that_is_asked_for(city: Twin, tmp_path: Path) -> None:
+    """Not a mate that was sent out of the channel, also on its own line; else the default one."""
+    house, plaza, ben = city.bot("House"), city.channel("plaza"), city.person("ben")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await city.until(lambda: house.commands.get(None))
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.settled(plaza)
+        await home.delivered(plaza)
+        room, lines = await home.room(plaza), city.lines(plaza)
+        await home.app.rooms.add(room, "", MateLeft(mate="maya"), DefaultMateSet(mate="zuzu"))
+        told = await city.context(ben, house, TALK, lines[1])
+        other = await city.say(ben, plaza, "slugs sleep at night")
+        await home.hears(plaza, "maya, hello", "slugs sleep at night")
+        await city.context(ben, house, TALK, other)
+        await city.until(lambda: within(city, other) == ["Zuzu"])
+    assert told.text == "No mate is here by this bot."
+    assert len(opened(city)) == 1

@@ -216,9 +216,9 @@ class Front:
     async def branch(self, room: str, of: str, told: str = "") -> None:
         """A room begins where a line of another one (or of none, "") stands: its rights hold here.
 
-        `told` is what the room says of how it began. A room in which somebody spoke began before.
+        `told` is what the room says of how it began. A room that began once is left as it is.
         """
-        if (await self._rooms.state(room)).conversation:
+        if (await self._rooms.state(room)).began:
             return
         rights = (await self._rooms.state(of)).rights if of else {}
         bodies: list[RightsSet | ConversationBegan | Told] = [

@@ -88,8 +88,7 @@ class Threads:
         self._beginning: dict[int, asyncio.Event] = {}
         self._told: set[tuple[int, str]] = set()
         self._ears: dict[str, Ear] = {}
-        self._branching = asyncio.Lock()
-        self._tasks = Tasks()
+        self._branching, self._tasks = asyncio.Lock(), Tasks()
 
     async def close(self) -> None:
         """Name nothing any more."""
@@ -183,15 +182,18 @@ class Threads:
         self, message: discord.Message, channel: Talk, text: str, *, ours: bool
     ) -> tuple[str, ...]:
         """The mates that a line calls in a place, in the order in which it does."""
-        room = await self._sessions.known(place_of(channel.id))
-        state = await self._front.settings_of(room) if room else None
-        here = self._here(channel)
+        state, here = await self._state(channel), self._here(channel)
         found = [(mate, call.summons) for mate, call in address.named(address.plain(text), here)]
         answered = message.reference.resolved if message.reference is not None else None
         if ours and isinstance(answered, discord.Message):
             found.insert(0, (await self._author(answered, channel), "reply"))
         obeying = [mate for mate, call in found if mate in here and self._obeys(state, mate, call)]
         return tuple(dict.fromkeys(obeying))
+
+    async def _state(self, channel: Talk) -> RoomState | None:
+        """The room of a place; None if it has none."""
+        room = await self._sessions.known(place_of(channel.id))
+        return await self._front.settings_of(room) if room else None
 
     def _here(self, channel: object) -> dict[str, str]:
         """The names of the mates that are in a place."""
@@ -227,10 +229,7 @@ class Threads:
         channel = client.met(message.channel)
         if not isinstance(channel, discord.TextChannel):
             return NOWHERE
-        text = body_of(message, self._crowd, channel)
-        mates = await self._called(message, channel, text, ours=False)
-        author = await self._author(message, channel) if ours else ""
-        mates = (author,) if author else mates or self._crowd.mates_of(client.account)[:1]
+        mates = await self._asked(client, message, channel, ours=ours)
         if not mates:
             return "No mate is here by this bot."
         try:
@@ -246,6 +245,19 @@ class Threads:
         finally:
             self.begun(message.id)
         return f"The talk goes on in <#{thread.id}>."
+
+    async def _asked(
+        self, client: Client, message: discord.Message, channel: discord.TextChannel, *, ours: bool
+    ) -> tuple[str, ...]:
+        """Whose line it is, whom it calls, or who is there by this bot; nobody who was sent out."""
+        left = state.left if (state := await self._state(channel)) is not None else []
+        if ours and (author := await self._author(message, channel)):
+            return () if author in left else (author,)
+        text = body_of(message, self._crowd, channel)
+        called = await self._called(message, channel, text, ours=False)
+        here = tuple(m for m in self._crowd.mates_of(client.account) if m not in left)
+        chosen = state.default_mate if state is not None else ""
+        return called or ((chosen,) if chosen in here else here[:1])
 
     async def _tried(
         self,
@@ -373,10 +385,7 @@ class Threads:
         return {thread_name(str(state.title))} if state.titled_by == "room" else set()
 
     async def _entitle(self, room: str, name: str, names: set[str]) -> None:
-        """Let our thread that a room began in bear this name, unless somebody named it.
-
-        `names` are those that it was given by us; the new one is added.
-        """
+        """Let our thread bear this name, unless somebody named it; `names`: those it had of us."""
         for place, known in (await self._front.settings_of(room)).places.items():
             if not (place.startswith(PREFIX) and _of(place, room)):
                 continue
