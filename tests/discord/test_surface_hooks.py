@@ -84,6 +84,26 @@ async def test_where_no_face_can_be_had(city: Twin, tmp_path: Path, others: int)
     assert city.faults.left == []
 
 
+async def test_a_webhook_whose_making_fails_once(city: Twin, tmp_path: Path) -> None:
+    """What fails on Discord's side is tried with the next line; a call that broke off makes one."""
+    house, ben = city.bot("House"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    making = "POST /channels/*/webhooks"
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        city.faults.fail(making, 503)
+        for place, count in ((plaza, 2), (plaza, 4), (mall, 2)):
+            if place is mall:
+                city.faults.lose(making, carried=True)
+            await city.say(ben, place, f"maya, hello {count}")
+            await city.until(lambda place=place, n=count: len(city.lines(place)) == n)  # type: ignore[misc]
+            await home.delivered(place)
+    names = {hook.id: hook.name.split()[1:2] for hook in city.town.webhooks.values()}
+    spoke = [names[line.webhook] for line in city.lines() if line.webhook is not None]
+    assert spoke == [[], ["maya"], ["maya"]]
+    assert len(names) == 3
+    assert city.faults.left == []
+
+
 async def test_eight_webhooks_of_ours_at_most(city: Twin, tmp_path: Path) -> None:
     """Seven mates have a face of their own; the eighth speaks by the webhook that all share."""
     names = [f"m{n}" for n in range(8)]

@@ -195,8 +195,11 @@ class Hooks:
             if hook is None:
                 return await self._made(client, host, rack, label, name, face)
             rack.found[label] = await hook.edit(name=name, avatar=face)
-        except discord.RateLimited:
-            pass  # another time, then
+        except (aiohttp.ClientError, OSError):
+            self._racks.pop((client.id, host.id), None)  # it may have been made all the same
+            raise
+        except (discord.RateLimited, discord.DiscordServerError):
+            self._racks.pop((client.id, host.id), None)  # another time, then
         except discord.DiscordException as error:
             rack.refused.add(label)
             log.info("a mate's face was not taken for a webhook: %s", scrub(error))
