@@ -141,6 +141,8 @@ async def test_rights_go_along_with_a_link(home: Home) -> None:
     await home.app.linking.claim(await home.app.linking.offer_code(other.id), "discord", "1")
     cem = await people.meet("discord", "1", "Cem")
     assert cem.id == other.id
+    await front.hear(home.room, other.id, "stop", surface="web", source="1")
+    assert not await home.kinds("room.stopped")
     await front.arrive(home.room, cem.id, "Cem", "discord")
     await front.arrive(home.room, cem.id, "Cem", "discord")
     with pytest.raises(InputError, match="Yours were set apart, by /rights"):

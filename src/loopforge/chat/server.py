@@ -353,6 +353,9 @@ class Rooms:
                 return await self._ledger.event(known)
             if person not in state.people:
                 raise Unknown(f"You are not in the room {room!r}; enter it first.")
+            if gone_along := carried(state, person, self._people.same):
+                await self._add(stream, gone_along, f"person:{person}")
+                state = await self._known(room)
             names = {m: here.name if (here := self._mates.get(m)) else m for m in state.mates}
             stop = triggers.is_stop(text, names, called=called)
             heard = Heard(
