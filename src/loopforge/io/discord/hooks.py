@@ -117,7 +117,12 @@ class Hooks:
 
     async def by(self, channel: Talk, id: int) -> discord.Webhook | None:
         """The webhook of ours that said something in a channel; None if it is not ours, or gone."""
-        host = _host(channel)
+        await self._look(channel, id)
+        return self._bare.get(id)
+
+    async def _look(self, channel: Talk, id: int) -> bool:
+        """Look for a webhook of ours among a channel's; whether whoever was asked answered."""
+        host, told = _host(channel), True
         if id not in self._bare and host is not None:
             for client in self._crowd.clients():
                 seen = client.get_channel(host.id)
@@ -125,9 +130,10 @@ class Hooks:
                     async with self._locks[host.id]:
                         try:
                             await self._rack(client, seen)
-                        except discord.HTTPException as error:
+                        except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
                             log.info("a channel's webhooks were not told: %s", scrub(error))
-        return self._bare.get(id)
+                            told = False
+        return told
 
     def lost(self, hook: discord.Webhook) -> None:
         """It is gone; the next one who speaks there gets another."""
@@ -145,11 +151,15 @@ class Hooks:
             return True
         if hook is None or hook in self._others:
             return False
+        told = True
         for client in self._crowd.clients():
             channel = client.get_channel(message.channel.id)
-            if isinstance(channel, Talk) and await self.by(channel, hook) is not None:
-                return True
-        self._others.add(hook)
+            if isinstance(channel, Talk):
+                told = await self._look(channel, hook) and told
+                if hook in self._bare:
+                    return True
+        if told:
+            self._others.add(hook)
         return False
 
     def said(self, message: discord.Message) -> bool:
