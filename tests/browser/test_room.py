@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import re
 from collections.abc import AsyncIterator
@@ -10,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
 from loopforge.runtime.clock import SimClock
 from tests.browser.people import Crowd, Person, guest_of, owner_of
@@ -101,6 +102,21 @@ async def test_the_past_comes_as_one_scrolls_up(tmp_path: Path, crowd: Crowd) ->
         await ana.sees("line number 159")
 
 
+async def pressed(line: Locator, name: str) -> None:
+    """Press a button of a line: it stays in sight, though lines that come move it under the mouse."""
+    button = line.get_by_role("button", name=name)
+    await button.focus()
+    await button.click()
+
+
+async def unread(person: Person) -> int:
+    """Whether the front page has a count of unread lines at the room News."""
+    await person.opens("/")
+    door = person.page.locator(".door", has_text="News")
+    await expect(door).to_be_visible()
+    return await door.locator(".badge").count()
+
+
 async def test_answers_names_and_marks(site: Town, crowd: Crowd) -> None:
     """Replies quote, names are completed by keys alone, keep and spent stand on both pages."""
     ana = await owner_of(site, crowd)
@@ -109,13 +125,11 @@ async def test_answers_names_and_marks(site: Town, crowd: Crowd) -> None:
     await ben.says("what shall we drink?")
     line = await ana.sees("what shall we drink?")
 
-    await line.hover()
-    await line.get_by_role("button", name="Reply to ben").click()
+    await pressed(line, "Reply to ben")
     await expect(ana.page.locator("#replying")).to_contain_text("what shall we drink?")
     await ana.page.keyboard.press("Escape")
     await expect(ana.page.locator("#replying")).to_be_hidden()
-    await line.hover()
-    await line.get_by_role("button", name="Reply to ben").click()
+    await pressed(line, "Reply to ben")
     await ana.says("tea, of course")
     for each in (ana, ben):
         answer = await each.sees("tea, of course")
@@ -145,8 +159,7 @@ async def test_answers_names_and_marks(site: Town, crowd: Crowd) -> None:
     await ben.hears(handle.capitalize())
 
     for name, told in (("Keep", "kept in mind"), ("Spent", "may go first")):
-        await line.hover()
-        await line.get_by_role("button", name=name).click()
+        await pressed(line, name)
         for each in (ana, ben):
             await expect(each.line("what shall we drink?").locator(".marked")).to_have_text(told)
     await ben.page.reload()
@@ -222,13 +235,12 @@ async def test_news_is_counted_where_nobody_looks(site: Town, crowd: Crowd) -> N
     await ana.sees("are you there?")
     await expect(ana.page).to_have_title("(1) News · Loopforge")
     await expect(ana.page.locator("#fresh")).to_contain_text("1 new line")
-    async with ana.page.expect_response(re.compile("/seen$")):
-        await ana.page.locator("#fresh").click()
+    await ana.page.locator("#fresh").click()
     await expect(ana.line("are you there?")).to_be_in_viewport()
     await expect(ana.page).to_have_title("News · Loopforge")
-    await ana.opens("/")
-    await expect(ana.page.locator(".door", has_text="News")).to_be_visible()
-    await expect(ana.page.locator(".door", has_text="News").locator(".badge")).to_have_count(0)
+    async with asyncio.timeout(60):  # what was seen last is told while the page goes
+        while await unread(ana):
+            pass
 
 
 async def test_how_a_room_works_is_set_in_the_page(site: Town, crowd: Crowd) -> None:

@@ -39,9 +39,10 @@ import { compose } from "./composer.js";
     } catch { /* closed to us: nothing outlives a reload */ }
     return null;
   };
-  const post = (path, body) => fetch(base + path, {
+  const post = (path, body, keepalive = false) => fetch(base + path, {
     method: "POST",
     body,
+    keepalive,
     headers: { accept: "application/json", "x-csrftoken": window.loopforge.token() },
   });
   const fields = (values) => new URLSearchParams(values);
@@ -438,6 +439,12 @@ import { compose } from "./composer.js";
       } catch { /* the next line says it again */ }
     }, 1000);
   }
+  addEventListener("pagehide", () => { // who goes on at once has seen it, too
+    if (!noting) return;
+    clearTimeout(noting);
+    noting = 0;
+    post("/seen", fields({ seq: seen }), true).catch(() => {});
+  });
   addEventListener("focus", note);
   document.addEventListener("visibilitychange", note);
 
