@@ -40,9 +40,7 @@ import { compose } from "./composer.js";
     return null;
   };
   const post = (path, body, keepalive = false) => fetch(base + path, {
-    method: "POST",
-    body,
-    keepalive,
+    method: "POST", body, keepalive,
     headers: { accept: "application/json", "x-csrftoken": window.loopforge.token() },
   });
   const fields = (values) => new URLSearchParams(values);
@@ -51,7 +49,7 @@ import { compose } from "./composer.js";
     $("problem").hidden = !words;
   };
 
-  /* ---------------------------------------------------------------- lines */
+  /* ---------------------------------------- lines */
 
   const dayName = (day) => {
     const [y, m, d] = day.split("-").map(Number);
@@ -217,7 +215,7 @@ import { compose } from "./composer.js";
     arrange();
   }
 
-  /* ---------------------------------------------------------------- who is at it */
+  /* ---------------------------------------- who is at it */
 
   const thinking = new Map(), typists = new Map();
   const nameOf = (mate) => scene.querySelector(`[data-handle="${CSS.escape(mate)}"]`)?.dataset.name ?? mate;
@@ -275,7 +273,7 @@ import { compose } from "./composer.js";
     if (draft) $("signs").append(make("span", "sr", `${name} took back what they were saying. ${why ?? ""}`));
   }
 
-  /* ---------------------------------------------------------------- the stream */
+  /* ---------------------------------------- the stream */
 
   let source = null, wait = 1000, timer = 0, boot = "", alone = 0, over = false;
 
@@ -372,7 +370,7 @@ import { compose } from "./composer.js";
   addEventListener("pageshow", (event) => { if (event.persisted) connect(); });
   addEventListener("pagehide", () => source?.close());
 
-  /* ---------------------------------------------------------------- scrolling, history, unread */
+  /* ---------------------------------------- scrolling, history, unread */
 
   let stuck = true, stood = 0, fresh = 0, unread = 0, loading = false, seen = 0, told = 0;
   const toFoot = () => { log.scrollTop = log.scrollHeight; fresh = 0; };
@@ -431,20 +429,14 @@ import { compose } from "./composer.js";
     if (document.hidden || !document.hasFocus() || over) return;
     if (stuck && unread) { unread = 0; tell(); }
     if (noting || seen <= told) return;
-    noting = setTimeout(async () => {
-      noting = 0;
-      const upto = seen;
-      try {
-        if ((await post("/seen", fields({ seq: upto }))).ok) told = Math.max(told, upto);
-      } catch { /* the next line says it again */ }
-    }, 1000);
+    noting = setTimeout(saw, 1000);
   }
-  addEventListener("pagehide", () => { // who goes on at once has seen it, too
-    if (!noting) return;
-    clearTimeout(noting);
+  async function saw(keepalive) {
     noting = 0;
-    post("/seen", fields({ seq: seen }), true).catch(() => {});
-  });
+    const seq = seen, answer = await post("/seen", fields({ seq }), keepalive).catch(() => 0);
+    if (answer.ok) told = Math.max(told, seq); // else the next line says it again
+  }
+  addEventListener("pagehide", () => { if (noting) { clearTimeout(noting); saw(true); } });
   addEventListener("focus", note);
   document.addEventListener("visibilitychange", note);
 
@@ -485,7 +477,7 @@ import { compose } from "./composer.js";
   const desk = compose({ main, scene, drafts, text, saved, make, post, problem, gist, past,
     you, shown: (seq) => Boolean($(`l-${seq}`)), toFoot: () => { stuck = !past; toFoot(); } });
 
-  /* ---------------------------------------------------------------- clicks and keys */
+  /* ---------------------------------------- clicks and keys */
 
   async function act(button) {
     const line = button.closest(".line"), name = button.dataset.act;
@@ -535,7 +527,7 @@ import { compose } from "./composer.js";
   }
   narrow.addEventListener("change", () => { if (main.classList.contains("aside-open")) aside(false); });
 
-  /* ---------------------------------------------------------------- the panel */
+  /* ---------------------------------------- the panel */
 
   const sheet = $("sheet"), panel = $("panel");
   const htmx = () => new Promise((done, failed) => { // only some panels need it
@@ -584,7 +576,7 @@ import { compose } from "./composer.js";
     search(event.target);
   });
 
-  /* ---------------------------------------------------------------- begin */
+  /* ---------------------------------------- begin */
 
   lines.querySelectorAll("[data-seq]").forEach(equip);
   digest(lines);
