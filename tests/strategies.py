@@ -139,13 +139,14 @@ class Chronicle:
         reply_to: str = "",
         source: str = "",
         files: tuple[File, ...] = (),
+        surface: str = "terminal",
         after: float = 1.0,
     ) -> Event:
         """A person says a line."""
         body = Heard(
             person=person,
             text=self.words(text),
-            surface="terminal",
+            surface=surface,
             source=source,
             reply_to=reply_to,
             files=files,

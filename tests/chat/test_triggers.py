@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from loopforge.chat.state import RoomState, fold
 from loopforge.chat.triggers import REASONS, Thresholds, batches, weigh
@@ -199,6 +200,18 @@ def test_the_stronger_call_is_named() -> None:
 def test_everybody_mentioned_speaks() -> None:
     """@all is no general call but a mention of each, beyond the limit of speakers."""
     assert set(verdicts(heard("@all, your names please", mates=5)).values()) == {"speak"}
+
+
+@pytest.mark.parametrize("bell", ["@everyone", "@here", "@all"])
+def test_a_platforms_bell_calls_no_mate(bell: str) -> None:
+    """@everyone and @here ring the bells of people on a platform: mates weigh the line without."""
+    rung = heard(f"{bell} the server is down tonight", surface="discord:7")
+    assert rung == {
+        mate: replace(weight, line=rung[mate].line)
+        for mate, weight in heard("the server is down tonight", surface="discord:7").items()
+    }
+    named = heard(f"{bell}; maya, say something", surface="discord:7")
+    assert [mate for mate, verdict in verdicts(named).items() if verdict == "speak"] == ["maya"]
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,8 @@ def anything(value: Any, world: World) -> Any:
         made.setdefault("primary_guild", None)
     if "joined_at" in made and "premium_since" in made:
         made.setdefault("banner", None)
+    if "hoist" in made and "mentionable" in made:
+        made |= _tags(int(made["id"]), world)
     if "available_tags" in made:
         made = {**FORUM, **made}
     if "recipients" in made or "permission_overwrites" in made:
@@ -124,6 +126,12 @@ def anything(value: Any, world: World) -> Any:
     if "author" in made and "content" in made and "channel_id" in made:
         _message(made, world)
     return made
+
+
+def _tags(role: int, world: World) -> dict[str, Any]:
+    """Whose a role is: a bot's own says by which bot it came."""
+    bots = [bot for bot in world.bots.values() if bot.role == role]
+    return {"tags": {"bot_id": str(bots[0].id)}} if bots else {}
 
 
 def _message(made: dict[str, Any], world: World) -> None:

@@ -49,6 +49,18 @@ async def test_a_channel_is_quiet_unless_a_mate_is_called(city: Twin, tmp_path: 
     assert [line.by for line in city.lines(plaza)] == ["ben", "ben", "Maya"]
 
 
+async def test_everyones_bell_wakes_no_mate(city: Twin, tmp_path: Path) -> None:
+    """@everyone and @here in a channel are for people: they are heard, and no model is asked."""
+    maya, bram, ben = city.bot("Maya"), city.bot("Bram"), city.person("ben")
+    plaza, lines = city.channel("plaza"), ("@everyone the server is down tonight", "@here too")
+    async with lodged(city, tmp_path, {maya: "maya", bram: "merlin"}) as home:
+        for line in lines:
+            await city.say(ben, plaza, line)
+        await home.hears(plaza, *lines)
+        await home.settled(plaza)
+        assert home.models.asked == []
+
+
 async def test_a_reply_calls_the_mate_it_answers(city: Twin, tmp_path: Path) -> None:
     """Who answers a mate's message calls that mate, and the room knows which line it was."""
     maya, merlin = city.bot("Maya"), city.bot("Merlin")

@@ -49,3 +49,22 @@ async def test_one_that_cannot_be_heard_hides_none(city: Twin, tmp_path: Path) -
         await city.say(ben, private, text)
     async with lodged(city, tmp_path, {maya: "maya"}, knock=knock) as home:
         await home.hears(private, "one", "three")
+
+
+@pytest.mark.parametrize("by", ["user", "role"])
+async def test_a_mention_of_a_bot_that_is_not_back_yet(city: Twin, tmp_path: Path, by: str) -> None:
+    """A mention in a gap calls the mate of that bot, also where another bot of ours reads it first."""
+    aria, bram, ben = city.bot("Aria"), city.bot("Bram"), city.person("ben")
+    plaza, bots = city.channel("plaza"), {aria: "maya", bram: "merlin"}
+    mention = aria.mention if by == "user" else f"<@&{aria.role}>"
+    async with lodged(city, tmp_path, bots) as home:
+        await city.say(ben, plaza, "one")
+        await home.hears(plaza, "one")
+    await city.say(ben, plaza, f"{mention} second")
+    late = city.faults.hold("GET /users/@me", bot="Aria")
+    async with lodged(city, tmp_path, bots, wait=False) as home:
+        await late.reached.wait()
+        await home.hears(plaza, "one", "@Maya second")
+        late.release()
+        await home.delivered(plaza)
+        await city.until(lambda: city.lines(plaza)[-1].by == "Aria")

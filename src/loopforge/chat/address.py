@@ -15,7 +15,7 @@ from typing import NamedTuple
 from loopforge.chat.topics import folded, unspaced
 
 EVERYBODY = ("all", "everyone", "everybody", "mates", "here", "room")
-"""With an @ before it, each of these mentions everybody."""
+"""With an @ before it, each of these mentions everybody, but for where it rings people's bells."""
 
 QUESTION_MARKS = "?？؟\u037e"
 QUESTION_WORDS = frozenset({"who", "what", "when", "where", "why", "how", "which", "whose", "whom"})
@@ -53,6 +53,7 @@ _NOT_SAID = re.compile(
     r"|\bwww\.\S+",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
+_BROADCAST = re.compile(rf"(?<![\w+/-])@(?:{'|'.join(EVERYBODY)})(?!\w)")
 _BOT = re.compile(r"\A\s*@[\w-]+")
 _WORD = re.compile(r"[^\W_]+(?:['’\-‐][^\W_]+)*")
 
@@ -65,9 +66,14 @@ class Address(NamedTuple):
     end: int
 
 
-def plain(text: str) -> str:
-    """What a text says in the speaker's own words: no code, no quoted lines, no links; folded."""
-    return folded(_NOT_SAID.sub(" ", text))
+def plain(text: str, *, surface: str = "") -> str:
+    """What a text says in the speaker's own words: no code, no quoted lines, no links; folded.
+
+    On a platform (`surface` is a place there) @everyone and @here ring the bells of people, and
+    are said to no mate: they are left out.
+    """
+    said = folded(_NOT_SAID.sub(" ", text))
+    return _BROADCAST.sub(" ", said) if ":" in surface else said
 
 
 def named(text: str, names: Mapping[str, str]) -> list[tuple[str, Address]]:

@@ -225,7 +225,7 @@ class _Scene:
             for mate in state.mates
             if mate in mates and (self.from_person or mate != self.speaker)
         ]
-        self.text = "\n".join(plain(str(entry.text)) for entry in batch)
+        self.text = "\n".join(plain(str(entry.text), surface=entry.surface) for entry in batch)
         self.called = self._calls(batch)
         self.default = "" if self.called else self._default()
         self.addressed = bool(self.called or self.default)
@@ -340,7 +340,7 @@ class _Scene:
         calls: dict[str, _Called] = {}
         offset = 0
         for entry in batch:
-            text = plain(str(entry.text))
+            text = plain(str(entry.text), surface=entry.surface)
             author = self.state.authors.get(entry.reply_to, "")
             found = [(author.removeprefix("mate:"), _Called("reply", offset - 1))]
             names = {mate: self.mates[mate].name for mate in self.listeners}

@@ -65,7 +65,7 @@ class Crowd:
         self.accounts = tuple(accounts)
         self._mates = mates
         self._clients: dict[int, Client] = {}
-        self._users = {user_of(account.token) for account in accounts} - {0}
+        self._users = {user_of(account.token): account for account in accounts}
         self._states = [State(mates=account.mates) for account in accounts]
         self._changed = asyncio.Event()
         self._late: set[int] = set()
@@ -133,9 +133,14 @@ class Crowd:
         """The client that is this user; None for anybody else."""
         return next((client for client in self._clients.values() if client.id == user), None)
 
+    def users(self) -> dict[int, Account]:
+        """The users that are our bots, connected or not, each with its account."""
+        met = {client.id: client.account for client in self._clients.values()}
+        return {user: account for user, account in {**self._users, **met}.items() if user}
+
     def us(self, user: int) -> bool:
         """Whether this user is one of our bots, connected or not."""
-        return user in self._users or self.ours(user) is not None
+        return user in self.users()
 
     def applications(self) -> set[int]:
         """The ids of our applications, connected or not.
@@ -143,7 +148,7 @@ class Crowd:
         Since 2016 an application has the id of its bot; an older one's is known when it connects.
         """
         known = {each.application_id for each in self._clients.values() if each.application_id}
-        return known | self._users
+        return known | self.users().keys()
 
     def name(self, mate: str) -> str:
         """What a mate is called."""

@@ -272,8 +272,8 @@ class Inward:
 
     def _shared(self, message: discord.Message) -> bool:
         """Whether it mentions an account of ours that is there for several mates."""
-        met = [self._crowd.ours(user.id) for user in message.mentions]
-        return any(client is not None and client.account.shared for client in met)
+        ours = self._crowd.users()
+        return any(ours[user.id].shared for user in message.mentions if user.id in ours)
 
     async def _is_ours(self, message: discord.Message) -> bool:
         if self._crowd.us(message.author.id):

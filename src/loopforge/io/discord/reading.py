@@ -80,15 +80,13 @@ def _names(message: discord.Message, crowd: Crowd, channel: Talk, text: str) -> 
     users = {user.id: user.display_name for user in message.mentions}
     roles = {role.id: role.name for role in message.role_mentions}
     channels = {each.id: str(each.name) for each in message.channel_mentions}
-    guild = getattr(channel, "guild", None)
-    for client in crowd.clients():
-        mate = _called(crowd.mates_of(client.account), crowd, text)
-        if not mate:
-            continue
-        users[client.id] = crowd.name(mate)
-        mine = client.get_guild(guild.id) if guild is not None else None
-        if mine is not None and mine.self_role is not None:
-            roles[mine.self_role.id] = crowd.name(mate)
+    for user, account in crowd.users().items():
+        if mate := _called(crowd.mates_of(account), crowd, text):
+            users[user] = crowd.name(mate)
+    for role in [] if isinstance(channel, discord.DMChannel) else channel.guild.roles:
+        bot = role.tags.bot_id if role.tags is not None else None
+        if bot in users and crowd.us(bot):
+            roles[role.id] = users[bot]
     return Names(users, roles, channels)
 
 

@@ -183,7 +183,8 @@ class Threads:
     ) -> tuple[str, ...]:
         """The mates that a line calls in a place, in the order in which it does."""
         state, here = await self._state(channel), self._here(channel)
-        found = [(mate, call.summons) for mate, call in address.named(address.plain(text), here)]
+        said = address.plain(text, surface=PREFIX)
+        found = [(mate, call.summons) for mate, call in address.named(said, here)]
         answered = message.reference.resolved if message.reference is not None else None
         if ours and isinstance(answered, discord.Message):
             found.insert(0, (await self._author(answered, channel), "reply"))
@@ -218,8 +219,8 @@ class Threads:
             except Unknown:
                 return ""
             return body.mate if isinstance(body, Said) else ""
-        client = self._crowd.ours(message.author.id)
-        mates = self._crowd.mates_of(client.account) if client is not None else ()
+        account = self._crowd.users().get(message.author.id)
+        mates = self._crowd.mates_of(account) if account is not None else ()
         return mates[0] if len(mates) == 1 else ""
 
     # ------------------------------------------------------------ opening
