@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.app import open_ledger_of
 from loopforge.errors import HostTaken, LoopforgeError
 from loopforge.home import example, holder, lock_home, make_home, shipped_mates
 from loopforge.models.tiers import ladder
@@ -43,6 +45,27 @@ def test_data_is_private(tmp_path: Path) -> None:
     """Nobody else on the machine can read what was said."""
     make_home(tmp_path)
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
+async def test_what_is_private_is_so_at_every_start(tmp_path: Path) -> None:
+    """A folder that a volume or a backup made readable for all is closed off, files with it."""
+    home = tmp_path / "home"
+    for name in ("data/logs", "mates"):
+        (home / name).mkdir(0o755, parents=True)
+    private = [home / name for name in ("data", "mates", "loopforge.toml", "data/loopforge.db")]
+    settings = load_settings(home, environ={})
+    umask = os.umask(0o022)
+    try:
+        for _ in range(2):
+            make_home(home)
+            async with open_ledger_of(settings):
+                assert [path.stat().st_mode & 0o077 for path in private] == [0] * 4
+                for path in (home / "data").glob("*.db*"):
+                    assert path.stat().st_mode & 0o077 == 0, path
+            for path in private:
+                path.chmod(0o755)
+    finally:
+        os.umask(umask)
 
 
 def test_a_home_that_cannot_be_made_is_a_plain_error(tmp_path: Path) -> None:
@@ -91,6 +114,38 @@ def test_the_log_is_kept_in_the_home(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
     assert log.with_suffix(".log.1").stat().st_size == 5_000_001
     assert len(log.read_text().splitlines()) == 2
+
+
+def test_a_log_that_cannot_be_written_disturbs_nobody(tmp_path: Path) -> None:
+    """Without a file left to open, or with a full disk, nothing is raised or printed; it is counted."""
+    make_home(tmp_path)
+    code = (
+        "import logging, os, resource; from pathlib import Path\n"
+        "from loopforge.home import LOG, keep_log; from loopforge.settings import load_settings\n"
+        f"home = Path({str(tmp_path)!r})\n"
+        "def fill():\n"
+        "    taken = []\n"
+        "    while True:\n"
+        "        try: taken.append(os.open('/dev/null', os.O_RDONLY))\n"
+        "        except OSError: return taken\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)); log = logging.getLogger('loopforge')\n"
+        "settings = load_settings(home, environ={}); taken = fill(); keep_log(settings)\n"
+        "log.info('lost'); log.info('lost too'); [os.close(one) for one in taken]\n"
+        "log.info('there'); taken = fill(); log.info('open'); [os.close(one) for one in taken]\n"
+        "kept = next(one for one in logging.getLogger().handlers if one.name == LOG)\n"
+        "whole, kept.stream = kept.stream, open('/dev/full', 'w')\n"
+        "log.info('full'); log.info('full'); kept.stream = whole; log.info('again')"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stderr == ""
+    log = tmp_path / "data" / "logs" / "loopforge.log"
+    assert [line.split(": ")[1] for line in log.read_text().splitlines()] == [
+        "2 lines could not be written here",
+        "there",
+        "open",
+        "2 lines could not be written here",
+        "again",
+    ]
 
 
 def test_no_log_is_kept_without_a_home(tmp_path: Path) -> None:

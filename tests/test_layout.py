@@ -98,6 +98,7 @@ def test_every_import_is_declared() -> None:
         "google",
         "click",
         "httpx2",
+        "h11",
         "markupsafe",
     }
     assert packages - locked - through == set()

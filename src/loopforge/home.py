@@ -6,7 +6,8 @@
     scenarios/       your own scenarios for the factory
     data/            the database, files, logs: everything that is written while running
 
-Making a home never overwrites anything. Knows nothing of what runs in it.
+Making a home never overwrites anything. Data, mates and settings are closed to all but their owner,
+at every start anew. Knows nothing of what runs in it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import fcntl
 import json
 import os
 import re
+import stat
+import sys
 import textwrap
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import IO
@@ -72,9 +75,19 @@ def make_home(home: Path) -> list[Path]:
         for path, text in _contents(home, fresh_mates):
             if _put(path, text):
                 made.append(path)
+        _close_off(home)
     except OSError as error:
         raise LoopforgeError(f"The home {home} cannot be made: {error}.") from error
     return made
+
+
+def _close_off(home: Path) -> None:
+    """What may hold something private is for its owner alone, whoever made it and however."""
+    data = home / "data"
+    for path in (data, home / "mates", home / FILE, *data.glob("*.db*"), *data.glob("logs/*")):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & 0o077:
+            path.chmod(mode & 0o700)
 
 
 def _contents(home: Path, fresh_mates: bool) -> Iterator[tuple[Path, str]]:
@@ -154,21 +167,50 @@ def keep_log(settings: Settings) -> None:
     """Write what happens behind the scenes into data/logs, from `log_level` on.
 
     Of other libraries only warnings. A full file moves aside once, so there are never more than
-    two. As long as there is no home, nothing is kept.
+    two. As long as there is no home, nothing is kept. A line that cannot be written (no file left
+    to open, a full disk) is counted, and that is said with the next one that can.
     """
     import logging
 
     path = settings.data / "logs" / LOG
 
     class Log(logging.FileHandler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if settings.data.is_dir():
+        """Opens its file as soon as there is a home, and disturbs nobody who says something."""
+
+        missed = 0
+
+        def open(self) -> None:
+            if self.stream is None and settings.data.is_dir():
                 path.parent.mkdir(exist_ok=True)
-                super().emit(record)
+                self.stream = self._open()
+
+        def emit(self, record: logging.LogRecord) -> None:
+            try:
+                self.open()
+            except OSError:
+                self.missed += 1
+            if self.stream is None:
+                return
+            if lost := self.missed:
+                self.missed = 0
+                told = {"msg": f"{lost} lines could not be written here", "levelname": "WARNING"}
+                super().emit(logging.makeLogRecord({"name": __name__, **told}))
+                if self.missed:  # nor could this one
+                    self.missed = lost + 1
+                    return
+            super().emit(record)
+
+        def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+            if isinstance(sys.exc_info()[1], OSError):
+                self.missed += 1
+            else:
+                super().handleError(record)
 
     if path.exists() and path.stat().st_size > LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))
     handler = Log(path, encoding="utf-8", errors="backslashreplace", delay=True)
+    with suppress(OSError):
+        handler.open()
     handler.setFormatter(logging.Formatter(LOG_LINE))
     handler.name = LOG
     root = logging.getLogger()
@@ -177,6 +219,16 @@ def keep_log(settings: Settings) -> None:
         old.close()
     root.addHandler(handler)
     logging.getLogger("loopforge").setLevel(settings.log_level.upper())
+
+
+def open_log() -> None:
+    """Open the log, if one is kept, while there are files left to open."""
+    import logging
+
+    for each in logging.getLogger().handlers:
+        if each.name == LOG:
+            with suppress(OSError):
+                each.open()  # type: ignore[attr-defined]
 
 
 # ---------------------------------------------------------------- one host per home

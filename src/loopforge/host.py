@@ -28,8 +28,9 @@ from zoneinfo import ZoneInfo
 from loopforge.core.events import Event
 from loopforge.core.people import SignedIn
 from loopforge.errors import LoopforgeError, Unknown, Unreachable
-from loopforge.home import lock_home, make_home
+from loopforge.home import lock_home, make_home, open_log
 from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.runtime.files import raise_limit
 from loopforge.runtime.tasks import Tasks
 from loopforge.settings import Settings, rows
 from loopforge.web.port import bind, is_loopback
@@ -65,6 +66,8 @@ async def hosted(
     process is the host.
     """
     make_home(settings.home)
+    raise_limit()
+    open_log()
     with lock_home(settings.home):
         await asyncio.to_thread(importlib.import_module, "loopforge.app")
         from loopforge.app import open_app
@@ -197,7 +200,9 @@ class Pages:
         try:
             await self._app.stamp.clock.sleep(self._later)
             await asyncio.to_thread(_import)
+            from loopforge.runtime.files import most_open
             from loopforge.web.app import make_app
+            from loopforge.web.connections import Connections, room_for
             from loopforge.web.headers import guarded
             from loopforge.web.serve import Serving
 
@@ -205,7 +210,9 @@ class Pages:
             self._site = site
             secret, hosts = _secret(self._app), hosts_of(self._app.settings, self._address)
             asgi = await asyncio.to_thread(make_app, site, secret, hosts)
-            self._serving = Serving(guarded(asgi), self._found)
+            each = self._app.settings.web_connections
+            among = Connections(self._app.stamp.clock, most=room_for(most_open()), each=each)
+            self._serving = Serving(guarded(asgi), self._found, among)
             await self._serving.run()
         finally:
             self._over.set()

@@ -221,6 +221,14 @@ class Settings:
         "The web room",
         shown="made of host and port",
     )
+    web_connections: int = setting(
+        256,
+        "Connections that one address may hold at once, such as that of a class room or an office. "
+        "This machine's own, by which a proxy on it brings everybody, are not counted.",
+        "The web room",
+        least=8,
+        most=4_096,
+    )
     upload_limit_bytes: int = setting(
         5_000_000,
         "Largest file of any kind a person may give to a room in the browser, in bytes.",

@@ -10,6 +10,7 @@ Knows both dialects' settings; knows nothing of events.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -106,6 +107,7 @@ def _pool(size: int) -> dict[str, Any]:
 def _sqlite(url: URL, durability: Durability, patience: float, max_pages: int | None) -> Store:
     arguments = {"isolation_level": None, "timeout": patience, "check_same_thread": False}
     writer = create_engine(url, connect_args=arguments, **_pool(1))
+    _close_off(writer, Path(str(url.database)))
     reader = create_engine(
         url, connect_args=arguments, isolation_level="AUTOCOMMIT", **_pool(READERS)
     )
@@ -124,6 +126,16 @@ def _sqlite(url: URL, durability: Durability, patience: float, max_pages: int | 
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return Store(url=url, writer=writer, reader=reader)
+
+
+def _close_off(writer: Engine, path: Path) -> None:
+    """Let nobody but its owner read the file, from the moment SQLite would make it."""
+
+    @event.listens_for(writer, "do_connect")
+    def closed(*_: object) -> None:
+        with suppress(OSError):  # then SQLite says itself what is wrong
+            path.touch(0o600)
+            path.chmod(0o600)
 
 
 def _pragmas(engine: Engine, pragmas: tuple[str, ...]) -> None:
