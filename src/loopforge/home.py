@@ -23,10 +23,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from loopforge.errors import HostTaken, LoopforgeError
 from loopforge.settings import FILE, Row, Settings, rows
+
+if TYPE_CHECKING:
+    from loopforge.runtime.ports import Clock
 
 FOLDERS = ("mates", "prompts", "scenarios", "data")
 LOCK = "host.lock"
@@ -262,6 +265,15 @@ def holder(home: Path) -> int | None:
             return None if _lock(file) else _pid(path)
     except FileNotFoundError:
         return None
+
+
+def held_for(home: Path, clock: Clock) -> float:
+    """Seconds since a process last took this home; 0 if none ever did."""
+    try:
+        since = (home / "data" / LOCK).stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+    return clock.now().timestamp() - since
 
 
 def _lock(file: IO[str]) -> bool:

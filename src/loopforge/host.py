@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 import importlib
 import logging
+import os
 import signal
 import socket
 import sys
@@ -370,12 +371,16 @@ async def owner_link(settings: Settings, *, password: bool = False) -> str:
 
 
 async def watch(settings: Settings, say: Callable[[str], None]) -> int:
-    """Be the host without a terminal, until SIGTERM or SIGINT; the exit code."""
+    """Be the host, for terminals too, until SIGTERM or SIGINT; the exit code."""
+    from loopforge.io.address import Address
+    from loopforge.io.hall import Hall
+
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, over.set)
-    async with hosted(settings, tell=partial(_tell, say)) as front:
+    address = Address(settings.data, settings.host_socket)
+    async with hosted(settings, tell=partial(_tell, say)) as front, Hall(front, address):
         say(front.notice)
         await over.wait()
     return 0
@@ -396,10 +401,13 @@ async def converse(
     """
     from loopforge.io.address import Address
     from loopforge.io.link import Link, Person
+    from loopforge.io.screen import end_with
 
     make_home(settings.home)
-    clock = SystemClock()
-    plain = plain or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
+    clock, stdin = SystemClock(), _stdin()
+    plain = plain or as_json or not (os.isatty(stdin) and sys.stdout.isatty())
+    if os.isatty(stdin):
+        end_with(stdin)
     person = Person(
         client=SystemDice().bytes(6).hex(),
         room=room or (f"with-{mate}" if mate else settings.room),
@@ -414,7 +422,7 @@ async def converse(
     if plain:
         from loopforge.io.plain import run_plain
 
-        stdin, largest = sys.stdin.fileno(), settings.file_limit_bytes
+        largest = settings.file_limit_bytes
         return await run_plain(
             link, stdin, sys.stdout, sys.stderr, as_json=as_json, largest=largest
         )
@@ -423,6 +431,13 @@ async def converse(
     zone = ZoneInfo(settings.timezone)
     await run_terminal(link, zone=zone, largest=settings.file_limit_bytes)
     return 0
+
+
+def _stdin() -> int:
+    """Standard input; where it is closed, one that ends at once."""
+    if sys.stdin is None:
+        return os.open(os.devnull, os.O_RDONLY)
+    return sys.stdin.fileno()
 
 
 def _tell(say: Callable[[str], None], line: str) -> None:

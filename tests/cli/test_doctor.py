@@ -7,14 +7,16 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from loopforge.cli import main
-from loopforge.cli.doctor import Finding, examine, terminal
-from loopforge.home import lock_home, make_home
+from loopforge.cli.doctor import Finding, examine, host, terminal
+from loopforge.home import LOCK, lock_home, make_home
+from loopforge.settings import load_settings
 
 
 @pytest.fixture
@@ -215,10 +217,31 @@ def holding(home: Path) -> Iterator[Path]:
 
 
 def test_a_host_that_does_not_answer(holding: Path) -> None:
-    """A process that holds the home but serves nobody is named, with its number."""
-    finding = only(holding)
+    """A process that has held the home for long and serves nobody is named, with its number."""
+    os.utime(holding / "data" / LOCK, (0, 0))
+    (finding,) = host(load_settings(holding, environ={}), patience=0)
+    assert finding.state == "wrong"
     assert finding.check == "host"
     assert f"kill {os.getpid()}" in finding.mend
+
+
+def test_a_host_that_is_just_starting_is_healthy(holding: Path) -> None:
+    """A host that took the home a moment ago and has no door yet is said to be starting."""
+    assert not wrong(holding)
+    (finding,) = host(load_settings(holding, environ={}))
+    assert "is starting" in finding.said
+
+
+def test_a_host_that_ends_meanwhile_is_healthy(home: Path) -> None:
+    """A host that closed its door and holds the home still is waited for, until it has let go."""
+    with lock_home(home):
+        os.utime(home / "data" / LOCK, (0, 0))
+        found: list[Finding] = []
+        settings = load_settings(home, environ={})
+        asking = threading.Thread(target=lambda: found.extend(host(settings, patience=60)))
+        asking.start()
+    asking.join()
+    assert [(each.state, "nobody runs" in each.said) for each in found] == [("note", True)]
 
 
 def test_a_home_that_cannot_be_written(home: Path) -> None:

@@ -16,6 +16,7 @@ import re
 import shutil
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -39,6 +40,10 @@ STATES: dict[str, State] = {"ok": "ok", "warn": "note", "bad": "wrong"}
 """Of findings about accounts."""
 SCARCE = 200 * 1024 * 1024
 """Bytes of free disk below which a home is in danger."""
+STARTING = 120
+"""Seconds that a host may take to open its door: a long ledger, a slow machine."""
+CLOSING = 5.0
+"""Seconds that a host may go on holding its home after it closed its door."""
 NARROW, SHORT = 60, 12
 """Columns and rows a terminal should have for the room."""
 
@@ -372,21 +377,33 @@ def _visited(account: Account, roads: Roads | None) -> Sequence[Seen]:
 # ---------------------------------------------------------------- who runs it, who looks at it
 
 
-def host(settings: Settings) -> Iterator[Finding]:
-    """Whether a process runs this home, and whether terminals reach it."""
-    from loopforge.home import holder
+def host(settings: Settings, patience: float = CLOSING) -> Iterator[Finding]:
+    """Whether a process runs this home, and whether terminals reach it.
+
+    One that just begins, or just ends, is healthy: it is waited for, or said to begin.
+    """
+    from loopforge.home import held_for, holder
     from loopforge.io.address import Address
+    from loopforge.runtime.clock import SystemClock
 
     try:
         path = Address(settings.data, settings.host_socket).path()
     except BadSettings as error:
         yield Finding("host", "wrong", str(error), "Change host_socket in loopforge.toml.")
         return
-    process = holder(settings.home)
+    clock = SystemClock()
+    until = clock.ticks() + patience
+    while (process := holder(settings.home)) is not None and not (answers := _answers(path)):
+        if (held := held_for(settings.home, clock)) < STARTING or clock.ticks() > until:
+            break
+        time.sleep(0.1)
     if process is None:
         yield Finding("host", "note", "nobody runs this home now; `loopforge up` does.")
-    elif _answers(path):
+    elif answers:
         yield Finding("host", "ok", f"process {process} runs this home.")
+    elif held < STARTING:
+        said = f"process {process} took this home {held:.0f} s ago and is starting."
+        yield Finding("host", "note", said, "Ask the doctor again in a moment.")
     else:
         yield Finding(
             "host",

@@ -33,6 +33,10 @@ from loopforge.runtime.tasks import Tasks
 INDENT = "  "
 MARKS = ("bot", "late", "untrusted")
 """What --json says of a person's line where it holds."""
+CLOSES = (
+    "Nothing was typed, so this home closes again. `loopforge up --headless` keeps it open "
+    "without a terminal, until SIGTERM or ctrl+c."
+)
 
 
 class Plain:
@@ -163,11 +167,15 @@ class Plain:
     async def take(self, lines: AsyncIterator[Typed | Oversize]) -> None:
         """Say each line or do what it commands; then wait until the room has come to rest."""
         await self._in.wait()
+        empty = True
         async for line in lines:
+            empty = False
             if isinstance(line, Oversize):
                 self._miss(line.number, f"It has {line.size:,} bytes, which is too long.")
             elif not await self._line(line):
                 return await self._link.taken()
+        if empty and self._link.hosting:
+            self._notice(CLOSES)
         await self._link.settled()
         return await self._link.shown()
 

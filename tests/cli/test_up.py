@@ -1,0 +1,121 @@
+"""loopforge up, with a terminal, without one, and with one that goes away."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from loopforge.home import holder
+
+HOME = 'debounce_seconds = 0\nweb = false\n[tiers]\n' + "".join(
+    f'{n} = ["scripted"]\n' for n in range(1, 5)
+)
+GUARD = 120
+"""Seconds after which a test that hangs is given up; nothing rests on them."""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home whose mates answer at once."""
+    (tmp_path / "loopforge.toml").write_text(HOME)
+    return tmp_path
+
+
+def command(home: Path, *words: str) -> list[str]:
+    """A command of Loopforge for this home."""
+    return [sys.executable, "-m", "loopforge", "--home", str(home), *words]
+
+
+def run(home: Path, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    """What a command says, and how it ends."""
+    return subprocess.run(
+        command(home, *words), input=typed, capture_output=True, text=True, timeout=GUARD
+    )
+
+
+@contextmanager
+def served(home: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """A host that runs until the block ends, without a terminal; SIGTERM ends it well."""
+    process = subprocess.Popen(
+        command(home, "up", *words),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()  # the notice: all is open
+        yield process
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(GUARD) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_home_without_a_terminal_lets_terminals_in(home: Path) -> None:
+    """Beside `up --headless` a line through `chat` is answered, and the doctor finds all well."""
+    with served(home, "--headless") as host:
+        said = run(home, "chat", "--mate", "maya", typed="hello\n")
+        assert (said.returncode, said.stderr) == (0, "")
+        assert said.stdout.startswith("maya: ")
+        doctor = run(home, "doctor", "--json", "--offline")
+        (found,) = [each for each in json.loads(doctor.stdout) if each["check"] == "host"]
+        assert (found["state"], doctor.returncode) == ("ok", 0), doctor.stdout
+        assert f"process {host.pid} runs" in found["said"]
+
+
+def test_where_nobody_can_type_the_home_is_served(home: Path) -> None:
+    """`up` with /dev/null as its input, as `make run` in a container has it, serves and says so."""
+    with served(home) as host:
+        assert host.stderr is not None
+        assert "until SIGTERM or ctrl+c" in host.stderr.readline()
+        assert run(home, "chat", "--mate", "maya", typed="hello\n").stdout.startswith("maya: ")
+
+
+def test_input_that_ends_at_once_says_how_a_home_stays(home: Path) -> None:
+    """An empty pipe closes the home again, and says what would have kept it open."""
+    done = run(home, "up")
+    assert done.returncode == 0
+    assert "`loopforge up --headless` keeps it open" in done.stderr
+    assert "--headless" not in run(home, "up", typed="hello\n").stderr
+
+
+def test_closed_input_ends_a_talk_well(home: Path) -> None:
+    """A terminal whose input is closed from the start has nothing to say, and that is no error."""
+    line = ["sh", "-c", 'exec "$@" <&-', "sh", *command(home, "chat", "--mate", "maya")]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=GUARD)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("form", [(), ("--plain",)], ids=["screen", "plain"])
+def test_closing_its_window_ends_it(home: Path, form: tuple[str, ...]) -> None:
+    """Under a program that keeps the hang-up to itself, as make does, the home ends all the same."""
+    leader, window = pty.fork()
+    if not leader:
+        keeps = ["env", "TERM=xterm-256color", "bash", "-c", 'trap : HUP; "$@"; :', "bash"]
+        os.execvp("env", [*keeps, *command(home, "up", *form)])
+    with os.fdopen(window, "rb", buffering=0) as screen:
+        while not (home / "data" / "host.sock").exists():
+            if select.select([screen], [], [], 0.1)[0]:
+                assert screen.read(1 << 16)
+        host = holder(home)
+        assert host
+        watched = os.pidfd_open(host)
+    ended, _, _ = select.select([watched], [], [], GUARD)
+    os.close(watched)
+    if not ended:
+        os.kill(host, signal.SIGKILL)
+    os.waitpid(leader, 0)
+    assert ended, "it lives on"
