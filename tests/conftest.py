@@ -1,4 +1,4 @@
-"""What every test shares: asyncio as the loop, how tests are spread, and how often they are tried.
+"""What every test shares: asyncio as the loop, and how tests are spread.
 
 Crash tests kill processes and count; model tests hold the embedded model in memory (hosts that are
 killed while it answers are among them); browser tests share one Chromium. Each kind stays in one
@@ -7,9 +7,9 @@ own is in that one: the drills of deliveries wait more than they work, and run b
 Groups begin first, those that take minutes before the others, so that at the end no worker waits long
 for another: what is left by then are single tests.
 
-A test that fails is tried once more, and the summary says so loudly, with the first failure whole:
-a change is not held up by a machine that stalled, and nothing is hidden. Crash tests get no second
-try: a line that was lost once is a fact, however rarely it happens.
+Nothing is tried twice: what needs a second try is a defect of the test or of the program. No test
+rests on a span of time by the clock on the wall; a time-out only keeps one that hangs from holding up
+all, and is a minute or more.
 
 Property tests try the same few examples each time, so that a change is judged by what it changes
 and CI is quick. `make patient` (the profile "patient") tries fresh ones, and a thousand each.
@@ -57,11 +57,9 @@ def anyio_backend() -> str:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep each kind in one worker; try again what fails, but for crash tests and a debugger."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep each kind in one worker."""
     for item in items:
-        if not item.get_closest_marker("crash") and not config.getoption("usepdb"):
-            item.add_marker(pytest.mark.flaky(reruns=1))
         kind = _kind(item)
         if kind and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(kind))
@@ -96,8 +94,7 @@ HEAD = f"{'phase':<22}{'kills':>7}{'lines':>7}{'answers':>9}{'lost':>6}{'duplica
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what needed a second try, and what the crash tests counted, in whichever process."""
-    _second_tries(terminalreporter)
+    """Print what the crash tests counted, in whichever process."""
     reports = [r for kind in ("passed", "failed") for r in terminalreporter.getreports(kind)]
     lines = [text for r in reports for name, text in r.user_properties if name == "crash"]
     if lines:
@@ -105,21 +102,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(HEAD)
         for line in sorted(map(str, lines)):
             terminalreporter.write_line(line)
-
-
-def _second_tries(terminalreporter: pytest.TerminalReporter) -> None:
-    first = {report.nodeid: report for report in terminalreporter.getreports("rerun")}
-    if not first:
-        return
-    again = {r.nodeid for kind in ("failed", "error") for r in terminalreporter.getreports(kind)}
-    terminalreporter.section("needed a second try", sep="!", red=True, bold=True)
-    for nodeid, report in sorted(first.items()):
-        if nodeid not in again:
-            terminalreporter.section(nodeid, sep="_", red=True)
-            terminalreporter.write_line(report.longreprtext)
-            for title, text in report.sections:
-                terminalreporter.section(title, sep="-")
-                terminalreporter.write_line(text)
-    for nodeid in sorted(first):
-        became = "failed again" if nodeid in again else "passed then, failed before"
-        terminalreporter.write_line(f"SECOND TRY {nodeid} ({became})", red=True)

@@ -17,7 +17,7 @@ import pytest
 
 from loopforge.home import holder
 
-HOME = 'debounce_seconds = 0\nweb = false\n[tiers]\n' + "".join(
+HOME = "debounce_seconds = 0\nweb = false\n[tiers]\n" + "".join(
     f'{n} = ["scripted"]\n' for n in range(1, 5)
 )
 GUARD = 120
