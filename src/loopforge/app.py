@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +50,7 @@ from loopforge.mates.workshop import Workshop
 from loopforge.models.listing import Desk
 from loopforge.models.local import Embedded
 from loopforge.models.router import Patience, TieredModels
+from loopforge.models.servers import Catalogues
 from loopforge.models.tiers import Limits, Tiers, read_tiers
 from loopforge.models.unasked import Unasked
 from loopforge.people.accounts import Accounts
@@ -186,15 +188,19 @@ async def open_ledger_of(
         await ledger.close()
 
 
-def tiers_of(settings: Settings) -> Tiers:
-    """The ladder of models that the settings and the keys at hand give."""
+def tiers_of(settings: Settings, catalogues: Catalogues = {}) -> Tiers:  # noqa: B006
+    """The ladder of models that the settings and the keys at hand give.
+
+    `catalogues` are what servers of one's own said they have, by address.
+    """
     limits = Limits(
         first_token_seconds=settings.model_first_token_seconds,
         total_seconds=settings.model_total_seconds,
         embedded=settings.embedded_model,
         embedded_window=settings.embedded_context,
+        model=settings.server_model,
     )
-    return read_tiers(settings.models, settings.tiers, settings.keys, limits)
+    return read_tiers(settings.models, settings.tiers, settings.keys, limits, catalogues)
 
 
 def open_models(
@@ -210,6 +216,7 @@ def open_models(
             dice, window=settings.embedded_context, threads=settings.embedded_threads
         ),
         pictures=pictures,
+        read=partial(tiers_of, settings),
     )
 
 
@@ -238,6 +245,7 @@ async def open_app(
         if models is None:
             models = tiered = open_models(settings, clock, dice, artifacts)
             stack.push_async_callback(tiered.close)
+            await tiered.learn()
             if wake:
                 tiered.preload()
         if wake:
@@ -350,7 +358,7 @@ def _wired(
         forgetting=forgetting,
         chronicle=chronicle,
         usage=usage,
-        desk=Desk(models, tiers_of(settings), settings.keys),
+        desk=Desk(models, partial(tiers_of, settings), settings.keys),
         deliveries=deliveries,
         house=house,
         air=air,

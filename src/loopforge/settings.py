@@ -174,6 +174,13 @@ class Settings:
         most=0.95,
     )
 
+    server_model: str = setting(
+        "",
+        "Which of its models the server at OPENAI_BASE_URL or LITELLM_BASE_URL is asked for.",
+        "Models",
+        shown="the first that talks",
+        variable="OPENAI_MODEL",
+    )
     model_first_token_seconds: float = setting(
         60.0, "Longest wait for the first word of a model's answer.", "Models", least=0.1, most=3600
     )

@@ -27,7 +27,8 @@ HOUSE = {
 
 def desk(keys: dict[str, str], **models: object) -> Desk:
     """A desk over what these keys and tables give."""
-    return Desk(Unasked(), read_tiers(models, {"1": ["house"]} if models else {}, keys), keys)
+    tiers = read_tiers(models, {"1": ["house"]} if models else {}, keys)
+    return Desk(Unasked(), lambda: tiers, keys)
 
 
 def test_without_keys_the_embedded_model_stands_first_and_is_announced() -> None:
@@ -68,7 +69,7 @@ def test_no_value_of_a_key_is_listed() -> None:
 async def test_a_model_that_answers() -> None:
     """It is asked once; what it said and how long it took are shown."""
     async with routed("a", "b") as (server, models, _):
-        found = await Desk(models, models.tiers, {}).check("b")
+        found = await Desk(models, lambda: models.tiers, {}).check("b")
         assert (found.well, found.said, who(server)) == (True, "Hello, ana!", ["b"])
 
 
@@ -76,7 +77,7 @@ async def test_a_model_that_fails_is_not_stood_in_for() -> None:
     """It is asked once, no other model is, and the error is shown without the key."""
     async with routed("a", "b") as (server, models, _):
         server.does(Behaviour(status=401, body='{"error": {"message": "sk-sesame is no key"}}'))
-        found = await Desk(models, models.tiers, {}).check("a")
+        found = await Desk(models, lambda: models.tiers, {}).check("a")
         assert (found.well, who(server)) == (False, ["a"])
         assert "is no key" in found.said
         assert "sesame" not in found.said
@@ -85,7 +86,7 @@ async def test_a_model_that_fails_is_not_stood_in_for() -> None:
 async def test_a_model_that_answers_again_rests_no_longer() -> None:
     """A failed check puts nobody to rest; a good one wakes a model that rests."""
     async with routed("a", "b") as (server, models, _):
-        there = Desk(models, models.tiers, {})
+        there = Desk(models, lambda: models.tiers, {})
         server.does(BROKEN, FINE)
         assert not (await there.check("a")).well
         assert (await ask(models)).model == "a"
@@ -98,7 +99,7 @@ async def test_a_model_that_answers_again_rests_no_longer() -> None:
 async def test_a_model_that_cannot_be_used_says_why() -> None:
     """What it needs; one that nobody knows does not exist."""
     async with routed("a") as (server, models, _):
-        there = Desk(models, models.tiers, {})
+        there = Desk(models, lambda: models.tiers, {})
         assert "needs ANTHROPIC_API_KEY" in (await there.check("claude")).said
         with pytest.raises(Unknown):
             await there.check("nobody")

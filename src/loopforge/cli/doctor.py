@@ -3,7 +3,7 @@
 Each examination gives findings; a finding is right, wrong, or a note. It changes nothing. An
 examination that cannot be made, because an earlier one found the ground missing, is left out.
 The only ones who are asked over the network are the platforms that mates are connected to, and
-`--offline` leaves that out.
+servers of one's own for their lists of models; `--offline` leaves that out.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def command(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Do not ask Discord and Telegram about accounts.")
+        bool,
+        typer.Option("--offline", help="Ask neither Discord nor Telegram, nor any model's server."),
     ] = False,
 ) -> None:
     """Say what is missing or wrong, and how to mend it. Exits with 1 if anything is."""
@@ -100,8 +101,8 @@ def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[Find
         folder,
         disk,
         database,
-        models,
-        mates,
+        partial(models, offline=offline),
+        partial(mates, offline=offline),
         prompts,
         partial(accounts, offline=offline),
         host,
@@ -219,17 +220,19 @@ def database(settings: Settings) -> Iterator[Finding]:
 # ---------------------------------------------------------------- who thinks
 
 
-def models(settings: Settings) -> Iterator[Finding]:
-    """The embedded model, the keys, and which tiers they serve."""
+def models(settings: Settings, *, offline: bool = False) -> Iterator[Finding]:
+    """The embedded model, the keys, what servers of one's own have, and which tiers they serve."""
     if settings.embedded_model:
         yield from embedded()
     if settings.keys:
         yield Finding("keys", "ok", ", ".join(f"{name} is set" for name in sorted(settings.keys)))
     try:
-        tiers = _tiers(settings)
+        tiers = _tiers(settings, offline=offline)
     except BadSettings as error:
         yield Finding("models", "wrong", str(error), "Correct it; see docs/adding-models.md.")
         return
+    for note in tiers.notes():
+        yield Finding("models", note.state, note.said, note.mend)
     if not tiers.models:
         yield Finding(
             "models",
@@ -260,14 +263,24 @@ def embedded() -> Iterator[Finding]:
     yield Finding("embedded model", "ok", f"{file.stem}, {size:.0f} MB.")
 
 
-def _tiers(settings: Settings) -> Tiers:
-    from loopforge.models.tiers import Limits, read_tiers
+def _tiers(settings: Settings, *, offline: bool) -> Tiers:
+    """The tiers, with what servers of one's own say they have, unless nobody is to be asked."""
+    from loopforge.app import tiers_of
+    from loopforge.models.catalogue import fetch
 
-    limits = Limits(embedded=settings.embedded_model)
-    return read_tiers(settings.models, settings.tiers, settings.keys, limits)
+    tiers = tiers_of(settings)
+    if offline or not tiers.servers:
+        return tiers
+
+    async def asked() -> Tiers:
+        found = await asyncio.gather(*(fetch(one.address, one.key) for one in tiers.servers))
+        addresses = [one.address for one in tiers.servers]
+        return tiers_of(settings, dict(zip(addresses, found, strict=True)))
+
+    return asyncio.run(asked())
 
 
-def mates(settings: Settings) -> Iterator[Finding]:
+def mates(settings: Settings, *, offline: bool = False) -> Iterator[Finding]:
     """Every mate file: its flaws by line, and whether the model it wants can be had."""
     from loopforge.mates.roster import Roster
 
@@ -276,7 +289,7 @@ def mates(settings: Settings) -> Iterator[Finding]:
         yield Finding("mates", "wrong", f"{problem}.", "Correct it; that applies at once.")
     there = roster.mates().values()
     for mate in there:
-        if mate.model and (why := _objection(settings, mate.model)):
+        if mate.model and (why := _objection(settings, mate.model, offline=offline)):
             mend = "Choose another in its file, or set that; its tier's models answer meanwhile."
             yield Finding("mates", "wrong", f"{mate.handle} wants {mate.model}: {why}.", mend)
     if there:
@@ -286,9 +299,9 @@ def mates(settings: Settings) -> Iterator[Finding]:
         yield Finding("mates", "wrong", "nobody can talk.", "`loopforge mate new NAME` makes one.")
 
 
-def _objection(settings: Settings, model: str) -> str:
+def _objection(settings: Settings, model: str, *, offline: bool) -> str:
     try:
-        return _tiers(settings).objection(model)
+        return _tiers(settings, offline=offline).objection(model)
     except BadSettings:
         return ""  # found already
 

@@ -86,12 +86,16 @@ class Asked(Struct, frozen=True, tag="turn.asked", kw_only=True, omit_defaults=T
 
 
 class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One try at one model: what came of it, how long it took (milliseconds), the raw error."""
+    """One try at one model: what came of it, how long it took (milliseconds), the raw error.
+
+    `cause` is why there is no answer, as in core/trouble.py.
+    """
 
     model: str
     outcome: str
     took: int = 0
     detail: Words = public("")
+    cause: str = ""
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):

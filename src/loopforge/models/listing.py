@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.core.policy import AnswerOutcome
 from loopforge.errors import Unknown
 from loopforge.models.places import PLACES, is_open
 from loopforge.models.router import TieredModels
+from loopforge.models.servers import Note
 from loopforge.models.spec import ModelSpec
 from loopforge.models.tiers import Tiers
 from loopforge.runtime.ports import ModelReply, Models, Question, Route
@@ -79,13 +81,37 @@ class Sounded(Struct, frozen=True, kw_only=True):
 
 
 class Desk:
-    """The models of a home, for its owner. `keys` are the variables of services, with values."""
+    """The models of a home, for its owner. `keys` are the variables of services, with values.
 
-    def __init__(self, models: Models, tiers: Tiers, keys: Mapping[str, str]) -> None:
-        self._models, self._tiers = models, tiers
+    `read` gives the tiers where `models` has none of its own.
+    """
+
+    def __init__(self, models: Models, read: Callable[[], Tiers], keys: Mapping[str, str]) -> None:
+        self._models = models
+        self._fixed = None if isinstance(models, TieredModels) else read()
         self._keys = {name: bool(value) for name, value in keys.items()}
         self._open = {name: is_open(name, keys) for name in PLACES}
         self._secrets = [value for value in keys.values() if len(value) > 5]
+
+    @property
+    def _tiers(self) -> Tiers:
+        """As they stand now: what servers of one's own have may change."""
+        if isinstance(self._models, TieredModels):
+            return self._models.tiers
+        assert self._fixed is not None
+        return self._fixed
+
+    async def look(self) -> None:
+        """Ask the servers of one's own anew which models they have."""
+        if isinstance(self._models, TieredModels):
+            await self._models.learn(anew=True)
+
+    def notes(self) -> list[Note]:
+        """How matters stand with each server of one's own."""
+        return [
+            replace(note, said=self._hidden(note.said), mend=self._hidden(note.mend))
+            for note in self._tiers.notes()
+        ]
 
     @property
     def keyless(self) -> bool:
@@ -142,7 +168,7 @@ class Desk:
 
     async def check(self, name: str) -> Sounded:
         """Ask one model to say hello, once. Raises Unknown if there is no such model."""
-        if name not in self._tiers.models and name not in self._tiers.missing:
+        if not self._tiers.known(name) and name not in self._tiers.missing:
             raise Unknown(f"There is no model {name!r}.")
         try:
             async with asyncio.timeout(LONGEST):

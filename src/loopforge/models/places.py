@@ -6,7 +6,7 @@ Knows nothing of tiers. Base URLs are as the services document them (November 20
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -173,26 +173,36 @@ def way(name: str, id: str, keys: Mapping[str, str]) -> Way:
     return Way(place=place, base_url=base.rstrip("/"), key=Secret(key), id=id)
 
 
-def find_way(name: str, at: Mapping[str, str], keys: Mapping[str, str]) -> Way | None:
-    """The first open way to a model that is known by these ids `at` these places.
+def find_way(
+    name: str,
+    at: Mapping[str, str],
+    keys: Mapping[str, str],
+    has: Callable[[str, str], bool] = lambda _place, _id: True,
+) -> tuple[str, Way] | None:
+    """The first open way to a model that is known by these ids `at` these places, and its place.
 
     Its native protocol first (Anthropic, Google), then a gateway, which is asked for the model by
-    its plain name unless `at` says another, then its places in their order.
+    its plain name unless `at` says another, then its places in their order. `has` says whether a
+    gateway may have the model of this id.
     """
     native = [place for place in at if PLACES[place].provider != "openai"]
     for place in (*native, *GATEWAYS, *at):
-        if is_open(place, keys):
-            known = _known_as(keys) if place == "server" else place
-            return way(place, at.get(known, name), keys)
+        known = (known_as(keys) or "openai") if place == "server" else place
+        id = at.get(known, name)
+        if is_open(place, keys) and (place not in GATEWAYS or has(place, id)):
+            return place, way(place, id, keys)
     return None
 
 
-def _known_as(keys: Mapping[str, str]) -> str:
-    """Which place OPENAI_BASE_URL really names, so that its ids are used; "openai" if none."""
-    host = keys.get("OPENAI_BASE_URL", "").partition("://")[2].partition("/")[0]
-    return next(
-        (name for name, place in PLACES.items() if host and host in place.base_url), "openai"
-    )
+def known_as(keys: Mapping[str, str]) -> str:
+    """Which place OPENAI_BASE_URL really names, so that its ids are used; "" if none."""
+    return place_of(keys.get("OPENAI_BASE_URL", ""))
+
+
+def place_of(address: str) -> str:
+    """The service that is reached at an address; "" for a server of one's own."""
+    host = address.partition("://")[2].partition("/")[0]
+    return next((name for name, place in PLACES.items() if host and host in place.base_url), "")
 
 
 def openers(at: Sequence[str]) -> str:

@@ -88,7 +88,18 @@ class Provider:
             return self._wire
 
     async def attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
-        """Ask once. Cancelling closes the connection at once."""
+        """Ask once. Cancelling closes the connection at once.
+
+        A server that does not take the form of the answer is asked for it in the prompt, from now
+        on; that the form was refused costs no try.
+        """
+        tried = await self._attempt(question, hear)
+        if tried.formless and question.schema is not None and self.spec.structured:
+            self.spec = replace(self.spec, structured=False)
+            tried = await self._attempt(question, hear)
+        return tried
+
+    async def _attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
         try:
             wire = await self.ready()
         except Exception as error:
@@ -118,8 +129,8 @@ class Provider:
 
     def _late(self, heard: Heard) -> Fault:
         if heard.first is None:
-            return Fault("timed_out", "no word came in time", again=True)
-        return Fault("timed_out", "the answer did not end in time", ours=True)
+            return Fault("timed_out", "no word came in time", again=True, cause="silent")
+        return Fault("timed_out", "the answer did not end in time", ours=True, cause="endless")
 
     async def _read(
         self, wire: Wire, question: Question, hear: Callable[[str], None], heard: Heard
@@ -202,6 +213,8 @@ class Provider:
             wait=fault.wait,
             lasting=fault.lasting,
             ours=fault.ours,
+            cause=fault.cause,
+            formless=fault.formless,
         )
 
     def _judge(
@@ -212,9 +225,11 @@ class Provider:
         if finish == "content_filter":
             return Fault("refused", _refusal(heard) or "stopped by the provider's filter"), None
         if finish == "error":
-            return Fault("failed", f"the model broke off: {_details(heard)}"), None
+            told = f"the model broke off: {_details(heard)}"
+            return Fault("failed", told, cause="broken"), None
         if finish is None and "finish_reason" not in _details(heard):
-            return Fault("failed", "the stream ended before the answer did", again=True), None
+            told = "the stream ended before the answer did"
+            return Fault("failed", told, again=True, cause="cut"), None
         if question.schema is None:
             if heard.text.strip():
                 cut = "cut off at max_tokens" if finish == "length" else ""

@@ -4,6 +4,8 @@
 
 Every try stands in the reply's `attempts`. Refusals and malformed answers are answers of a kind:
 they go to the policy, and nothing is tried again. Nor is anything once words were heard.
+What a server of one's own has is asked of it before the first question, again as long as it does
+not tell, and anew when it does not know a model that it had.
 Knows nothing of protocols (provider.py), of how models are found (tiers.py), nor of rooms.
 """
 
@@ -18,11 +20,13 @@ from msgspec import Struct
 from loopforge.core.events import Attempt
 from loopforge.core.words import Words
 from loopforge.errors import Unknown
+from loopforge.models.catalogue import Catalogue, fetch
 from loopforge.models.counting import Counter
 from loopforge.models.local import Embedded, Local
 from loopforge.models.provider import Provider
 from loopforge.models.rests import Rests
 from loopforge.models.scripted import Rehearsed
+from loopforge.models.servers import Catalogues, Own
 from loopforge.models.spec import ModelSpec
 from loopforge.models.tiers import Tiers
 from loopforge.models.tried import Tried
@@ -40,6 +44,8 @@ from loopforge.runtime.tasks import Tasks
 LONGEST_DETAIL = 2000
 SOON = 1.0
 """Seconds until the embedded model is loaded in advance."""
+AGAIN = 5.0
+"""Seconds for which a server that did not tell what it has is not asked again."""
 
 
 class Patience(Struct, frozen=True, kw_only=True):
@@ -69,7 +75,8 @@ class Voice(Protocol):
 class TieredModels:
     """The `Models` port. `close` when done; `preload` loads the embedded model in advance.
 
-    Without `pictures` no model sees any.
+    `read` makes the tiers anew from what servers of one's own told. Without `pictures` no model
+    sees any.
     """
 
     def __init__(
@@ -81,12 +88,15 @@ class TieredModels:
         patience: Patience = Patience(),  # noqa: B008  frozen
         embedded: Embedded | None = None,
         pictures: Pictures | None = None,
+        read: Callable[[Catalogues], Tiers] | None = None,
     ) -> None:
-        self.tiers, self._pictures = tiers, pictures
+        self.tiers, self._read, self._pictures = tiers, read, pictures
+        self._catalogues: dict[str, Catalogue] = {}
+        self._looked: dict[str, float] = {}
         self._clock, self._dice, self._patience = clock, dice, patience
         self._tasks = Tasks()
         self.embedded = embedded or Embedded(dice)
-        self._voices: dict[str, Voice] = {}
+        self._voices: dict[tuple[str, str, str], Voice] = {}
         self._doors: dict[str, asyncio.Semaphore] = {}
         self._rests = Rests()
         self._counter = Counter(self.embedded)
@@ -96,13 +106,21 @@ class TieredModels:
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
         """Ask the route's models in their order until one answers."""
         began = self._clock.ticks()
+        await self.learn()
         route = question.route
         attempts: list[Attempt] = []
         if route.model and (objection := self.tiers.objection(route.model)):
-            attempts.append(Attempt(model=route.model, outcome="missing", detail=Words(objection)))
+            attempts.append(
+                Attempt(
+                    model=route.model, outcome="missing", detail=Words(objection), cause="missing"
+                )
+            )
         specs = self.tiers.choose(route)
         name, last = await self._climb(specs, question, hear, attempts)
-        wanted = route.model or (specs[0].name if specs else "")
+        if last.cause == "unknown" and await self._changed(name, route, specs):
+            specs = self.tiers.choose(route)
+            name, last = await self._climb(specs, question, hear, attempts)
+        wanted = self.tiers.known(route.model) or route.model or (specs[0].name if specs else "")
         return ModelReply(
             outcome=last.outcome,
             text=last.text,
@@ -120,9 +138,10 @@ class TieredModels:
 
         Raises Unknown for a model that cannot be used.
         """
+        await self.learn()
         if objection := self.tiers.objection(name):
             raise Unknown(f"It cannot be asked: {objection}.")
-        spec = self.tiers.models[name]
+        spec = self.tiers.models[self.tiers.known(name)]
         async with self._door(spec):
             tried = await self._voice(spec).attempt(question, lambda _: None)
         if tried.outcome not in ("failed", "timed_out"):
@@ -183,6 +202,47 @@ class TieredModels:
     async def _prepare(self, voice: Local) -> None:
         await self._clock.sleep(SOON)
         await voice.prepare()
+
+    # ------------------------------------------------------------ servers of one's own
+
+    async def learn(self, *, anew: bool = False) -> None:
+        """Ask the servers of one's own which models they have, where that is not known yet.
+
+        `anew`: those too that told it a while ago. Each has a few seconds for its answer.
+        """
+        now = self._clock.ticks()
+        due = [
+            server
+            for server in self.tiers.servers
+            if self._read
+            and (anew or server.catalogue(self._catalogues).trouble not in ("", "unlisted"))
+            and now - self._looked.get(server.address, -AGAIN) >= AGAIN
+        ]
+        if due:
+            await self._look(due)
+
+    async def _look(self, servers: Sequence[Own]) -> None:
+        now = self._clock.ticks()
+        self._looked.update((server.address, now) for server in servers)
+        found = await asyncio.gather(*(fetch(each.address, each.key) for each in servers))
+        for server, catalogue in zip(servers, found, strict=True):
+            known = self._catalogues.get(server.address)
+            if known is None or known.trouble or not catalogue.trouble:
+                self._catalogues[server.address] = catalogue
+        if self._read:
+            self.tiers = self._read(dict(self._catalogues))
+
+    async def _changed(self, name: str, route: Route, specs: Sequence[ModelSpec]) -> bool:
+        """Whether a server that did not know its model has others now."""
+        spec = self.tiers.models.get(name)
+        own = [
+            server
+            for server in self.tiers.servers
+            if spec and server.catalogue(self._catalogues).base_url == spec.base_url
+        ]
+        if own and self._read:
+            await self._look(own)
+        return bool(own) and self.tiers.choose(route) != tuple(specs)
 
     # ------------------------------------------------------------ tries
 
@@ -255,7 +315,11 @@ class TieredModels:
             detail = known.key.hide_in(detail)
         detail = detail[:LONGEST_DETAIL]
         return Attempt(
-            model=spec.name, outcome=tried.outcome, took=tried.took, detail=Words(detail)
+            model=spec.name,
+            outcome=tried.outcome,
+            took=tried.took,
+            detail=Words(detail),
+            cause=tried.cause,
         )
 
     # ------------------------------------------------------------ models
@@ -264,9 +328,10 @@ class TieredModels:
         return self._doors.setdefault(spec.name, asyncio.Semaphore(spec.slots))
 
     def _voice(self, spec: ModelSpec) -> Voice:
-        if spec.name not in self._voices:
-            self._voices[spec.name] = self._found(spec)
-        return self._voices[spec.name]
+        key = (spec.name, spec.base_url, spec.id)
+        if key not in self._voices:
+            self._voices[key] = self._found(spec)
+        return self._voices[key]
 
     def _found(self, spec: ModelSpec) -> Voice:
         match spec.provider:

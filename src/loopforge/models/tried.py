@@ -8,12 +8,13 @@ from msgspec import Struct
 
 from loopforge.core.events import Usage
 from loopforge.core.policy import AnswerOutcome
+from loopforge.core.trouble import Cause
 
 
 class Tried(Struct, frozen=True, kw_only=True):
     """What came of one attempt. Times in milliseconds; `detail` is for the record, not for people.
 
-    `again`, `wait`, `lasting` and `ours` as in Fault.
+    `again`, `wait`, `lasting`, `ours`, `cause` and `formless` as in Fault.
     """
 
     outcome: AnswerOutcome
@@ -27,3 +28,5 @@ class Tried(Struct, frozen=True, kw_only=True):
     wait: float | None = None
     lasting: bool = False
     ours: bool = False
+    cause: Cause = ""
+    formless: bool = False

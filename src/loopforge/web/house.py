@@ -231,6 +231,7 @@ def _size(connection: Connection, stream: str) -> int:
 @get("/house/models")
 async def models(site: Site, owner: Visitor) -> Template:
     """What is configured, which keys are there, and what answers."""
+    await site.models.look()
     return await _models(site, owner)
 
 
@@ -243,6 +244,7 @@ async def _models(site: Site, owner: Visitor, **more: Any) -> Template:
         section="models",
         usable=[row for row in rows if not row.needs],
         missing=[row for row in rows if row.needs],
+        notes=site.models.notes(),
         tiers=site.models.tiers(),
         places=site.models.places(),
         keyless=site.models.keyless,

@@ -56,6 +56,14 @@ class ModelDesk(Protocol):
         """Whether the embedded model answers for want of any key."""
         ...
 
+    def look(self) -> Awaitable[None]:
+        """Ask servers of one's own anew what they have."""
+        ...
+
+    def notes(self) -> Sequence[Any]:
+        """How matters stand with each of those servers."""
+        ...
+
     def rows(self) -> Sequence[Any]:
         """The models as configured, and those that want something yet."""
         ...
