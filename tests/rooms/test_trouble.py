@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from loopforge.core.egress import CUT, TOO_LONG
+from loopforge.core.events import TurnEnded
+from loopforge.core.perception import AgentPerception
+from loopforge.core.plan import AgentActionPlan
+from loopforge.core.policy import as_policy
 from loopforge.core.room import Heard, Said
 from loopforge.errors import BadLine, InputError, LedgerBusy, LedgerFull, Unknown
 from loopforge.models.scripted import ScriptedAnswer
-from tests.rooms.conftest import Home, living
+from tests.rooms.conftest import Home, living, write_mates
 
 
 @pytest.mark.parametrize(
@@ -191,3 +196,27 @@ async def test_a_long_answer_is_whole_and_one_that_is_cut_says_so(tmp_path: Path
         assert len(str(line.text)) <= 2000
         assert str(line.text).endswith(CUT)
         assert f"Taken out before it was said: {TOO_LONG}." in await home.does("ana", "why")
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), GeneratorExit(), asyncio.CancelledError()])
+async def test_a_mind_that_leaves_takes_nobody_with_it(
+    tmp_path: Path, error: BaseException
+) -> None:
+    """A mind that raises what ends a program fails its turn; people are told, and all goes on."""
+
+    def imp(_seen: AgentPerception) -> AgentActionPlan:
+        raise error
+
+    write_mates(tmp_path, zuzu="---\nname: Zuzu\nrole: imp\npolicy: stub\n---\nYou are Zuzu.\n")
+    async with living(tmp_path) as home:
+        cast("dict[str, object]", home.app.policies)["stub"] = (as_policy(imp), "stub/9")
+        await home.says("ana", "@zuzu hello")
+        await home.rest()
+        assert "* Zuzu gave no answer (its policy failed). Say it again to try once more." in (
+            await home.lines()
+        )
+        await home.says("ana", "@maya are you there?")
+        await home.rest()
+        assert await home.said() == ["maya"]
+        ended = [e.body for e in await home.events() if isinstance(e.body, TurnEnded)]
+        assert [body.outcome for body in ended] == ["failed", "done"]

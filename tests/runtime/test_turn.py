@@ -15,6 +15,7 @@ from loopforge.core.policy import (
     Ask,
     Call,
     Message,
+    Policy,
     Result,
     Thinking,
     as_policy,
@@ -193,12 +194,50 @@ def _endless(_seen: AgentPerception) -> Thinking:
         yield from ask("again")
 
 
+def _asks_nonsense(_seen: AgentPerception) -> Thinking:
+    yield "a question"  # type: ignore[misc]
+
+
+def _plans_nonsense(_seen: AgentPerception) -> Thinking:
+    yield from ask("hm")
+    return AgentActionPlan(intent="talk", mode="context", meta={"why": object()})
+
+
+def _at_once(error: BaseException) -> Policy:
+    def policy(_seen: AgentPerception) -> AgentActionPlan:
+        raise error
+
+    return as_policy(policy)
+
+
+def _later(error: BaseException) -> Policy:
+    def policy(_seen: AgentPerception) -> Thinking:
+        yield from ask("hm")
+        raise error
+
+    return policy
+
+
+class Unsayable(Exception):
+    """An error that fails in saying what it is."""
+
+    def __repr__(self) -> str:
+        """No words."""
+        raise ValueError("no words")
+
+
 @pytest.mark.parametrize(
     ("policy", "why"),
     [
         (_raises, "a bug in a stranger's policy"),
         (_no_plan, "which is no plan"),
         (_endless, "asked more than 24 times"),
+        (_asks_nonsense, "a str is no request"),
+        (_plans_nonsense, "cannot be written down"),
+        *((late(SystemExit(3)), "SystemExit(3)") for late in (_at_once, _later)),
+        *((late(GeneratorExit("x")), "GeneratorExit('x')") for late in (_at_once, _later)),
+        *((late(asyncio.CancelledError()), "CancelledError()") for late in (_at_once, _later)),
+        *((late(Unsayable()), "Unsayable") for late in (_at_once, _later)),
     ],
 )
 async def test_a_broken_policy_ends_its_turn_and_nothing_else(
@@ -208,6 +247,28 @@ async def test_a_broken_policy_ends_its_turn_and_nothing_else(
     ended = await stage.turn(seen).run(policy, seen)  # type: ignore[arg-type]
     assert ended.outcome == "failed"
     assert why in ended.why
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError(), RuntimeError("no")])
+async def test_a_mind_that_will_not_be_closed_is_stopped_all_the_same(
+    stage: Stage, seen: AgentPerception, error: BaseException
+) -> None:
+    """Stop ends a turn also where its mind raises when it is let go."""
+
+    def policy(_seen: AgentPerception) -> Thinking:
+        try:
+            yield from ask("hm")
+        finally:
+            raise error
+
+    stage.script(lambda question: ScriptedAnswer(text="slow", wait=60))
+    turn = stage.turn(seen)
+    running = stage.tasks.spawn(turn.run(policy, seen), "turn")
+    while not stage.models.asked:
+        await asyncio.sleep(0)
+    turn.stop("a person said stop")
+    ended = await running
+    assert (ended.outcome, ended.why) == ("stopped", "a person said stop")
 
 
 async def test_prompts_are_stored_as_changes(stage: Stage, seen: AgentPerception) -> None:

@@ -53,6 +53,10 @@ from loopforge.runtime.tasks import Tasks
 MOST_REQUESTS = 24
 """A turn that asks for more is broken; it ends as failed."""
 
+MISDEEDS = (Exception, SystemExit, GeneratorExit, asyncio.CancelledError)
+"""What a mind may raise: its own turn fails of it, and nothing else. A mind runs between two awaits,
+so that a cancelling from outside never comes up in it."""
+
 TurnOutcome = Literal["planned", "stopped", "diverged", "failed"]
 
 
@@ -134,8 +138,8 @@ class Turn:
         self._effects = any(said.request.startswith("call ") for said in record)
         try:
             found = replay(policy, perception, record)
-        except Exception as error:
-            return self._ended("failed", why=f"the policy failed: {error!r}")
+        except MISDEEDS as error:
+            return self._ended("failed", why=_failure(error))
         match found:
             case Same(plan):
                 return self._planned(plan)
@@ -153,8 +157,13 @@ class Turn:
         while not self._stopped:
             parts = at.request.requests if isinstance(at.request, All) else (at.request,)
             if at.nth + len(parts) > MOST_REQUESTS:
-                thinking.close()
+                _close(thinking)
                 return self._ended("failed", why=f"it asked more than {MOST_REQUESTS} times")
+            try:
+                self._open(at, parts)
+            except MISDEEDS as error:
+                _close(thinking)
+                return self._ended("failed", why=_failure(error))
             replies = await self._perform(at, parts)
             if replies is None:
                 break
@@ -163,10 +172,10 @@ class Turn:
                 request = thinking.send(reply)
             except StopIteration as end:
                 return self._planned(end.value)
-            except Exception as error:
-                return self._ended("failed", why=f"the policy failed: {error!r}")
+            except MISDEEDS as error:
+                return self._ended("failed", why=_failure(error))
             at = Onward(thinking, request, at.nth + len(parts))
-        thinking.close()
+        _close(thinking)
         return self._ended("stopped", why=self._stopped)
 
     # ------------------------------------------------------------ performing
@@ -175,9 +184,6 @@ class Turn:
         self, at: Onward, parts: tuple[Ask | Call, ...]
     ) -> tuple[Answer | Result, ...] | None:
         """The replies to one request's parts, or None when a person said stop."""
-        for place, part in enumerate(parts):
-            if place not in at.asked:
-                self._facts.append(self._opening(part, at.nth + place))
         await self._flush()
         self._work = self._ports.tasks.spawn(self._all(at, parts), f"turn {self._seat.turn}")
         if self._stopped:
@@ -212,9 +218,17 @@ class Turn:
             return await self._ask(part, nth)
         return await self._call(part, nth, flying=flying)
 
+    def _open(self, at: Onward, parts: tuple[Ask | Call, ...]) -> None:
+        """Note what is about to be performed. Raises whatever is wrong with what a mind asks."""
+        for place, part in enumerate(parts):
+            if place not in at.asked:
+                self._facts.append(self._opening(part, at.nth + place))
+
     def _opening(self, part: Ask | Call, nth: int) -> Fact:
         """The fact that this request is about to be performed."""
         seat = self._seat
+        if not isinstance(part, Ask | Call):
+            raise TypeError(f"a {type(part).__name__} is no request")
         if isinstance(part, Call):
             return self._fact(
                 Called(
@@ -347,11 +361,12 @@ class Turn:
 
     def _planned(self, plan: object) -> Ended:
         if not isinstance(plan, AgentActionPlan):
-            return self._ended("failed", why=f"the policy returned {plan!r}, which is no plan")
+            kind = type(plan).__name__
+            return self._ended("failed", why=f"the policy returned a {kind}, which is no plan")
         try:
             written = as_json(plan)
-        except (TypeError, ValueError) as error:
-            return self._ended("failed", why=f"the policy's plan cannot be written down: {error}")
+        except MISDEEDS as error:
+            return self._ended("failed", why=f"its plan cannot be written down: {_failure(error)}")
         body = Planned(
             turn=self._seat.turn,
             intent=plan.intent,
@@ -417,16 +432,21 @@ async def think(thinking: Asking[Any], models: Models, route: Route) -> Thought:
         why = _failure(error)
     except (Exception, SystemExit, GeneratorExit) as error:
         why = _failure(error)
-    with suppress(Exception):  # a mind that will not be closed is left to the collector
-        thinking.close()
+    _close(thinking)
     return Thought(None, tuple(asked), why)
+
+
+def _close(thinking: Asking[Any]) -> None:
+    """Let go of a mind; one that will not be closed is left to the collector."""
+    with suppress(*MISDEEDS):
+        thinking.close()
 
 
 def _failure(error: BaseException) -> str:
     """What a policy failed of; an error may fail in saying so."""
     try:
         return f"the policy failed: {error!r}"
-    except Exception:
+    except MISDEEDS:
         return f"the policy failed: {type(error).__name__}"
 
 
