@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loopforge.artifacts.store import YOUNG, Artifacts, hash_of, is_hash
+from loopforge.artifacts.store import PAUSE, YOUNG, Artifacts, hash_of, is_hash
 from loopforge.errors import ArtifactError, InputError, Unknown
 from loopforge.runtime.clock import SimClock
 from tests.examples import few
@@ -224,3 +225,37 @@ async def test_a_full_disk_is_told_and_leaves_nothing(small_disk: Path, clock: S
     assert not await artifacts.has(hash_of(large))
     assert files(small_disk) == [hash_of(small)]
     assert await artifacts.get(hash_of(small)) == small
+
+
+PUTTING = """
+import asyncio, sys
+from pathlib import Path
+from loopforge.artifacts.store import Artifacts
+from loopforge.runtime.clock import SystemClock
+
+async def put() -> None:
+    artifacts = Artifacts(Path(sys.argv[1]), SystemClock())
+    for number in range(100):
+        await artifacts.put(b"%d " % number * 20_000)
+
+asyncio.run(put())
+"""
+
+
+async def test_two_processes_share_a_folder(tmp_path: Path, clock: SimClock) -> None:
+    """While one process writes, another sweeps again and again; nothing that is held is lost."""
+    line = (sys.executable, "-c", PUTTING, str(tmp_path))
+    writing = await asyncio.create_subprocess_exec(*line, stderr=subprocess.PIPE)
+    ended = asyncio.ensure_future(writing.communicate())  # noqa: TID251
+    artifacts = Artifacts(tmp_path, clock)
+
+    async def held() -> list[str]:
+        return await artifacts.hashes()
+
+    while not ended.done():
+        for _ in range(20):
+            await artifacts.sweep(held)
+        await asyncio.sleep(2 * PAUSE)  # the other tries to lock it as often
+    _, wrong = await ended
+    assert wrong == b""
+    assert await artifacts.hashes() == sorted(hash_of(b"%d " % n * 20_000) for n in range(100))

@@ -196,6 +196,7 @@ def _endless(_seen: AgentPerception) -> Thinking:
 
 def _asks_nonsense(_seen: AgentPerception) -> Thinking:
     yield "a question"  # type: ignore[misc]
+    return plan_of("hm")
 
 
 def _plans_nonsense(_seen: AgentPerception) -> Thinking:
@@ -258,8 +259,9 @@ async def test_a_mind_that_will_not_be_closed_is_stopped_all_the_same(
     def policy(_seen: AgentPerception) -> Thinking:
         try:
             yield from ask("hm")
-        finally:
-            raise error
+        except GeneratorExit:
+            raise error from None
+        return plan_of("hm")
 
     stage.script(lambda question: ScriptedAnswer(text="slow", wait=60))
     turn = stage.turn(seen)

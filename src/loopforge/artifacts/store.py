@@ -7,16 +7,22 @@ whenever it is read: what is damaged is never given out. Writing the same bytes 
 them once. Bytes that were put are young until an event holds them, or for YOUNG seconds; a sweep
 leaves them alone.
 
-Knows nothing of events, rooms or names of files. Does not cover: several processes that put and
-sweep at once (one host does both). A deleted file's blocks on the disk are the disk's business.
+Several processes may use one folder: a lock on it keeps a sweep apart from what is being written.
+What is young is known to the process that put it, so only who holds the home may sweep it.
+
+Knows nothing of events, rooms or names of files. Does not cover: a store by URL that several
+processes use. A deleted file's blocks on the disk are the disk's business.
 """
 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import hashlib
+import os
 import re
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -28,6 +34,9 @@ if TYPE_CHECKING:
 
 YOUNG = 600.0
 """Seconds for which bytes may wait for the event that is to hold them."""
+
+PAUSE = 0.01
+"""Seconds between two tries to lock a folder that another process is at."""
 
 READING = 2
 """Files of a store that may be read at once, where reading takes a process."""
@@ -69,7 +78,7 @@ class Artifacts:
         hash = await asyncio.to_thread(hash_of, data)
         self._young.setdefault(hash, []).append(self._clock.ticks())
         try:
-            async with self._still:
+            async with self._locked(fcntl.LOCK_SH):
                 await obstore.put_async(self._store(), _path(hash), data)
         except BaseException as error:
             self.settle(hash)
@@ -112,7 +121,7 @@ class Artifacts:
     async def drop(self, hash: str) -> None:
         """Let the bytes go for good, held or not; quiet when they are not there."""
         self._check(hash)
-        async with self._still:
+        async with self._locked(fcntl.LOCK_SH):
             await self._drop(hash)
 
     async def hashes(self) -> list[str]:
@@ -153,7 +162,7 @@ class Artifacts:
         Nothing is put meanwhile. What is young is noted before `held` is asked, so that bytes whose
         event is written in that very moment are found on one side or the other.
         """
-        async with self._still:
+        async with self._locked(fcntl.LOCK_EX):
             stored, young = await self.hashes(), self.young()
             staying = young.union(await held())
             going = [hash for hash in stored if hash not in staying]
@@ -179,6 +188,25 @@ class Artifacts:
                 left.unlink(missing_ok=True)
 
     # ------------------------------------------------------------ the store
+
+    @asynccontextmanager
+    async def _locked(self, how: int) -> AsyncIterator[None]:
+        """Alone in this process; of others, a sweep (LOCK_EX) keeps all out, a put only sweeps."""
+        async with self._still:
+            if not isinstance(self._where, Path):
+                yield
+                return
+            try:
+                self._where.mkdir(parents=True, exist_ok=True)
+                folder = os.open(self._where, os.O_RDONLY | os.O_DIRECTORY)
+            except OSError as error:
+                self._tell(error, "written")
+            try:
+                while not _taken(folder, how):  # noqa: ASYNC110  the system tells nobody
+                    await asyncio.sleep(PAUSE)
+                yield
+            finally:
+                os.close(folder)
 
     def _store(self) -> ObjectStore:
         if self._opened is None:
@@ -210,6 +238,15 @@ class Artifacts:
         else:
             problem = f"{said}. Check the disk or the store, and try again."
         raise ArtifactError(f"A file in {self._where} could not be {done}: {problem}") from error
+
+
+def _taken(folder: int, how: int) -> bool:
+    """Lock an open folder, if nobody who has it minds."""
+    try:
+        fcntl.flock(folder, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _path(hash: str) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from loopforge.cli import existing, settings
-from loopforge.errors import InputError, LoopforgeError, Unknown
+from loopforge.errors import HostTaken, InputError, LoopforgeError, Unknown
 
 if TYPE_CHECKING:
     from loopforge.core.events import Event
@@ -255,7 +255,7 @@ def erase(
 ) -> None:
     """Forget words for good, wherever they are quoted too. The chain still verifies."""
     from loopforge.app import sweep_files
-    from loopforge.home import holder
+    from loopforge.home import lock_home
     from loopforge.ledger.erase import Wish
 
     if not events and not person:
@@ -275,10 +275,14 @@ def erase(
             typer.echo(f"Forgotten: {_told(done)}")
             if not done.clean:
                 typer.echo("Somebody was reading; ask once more to clean the files too.")
-            if holder(there.home) is not None:
+            try:
+                with lock_home(there.home):  # only who holds a home may sweep it
+                    gone = await sweep_files(there, ledger)
+            except HostTaken:
                 typer.echo("The home is running; its memory forgets within a second or two.")
-            elif gone := await sweep_files(there, ledger):
-                typer.echo(f"Kept files that went with it: {gone}.")
+            else:
+                if gone:
+                    typer.echo(f"Kept files that went with it: {gone}.")
         else:
             typer.echo("Nothing was forgotten.")
 

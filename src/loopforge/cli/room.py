@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loopforge.cli import existing, places, settings
+from loopforge.errors import HostTaken
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -165,12 +167,12 @@ async def _forgotten(app: App, stream: str, would: Erasure) -> Erasure | None:
 
     What was forgotten (by the host: what was to be); None if it is still at it.
     """
-    from loopforge.home import holder
+    from loopforge.home import lock_home
 
     clock = app.stamp.clock
     began = clock.ticks()
     while clock.ticks() - began < PATIENCE:
-        if holder(app.settings.home) is None:
+        with suppress(HostTaken), lock_home(app.settings.home):
             done = await app.closing.finish(stream)
             await app.keeper.sweep()
             return done

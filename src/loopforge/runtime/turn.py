@@ -54,8 +54,8 @@ MOST_REQUESTS = 24
 """A turn that asks for more is broken; it ends as failed."""
 
 MISDEEDS = (Exception, SystemExit, GeneratorExit, asyncio.CancelledError)
-"""What a mind may raise: its own turn fails of it, and nothing else. A mind runs between two awaits,
-so that a cancelling from outside never comes up in it."""
+"""What a mind may raise: its own turn fails of it, and nothing else. It runs between two awaits, so
+that a cancelling from outside never comes up in it."""
 
 TurnOutcome = Literal["planned", "stopped", "diverged", "failed"]
 
