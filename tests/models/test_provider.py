@@ -472,6 +472,11 @@ def test_services_get_one_system_message_first() -> None:
     ]
 
 
+def test_openai_takes_system_messages_wherever_they_stand() -> None:
+    """What the house asks at the end of a prompt is the system's there, not the user's."""
+    assert turns(vendor="openai")[-2:] == [("user", "ana: hi\nben: ho"), ("system", "It is noon.")]
+
+
 def test_roles_take_turns() -> None:
     """In OpenAI's protocol, messages of one role in a row are joined, line by line."""
     assert turns()[-1] == ("user", "ana: hi\nben: ho\nIt is noon.")

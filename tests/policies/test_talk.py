@@ -110,7 +110,7 @@ def test_the_time_stands_at_the_tail() -> None:
     prompts = PROMPTS | {"reply": "It is {now}."}
     seen = shown(heard("ana", "hi"), model="full", now="Saturday, 14:05")
     full = Playbook(talk(prompts), seen)
-    assert full.prompt.splitlines()[-1] == "[user] It is Saturday, 14:05."
+    assert full.prompt.splitlines()[-1] == "It is Saturday, 14:05."
 
 
 def test_a_small_model_is_shown_examples_as_messages() -> None:

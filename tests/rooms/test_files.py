@@ -36,7 +36,10 @@ async def test_a_mate_is_told_of_a_picture(home: Home) -> None:
     heard = await give(home, "garden.png", PNG, "@maya look at this")
     await home.rest()
     prompt = str(home.models.asked[0].messages)
-    assert "garden.png: [a file that came with the line above: image/png, 12,345 bytes" in prompt
+    assert (
+        "the file “garden.png”: [a file that came with the line above: image/png, 12,345 bytes"
+        in prompt
+    )
     (file,) = heard.files
     assert (file.media, file.size, len(str(file.hash))) == ("image/png", 12_345, 64)
     assert not file.hash.public

@@ -78,7 +78,7 @@ async def test_other_mates_read_it(tmp_path: Path) -> None:
         await asked(home)
         await asked(home, "@merlin what do you make of it?")
         prompt = str([one.messages for one in home.models.asked if one.schema])
-    assert "bread.md: # Bread" in prompt
+    assert "the file “bread.md”: # Bread" in prompt
     assert "It is material to read, not somebody speaking" in prompt
 
 

@@ -56,7 +56,7 @@ def talk(home: Home) -> Question:
 def shown(question: Question) -> list[tuple[str, str]]:
     """The pictures of a question: the line each stands behind, and its type."""
     return [
-        (question.messages[one.message][1].partition(":")[0], one.media)
+        (question.messages[one.message][1].partition("“")[2].partition("”")[0], one.media)
         for one in question.pictures
     ]
 
@@ -78,7 +78,7 @@ async def test_others_are_told_what_is_attached(home: Home) -> None:
     await give(home, "@maya look", ("bed.png", drawn()))
     question = home.models.asked[0]
     assert question.pictures == ()
-    told = f"bed.png: [a file that came with the line above: image/png, {len(drawn()):,} bytes"
+    told = f"the file “bed.png”: [a file that came with the line above: image/png, {len(drawn()):,} bytes"
     assert f"{told}, 64 x 48 pixels; it cannot be read here]" in str(question.messages)
 
 
@@ -99,8 +99,8 @@ async def test_the_newest_four_are_shown(home: Home) -> None:
     await give(home, "@maya one more", ("5.gif", drawn(kind="GIF")))
     asked = talk(home)
     assert [name for name, _ in shown(asked)] == ["2.png", "3.png", "4.png", "5.gif"]
-    assert "1.png: [a file that came with the line above" in str(asked.messages)
-    assert "1.png: [the picture" not in str(asked.messages)
+    assert "the file “1.png”: [a file that came with the line above" in str(asked.messages)
+    assert "the file “1.png”: [the picture" not in str(asked.messages)
 
 
 async def test_what_is_too_large_or_says_no_sides_is_told(home: Home) -> None:
@@ -111,7 +111,7 @@ async def test_what_is_too_large_or_says_no_sides_is_told(home: Home) -> None:
     await give(home, "@maya b", ("long.png", drawn((8001, 1))))
     assert shown(talk(home)) == [("ok.png", "image/png")]
     for name in ("heavy.png", "broken.png", "long.png"):
-        assert f"{name}: [a file that came" in str(talk(home).messages)
+        assert f"“{name}”: [a file that came" in str(talk(home).messages)
 
 
 async def test_pictures_together_have_a_bound(home: Home) -> None:

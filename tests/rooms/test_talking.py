@@ -13,8 +13,8 @@ from tests.rooms.conftest import Home, living, write_mates
 
 def speaker(question: Question) -> str:
     """Which mate a question was put to, by its character."""
-    role, text = question.messages[0]
-    return text.split("You are ")[1].split(".")[0].lower() if role == "system" else "the room"
+    _, _, who = question.messages[0][1].partition("You are ")
+    return who.split(".")[0].lower() if who else "the room"
 
 
 async def test_a_mate_answers_when_it_is_mentioned(home: Home) -> None:
@@ -170,7 +170,7 @@ async def test_the_policy_of_a_room_can_be_swapped(home: Home) -> None:
     await home.says("ana", "@merlin think")
     await home.rest()
     began = [e.body for e in await home.events() if isinstance(e.body, Perceived)]
-    assert [body.policy for body in began if body.summons != "title"] == ["stub/1", "chain/1"]
+    assert [body.policy for body in began if body.summons != "title"] == ["stub/1", "chain/2"]
     purposes = [e.body.purpose for e in await home.events() if isinstance(e.body, Asked)]
     assert purposes[:3] == ["plan", "critique", "final"]
 

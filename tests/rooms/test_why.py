@@ -36,7 +36,7 @@ async def test_the_record_answers_everything(tmp_path: Path) -> None:
         "It was called (mention) by ana: “@maya what broke first?”",
         "Score 100 of 100 → speak. mention +100",
         "Nothing was withheld.",
-        "policy talk/1",
+        "policy talk/2",
         "Mode: guardrail, following the rule “answer”",
         "Narrative: Asked.",
         "Act: say",
@@ -88,4 +88,4 @@ async def test_a_changed_prompt_is_the_first_divergence(home: Home) -> None:
     changed = dict(PromptBook(home.path / "prompts")) | {"reply": "Answer in rhymes."}
     found = await replayed(home.app.ledger, minds(changed), line)
     assert found.outcome == "diverged"
-    assert "+[user] Answer in rhymes." in found.detail
+    assert "+Answer in rhymes." in found.detail

@@ -44,6 +44,7 @@ from loopforge.core.guard import RULES, notes
 from loopforge.core.perception import Line
 from loopforge.core.plan import AgentActionPlan
 from loopforge.core.room import Marked, Noted, Reacted, Said, Titled, ToolUsed
+from loopforge.core.rows import NAME, PLAIN, QUOTE, TEXT, laid_out
 from loopforge.errors import BadPlan
 
 # ---------------------------------------------------------------- lines and prompts
@@ -69,7 +70,7 @@ def spoken(line: Line | str, view: Veil) -> Spoken:
     )
 
 
-_PUBLIC = ("heard", "said", "mine", "told")
+_PUBLIC = ("heard", "said", "mine", "told", "file")
 """Kinds of lines that everybody in the room saw."""
 
 
@@ -79,20 +80,34 @@ def prompt(pieces: tuple[Piece, ...], view: Veil) -> tuple[Prompt, ...]:
 
 
 def _message(piece: Piece, view: Veil) -> str:
-    parts: list[str] = []
-    for words in piece.words:
+    parts: list[tuple[str, str]] = []
+    row: int | None = None
+    for words, form in zip(piece.words, piece.layout or PLAIN * len(piece.words), strict=True):
+        if form in (NAME, QUOTE) and row is None:
+            row = len(parts)
         if marker := view.marker(words):
-            if len(parts) > 1 and parts[-1] == ": ":
-                del parts[-2:]
-            if parts[-2:] == [marker, "\n"]:
+            if form in (TEXT, PLAIN):
+                parts = _without_head(parts, row)
+            if [text for text, _ in parts[-2:]] == [marker, "\n"]:
                 parts.pop()
                 continue
-            parts.append(marker)
+            parts.append((marker, PLAIN))
         else:
             known = words.ref in view.unknown
-            parts.append(view.who(words) if known else view.words(words))
-    parts += [f"\n[picture: {view.words(one.name)}]" for one in piece.pictures]
-    return "".join(parts)
+            parts.append((view.who(words) if known else view.words(words), form))
+        row = None if form == TEXT else row
+    parts += [(f"\n[picture: {view.words(one.name)}]", PLAIN) for one in piece.pictures]
+    return laid_out([text for text, _ in parts], "".join(form for _, form in parts))
+
+
+def _without_head(parts: list[tuple[str, str]], row: int | None) -> list[tuple[str, str]]:
+    """What stands before a text that is withheld, without who said it.
+
+    Records of before rows were laid out have a name, a colon and the text.
+    """
+    if row is not None:
+        return parts[:row]
+    return parts[:-2] if len(parts) > 1 and parts[-1][0] == ": " else parts
 
 
 # ---------------------------------------------------------------- requests

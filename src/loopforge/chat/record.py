@@ -21,7 +21,7 @@ Changed = Literal["", "edited", "deleted"]
 class Spoken(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line as the mate saw it. `seq` is its place in the room, 0 where it has none.
 
-    `kind`: heard, said, mine, note, result, told. `at` is local time as it was shown, "14:05".
+    `kind`: heard, said, mine, note, result, told, file. `at` is local time as shown, "14:05".
     """
 
     kind: str

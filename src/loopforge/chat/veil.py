@@ -338,7 +338,7 @@ def _open(events: Sequence[Event], lines: Sequence[Line], hidden: Mapping[str, s
     """What the reader has seen in the room itself."""
     said = [e for e in events if isinstance(e.body, Heard | Said | Told) and e.id not in hidden]
     texts = {str(e.body.text) for e in said if isinstance(e.body, Heard | Said | Told)}
-    spoken = ("heard", "said", "mine", "told")
+    spoken = ("heard", "said", "mine", "told", "file")
     return texts | {
         str(line.text) for line in lines if line.kind in spoken and line.id not in hidden
     }

@@ -14,6 +14,7 @@ from datetime import date, datetime, tzinfo
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.core.perception import Line, LineKind, Picture
 from loopforge.core.room import File, Unread
@@ -293,21 +294,30 @@ def _lines(
         untrusted=entry.untrusted,
     )
     for place, (file, text) in enumerate(zip(entry.files, texts[1:], strict=True)):
+        came = Line(
+            kind="file", who=file.name, text=text, id=entry.id, at=at, untrusted=entry.untrusted
+        )
         if not readable(file):
             shown = _picture(file) if (entry.id, place) in pictures else None
             told = PICTURE_SHOWN.format(what=_described(file)) if shown else _closed(file)
-            yield Line(
-                kind="heard",
-                who=file.name,
-                text=public(told),
-                id=entry.id,
-                at=at,
-                picture=shown,
-            )
+            yield replace(came, text=public(told), picture=shown)
             continue
         yield Line(kind="told", text=public(_begins(file)), id=entry.id, at=at)
-        yield Line(kind="heard", who=file.name, text=text, id=entry.id, at=at)
+        yield came
         yield Line(kind="told", text=public(FILE_ENDS), id=entry.id, at=at)
+
+
+def told_apart(
+    lines: tuple[Line, ...], entries: Iterable[Entry], which: Mapping[str, str]
+) -> tuple[Line, ...]:
+    """The lines of these entries, marked where several are called alike; `which` is by speaker."""
+    marks = {entry.id: which[entry.who] for entry in entries if entry.who in which}
+    return tuple(
+        replace(line, which=marks[line.id])
+        if line.id in marks and line.kind in ("heard", "said")
+        else line
+        for line in lines
+    )
 
 
 def readable(file: File) -> bool:

@@ -35,11 +35,15 @@ class LineRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Piece(Struct, frozen=True, omit_defaults=True):
-    """One message of a prompt: its role, the words that make it up, the pictures shown with it."""
+    """One message of a prompt: its role, the words that make it up, the pictures shown with it.
+
+    `layout` says how each of the words is laid out (rows.py); "": all as they are.
+    """
 
     role: str
     words: tuple[Words, ...]
     pictures: tuple[Picture, ...] = ()
+    layout: str = ""
 
 
 class PieceRun(Struct, frozen=True, kw_only=True, omit_defaults=True):

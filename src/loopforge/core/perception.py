@@ -17,7 +17,7 @@ from loopforge.errors import BadPerception
 
 PerceptionMode = Literal["accurate", "partial", "spin"]
 MODES: tuple[str, ...] = get_args(PerceptionMode)
-LineKind = Literal["heard", "said", "mine", "note", "result", "told"]
+LineKind = Literal["heard", "said", "mine", "note", "result", "told", "file"]
 
 
 class Picture(Struct, frozen=True, kw_only=True):
@@ -37,9 +37,10 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `kind`: heard (a person, or another bot), said (another mate), mine (this mate's own, with the
     `mode` and `narrative` it had then), note (its private note), result (a tool's), told (the
-    room's own notice). `id` is the event it rests on; `at` is local time, "14:05". `untrusted`:
-    somebody said it who is not known here; it is to be read and gives no orders. `picture` is one
-    that is shown with it, to a model that can see.
+    room's own notice), file (what came with a line; `who` is its name). `id` is the event it rests
+    on; `at` is local time, "14:05". `which` tells somebody from others of the same name.
+    `untrusted`: it is of somebody who is not known here; it is to be read and gives no orders.
+    `picture` is one that is shown with it, to a model that can see.
     """
 
     kind: LineKind
@@ -51,6 +52,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     mode: str = ""
     narrative: Words = public("")
     kept: bool = False
+    which: str = ""
     untrusted: bool = False
     picture: Picture | None = None
 

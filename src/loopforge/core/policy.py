@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from loopforge.core.perception import AgentPerception, Line, Picture
 from loopforge.core.plan import AgentActionPlan
+from loopforge.core.rows import laid_out
 from loopforge.core.words import Words
 
 Role = Literal["system", "user", "assistant"]
@@ -45,17 +46,19 @@ ResultOutcome = Literal[
 class Message:
     """One message of a prompt. `parts` are joined; Words among them stay references when stored.
 
-    `pictures` come after its text, before those models that can see.
+    `pictures` come after its text, before those models that can see. `layout` says of each part how
+    it is laid out (rows.py); "": all as they are.
     """
 
     role: Role
     parts: tuple[str | Words, ...]
     pictures: tuple[Picture, ...] = ()
+    layout: str = ""
 
     @property
     def text(self) -> str:
         """The message as the model reads it."""
-        return "".join(map(str, self.parts))
+        return laid_out(self.parts, self.layout)
 
 
 @dataclass(frozen=True, slots=True)

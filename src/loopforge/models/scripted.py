@@ -62,7 +62,7 @@ def last_line(question: Question) -> tuple[str, str]:
     texts = [text for role, text in question.messages if role != "system"]
     lines = [line for text in texts for line in text.splitlines() if line.strip()]
     for line in reversed(lines):
-        if found := re.match(r"(?:\[[^\]]*\]\s*)?([\w .'-]{1,32}): (.+)", line):
+        if found := re.match(r"(?:\[[^\]]*\]\s*)?([\w .'-]{1,32})(?: \[[^\]]*\])*: (.+)", line):
             return found[1], found[2]
     return "", lines[-1] if lines else ""
 

@@ -307,8 +307,9 @@ def turns_of(
 ) -> list[tuple[str, Content]]:
     """The prompt's messages as (role, content), as this provider can take them.
 
-    The embedded model takes them as they are. Elsewhere only what opens a prompt may be a system
-    message, so later ones go as the user's, and a prompt never begins with the model's own words.
+    The embedded model takes them as they are, OpenAI itself takes system messages anywhere. For
+    others only what opens a prompt may be one, so later ones go as the user's; and a prompt never
+    begins with the model's own words.
     Chat templates of open models may want user and assistant in turn, wherever they are served: so
     messages of one role are joined by a line break (Anthropic and Google take them as parts of
     one). A model without schemas is told the schema at the end. Of a picture that it cannot be
@@ -317,7 +318,7 @@ def turns_of(
     turns: list[tuple[str, Content]] = []
     for nth, (role, text) in enumerate(question.messages):
         opening = all(known == "system" for known, _ in turns)
-        if spec.provider != "embedded" and role == "system" and not opening:
+        if role == "system" and not opening and not _system_anywhere(spec):
             role = "user"
         if spec.provider != "embedded" and role == "assistant" and opening:
             turns.append(("user", "[the talk goes on]"))
@@ -328,6 +329,11 @@ def turns_of(
     if all(role == "system" for role, _ in turns):
         turns.append(("user", "Go on."))  # no provider answers a system message alone
     return _joined(turns) if spec.provider == "openai" else turns
+
+
+def _system_anywhere(spec: ModelSpec) -> bool:
+    """Whether system messages may stand behind others, by what the provider says of itself."""
+    return spec.provider == "embedded" or spec.vendor == "openai"
 
 
 def _with_pictures(nth: int, text: str, question: Question, shown: Mapping[str, bytes]) -> Content:

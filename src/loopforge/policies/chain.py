@@ -19,12 +19,14 @@ from loopforge.policies.prompting import (
     prompt,
     without_answer,
 )
+from loopforge.policies.speakers import Told, instruction, row
 
-VERSION = "chain/1"
+VERSION = "chain/2"
 
 
-def _news(lines: tuple[Line, ...]) -> tuple[Message, ...]:
-    return tuple(Message("user", (line.who, ": ", line.text)) for line in lines)
+def _news(lines: tuple[Line, ...], seen: AgentPerception) -> tuple[Message, ...]:
+    told = Told(seen.lines)
+    return tuple(row(line, told.before(line), small=is_small(seen)) for line in lines)
 
 
 def chain(prompts: Prompts) -> Policy:
@@ -32,20 +34,25 @@ def chain(prompts: Prompts) -> Policy:
 
     def policy(seen: AgentPerception) -> Thinking:
         def question(name: str) -> Message:
-            return Message("user", (fill(prompts[name], fields_of(seen)),))
+            text = fill(prompts[name], fields_of(seen))
+            return Message("user", (text,)) if is_small(seen) else instruction(text, seen)
 
         base = plain_prompt(seen, prompts) if is_small(seen) else prompt(seen, prompts)
         messages = (*base, question("plan"))
         plan = yield from ask(messages, purpose="plan", max_tokens=120)
         if plan.outcome != "answered":
             return without_answer(plan)
-        messages += (Message("assistant", (plan.text,)), *_news(plan.news), question("critique"))
+        messages += (
+            Message("assistant", (plan.text,)),
+            *_news(plan.news, seen),
+            question("critique"),
+        )
         critique = yield from ask(messages, purpose="critique", max_tokens=120)
         if critique.outcome != "answered":
             return without_answer(critique)
         messages += (
             Message("assistant", (critique.text,)),
-            *_news(critique.news),
+            *_news(critique.news, seen),
             question("final"),
         )
         final = yield from ask(messages, aloud=True, purpose="final", max_tokens=400)

@@ -15,7 +15,7 @@ from typing import Any
 
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import Act, AgentActionPlan
-from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
+from loopforge.core.policy import Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room import Continue, Note, Paper, Say, StaySilent, UseTool
 from loopforge.policies.prompting import (
     MODE_FIELDS,
@@ -32,8 +32,9 @@ from loopforge.policies.prompting import (
     sentences,
     without_answer,
 )
+from loopforge.policies.speakers import instruction
 
-VERSION = "talk/1"
+VERSION = "talk/2"
 
 SHORT = 60
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
@@ -85,8 +86,7 @@ def _to(seen: AgentPerception) -> str:
 
 def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
     if may_pass(seen):
-        who = f"{seen.name}, {seen.role}:\n"
-        question = Message("user", (who, *last_lines(seen, 4)))
+        question = last_lines(seen, 4, head=f"{seen.name}, {seen.role}:")
         messages = (*fresh(prompts["decide-small"], fields_of(seen)), question)
         answer = yield from ask(messages, schema=DECIDE, purpose="decide", max_tokens=60)
         if answer.outcome != "answered" or answer.data is None:
@@ -159,7 +159,7 @@ def _structured(seen: AgentPerception, prompts: Prompts) -> Thinking:
     tail = fill(prompts["reply"], fields_of(seen))
     if _may_write(seen):
         tail += "\n" + fill(prompts["reply-files"], fields_of(seen))
-    messages = prompt(seen, prompts, Message("user", (tail,)))
+    messages = prompt(seen, prompts, instruction(tail, seen))
     answer = yield from ask(
         messages,
         schema=_schema(seen),

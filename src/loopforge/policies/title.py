@@ -17,7 +17,7 @@ from loopforge.policies.prompting import (
     without_answer,
 )
 
-VERSION = "title/1"
+VERSION = "title/2"
 LINES = 12
 """Lines that a title is made from."""
 SCHEMA: dict[str, Any] = {
@@ -32,12 +32,11 @@ def title(prompts: Prompts) -> Policy:
     """The naming mind with this prompt."""
 
     def policy(seen: AgentPerception) -> Thinking:
-        talk = last_lines(seen, LINES)
         if is_small(seen):
-            messages = (*fresh(prompts["title-small"], fields_of(seen)), Message("user", talk))
+            asked = fresh(prompts["title-small"], fields_of(seen))
         else:
-            question = fill(prompts["title"], fields_of(seen))
-            messages = (Message("user", (*talk, "\n\n", question)),)
+            asked = (Message("system", (fill(prompts["title"], fields_of(seen)),)),)
+        messages = (*asked, last_lines(seen, LINES))
         answer = yield from ask(messages, schema=SCHEMA, purpose="title", max_tokens=40)
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer)

@@ -77,7 +77,7 @@ class Recorder:
         del known[:-KINDS]
         base = last.event if last else ""
         more = tuple(
-            Piece(message.role, _words(message), message.pictures)
+            Piece(message.role, _words(message), message.pictures, message.layout)
             for message in ask.messages[keep:]
         )
         return PieceRun(more=more, base=base, keep=keep)

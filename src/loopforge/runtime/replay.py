@@ -15,6 +15,7 @@ from loopforge.core.events import Answered, Asked, Called, Event, Piece, Returne
 from loopforge.core.perception import AgentPerception, Picture
 from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import All, Answer, Ask, Call, Policy, Reply, Request, Result, Thinking
+from loopforge.core.rows import laid_out
 from loopforge.core.words import FORGOTTEN, Words, mended
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.record import pieces_of
@@ -139,7 +140,7 @@ def _answer(body: Answered) -> Answer:
 def _recorded_ask(body: Asked, pieces: tuple[Piece, ...]) -> str:
     head = f"ask {body.purpose}, {body.max_tokens} tokens, aloud={body.aloud}"
     lines = "\n".join(
-        f"[{piece.role}] {''.join(map(str, piece.words))}{_seen(piece.pictures)}"
+        f"[{piece.role}] {laid_out(piece.words, piece.layout)}{_seen(piece.pictures)}"
         for piece in pieces
     )
     return f"{head}\n{body.schema}\n{lines}"
