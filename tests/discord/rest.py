@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import defaultdict, deque
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -26,6 +27,10 @@ from tests.discord.words import Bot, Call
 
 WINDOW = 300.0
 """Seconds for which Discord remembers a nonce: "the past few minutes"."""
+SECOND = 50
+"""Calls that a bot may make in a second, over all routes."""
+REFUSED, BANNED = 10_000, 600.0
+"""Refused calls (401, 403, 429) in so many seconds after which an address is shut out."""
 TRUE = ("1", "true", "True")
 WEBHOOKS = 15
 """Webhooks a channel may have."""
@@ -64,13 +69,18 @@ class Rest(Gateway):
     def __init__(self, guild: str = "The City") -> None:
         super().__init__(guild)
         self.calls: list[Call] = []
+        self.refused: list[float] = []
+        self.a_second = SECOND
+        self._times: dict[str, deque[float]] = defaultdict(deque)
         self._nonces: dict[tuple[int, str], tuple[float, int, int]] = {}
 
     async def serve_rest(self, request: web.Request, base: str, gateway: str) -> web.StreamResponse:
         """One call."""
         asked = await self._parse(request)
         name = asked.bot.name if asked.bot is not None else ""
-        fault = self.faults.take(("call",), f"{asked.method} {asked.path}", name)
+        fault = self._limited(asked) or self.faults.take(
+            ("call",), f"{asked.method} {asked.path}", name
+        )
         if fault is not None and not fault.carried:
             await fault.wait()
         carried = fault is None or fault.carried or fault.status == 0
@@ -83,10 +93,34 @@ class Rest(Gateway):
         seq, at = self.town.stamp()
         call = Call(seq, at, name, asked.method, asked.path, status, carried, told, asked.body)
         self.calls.append(call)
+        if status in (401, 403, 429):
+            self.refused.append(at)
         self.stir()
         if fault is not None and fault.status is None and request.transport is not None:
             request.transport.abort()
         return self._reply(asked, status, out, base, fault)
+
+    def _limited(self, asked: Asked) -> Fault | None:
+        """Discord's limit for a bot as a whole, and Cloudflare's for who was refused too often."""
+        _, now = self.town.stamp()
+        body: dict[str, Any] = {"message": "You are being rate limited."}
+        if len([at for at in self.refused if now - at < BANNED]) >= REFUSED:
+            body = {"message": "error code: 1015"}
+            headers = {"Retry-After": "3600"}  # no Via: it is not Discord that answers
+            return Fault("ban", asked.path, status=429, body=body, headers=headers)
+        if asked.bot is None or asked.parts[0] in ("interactions", "webhooks"):
+            return None
+        times = self._times[asked.bot.name]
+        while times and now - times[0] >= 1.0:
+            times.popleft()
+        if len(times) < self.a_second:
+            times.append(now)
+            return None
+        wait = round(1.0 - (now - times[0]), 3)
+        headers = {"Retry-After": "1", "X-RateLimit-Global": "true", "Via": "1.1 google"}
+        headers["X-RateLimit-Scope"] = "global"
+        body |= {"retry_after": wait, "global": True}
+        return Fault("global", asked.path, status=429, body=body, headers=headers)
 
     def story(self) -> str:
         """What happened last, and what was called."""

@@ -68,3 +68,25 @@ async def test_a_mention_of_a_bot_that_is_not_back_yet(city: Twin, tmp_path: Pat
         late.release()
         await home.delivered(plaza)
         await city.until(lambda: city.lines(plaza)[-1].by == "Aria")
+
+
+async def test_an_end_while_a_gap_is_read(city: Twin, tmp_path: Path) -> None:
+    """What was not read of a gap when the home ended is read later, though newer lines were heard."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, alley = city.channel("plaza"), city.channel("alley")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, alley, "one")
+        await city.say(ben, plaza, "one")
+        await home.hears(plaza, "one")
+        await home.hears(alley, "one")
+    await city.say(ben, alley, "two")
+    reading = city.faults.hold(f"GET /channels/{alley.id}/messages", times=5)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await reading.reached.wait()
+        city.town.clock.advance(3600)
+        await city.say(ben, plaza, "much later")
+        await home.hears(plaza, "one", "much later")
+        assert await home.heard(alley) == ["one"]
+    city.faults.clear()
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.hears(alley, "one", "two")

@@ -35,8 +35,9 @@
 
 As a process: `python -m tests.discord.twin` prints its addresses as JSON (control.py, remote.py).
 In tests elsewhere: `from tests.discord.conftest import city`. SimCord is the model of Discord, third
-party; here stand sockets and what it lacks (town.py, rest.py, mend.py, rules.py). One guild. Does
-not cover voice, sharding, OAuth, pictures of the CDN, or rate limits that nobody planned.
+party; here stand sockets and what it lacks (town.py, rest.py, mend.py, rules.py). One guild. Fifty calls
+a second and bot are served, the others get Discord's global 429, and `city.refused` counts towards
+a ban. Does not cover voice, sharding, OAuth, pictures of the CDN, or unplanned limits of one route.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ class Front:
         self._rooms, self._commands = rooms, commands
         self._deliveries, self._ledger = deliveries, ledger
         self._closing = closing
-        self.lobby = Lobby(ledger, rooms)
+        self.behind, self.lobby = rooms.behind, Lobby(ledger, rooms)
 
     @property
     def notice(self) -> str:

@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+import msgspec
 from sqlalchemy import (
     Boolean,
     Column,
@@ -32,7 +33,7 @@ from loopforge.core.delivery import Accepted, Drafted, Failed, Queued, Uncertain
 from loopforge.core.events import Event, TurnEnded
 from loopforge.core.room import Heard, PlaceJoined, PlaceLeft, RoomClosed, Said
 from loopforge.ledger.revised import revisions
-from loopforge.ledger.schema import Name, metadata
+from loopforge.ledger.schema import Name, events, metadata
 
 Kind = Literal["private", "group", "thread"]
 
@@ -67,6 +68,7 @@ places = Table(
     metadata,
     Column("place", Name, nullable=False),
     Column("stream", Name, nullable=False),
+    Column("kind", Name, nullable=False),
     PrimaryKeyConstraint("place", "stream", name="places_place"),
 )
 
@@ -122,7 +124,7 @@ class Places:
     """Folds places, posts and drafts into rows."""
 
     name = "places"
-    version = 2
+    version = 3
     kinds = frozenset(
         {
             "room.place_joined",
@@ -145,9 +147,9 @@ class Places:
         """Take in events."""
         for event in events:
             match event.body:
-                case PlaceJoined(place=place):
+                case PlaceJoined(place=place, kind=kind):
                     self._leave(connection, event.stream, place)
-                    row = {"place": place, "stream": event.stream}
+                    row = {"place": place, "stream": event.stream, "kind": kind}
                     connection.execute(places.insert().values(**row))
                 case PlaceLeft(place=place):
                     self._leave(connection, event.stream, place)
@@ -229,6 +231,20 @@ def all_places(connection: Connection, platform: str) -> list[tuple[str, str]]:
     """Every place of a platform with the stream of its room."""
     query = select(places).where(places.c.place.startswith(f"{platform}:")).order_by(places.c.place)
     return [(row.place, row.stream) for row in connection.execute(query)]
+
+
+def private_at(connection: Connection, platform: str) -> dict[str, set[str]]:
+    """The private places of a platform, each with the mates that ever were in its room."""
+    mine = places.c.place.startswith(f"{platform}:") & (places.c.kind == "private")
+    query = (
+        select(places.c.place, events.c.body)
+        .join(events, events.c.stream == places.c.stream)
+        .where(mine, events.c.kind == "room.mate_joined")
+    )
+    found: dict[str, set[str]] = {}
+    for row in connection.execute(query):
+        found.setdefault(row.place, set()).add(msgspec.json.decode(row.body)["mate"])
+    return found
 
 
 def line_at(connection: Connection, place: str, message: str) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from loopforge.chat import triggers
 from loopforge.chat.acts import queued
+from loopforge.chat.behind import Behind
 from loopforge.chat.conduct import Conduct
 from loopforge.chat.granting import carried
 from loopforge.chat.house import PREFIX, House, stream_of
@@ -94,6 +95,7 @@ class Rooms:
         self._air, self._people, self._mates = air, people, mates
         self._stamp, self._rules, self.notice = stamp, rules, notice
         self._doors: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.behind = Behind(ledger, stamp)
 
     # ------------------------------------------------------------ starting
 

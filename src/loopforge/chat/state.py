@@ -69,6 +69,7 @@ from loopforge.core.people import (
     SignedIn,
     SignedOut,
 )
+from loopforge.core.platforms import CaughtUp, FellBehind
 from loopforge.core.room import (
     ConversationBegan,
     ConversationEnded,
@@ -298,7 +299,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 | MateGone()
             ):
                 pass
-            case RunBegan() | RunDayEnded() | RunEnded():
+            case RunBegan() | RunDayEnded() | RunEnded() | FellBehind() | CaughtUp():
                 pass
             case _:
                 assert_never(body)

@@ -20,6 +20,7 @@ from loopforge.core.delivery import DeliveryEvent
 from loopforge.core.factory import LabEvent
 from loopforge.core.people import PeopleEvent
 from loopforge.core.perception import Edit, Line, Picture
+from loopforge.core.platforms import PlatformEvent
 from loopforge.core.room import RoomEvent
 from loopforge.core.words import Words, decode_stored, encode_stored, public
 
@@ -203,7 +204,7 @@ class Erased(Struct, frozen=True, tag="ledger.erased", kw_only=True):
 
 
 TurnEvent = Perceived | Asked | Answered | Called | Returned | Planned | Judged | TurnEnded
-Body = RoomEvent | TurnEvent | DeliveryEvent | PeopleEvent | LabEvent | Erased
+Body = RoomEvent | TurnEvent | DeliveryEvent | PeopleEvent | PlatformEvent | LabEvent | Erased
 
 # ---------------------------------------------------------------- the envelope
 

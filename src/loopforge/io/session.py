@@ -49,6 +49,10 @@ class Sessions:
         found = await self._front.look(lambda each: places.all_places(each, platform))
         return {place: stream.removeprefix(PREFIX) for place, stream in found}
 
+    async def private(self, platform: str) -> dict[str, set[str]]:
+        """The private places of a platform, each with the mates that ever were in its room."""
+        return await self._front.look(lambda each: places.private_at(each, platform))
+
     async def line(self, place: str, message: str) -> str:
         """The id of the line that a message is, or is a part of; "" if it is none."""
         return await self._front.look(lambda found: places.line_at(found, place, message))

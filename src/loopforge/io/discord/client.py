@@ -63,6 +63,12 @@ class Ears(Protocol):
     def began(self, client: Client) -> None:
         """A session began; what was said before it was missed."""
 
+    def lost(self, client: Client) -> None:
+        """It may miss what is said from now on: its connection, or a server, is gone."""
+
+    def resumed(self, client: Client) -> None:
+        """Its session goes on; whatever was said meanwhile was told."""
+
     def ready(self, client: Client) -> None:
         """Its servers are known."""
 
@@ -94,6 +100,7 @@ class Client(discord.Client):
         ears: Ears,
         options: Options,
         connector: aiohttp.BaseConnector | None,
+        trace: aiohttp.TraceConfig,
     ) -> None:
         intents = discord.Intents(guilds=True, messages=True, reactions=True, message_content=True)
         super().__init__(
@@ -103,6 +110,7 @@ class Client(discord.Client):
             max_ratelimit_timeout=PATIENCE,
             allowed_mentions=NOBODY,
             connector=connector,
+            http_trace=trace,
         )
         self.account = account
         self.tree = app_commands.CommandTree(self)
@@ -140,6 +148,18 @@ class Client(discord.Client):
     async def on_connect(self) -> None:
         """A session began."""
         self._ears.began(self)
+
+    async def on_disconnect(self) -> None:
+        """The connection is gone."""
+        self._ears.lost(self)
+
+    async def on_resumed(self) -> None:
+        """The session goes on."""
+        self._ears.resumed(self)
+
+    async def on_guild_unavailable(self, _guild: discord.Guild) -> None:
+        """A server is not there for now."""
+        self._ears.lost(self)
 
     async def on_ready(self) -> None:
         """Its servers are known."""

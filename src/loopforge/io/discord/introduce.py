@@ -22,6 +22,7 @@ from loopforge.io.discord.checks import Channel, Server, Standing
 from loopforge.io.discord.client import Client
 from loopforge.io.discord.crowd import Crowd
 from loopforge.io.discord.options import Options
+from loopforge.io.discord.pace import Pace
 from loopforge.io.discord.slash import Slash
 from loopforge.io.discord.troubles import failed
 from loopforge.io.findings import Finding
@@ -46,7 +47,7 @@ async def visiting(account: Account, connector: Connector | None = None) -> Asyn
     logging.getLogger("discord").setLevel(logging.CRITICAL)
     made = connector() if connector is not None else None
     # Nothing is ever heard on this client: it never connects to the gateway.
-    client = Client(account, cast("Any", None), Options(), made)
+    client = Client(account, cast("Any", None), Options(), made, Pace().trace())
     try:
         async with asyncio.timeout(LONGEST):
             async with client:

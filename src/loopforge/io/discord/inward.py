@@ -18,12 +18,14 @@ from typing import Protocol
 import discord
 from loopforge.core.room import File
 from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
+from loopforge.io.discord.backlog import Backlog
 from loopforge.io.discord.client import NOBODY, Client, Talk
 from loopforge.io.discord.crowd import Crowd, Seat, find, place_of
 from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Hooks
-from loopforge.io.discord.missed import TRIES, Job, Missed, Reading
+from loopforge.io.discord.missed import TRIES, Job, Missed, Read, Reading
 from loopforge.io.discord.options import Options
+from loopforge.io.discord.pace import Turnstile
 from loopforge.io.discord.reading import account_of, addressed, body_of, keeps, speaks, spot_of
 from loopforge.io.discord.threads import Threads, Venue
 from loopforge.io.discord.troubles import scrub
@@ -59,6 +61,7 @@ class Inward:
         options: Options,
         household: Household,
         threads: Threads,
+        backlog: Backlog,
     ) -> None:
         self._crowd, self._reception, self._hooks = crowd, reception, hooks
         self._files, self._clock, self._options = files, clock, options
@@ -67,7 +70,10 @@ class Inward:
         self._held: dict[Client, list[tuple[int, Job]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
         self._names: dict[int, str] = {}
-        self._missed = Missed(crowd, reception, clock, options, household, self._hear, self._edit)
+        takes = (self._hear, self._edit)
+        self._missed = Missed(crowd, reception, clock, options, household, backlog, takes)
+        self._backlog, self._turnstile = backlog, Turnstile()
+        self._reading: set[int] = set()
         self._tasks = Tasks()
 
     async def close(self) -> None:
@@ -77,9 +83,19 @@ class Inward:
     # ------------------------------------------------------------ what clients tell
 
     def began(self, client: Client) -> None:
-        """A session began: what is heard now waits until what was missed is read."""
+        """A session began: what is heard now waits until it is known what was missed."""
         self._held.setdefault(client, [])
-        self._missed.began(client)
+        self.lost(client)
+
+    def lost(self, client: Client) -> None:
+        """From now on it may miss something."""
+        self._backlog.opened(self._crowd.index(client))
+
+    def resumed(self, client: Client) -> None:
+        """It missed nothing, unless it reads what it missed before."""
+        index = self._crowd.index(client)
+        if client not in self._held and index not in self._reading and _all_there(client):
+            self._tasks.spawn(self._backlog.done(index), f"{client.user} resumed")
 
     def ready(self, client: Client) -> None:
         """Its servers are known: read what was missed."""
@@ -94,7 +110,7 @@ class Inward:
 
     def message(self, client: Client, message: discord.Message) -> None:
         """Somebody said something."""
-        self._missed.heard(client, message.id)
+        self._backlog.heard(self._crowd.index(client), message.id)
         self._put(client, message.channel.id, lambda: self._hear(client, message))
 
     def edited(self, client: Client, event: discord.RawMessageUpdateEvent) -> None:
@@ -128,7 +144,6 @@ class Inward:
     def forget(self, client: Client) -> None:
         """This client is no more."""
         self._held.pop(client, None)
-        self._missed.forget(client)
 
     # ------------------------------------------------------------ one queue for each place
 
@@ -152,6 +167,7 @@ class Inward:
             self._queues[channel] = asyncio.Queue()
             self._tasks.spawn(self._work(channel), f"inward {channel}")
         self._queues[channel].put_nowait(job)
+        self._turnstile.hurry(channel)
 
     async def _work(self, channel: int) -> None:
         """Do what came in one place, in order, for as long as this lives."""
@@ -174,8 +190,44 @@ class Inward:
 
     async def _catch_up(self, client: Client, late: discord.Guild | None = None) -> None:
         """Let every place read what was missed first, then what was heard meanwhile."""
-        for channel, job in [*await self._missed.jobs(client, late), *self._held.pop(client, [])]:
+        index = self._crowd.index(client)
+        self._reading.add(index)
+        try:
+            waiting = [self._reads(*each) for each in await self._missed.jobs(client, late)]
+            self._release(client)
+            if late is None:
+                waiting += [self._reads(*each) for each in await self._missed.closed(client)]
+            read = await asyncio.gather(*waiting)
+        except LedgerError as error:
+            log.critical("what was missed on Discord cannot be found out: %s", error)
+            return
+        finally:
+            self._reading.discard(index)
+            self._release(client)
+        if all(read) and _all_there(client):
+            await self._backlog.done(index)
+
+    def _release(self, client: Client) -> None:
+        """Take what was heard meanwhile, after what is read there."""
+        for channel, job in self._held.pop(client, []):
             self._queue(channel, job)
+
+    def _reads(self, channel: int, read: Read) -> asyncio.Future[bool]:
+        """Let a place be read in its turn; whether all of it was."""
+        done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        async def job() -> None:
+            hurried = not self._queues[channel].empty()
+            complete = False
+            try:
+                async with self._turnstile.turn(channel, hurried=hurried):
+                    complete = await read()
+            finally:
+                if not done.done():
+                    done.set_result(complete)
+
+        self._queue(channel, job)
+        return done
 
     # ------------------------------------------------------------ hearing
 
@@ -187,6 +239,7 @@ class Inward:
             return
         channel = client.met(message.channel) or await find(client, message.channel.id)
         if channel is not None:
+            await self._backlog.guard()
             self._names[message.author.id] = message.author.display_name
             await self._bring(client, message, channel)
 
@@ -348,3 +401,8 @@ class Inward:
             except discord.HTTPException:
                 return ""
         return self._names[event.user_id]
+
+
+def _all_there(client: Client) -> bool:
+    """Whether all of its servers are."""
+    return not any(guild.unavailable for guild in client.guilds)

@@ -1,26 +1,27 @@
 """Missed: what happened on Discord while nobody of ours was there, read when an account is back.
 
-    a known place    --> what was said since the line that was heard there last; and, among the
-                         lines before it, what was edited or deleted meanwhile
-    any other place  --> what was said since the last line that was heard anywhere
+    a server tells its channels, open threads,   --> a place is read if that is newer than the
+    and the last message of each                     watermark and than what was heard there
+    a private talk: nothing is told              --> it is asked for its last message
+    a gap longer than threads stay open          --> channels list their closed threads
+    the newest few places                        --> what was edited or deleted in them, too
 
-Ids of Discord's messages are in the order of time, so the highest one that was heard is the
-watermark: without it, at the very first start, nothing is read. Nothing is taken for deleted
-because it is not in an answer: Discord is asked for it, and has to say that there is no such
-message. Lines of ours are not judged.
+Ids of Discord's messages are in the order of time; the watermark stands in backlog.py: without it,
+at the very first start, nothing is read. Where several of ours see a place, the first one reads it.
+Nothing is taken for deleted because it is not in an answer: Discord is asked for it, and has to say
+that there is no such message. Lines of ours are not judged.
 
-Does not cover direct messages of people who never wrote before (bots cannot list those), threads
-that were closed meanwhile, and reactions: a stop sign that was put on a line during a gap is not
-obeyed late, since what it was to stop is over. Does not know what is done with a message, nor the
-order with what is heard meanwhile (inward.py keeps that).
+Does not cover direct messages of people who never wrote before (bots cannot list those), private
+threads that were closed meanwhile, and reactions: a stop sign that was put on a line during a gap
+is not obeyed late, since what it was to stop is over. Does not know what is done with a message,
+nor the order with what is heard meanwhile (inward.py keeps that).
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol
 
@@ -28,9 +29,11 @@ import aiohttp
 
 import discord
 from loopforge.errors import LedgerError, SendFailed
+from loopforge.io.discord.backlog import Backlog
 from loopforge.io.discord.client import Client, Talk, rights, whole
 from loopforge.io.discord.crowd import Crowd, Seat, channel_of, find, place_of
 from loopforge.io.discord.options import Options
+from loopforge.io.discord.pace import later
 from loopforge.io.discord.threads import carrier
 from loopforge.io.discord.troubles import failed, scrub
 from loopforge.io.reception import Reception
@@ -38,6 +41,8 @@ from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
 Job = Callable[[], Awaitable[None]]
+Read = Callable[[], Awaitable[bool]]
+"""Reads a place; whether all of it is read."""
 Take = Callable[[Client, discord.Message], Awaitable[None]]
 Open = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
 """Where messages can be in a server."""
@@ -49,6 +54,14 @@ BACK = 50
 """Lines before the last one that was heard which are looked at again."""
 FRESH = 50
 """Places without a room that are read after one gap, those first where something was said last."""
+LOOKED = 10
+"""Places whose last lines are looked at again after one gap."""
+LISTED = 20
+"""Channels that list their closed threads after one gap, those first with the newest."""
+MOST_CLOSED = 1000
+"""Closed threads that one channel lists: those that were closed last."""
+STAYS = timedelta(hours=1)
+"""How long a thread stays open at least after its last message."""
 FAILURES = (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError, RuntimeError)
 """What a call may raise; a client that was closed meanwhile raises a RuntimeError."""
 UNKNOWN_MESSAGE = 10008
@@ -75,71 +88,83 @@ class Missed:
         clock: Clock,
         options: Options,
         reading: Reading,
-        hear: Take,
-        edit: Take,
+        backlog: Backlog,
+        takes: tuple[Take, Take],
     ) -> None:
         self._crowd, self._reception, self._sessions = crowd, reception, reception.sessions
         self._clock, self._options, self._reading = clock, options, reading
-        self._hear, self._edit = hear, edit
-        self._newest: dict[int, int] = {}
-        self._marks: dict[Client, int] = {}
-        self._start: int | None = None
-        self._asking = asyncio.Lock()
-
-    # ------------------------------------------------------------ the watermark
-
-    def heard(self, client: Client, message: int) -> None:
-        """A client was told of a message just now."""
-        index = self._crowd.index(client)
-        self._newest[index] = max(self._newest.get(index, 0), message)
-
-    def began(self, client: Client) -> None:
-        """A session began: what is after the newest that its account heard was missed."""
-        self._marks[client] = self._newest.get(self._crowd.index(client), 0)
-
-    def forget(self, client: Client) -> None:
-        """This client is no more."""
-        self._marks.pop(client, None)
-
-    async def _mark(self, client: Client) -> int:
-        """The watermark of a client; 0 if nobody was heard on Discord so far."""
-        async with self._asking:
-            if self._start is None:
-                self._start = await self._sessions.newest(["discord:%"])
-        return self._marks.get(client, 0) or self._start
+        self._backlog = backlog
+        self._hear, self._edit = takes
 
     # ------------------------------------------------------------ what is to be read
 
     async def jobs(
         self, client: Client, late: discord.Guild | None = None
-    ) -> list[tuple[int, Job]]:
+    ) -> list[tuple[int, Read]]:
         """What is to be read by a client that is back: channels, and what reads each.
 
-        With a server that is `late`, only the places there that are not read without it.
+        Nothing is asked for this. With a server that is `late`, only what is there. Raises
+        LedgerError.
         """
-        try:
-            mark = await self._mark(client)
-            places = await self._sessions.all("discord")
-        except LedgerError as error:
-            log.critical("what was missed on Discord cannot be found out: %s", error)
-            return []
-        found: list[tuple[int, Job]] = []
-        for place, room in places.items() if late is None else ():
+        mark = await self._backlog.since(self._crowd.index(client))
+        places = await self._sessions.all("discord")
+        for room in places.values():
             self._reading.attend(room)
-            job = partial(self._known, client, place, room, mark)
-            found.append((channel_of(place), partial(self._tried, client, place, job)))
+        if not mark:
+            return []
+        found = await self._elsewhere(client, places) if late is None else []
+        # From here on nothing waits: a server that comes now is late, and is read by itself.
         guilds = client.guilds if late is None else [late]
-        for channel, after in self._fresh(client, guilds, places, mark):
-            job = partial(self._unknown, client, channel, after, channel.last_message_id or 0)
-            found.append((channel.id, partial(self._tried, client, place_of(channel.id), job)))
+        found[:0] = [
+            *self._known(client, guilds, places, mark),
+            *self._fresh(client, guilds, places, mark),
+        ]
+        return [(id, partial(self._tried, client, place_of(id), job)) for id, job in found]
+
+    async def closed(self, client: Client) -> list[tuple[int, Read]]:
+        """The same for threads that were closed meanwhile, as their channels list them."""
+        mark = await self._backlog.since(self._crowd.index(client))
+        since = discord.utils.snowflake_time(max(mark - MARGIN, 0))
+        if not mark or self._clock.now() - since < STAYS:
+            return []
+        hosts: list[discord.TextChannel | discord.ForumChannel] = [
+            channel
+            for guild in client.guilds
+            for channel in _hosts(guild)
+            if self._crowd.first(channel.id) is client and _readable(client, channel)
+        ]
+        hosts.sort(key=lambda each: -(each.last_message_id or 0))
+        found: list[tuple[int, Read]] = []
+        for host in hosts[:LISTED]:
+            jobs: list[tuple[int, Job]] = []
+            await self._tried(
+                client, place_of(host.id), partial(self._list, client, host, mark, jobs)
+            )
+            found += [(id, partial(self._tried, client, place_of(id), job)) for id, job in jobs]
         return found
+
+    def _known(
+        self, client: Client, guilds: Iterable[discord.Guild], places: dict[str, str], mark: int
+    ) -> Iterator[tuple[int, Job]]:
+        """Places with a room in which something is new, or something may have been changed."""
+        here = [
+            channel
+            for guild in guilds
+            for channel in _channels(guild)
+            if place_of(channel.id) in places and _readable(client, channel)
+        ]
+        here.sort(key=lambda each: -(each.last_message_id or 0))
+        for nth, channel in enumerate(here):
+            first, newest = self._crowd.first(channel.id) is client, channel.last_message_id or 0
+            room = places[place_of(channel.id)] if nth < LOOKED else ""
+            if room or (first and newest > mark - MARGIN):
+                job = partial(self._catch_up, client, channel, mark, room)
+                yield channel.id, partial(job, newest if first else 0)
 
     def _fresh(
         self, client: Client, guilds: Iterable[discord.Guild], places: dict[str, str], mark: int
-    ) -> list[tuple[Open, int]]:
-        """Places without a room in which something was said, each with what it was said after."""
-        if not mark:
-            return []
+    ) -> list[tuple[int, Job]]:
+        """Places without a room in which something was said."""
         found = [
             (channel, after)
             for guild in guilds
@@ -151,10 +176,31 @@ class Missed:
         ]
         if len(found) > FRESH:
             log.warning("of %d places with something new, %d are read", len(found), FRESH)
-        return sorted(found, key=lambda each: -(each[0].last_message_id or 0))[:FRESH]
+        found.sort(key=lambda each: -(each[0].last_message_id or 0))
+        return [
+            (each.id, partial(self._unknown, client, each, after, each.last_message_id or 0))
+            for each, after in found[:FRESH]
+        ]
 
-    async def _tried(self, client: Client | None, place: str, job: Job) -> None:
-        """Read a place, as long as a client is there; what is said there meanwhile waits for it."""
+    async def _elsewhere(self, client: Client, places: dict[str, str]) -> list[tuple[int, Job]]:
+        """Private talks of this account, and places where a draft of a dead turn stands."""
+        mine = set(self._crowd.mates_of(client.account))
+        private = await self._sessions.private("discord")
+        talks = [place for place, mates in private.items() if mates & mine and place in places]
+        strays = {draft.place for draft in await self._sessions.strays("discord")}
+        jobs: dict[str, Job] = {
+            place: partial(self._tidy, client, place, places[place])
+            for place in strays.intersection(places)
+        }
+        for place in talks:
+            jobs[place] = partial(self._private, client, place, places[place])
+        return sorted(((channel_of(place), job) for place, job in jobs.items()), key=_latest)
+
+    async def _tried(self, client: Client | None, place: str, job: Job) -> bool:
+        """Read a place, as long as a client is there; what is said there meanwhile waits for it.
+
+        Whether nothing is left there to be read.
+        """
         for pause in (*TRIES, None):
             try:
                 await job()
@@ -162,11 +208,12 @@ class Missed:
                 failure = failed(error, place)
                 log.info("what was missed in %s could not be read: %s", place, failure.why)
                 gone = client is not None and client.is_closed()
-                if pause is None or failure.final or gone:
-                    return
+                if pause is None or failure.final or failure.gone or gone:
+                    return failure.final or failure.gone
                 await self._clock.sleep(pause)
             else:
-                return
+                return True
+        return False
 
     # ------------------------------------------------------------ reading
 
@@ -188,19 +235,60 @@ class Missed:
             return Seat(client, found)
         return await self._crowd.seat(place_of(channel))
 
-    async def _known(self, client: Client, place: str, room: str, mark: int) -> None:
-        """Hear what was said in a place of a room since the last line that was heard there."""
-        channel = await find(client, channel_of(place))
-        if channel is None:
-            return
-        await self._reading.tidy(Seat(client, channel), room)
-        last = int(await self._sessions.last(place) or 0)
-        if last and self._crowd.first(channel.id) is client and _readable(client, channel):
+    async def _catch_up(
+        self, client: Client, channel: Open, mark: int, room: str, newest: int
+    ) -> None:
+        """Hear what was said in a place of a room since the last line that was heard there.
+
+        With its `room`: see also what is to be taken away there, and what was changed. `newest` is
+        the last message there; 0 where another one of ours reads it.
+        """
+        if room:
+            with later():
+                await self._reading.tidy(Seat(client, channel), room)
+        last, after = int(await self._sessions.last(place_of(channel.id)) or 0), mark - MARGIN
+        if room and last and newest:
             await self._look_back(
-                client, channel, last, discord.utils.snowflake_time(max(mark - MARGIN, 0))
+                client, channel, last, discord.utils.snowflake_time(max(after, 0))
             )
-        if last or mark:
-            await self._read(client, channel, last or mark)
+        if newest > max(last, after):
+            await self._read(client, channel, max(last, after) if last else mark)
+
+    async def _private(self, client: Client, place: str, room: str) -> None:
+        """The same in a private talk, of which Discord tells nothing by itself."""
+        with later():
+            channel = await find(client, channel_of(place))
+            if channel is None:
+                return
+            await self._reading.tidy(Seat(client, channel), room)
+        last = int(await self._sessions.last(place) or 0)
+        if last:
+            await self._read(client, channel, last)
+
+    async def _tidy(self, client: Client, place: str, room: str) -> None:
+        with later():
+            channel = await find(client, channel_of(place))
+            if channel is not None:
+                await self._reading.tidy(Seat(client, channel), room)
+
+    async def _list(
+        self,
+        client: Client,
+        host: discord.TextChannel | discord.ForumChannel,
+        mark: int,
+        jobs: list[tuple[int, Job]],
+    ) -> None:
+        """Find the threads of a channel that were closed since, and what is new in them."""
+        jobs.clear()
+        after = max(mark - MARGIN, _joined(host.guild))
+        since = discord.utils.snowflake_time(max(mark - MARGIN, 0))
+        with later():
+            async for thread in host.archived_threads(limit=MOST_CLOSED):
+                if thread.archive_timestamp < since:
+                    break
+                if (newest := thread.last_message_id or 0) > after:
+                    job = partial(self._unknown, client, thread, after, newest)
+                    jobs.append((thread.id, job))
 
     async def _unknown(self, client: Client, channel: Open, after: int, newest: int) -> None:
         """The same where nobody was heard so far; not if another of ours has read it by now."""
@@ -210,12 +298,13 @@ class Missed:
     async def _read(self, client: Client, channel: Talk, after: int) -> None:
         """Hear what was said after a message; before one that is heard in a thread, all was."""
         most, missed = self._options.catch_up, list[discord.Message]()
-        async for message in channel.history(
-            after=discord.Object(after), limit=most, oldest_first=False
-        ):
-            if message.id != channel.id and await self._moved(message.id):
-                break
-            missed.append(message)
+        with later():
+            async for message in channel.history(
+                after=discord.Object(after), limit=most, oldest_first=False
+            ):
+                if message.id != channel.id and await self._moved(message.id):
+                    break
+                missed.append(message)
         if len(missed) == most:
             log.warning("more than %d messages were missed in %s", most, place_of(channel.id))
         for message in reversed(missed):
@@ -236,7 +325,8 @@ class Missed:
         Only edits after the watermark are new: a name in a text may read otherwise now than then.
         """
         upto = discord.Object(last + 1)
-        stands = {each.id: each async for each in channel.history(limit=BACK, before=upto)}
+        with later():
+            stands = {each.id: each async for each in channel.history(limit=BACK, before=upto)}
         for message in sorted(stands.values(), key=lambda each: each.id):
             if message.edited_at is not None and message.edited_at >= since:
                 await self._edit(client, message)
@@ -247,12 +337,23 @@ class Missed:
                 await self._reception.deleted(place, str(id))
 
 
+def _latest(job: tuple[int, Job]) -> int:
+    """The order in which places of which nothing else is known are asked: the youngest first."""
+    return -job[0]
+
+
 def _channels(guild: discord.Guild) -> Iterator[Open]:
     """Where messages can be in a server, with the threads and posts that are open."""
     yield from guild.text_channels
     yield from guild.voice_channels
     yield from guild.stage_channels
     yield from guild.threads
+
+
+def _hosts(guild: discord.Guild) -> Iterator[discord.TextChannel | discord.ForumChannel]:
+    """Where threads can be in a server."""
+    yield from guild.text_channels
+    yield from guild.forums
 
 
 def _joined(guild: discord.Guild) -> int:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from loopforge.artifacts.store import Artifacts
 from loopforge.chat.front import Front
 from loopforge.chat.house import PREFIX as ROOM
+from loopforge.io.discord.backlog import Backlog
 from loopforge.io.discord.client import Client
 from loopforge.io.discord.crowd import Crowd, Seat
 from loopforge.io.discord.drafts import Drafts
@@ -22,6 +23,7 @@ from loopforge.io.discord.hooks import Connector, Hooks
 from loopforge.io.discord.inward import Inward
 from loopforge.io.discord.options import Options, State
 from loopforge.io.discord.outward import Outward
+from loopforge.io.discord.pace import Pace
 from loopforge.io.discord.slash import Slash
 from loopforge.io.discord.stage import Stage
 from loopforge.io.discord.threads import Threads
@@ -62,6 +64,7 @@ class Discord:
         self._connector = connector
         self._crowd = Crowd(accounts, front.mates)
         self._hooks = Hooks(self._crowd, connector)
+        self._paces = [Pace() for _ in accounts]
         files, sessions = Files(artifacts, clock, options), reception.sessions
         voices = Voices(self._crowd, self._hooks)
         self._drafts = Drafts(voices, self._hooks, front)
@@ -73,8 +76,9 @@ class Discord:
             self._crowd, voices, sessions, front, self._hooks, files, self._drafts
         )
         self._threads = Threads(self._crowd, reception, front, clock, options)
+        backlog = Backlog(sessions, front.behind)
         self._inward = Inward(
-            self._crowd, reception, self._hooks, files, clock, options, self, self._threads
+            self._crowd, reception, self._hooks, files, clock, options, self, self._threads, backlog
         )
         self._slash = Slash(self._crowd, reception, self._threads, self._inward.thread)
         self._tasks = Tasks()
@@ -168,7 +172,8 @@ class Discord:
         """One client, from its first call to its end."""
         connector = self._connector() if self._connector is not None else None
         account = self._crowd.accounts[index]
-        client = Client(account, self._inward, self._options, connector)
+        trace = self._paces[index].trace()
+        client = Client(account, self._inward, self._options, connector, trace)
         self._crowd.place(index, client)
         self._slash.equip(client)
         try:

@@ -1,0 +1,25 @@
+"""The facts of a platform as a whole: what of it was not read yet.
+
+Stream "platform:NAME". Pure: no clock, no I/O. Does not know what a platform's numbers mean, but
+that they grow.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class FellBehind(Struct, frozen=True, tag="platform.fell_behind", kw_only=True):
+    """Something newer is about to be heard while not all is read that was said after `since`.
+
+    `since` is the number of a message. Without this, what is newer would hide it after a crash.
+    """
+
+    since: str
+
+
+class CaughtUp(Struct, frozen=True, tag="platform.caught_up", kw_only=True):
+    """Everything is read that was said since this platform fell behind."""
+
+
+PlatformEvent = FellBehind | CaughtUp
