@@ -48,8 +48,8 @@ check: dev ## Format, lint, types, import direction, generated docs, forbidden w
 	cat "$$said"
 	echo "make check: all is well"
 
-bench: dev ## Measure: turns, prompt cache, starting, ledger, web, the Factory. Prints ratios, asserts nothing.
-	@$(PY) -m bench $(ONLY)
+bench: dev ## Measure: turns, prompt cache, starting, ledger, web, the Factory. Prints ratios. SMALL=1: in small.
+	@$(PY) -m bench $(ONLY) $(if $(SMALL),--small)
 
 bench-delivery: dev ## 2,000 lines through each platform, with trouble and 20 kills -9; prints what was lost or doubled.
 	@$(PY) -W ignore -m tests.delivery

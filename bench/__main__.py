@@ -2,7 +2,8 @@
 
 A benchmark is a module here with `figures()`, which yields Figures as it comes to them. All of them
 are printed as one table. Nothing asserts anything; it ends with 0 when everything could be
-measured, with 2 for a name that does not exist.
+measured, with 2 for a name that does not exist. `make bench SMALL=1` runs everything through with
+small numbers, on a slow machine or to see that it runs.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from bench import figures
 
 ORDER = ("start", "ledger", "lab", "turns", "web", "cache")
 """The quick ones first."""
+AS_SMALL = ", small numbers: the figures mean little" if figures.SMALL else ""
 
 
 def main(wanted: list[str]) -> int:
     """Run them one after another."""
+    wanted = [name for name in wanted if name != "--small"]
     if strange := [name for name in wanted if name not in ORDER]:
         print(f"There is no benchmark {strange[0]!r}; there are {', '.join(ORDER)}.")
         return 2
-    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores\n\n{figures.head()}")
+    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores{AS_SMALL}\n\n{figures.head()}")
     began = time.perf_counter()
     for name in wanted or ORDER:
         module = importlib.import_module(f"bench.{name}")

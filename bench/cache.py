@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench.figures import Figure, folder
+from bench.figures import Figure, folder, sized
 from bench.homes import home
 from loopforge.app import App, open_models
 from loopforge.chat.perceive import route_of
@@ -24,7 +24,7 @@ from loopforge.runtime.ports import ModelFacts, ModelReply, Question, Route
 from loopforge.runtime.record import perception_of
 from loopforge.settings import load_settings
 
-TURNS = 200
+TURNS = sized(200, 4)
 MATES = ("maya", "merlin", "zuzu")
 CONTEXT = 8192
 """The embedded model's whole window; a home gives it half of that, to save memory."""

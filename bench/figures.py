@@ -10,6 +10,7 @@ import math
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 WIDTHS = (41, 14, 9)
+SMALL = "--small" in sys.argv
+"""Whether everything is to be run through with small numbers, whose figures mean little."""
+
+
+def sized(whole: int, small: int) -> int:
+    """A number of the benchmark, as a whole or in small."""
+    return small if SMALL else whole
 
 
 @dataclass(frozen=True)

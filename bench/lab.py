@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bench.figures import Figure, folder
+from bench.figures import Figure, folder, sized
 from loopforge.core.factory import Stepped
 from loopforge.lab.engine import Here, Processes
 from loopforge.lab.episode import Episode, began
@@ -32,10 +32,10 @@ from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.clock import SystemClock
 from loopforge.runtime.ports import Question
 
-DAYS, ROUNDS = 200, 5
-ROBOTS, STEPS, ANSWERS = 50, 10, 0.1
+DAYS, ROUNDS = sized(200, 20), sized(5, 2)
+ROBOTS, STEPS, ANSWERS = sized(50, 14), sized(10, 3), 0.1
 CELLS: dict[str, tuple[str | int, ...]] = {"policy": ("stub", "context"), "pressure": (2, 8)}
-SEEDS = 120
+SEEDS = sized(120, 2)
 """So many that starting two interpreters, 0.2 s, is little beside the runs themselves."""
 TWICE = 1.8
 """How many times as fast two workers are to be."""

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench import bare
-from bench.figures import Figure, folder
+from bench.figures import Figure, folder, sized
 from loopforge.core.events import Event, Fact
 from loopforge.core.room import Heard
 from loopforge.core.words import Words
 from loopforge.ledger.sql import SqlLedger, open_ledger
 from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
 
-LONE = 3_000
-TENS = 1_000
-APPENDERS, EACH = 200, 40
+LONE = sized(3_000, 100)
+TENS = sized(1_000, 50)
+APPENDERS, EACH = sized(200, 20), sized(40, 5)
 BARE = "bare sqlite3, the same rows and commits"
 TEXT = "The bread did not rise, although the water was warm and the yeast was fresh ({nth})."
 

@@ -12,8 +12,11 @@ from typing import NamedTuple
 
 _NUMBERED = re.compile(rb"id: (\d+)\nevent: (line|change)\n")
 _LENGTH = re.compile(rb"^content-length: (\d+)\r$", re.MULTILINE | re.IGNORECASE)
+_LAST = re.compile(rb"^connection: close\r$", re.MULTILINE | re.IGNORECASE)
 _TOKEN = re.compile(rb"^set-cookie: csrftoken=([^;]+)", re.MULTILINE | re.IGNORECASE)
 _BOUND = "loopforge-bench"
+PATIENCE = 600
+"""Seconds after which a line that does not come is given up."""
 
 
 class Sent(NamedTuple):
@@ -66,7 +69,7 @@ class Reader(asyncio.Protocol):
         """When this line came, which may be yet to come."""
         if seq not in self.lines:
             self._waited[seq] = asyncio.get_running_loop().create_future()
-            await asyncio.wait_for(self._waited[seq], 30)
+            await asyncio.wait_for(self._waited[seq], PATIENCE)
         return self.lines[seq]
 
     def close(self) -> None:
@@ -76,11 +79,16 @@ class Reader(asyncio.Protocol):
 
 
 class Browser:
-    """Somebody who is signed in, with one connection that stays open."""
+    """Somebody who is signed in, with one connection, for one request after another.
+
+    A server may close one that was idle, and on a slow machine does so while a request is on its
+    way; it is then sent again on a new one. A line keeps its source, and is heard once.
+    """
 
     def __init__(self, port: int, session: str = "") -> None:
         self.session = session
         self._port, self._csrf = port, ""
+        self._one = asyncio.Lock()
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
@@ -129,6 +137,21 @@ class Browser:
         return f"host: 127.0.0.1:{self._port}\r\ncookie: {cookies}\r\n"
 
     async def _ask(self, request: bytes) -> bytes:
+        async with self._one:
+            again = self._writer is not None
+            try:
+                head, body = await self._sent(request)
+            except (ConnectionError, asyncio.IncompleteReadError):
+                self.close()
+                if not again:
+                    raise
+                head, body = await self._sent(request)
+        if head.split(b" ", 2)[1] not in (b"200", b"204"):
+            raise ValueError(f"{request[:80]!r} was answered {head[:200]!r} {body[:200]!r}")
+        return body
+
+    async def _sent(self, request: bytes) -> tuple[bytes, bytes]:
+        """The head and the body of an answer."""
         if self._reader is None or self._writer is None:
             self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
         self._writer.write(request)
@@ -137,11 +160,12 @@ class Browser:
             self._csrf = found[1].decode()
         length = _LENGTH.search(head)
         body = await self._reader.readexactly(int(length[1])) if length else b""
-        if head.split(b" ", 2)[1] not in (b"200", b"204"):
-            raise ValueError(f"{request[:80]!r} was answered {head[:200]!r} {body[:200]!r}")
-        return body
+        if _LAST.search(head):
+            self.close()
+        return head, body
 
     def close(self) -> None:
         """Close the connection."""
         if self._writer is not None:
             self._writer.close()
+        self._reader = self._writer = None

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
-from bench.figures import Figure, folder, middle
+from bench.figures import Figure, folder, middle, sized
 
-RUNS = 7
-PATIENCE = 60.0
+RUNS = sized(7, 1)
+PATIENCE = 600.0
 """Seconds after which a program that says nothing is given up."""
 SETTLED = 4.0
 """Seconds after which an idle program's memory is looked at; its web room is open by then."""
@@ -29,7 +29,7 @@ KEYS = ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE", "LITELLM", "LOOPFORGE")
 
 BARE = ("-c", "pass")
 LIBRARY = ("-c", "import sqlalchemy")
-IDLE = ("-c", "print('ready', flush=True); import time; time.sleep(60)")
+IDLE = ("-c", "print('ready', flush=True); import time; time.sleep(600)")
 CHAT = ("-m", "loopforge", "chat")
 NAMES: dict[tuple[str, ...], str] = {
     BARE: "python -c pass",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench import bare
-from bench.figures import Figure, folder, middle, share
+from bench.figures import Figure, folder, middle, share, sized
 from bench.homes import Append, Instant, Taken, database, home
 from loopforge.app import App
 from loopforge.core.events import Body
@@ -17,10 +17,10 @@ from loopforge.core.room import Heard, Said, Weighed
 from loopforge.core.words import Words
 
 LINE = "@maya my bread number {nth} did not rise, and I do not know why"
-ALONE, WARM = 500, 25
-ROOMS, PACE, SECONDS = 200, 50, 16
-ROUNDS = 5
-HISTORY = 1000
+ALONE, WARM = sized(500, 20), sized(25, 5)
+ROOMS, PACE, SECONDS = sized(200, 10), 50, sized(16, 1)
+ROUNDS = sized(5, 1)
+HISTORY = sized(1000, 60)
 BARE = "bare sqlite3, the same rows and commits"
 LEDGER = "the ledger alone, the same facts"
 

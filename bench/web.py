@@ -14,18 +14,18 @@ from typing import Any, NamedTuple, Self
 import msgspec
 import psutil  # type: ignore[import-untyped]
 
-from bench.figures import Figure, folder, middle, share
+from bench.figures import Figure, folder, middle, share, sized
 from bench.readers import Browser, Reader, Sent
 
-ROOMS, PEOPLE = 20, 5
+ROOMS, PEOPLE = sized(20, 4), 5
 """Everybody has a page open on every room: 100 streams."""
-PACE, SECONDS = 10, 20
+PACE, SECONDS = 10, sized(20, 2)
 """Lines of people in a second, over all rooms."""
 LINE = "@maya my bread number {nth} did not rise, and I do not know why"
 REST = 1.0
 """Seconds after which memory is looked at."""
-PAST, NEW = 100_000, 120
-TRIES = 12
+PAST, NEW = sized(100_000, 2_000), 120
+TRIES = sized(12, 2)
 BARE = "bare uvicorn, the same bytes"
 
 

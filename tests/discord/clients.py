@@ -24,7 +24,8 @@ class Ears(discord.Client):
     def dispatch(self, event: str, /, *args: Any, **more: Any) -> None:
         """Keep it, and go on."""
         self.heard.append((event, args[-1] if args else None))
-        super().dispatch(event, *args, **more)
+        if not self.is_closed():  # then it has no loop
+            super().dispatch(event, *args, **more)
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Identify at once; discord.py would wait five seconds before it does so again."""

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from itertools import count
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from loopforge.chat.acts import queued
 from loopforge.core.delivery import Attempting, PutOff, Uncertain
 from loopforge.core.room import Heard, PersonReacted, Reacted, Said, Told
+from loopforge.io.discord.client import Client
+from loopforge.io.discord.options import Options
+from loopforge.io.discord.pace import Pace
 from loopforge.io.discord.reference import without
+from loopforge.io.tokens import Account
 from loopforge.models.scripted import ScriptedAnswer
 from tests.discord.clients import online
 from tests.discord.lodging import Lodging, lodged
@@ -233,3 +238,11 @@ async def test_leaving_while_discord_cannot_be_reached(city: Twin, tmp_path: Pat
     city.faults.clear()
     async with lodged(city, tmp_path, {maya: "maya"}):
         await city.until(lambda: len(city.lines(plaza)) == 2)
+
+
+async def test_what_comes_while_a_client_closes_is_dropped() -> None:
+    """discord.py tells of its servers a while after a session began; nothing breaks where it ended."""
+    account = Account(platform="discord", token="none", mates=("maya",))
+    client = Client(account, cast("Any", None), Options(), None, Pace().trace())
+    await client.close()
+    client.dispatch("ready")

@@ -145,6 +145,11 @@ class Client(discord.Client):
             return False
         return rights(channel).read_messages
 
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """Tell of an event; of what comes while it closes, nobody, since there is no loop for it."""
+        if not self.is_closed():
+            super().dispatch(event, *args, **kwargs)
+
     async def on_connect(self) -> None:
         """A session began."""
         self._ears.began(self)
