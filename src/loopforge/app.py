@@ -211,7 +211,11 @@ def open_models(
         tiers_of(settings),
         clock,
         dice,
-        patience=Patience(tries=settings.model_tries, wait=settings.model_backoff_seconds),
+        patience=Patience(
+            tries=settings.model_tries,
+            wait=settings.model_backoff_seconds,
+            climb=settings.model_climb_seconds,
+        ),
         embedded=Embedded(
             dice, window=settings.embedded_context, threads=settings.embedded_threads
         ),

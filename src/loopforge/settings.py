@@ -184,6 +184,13 @@ class Settings:
     model_first_token_seconds: float = setting(
         60.0, "Longest wait for the first word of a model's answer.", "Models", least=0.1, most=3600
     )
+    model_climb_seconds: float = setting(
+        90.0,
+        "Longest wait for a first word over all models of a tier together.",
+        "Models",
+        least=0.1,
+        most=7200,
+    )
     model_total_seconds: float = setting(
         180.0, "Longest wait for a whole answer.", "Models", least=0.1, most=7200
     )

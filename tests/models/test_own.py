@@ -73,6 +73,13 @@ async def ask(models: TieredModels, schema: Any = None, **route: Any) -> ModelRe
     return await models.ask(asked, lambda _: None)
 
 
+def later(models: TieredModels) -> None:
+    """Half a minute passes."""
+    clock = models._clock
+    assert isinstance(clock, Brisk)
+    clock.passed += 30
+
+
 def address(server: OwnServer, end: str = "/v1") -> dict[str, str]:
     """The one variable that names a server; with its key, where it wants one."""
     key = {"OPENAI_API_KEY": server.key} if server.key else {}
@@ -232,7 +239,7 @@ async def test_the_page_tells_what_a_server_has() -> None:
         assert there.notes()[0].state == "ok"
         assert (await there.check("qwen3:8b")).well
         server.known = ()
-        await models._clock.sleep(30)
+        later(models)
         await there.look()
         assert "has no model that talks" in there.notes()[0].said
         assert there.keyless
@@ -251,7 +258,7 @@ async def test_one_that_is_not_up_yet_is_asked_again() -> None:
         assert {attempt.cause for attempt in reply.attempts} == {"unreachable"}
         assert "does not answer" in note.said
         async with own("ollama", port=port) as server:
-            await models._clock.sleep(30)
+            later(models)
             assert (await ask(models)).outcome == "answered"
         assert server.asked == ["llama3.2:latest"]
         assert models.tiers.notes()[0].state == "ok"
@@ -263,7 +270,7 @@ async def test_one_that_is_still_loading_is_asked_again() -> None:
         assert {attempt.cause for attempt in (await ask(models)).attempts} == {"broken"}
         assert "not ready yet" in models.tiers.notes()[0].said
         server.loading = False
-        await models._clock.sleep(30)
+        later(models)
         assert (await ask(models)).model == FIRST["llamacpp"]
 
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
 
+from loopforge.chat.members import EVERYTHING
+from loopforge.core.room import Told
+from loopforge.core.words import Words
 from loopforge.settings import rows
 from loopforge.web import house
+from loopforge.web.hub import Listener
+from loopforge.web.look import Looks
 from tests.web.conftest import Guest, Town, town
 
 KEY = "sk-planted-0123456789"
@@ -235,3 +241,35 @@ async def test_every_page_works_on_both_databases(ledger_url: str, tmp_path: Pat
         assert re.search(r"private, and you are not in it People 1 Mates maya Lines 2 Takes", card)
         told = await olu.get("/house/ledger", params={"kind": "room.heard", "before": "f" * 32})
         assert "[private]" in told.text
+
+
+# ---------------------------------------------------------------- what the owner has to mend
+
+
+async def test_what_to_mend_is_for_the_owner_alone(site: Town) -> None:
+    """A notice on models tells the owner what to mend, on the page and live; a guest reads less."""
+    olu = await site.owner()
+    ana = await site.guest("ana", "commons", by=olu)
+    text = "Maya gave no answer (the owner of this home has to mend something)."
+    hub = Looks(site.app.front, ZoneInfo("UTC")).hub()
+    pages = {
+        True: Listener(olu.person, "s1", EVERYTHING, owner=True),
+        False: Listener(ana.person, "s2", EVERYTHING),
+    }
+    for listener in pages.values():
+        hub.join("commons", listener)
+    told = Told(text=Words(text), mend=(("house", "key"),))
+    fact = site.app.stamp.fact(told, actor="room")
+    await site.app.ledger.append("room:commons", [fact])
+    for owner, listener in pages.items():
+        live = ""
+        while text not in live:
+            given = await listener.next(30)
+            assert given is not None
+            live = given[1].decode()
+        assert ("the key for house is refused" in live) is owner
+    await hub.close()
+    assert "the key for house is refused" in (await olu.get("/rooms/commons")).text
+    page = (await ana.get("/rooms/commons")).text
+    assert text in page
+    assert "refused" not in page

@@ -16,7 +16,7 @@ from loopforge.web.hub import Hub, Listener, Renderer
 from tests.web.conftest import Town
 
 
-async def shown_line(event: Event, _: Scene) -> str:
+async def shown_line(event: Event, _: Scene, _owner: bool) -> str:
     """A line as it was said; one that says "odd" cannot be shown."""
     if not isinstance(event.body, Heard):
         return ""

@@ -28,6 +28,7 @@ from loopforge.core.room import (
     ToolUsed,
     TurnDropped,
 )
+from loopforge.core.trouble import for_everybody, worst
 from loopforge.core.words import Words
 from loopforge.runtime.ports import Rested, Thinking, Withdrawn
 from loopforge.runtime.record import perception_of, shown_of
@@ -252,14 +253,18 @@ class Bot:
             await self._use_tools(running, done, ended.took_in)
         self._rest(running)
         relieved = relief and not reached
-        trouble = "" if relieved else self._trouble(plan, done, verdicts)
+        trouble = "" if relieved else self._trouble(plan, done, verdicts, running)
         return Concluded(spoke=done.spoke, trouble=trouble)
 
-    def _trouble(self, plan: AgentActionPlan, done: Outcome, verdicts: Sequence[object]) -> str:
+    def _trouble(
+        self, plan: AgentActionPlan, done: Outcome, verdicts: Sequence[object], running: Running
+    ) -> str:
         """Why an addressed mate gave no answer, in plain words; "" when there is nothing to say."""
         if done.spoke or done.again:
             return ""
         named = str(plan.meta.get("trouble", ""))
+        if named in UNREACHED and (cause := worst(c for _, c in running.turn.troubles)):
+            return for_everybody(cause)
         if named:
             return TROUBLE.get(named, "")
         refused = [v for v in verdicts if getattr(v, "act", "") == "say"]

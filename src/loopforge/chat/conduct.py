@@ -10,13 +10,13 @@ Everything it acts on is in the ledger, so that it can be broken off anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from loopforge.chat import titles, triggers
 from loopforge.chat.acts import queued
 from loopforge.chat.bot import SCRIBE, After, Bot, Concluded, News, Running
 from loopforge.chat.house import House
-from loopforge.chat.relief import UNABLE, Relief
+from loopforge.chat.relief import UNABLE, Relief, notice
 from loopforge.chat.rights import heeded, tools_in_turn
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, OpenTurn, RoomState
@@ -26,7 +26,8 @@ from loopforge.core.events import Event, Fact, Planned
 from loopforge.core.guard import Rights
 from loopforge.core.mate import Mate
 from loopforge.core.perception import Line
-from loopforge.core.room import Told, Weighed
+from loopforge.core.room import Weighed
+from loopforge.core.trouble import MEND
 from loopforge.core.words import Words
 from loopforge.errors import LedgerError
 from loopforge.runtime.ports import Ledger
@@ -145,6 +146,7 @@ class Conduct:
         self._running[stream] = running
         if state.closed:
             running.turn.stop("the room was deleted")  # while the turn was being prepared
+        self._watch(stream, state, running)
         try:
             ended = await self._bot.run(running)
             rights = self._rights(state, running)
@@ -163,7 +165,10 @@ class Conduct:
         def after(reached: bool) -> list[Fact]:
             if running.mate.handle == SCRIBE:
                 return []
-            return self._relief.after(state, running.mate, running.due, reached=reached)
+            troubles = () if reached else tuple(running.turn.troubles)
+            return self._relief.after(
+                state, running.mate, running.due, reached=reached, troubles=troubles
+            )
 
         return after
 
@@ -254,25 +259,54 @@ class Conduct:
     ) -> None:
         """Say plainly what people should know: another model answered, or nobody could."""
         for text in _notices(running, ended, done):
-            known = [entry for entry in state.lines.values() if entry.kind == "told"]
-            if text in {str(entry.text) for entry in known[-8:]}:
-                continue
-            told = self._ports.stamp.fact(Told(text=Words(text)), actor="room", cause=running.id)
-            await self._ledger.append(
-                stream, [told, *queued(told, state.places, self._ports.stamp)]
-            )
+            await self._notice(stream, state, running, text, tuple(running.turn.troubles))
+
+    async def _notice(
+        self,
+        stream: str,
+        state: RoomState,
+        running: Running,
+        text: str,
+        troubles: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """Say it in the room, unless it was said lately; with what the owner alone is told."""
+        known = [entry for entry in state.lines.values() if entry.kind == "told"]
+        if text in {str(entry.text) for entry in known[-8:]}:
+            return
+        told = notice(text, troubles)
+        fact = self._ports.stamp.fact(told, actor="room", cause=running.id)
+        await self._ledger.append(stream, [fact, *queued(fact, state.places, self._ports.stamp)])
+
+    def _watch(self, stream: str, state: RoomState, running: Running) -> None:
+        """Have the room told when a mate that was called lets it wait, and who is asked next."""
+        name = running.mate.name
+
+        def slow(model: str, others: str) -> None:
+            then = f"{others} is asked next" if others else "nobody can stand in"
+            text = f"{name} is taking long: {model} does not say a word yet; {then}."
+            work = self._notice(stream, state, running, text, [(model, "slow")])
+            self._ports.tasks.spawn(work, f"notice in {stream}")
+
+        if _called(running):
+            running.turn.slow = slow
+
+
+def _called(running: Running) -> bool:
+    """Whether people wait for this mate's answer."""
+    called = running.due.verdict == "speak" and running.due.step == 0
+    return called and running.mate.handle != SCRIBE
 
 
 def _notices(running: Running, ended: Ended, done: Concluded) -> list[str]:
     name, notices = running.mate.name, []
     if running.mate.handle == SCRIBE:
         return []
-    if ended.fallback:
+    if ended.fallback and done.spoke:
         notices.append(
             f"{name}'s usual model is not answering, so {ended.fallback} answers in its place."
         )
-    called = running.due.verdict == "speak" and running.due.step == 0
-    if done.trouble and called:
+    if done.trouble and _called(running):
         why = done.trouble.rstrip(".")
-        notices.append(f"{name} gave no answer ({why}). Say it again to try once more.")
+        again = "" if why == MEND else " Say it again to try once more."
+        notices.append(f"{name} gave no answer ({why}).{again}")
     return notices

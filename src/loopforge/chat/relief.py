@@ -12,7 +12,7 @@ model does not answer a mate is told with the end of its turn (conduct.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from loopforge.chat.acts import queued
 from loopforge.chat.perceive import route_of
@@ -26,6 +26,11 @@ from loopforge.runtime.clock import Stamp
 
 UNABLE = "it cannot run"
 UNREACHED = "no model can be reached for it"
+
+
+def notice(text: str, troubles: Sequence[tuple[str, str]] = ()) -> Told:
+    """What a room is told; of the models that did not answer, the owner alone is told more."""
+    return Told(text=Words(text), mend=tuple(dict.fromkeys(troubles)))
 
 
 class Relief:
@@ -73,8 +78,19 @@ class Relief:
         told = self._stamp.fact(Told(text=Words(text)), actor="room", cause=due.line)
         return [told, *queued(told, state.places, self._stamp)]
 
-    def after(self, state: RoomState, mate: Mate, due: Due, *, reached: bool) -> list[Fact]:
-        """The facts that go with the end of a mate's turn, by whether a model answered it."""
+    def after(
+        self,
+        state: RoomState,
+        mate: Mate,
+        due: Due,
+        *,
+        reached: bool,
+        troubles: Sequence[tuple[str, str]] = (),
+    ) -> list[Fact]:
+        """The facts that go with the end of a mate's turn, by whether a model answered it.
+
+        `troubles` are the models that did not, each with its cause.
+        """
         if reached:
             known = mate.handle in state.stand_ins
             return [self._stamp.fact(StoodDown(mate=mate.handle), actor="room")] if known else []
@@ -82,9 +98,16 @@ class Relief:
         called = due.verdict == "speak" and due.step == 0
         if other is None or not called or route_of(other) == route_of(mate):
             return []
-        return self._stand_in(state, due, mate.name, UNREACHED)
+        return self._stand_in(state, due, mate.name, UNREACHED, troubles)
 
-    def _stand_in(self, state: RoomState, due: Due, name: str, why: str) -> list[Fact]:
+    def _stand_in(
+        self,
+        state: RoomState,
+        due: Due,
+        name: str,
+        why: str,
+        troubles: Sequence[tuple[str, str]] = (),
+    ) -> list[Fact]:
         other = self.by(due.mate)
         if other is None:
             return []
@@ -94,6 +117,6 @@ class Relief:
         facts = [self._stamp.fact(body, actor="room", cause=due.line)]
         if known is None or known.mate != other.handle:
             text = f"{name} cannot answer just now ({why}), so {other.name} answers."
-            told = self._stamp.fact(Told(text=Words(text)), actor="room", cause=due.line)
+            told = self._stamp.fact(notice(text, troubles), actor="room", cause=due.line)
             facts += [told, *queued(told, state.places, self._stamp)]
         return facts

@@ -351,10 +351,14 @@ class ToolUsed(Struct, frozen=True, tag="room.tool_used", kw_only=True):
     value: Words
 
 
-class Told(Struct, frozen=True, tag="room.told", kw_only=True):
-    """The room itself said something plain to the people in it (a model fell back, say)."""
+class Told(Struct, frozen=True, tag="room.told", kw_only=True, omit_defaults=True):
+    """The room itself said something plain to the people in it (a model fell back, say).
+
+    `mend` are (model, cause) pairs of core/trouble.py, which the owner alone is told, in words.
+    """
 
     text: Words
+    mend: tuple[tuple[str, str], ...] = ()
 
 
 class Weight(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -57,8 +57,10 @@ OWNER: dict[str, str] = {
     "speaks OpenAI's protocol? (House, Models)",
     "rejected": "the server of {model} does not take the question: the raw error is in Why?",
     "missing": "{model} cannot be asked: House, Models says what it needs",
+    "slow": "{model} accepted the question and says nothing: see whether its server is well, or "
+    "still loading (House, Models asks it)",
 }
-"""What is told the owner alone, `{model}` by its name."""
+"""What is told the owner alone, `{model}` by its name; `slow` is no cause, it may still come."""
 
 EVERYBODY: dict[str, str] = {
     "busy": "the model is too busy just now",

@@ -26,6 +26,7 @@ from loopforge.core.room import (
     Titled,
     Told,
 )
+from loopforge.core.trouble import for_owner
 from loopforge.io.minutes import Minutes
 from loopforge.io.typed import one_line, visible
 
@@ -96,8 +97,9 @@ def sentence(event: Event, minutes: Minutes) -> str | None:
     """What an event other than a line reads like; None for what nobody need read."""
     scene = minutes.scene
     match event.body:
-        case Told(text=text):
-            return visible(str(text))
+        case Told(text=text, mend=mend):
+            more = f" For the owner: {for_owner(mend)}." if mend else ""
+            return visible(f"{text}{more}")
         case PersonJoined(name=name):
             return f"{one_line(str(name), 40)} came in."
         case ConversationBegan(why=why):

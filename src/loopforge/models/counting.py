@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import httpx2
 
 REMEMBERED = 8192
+SECONDS = 2.0
+"""Longest wait for a count, while people wait; a server that takes longer is not asked again."""
 OWN = "its own tokenizer"
 TABLE = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 """The name under which tiktoken keeps the table of OpenAI's present models."""
@@ -104,7 +106,7 @@ class Counter:
         import httpx2
 
         if self._http is None:
-            self._http = httpx2.AsyncClient(timeout=20, trust_env=False)
+            self._http = httpx2.AsyncClient(timeout=SECONDS, trust_env=False)
         headers = {"authorization": f"Bearer {key}"} if key else {}
         try:
             response = await self._http.post(url, json=body, headers=headers)

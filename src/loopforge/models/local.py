@@ -206,18 +206,20 @@ class Local:
             for form in (False, True):
                 await (await self._ready(form=form)).ready()
 
-    async def attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
+    async def attempt(
+        self, question: Question, hear: Callable[[str], None], within: float | None = None
+    ) -> Tried:
         """Ask once; the first time, load it."""
         form = question.schema is not None
         try:
             provider = await self._ready(form=form)
         except ModelError as error:
-            return Tried(outcome="failed", detail=str(error), lasting=True)
+            return Tried(outcome="failed", detail=str(error), lasting=True, cause="missing")
         if question.route.temperature is None:
             question = replace(
                 question, route=replace(question.route, temperature=TEMPERATURE[form])
             )
-        return await provider.attempt(question, hear)
+        return await provider.attempt(question, hear, within)
 
     async def _ready(self, *, form: bool) -> Provider:
         """The client for filling in a form, or for speaking."""

@@ -87,26 +87,33 @@ class Provider:
                 self._wire = await asyncio.to_thread(open_wire, self.spec)
             return self._wire
 
-    async def attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
+    async def attempt(
+        self, question: Question, hear: Callable[[str], None], within: float | None = None
+    ) -> Tried:
         """Ask once. Cancelling closes the connection at once.
 
+        `within` so many seconds the first word must come, if that is less than its own limit.
         A server that does not take the form of the answer is asked for it in the prompt, from now
         on; that the form was refused costs no try.
         """
-        tried = await self._attempt(question, hear)
+        least = self.spec.first_token_seconds
+        least = least if within is None else min(within, least)
+        tried = await self._attempt(question, hear, least)
         if tried.formless and question.schema is not None and self.spec.structured:
             self.spec = replace(self.spec, structured=False)
-            tried = await self._attempt(question, hear)
+            tried = await self._attempt(question, hear, least)
         return tried
 
-    async def _attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
+    async def _attempt(
+        self, question: Question, hear: Callable[[str], None], within: float
+    ) -> Tried:
         try:
             wire = await self.ready()
         except Exception as error:
             return Tried(outcome="failed", detail=f"no client could be made: {error}", lasting=True)
         heard = Heard(began=self._clock.ticks())
         reading = self._tasks.spawn(self._read(wire, question, hear, heard), "model answer")
-        watching = self._tasks.spawn(self._watch(heard, reading), "model deadline")
+        watching = self._tasks.spawn(self._watch(heard, reading, within), "model deadline")
         try:
             await asyncio.wait({reading})
         finally:
@@ -120,16 +127,18 @@ class Provider:
 
     # ------------------------------------------------------------ reading
 
-    async def _watch(self, heard: Heard, reading: asyncio.Task[Fault | None]) -> None:
+    async def _watch(
+        self, heard: Heard, reading: asyncio.Task[Fault | None], within: float
+    ) -> None:
         """End the reading when its time is up."""
-        await self._clock.sleep(min(self.spec.first_token_seconds, self.spec.total_seconds))
+        await self._clock.sleep(min(within, self.spec.total_seconds))
         if heard.first is not None:
             await self._clock.sleep(self.spec.total_seconds - (self._clock.ticks() - heard.began))
         reading.cancel()
 
     def _late(self, heard: Heard) -> Fault:
         if heard.first is None:
-            return Fault("timed_out", "no word came in time", again=True, cause="silent")
+            return Fault("timed_out", "no word came in time", cause="silent")
         return Fault("timed_out", "the answer did not end in time", ours=True, cause="endless")
 
     async def _read(
@@ -182,6 +191,7 @@ class Provider:
             async for event in stream:
                 if heard.first is None:
                     heard.first = self._clock.ticks()
+                    hear("")
                 piece = _text_of(event)
                 say(thoughts.feed(piece))
                 length += len(piece)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from msgspec import Struct
@@ -31,6 +32,7 @@ from loopforge.models.spec import ModelSpec
 from loopforge.models.tiers import Tiers
 from loopforge.models.tried import Tried
 from loopforge.runtime.ports import (
+    Attentive,
     Clock,
     Dice,
     ModelFacts,
@@ -44,6 +46,10 @@ from loopforge.runtime.tasks import Tasks
 LONGEST_DETAIL = 2000
 SOON = 1.0
 """Seconds until the embedded model is loaded in advance."""
+SLOW = 15.0
+"""Seconds without a sign of life after which who waits is told, while the climb goes on."""
+LEAST = 0.05
+"""Seconds that any try has, however late it is."""
 AGAIN = 5.0
 """Seconds for which a server that did not tell what it has is not asked again."""
 
@@ -52,19 +58,50 @@ class Patience(Struct, frozen=True, kw_only=True):
     """How failures of a model are met; in seconds.
 
     `tries` at one model, `wait` before the second (doubled for each one after, give or take a
-    quarter), never longer than `longest`, also when the provider asks for more.
+    quarter), never longer than `longest`, also when the provider asks for more. `climb` until a
+    first word, over all models: each has an equal share of what is left.
     """
 
     tries: int = 2
     wait: float = 1.0
     longest: float = 20.0
+    climb: float = 90.0
+
+
+@dataclass
+class Climb:
+    """One question on its way over the models; `alive` once any gave a sign."""
+
+    question: Question
+    hear: Callable[[str], None]
+    attempts: list[Attempt]
+    until: float
+    alive: bool = False
+    asked: str = ""
+    next: str = ""
+    _left: int = 1
+
+    def at(self, name: str, others: Sequence[str]) -> None:
+        """It has come to this model, with these after it."""
+        self.asked, self.next, self._left = name, next(iter(others), ""), len(others) + 1
+
+    def share(self, now: float) -> float:
+        """Seconds that this model has until its first word."""
+        return max((self.until - now) / self._left, LEAST)
+
+    def heard(self, piece: str) -> None:
+        """A sign of life, mostly with words in it."""
+        self.alive = True
+        self.hear(piece)
 
 
 class Voice(Protocol):
     """One model, however it is reached."""
 
-    async def attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
-        """Ask it once."""
+    async def attempt(
+        self, question: Question, hear: Callable[[str], None], within: float | None = None
+    ) -> Tried:
+        """Ask it once; its first word is waited for `within` so many seconds, or its own limit."""
         ...
 
     async def close(self) -> None:
@@ -116,10 +153,15 @@ class TieredModels:
                 )
             )
         specs = self.tiers.choose(route)
-        name, last = await self._climb(specs, question, hear, attempts)
-        if last.cause == "unknown" and await self._changed(name, route, specs):
-            specs = self.tiers.choose(route)
-            name, last = await self._climb(specs, question, hear, attempts)
+        climb = Climb(question, hear, attempts, began + self._patience.climb)
+        watching = self._tasks.spawn(self._watch(climb), "slow models")
+        try:
+            name, last = await self._climb(specs, climb)
+            if last.cause == "unknown" and await self._changed(name, route, specs):
+                specs = self.tiers.choose(route)
+                name, last = await self._climb(specs, climb)
+        finally:
+            watching.cancel()
         wanted = self.tiers.known(route.model) or route.model or (specs[0].name if specs else "")
         return ModelReply(
             outcome=last.outcome,
@@ -246,49 +288,78 @@ class TieredModels:
 
     # ------------------------------------------------------------ tries
 
-    async def _climb(
-        self,
-        specs: Sequence[ModelSpec],
-        question: Question,
-        hear: Callable[[str], None],
-        attempts: list[Attempt],
-    ) -> tuple[str, Tried]:
+    async def _watch(self, climb: Climb) -> None:
+        """Say so when no sign comes for a while."""
+        hear: object = climb.hear
+        if isinstance(hear, Attentive):
+            await self._clock.sleep(SLOW)
+            if not climb.alive:
+                hear.slow(climb.asked, climb.next)
+
+    async def _climb(self, specs: Sequence[ModelSpec], climb: Climb) -> tuple[str, Tried]:
         """The models in order, until one answers. If all are at rest, the one that wakes first."""
         name, last = "", Tried(outcome="failed")
-        for spec in specs:
+        for nth, spec in enumerate(specs):
             if not self._rests.enter(spec.name, self._clock.ticks()):
                 why = Words("passed over: it failed a moment ago")
-                attempts.append(Attempt(model=spec.name, outcome="resting", detail=why))
+                climb.attempts.append(Attempt(model=spec.name, outcome="resting", detail=why))
                 continue
-            name, last = spec.name, await self._turn(spec, question, hear, attempts)
+            climb.at(spec.name, [one.name for one in specs[nth + 1 :]])
+            name, last = spec.name, await self._turn(spec, climb)
             if last.outcome not in ("failed", "timed_out") or last.text:
                 return name, last
         if specs and not name:
             spec = min(specs, key=lambda spec: self._rests.until(spec.name))
-            return spec.name, await self._turn(spec, question, hear, attempts)
+            climb.at(spec.name, [])
+            return spec.name, await self._turn(spec, climb)
         return name, last
 
-    async def _turn(
-        self,
-        spec: ModelSpec,
-        question: Question,
-        hear: Callable[[str], None],
-        attempts: list[Attempt],
-    ) -> Tried:
-        """A few tries at one model."""
-        tries = 0
+    async def _turn(self, spec: ModelSpec, climb: Climb) -> Tried:
+        """A few tries at one model, as long as its share of the time is not up."""
+        tries, now = 0, self._clock.ticks()
+        until = now + climb.share(now)
         try:
             while True:
-                async with self._door(spec):
-                    tried = await self._voice(spec).attempt(question, hear)
+                tried = await self._try(spec, climb, until)
                 tries += 1
-                attempts.append(self._attempt(spec, tried))
+                climb.attempts.append(self._attempt(spec, tried))
                 wait = self._wait(tried, tries)
-                if wait is None:
+                if wait is None or self._clock.ticks() + wait >= until:
                     return self._noted(spec, tried)
                 await self._clock.sleep(wait)
         finally:
             self._rests.leave(spec.name)
+
+    async def _try(self, spec: ModelSpec, climb: Climb, until: float) -> Tried:
+        """One try, once there is a place at the model."""
+        door = self._door(spec)
+        if not await self._enter(door, until - self._clock.ticks()):
+            why = "no place came free in time"
+            return Tried(outcome="timed_out", detail=why, ours=True, cause="busy")
+        try:
+            left = max(until - self._clock.ticks(), LEAST)
+            return await self._voice(spec).attempt(climb.question, climb.heard, left)
+        finally:
+            door.release()
+
+    async def _enter(self, door: asyncio.Semaphore, seconds: float) -> bool:
+        """Wait for a place, so long; whether there was one."""
+        if not door.locked():
+            return await door.acquire()
+        waiting = self._tasks.spawn(door.acquire(), "place at a model")
+        alarm = self._tasks.spawn(self._clock.sleep(max(seconds, LEAST)), "patience")
+        try:
+            await asyncio.wait({waiting, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            if waiting.done() and not waiting.cancelled():
+                door.release()
+            raise
+        finally:
+            alarm.cancel()
+            if not waiting.done():
+                waiting.cancel()
+        await asyncio.wait({waiting})
+        return not waiting.cancelled()
 
     def _wait(self, tried: Tried, tries: int) -> float | None:
         """Seconds until the next try at the same model; None: there is none."""

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from loopforge.core.events import Attempt, Usage
 from loopforge.core.policy import AnswerOutcome
+from loopforge.core.trouble import Cause
 from loopforge.models.tokens import estimate
 from loopforge.models.tried import Tried
 from loopforge.runtime.clock import SystemClock
@@ -33,7 +34,8 @@ class ScriptedAnswer(Struct, frozen=True, kw_only=True):
     """What the model is to do with one question.
 
     `data` gives fields of an answer under a schema; the rest is filled in, the spoken field with
-    `text`. With an `outcome` other than "answered", `text` is what came, as it is. The answer
+    `text`. With an `outcome` other than "answered", `text` is what came, as it is, and `cause` why
+    (see core/trouble.py). The answer
     streams in `pieces`, the first after `wait` seconds, the others `pause` seconds apart.
     """
 
@@ -45,6 +47,7 @@ class ScriptedAnswer(Struct, frozen=True, kw_only=True):
     pause: float = 0
     model: str = "scripted"
     fallback: bool = False
+    cause: Cause = ""
 
 
 Script = Callable[[Question], ScriptedAnswer | str | Mapping[str, Any]]
@@ -106,7 +109,9 @@ class ScriptedModels:
             data=data,
             model=answer.model,
             fallback=answer.fallback,
-            attempts=(Attempt(model=answer.model, outcome=answer.outcome, took=took),),
+            attempts=(
+                Attempt(model=answer.model, outcome=answer.outcome, took=took, cause=answer.cause),
+            ),
             usage=Usage(
                 read=sum(estimate(said) for _, said in question.messages),
                 written=estimate(text),
@@ -136,7 +141,12 @@ class Rehearsed:
     def __init__(self, clock: Clock) -> None:
         self._models = ScriptedModels(clock=clock)
 
-    async def attempt(self, question: Question, hear: Callable[[str], None]) -> Tried:
+    async def attempt(
+        self,
+        question: Question,
+        hear: Callable[[str], None],
+        within: float | None = None,  # noqa: ARG002
+    ) -> Tried:
         """Answer once."""
         reply = await self._models.ask(question, hear)
         self._models.asked.clear()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -135,11 +135,24 @@ class Pictures(Protocol):
         ...
 
 
+@runtime_checkable
+class Attentive(Protocol):
+    """Who hears an answer come and wants to know, too, that it does not come."""
+
+    def slow(self, model: str, others: str) -> None:
+        """This model lets one wait; the next that is asked is `others`, "" for nobody."""
+        ...
+
+
 class Models(Protocol):
     """Language models behind tiers."""
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
-        """Ask; `hear` is given each piece of text as it comes. Cancelling the task stops it."""
+        """Ask; `hear` is given each piece of text as it comes. Cancelling the task stops it.
+
+        An empty piece is a sign of life (the model thinks). A `hear` that is Attentive is told,
+        once, when no sign comes for a while.
+        """
         ...
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:

@@ -16,6 +16,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, assert_never
 
 from loopforge.core.events import Answered, Asked, Body, Called, Fact, Planned, Returned
@@ -112,8 +113,27 @@ class Ended:
     fallback: str = ""
 
 
+class Hearing:
+    """Hears one answer come: keeps its pieces and says that there is more, or that it is slow."""
+
+    def __init__(
+        self, raw: list[str], more: Callable[[], None], slow: Callable[[str, str], None]
+    ) -> None:
+        self._raw, self._more, self.slow = raw, more, slow
+
+    def __call__(self, piece: str) -> None:
+        """One more piece; an empty one is a sign of life and nothing else."""
+        if piece:
+            self._raw.append(piece)
+            self._more()
+
+
 class Turn:
-    """One turn of one mind. `opening` are facts to be written before its first request."""
+    """One turn of one mind. `opening` are facts to be written before its first request.
+
+    `slow` is told of a model that lets one wait, and who is asked next; `troubles` are the models
+    that did not answer so far, each with its cause.
+    """
 
     def __init__(self, ports: Ports, seat: Seat, opening: Sequence[Fact] = ()) -> None:
         self._ports, self._seat = ports, seat
@@ -124,6 +144,8 @@ class Turn:
         self._news: dict[str, Line] = {}
         self._taken_in: dict[str, None] = {}
         self._fallback = ""
+        self.slow: Callable[[str, str], None] = lambda _model, _others: None
+        self.troubles: list[tuple[str, str]] = []
 
     def stop(self, why: str) -> None:
         """Halt: whatever is awaited is cancelled now, and the policy is closed."""
@@ -257,12 +279,7 @@ class Turn:
     async def _ask(self, part: Ask, nth: int) -> Answer:
         self._take_in(part)
         raw: list[str] = []
-
-        def hear(piece: str) -> None:
-            raw.append(piece)
-            if part.aloud:
-                self._draft("".join(raw), part.field if part.schema else "")
-
+        hear = Hearing(raw, partial(self._heard, part, raw), self.slow)
         try:
             reply = await self._ports.models.ask(question_of(part, self._seat.route), hear)
         except asyncio.CancelledError:
@@ -271,8 +288,9 @@ class Turn:
                 cut = Answered(turn=self._seat.turn, nth=nth, outcome="cancelled", text=text)
                 self._facts.append(self._fact(cut))
             raise
-        if reply.fallback:
+        if reply.fallback and reply.outcome not in ("failed", "timed_out"):
             self._fallback = reply.model
+        self.troubles += [(one.model, one.cause) for one in reply.attempts if one.cause]
         news = self._hear_news()
         text, data = mended(reply.text), mended(reply.data)
         parsed = Words(as_json(data)) if data is not None else public("")
@@ -320,6 +338,10 @@ class Turn:
         return any(tool.name == name and tool.idempotent for tool in self._ports.tools.known())
 
     # ------------------------------------------------------------ speaking and hearing
+
+    def _heard(self, part: Ask, raw: list[str]) -> None:
+        if part.aloud:
+            self._draft("".join(raw), part.field if part.schema else "")
 
     def _draft(self, raw: str, field: str) -> None:
         text = self._seat.safe(mended(so_far(raw, field) if field else raw))

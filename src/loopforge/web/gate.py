@@ -47,10 +47,15 @@ class Place(Struct, frozen=True, kw_only=True):
     visitor: Visitor
 
     @property
+    def owner(self) -> bool:
+        """Whether the visitor is the owner of the home."""
+        return self.visitor.right == "owner"
+
+    @property
     def may_close(self) -> bool:
         """Whether they may delete the room: who opened it, or the owner of the home."""
         opened = bool(self.scene.opener) and self.scene.opener == self.visitor.person
-        return opened or self.visitor.right == "owner"
+        return opened or self.owner
 
 
 async def provide_site(state: State) -> Site:

@@ -26,7 +26,7 @@ from loopforge.core.room import PersonLeft, RoomClosed, Said
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
 from loopforge.runtime.tasks import Tasks
-from loopforge.web.lines import change_of
+from loopforge.web.lines import change_of, for_owner_too
 
 log = logging.getLogger(__name__)
 BEHIND = 1000
@@ -73,11 +73,14 @@ def message(event: str, data: object, id: int | None = None) -> bytes:
 
 
 class Renderer:
-    """How a line, a scene and the words of a draft look: three functions, which look.py gives."""
+    """How a line, a scene and the words of a draft look: three functions, which look.py gives.
+
+    A line is given the event, the scene, and whether it is for the owner.
+    """
 
     def __init__(
         self,
-        line: Callable[[Event, Scene], Awaitable[str]],
+        line: Callable[[Event, Scene, bool], Awaitable[str]],
         scene: Callable[[Scene], str],
         words: Callable[[str, Scene], str],
     ) -> None:
@@ -87,8 +90,8 @@ class Renderer:
 class Listener:
     """One open page: what it is still to be given. `session` ends it, `sight` bounds it."""
 
-    def __init__(self, person: str, session: str, sight: Sight) -> None:
-        self.person, self.session, self.sight = person, session, sight
+    def __init__(self, person: str, session: str, sight: Sight, *, owner: bool = False) -> None:
+        self.person, self.session, self.sight, self.owner = person, session, sight, owner
         self._waiting: deque[tuple[str, int, bytes]] = deque()
         self._wake = asyncio.Event()
         self.closed = False
@@ -194,8 +197,7 @@ class Channel:
         elif event.kind == ERASED:
             self.give(message("change", {"kind": ERASED, "seq": event.seq}), seq=event.seq)
         elif event.kind in SHOWN:
-            html = await self._render.line(event, await self._front.scene(self.room))
-            self.give(message("line", html, event.seq), seq=event.seq)
+            await self._give_line(event, await self._front.scene(self.room))
         if isinstance(event.body, PersonLeft):
             for listener in tuple(self.listeners):
                 if listener.person == event.body.person:
@@ -203,6 +205,15 @@ class Channel:
         if event.kind in SCENERY:
             self._stale = True
             self._looking.set()
+
+    async def _give_line(self, event: Event, scene: Scene) -> None:
+        """A line, in the owner's form to the owner's pages where it has one."""
+        plain = message("line", await self._render.line(event, scene, False), event.seq)
+        more = plain
+        if for_owner_too(event):
+            more = message("line", await self._render.line(event, scene, True), event.seq)
+        for listener in tuple(self.listeners):
+            listener.put(more if listener.owner else plain, seq=event.seq)
 
     async def _look(self) -> None:
         """Show drafts as they have grown, and the scene where it has changed; not too often."""

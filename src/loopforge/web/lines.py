@@ -1,8 +1,9 @@
 """Lines: one event of a room as HTML, for a page, for its history and for the stream alike.
 
 What comes out is the same for everybody who may see the event, so it is made once and kept for a
-while. Nothing personal is in it, and no word of any other line: a line that answers another one
-names it by its id, and the page's script puts the words in if the reader has that line.
+while; of a notice on models there is a second form, for the owner. Nothing personal is in it, and
+no word of any other line: a line that answers another one names it by its id, and the page's script
+puts the words in if the reader has that line.
 
 Knows nothing of who may see what.
 """
@@ -39,6 +40,7 @@ from loopforge.core.room import (
     Titled,
     Told,
 )
+from loopforge.core.trouble import for_owner
 from loopforge.core.words import Words
 from loopforge.web import faces, markdown
 from loopforge.web.markdown import Names
@@ -62,14 +64,20 @@ class Lines:
         """How many lines are kept now."""
         return len(self._kept)
 
-    def render(self, event: Event, scene: Scene, replied: Event | None = None) -> str:
-        """The event's HTML; "" if it is nothing people see. `replied` is the line it answers."""
-        key = _key(event, scene, replied)
+    def render(
+        self, event: Event, scene: Scene, replied: Event | None = None, *, owner: bool = False
+    ) -> str:
+        """The event's HTML; "" if it is nothing people see. `replied` is the line it answers.
+
+        `owner`: for the owner's eyes, who is told what to mend.
+        """
+        owner = owner and for_owner_too(event)
+        key = (*_key(event, scene, replied), owner)
         kept = self._kept.get(key)
         if kept is not None:
             self._kept.move_to_end(key)
             return kept
-        made = self._made(event, scene, replied)
+        made = self._made(event, scene, replied, owner=owner)
         if _long(event.body):
             return made
         self._kept[key] = made
@@ -83,7 +91,7 @@ class Lines:
         markdown.forget_all()
         faces.forget_all()
 
-    def _made(self, event: Event, scene: Scene, replied: Event | None) -> str:
+    def _made(self, event: Event, scene: Scene, replied: Event | None, *, owner: bool) -> str:
         body = event.body
         if isinstance(body, Heard | Said):
             shown = _line(event, body, scene) | _answer(body, scene, replied)
@@ -92,8 +100,14 @@ class Lines:
         if told is None:
             return ""
         change = {k: v for k, v in change_of(event, scene).items() if k != "html"}
-        shown = {"event": event, "told": told, "change": change}
+        mend = for_owner(body.mend) if owner and isinstance(body, Told) else ""
+        shown = {"event": event, "told": told, "change": change, "mend": mend}
         return self._environ.get_template("event.html").render(shown)
+
+
+def for_owner_too(event: Event) -> bool:
+    """Whether the owner reads more of this than others do."""
+    return isinstance(event.body, Told) and bool(event.body.mend)
 
 
 def names_of(scene: Scene) -> Names:

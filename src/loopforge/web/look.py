@@ -115,8 +115,9 @@ class Looks:
         """Texts were forgotten; nothing rendered may outlive them."""
         self._lines.forget_all()
 
-    async def _line(self, event: Event, scene: Scene) -> str:
-        return self._lines.render(event, scene, await _replied(self._front, event, scene))
+    async def _line(self, event: Event, scene: Scene, owner: bool) -> str:
+        replied = await _replied(self._front, event, scene)
+        return self._lines.render(event, scene, replied, owner=owner)
 
     def _scene(self, scene: Scene) -> str:
         return self._panel.render(scene=scene)

@@ -19,6 +19,7 @@ from loopforge.artifacts.media import PICTURES
 from loopforge.artifacts.receive import Limits, receive
 from loopforge.chat.house import stream_of
 from loopforge.chat.triggers import CALLS
+from loopforge.core.events import Event
 from loopforge.core.room import File, Heard, Said
 from loopforge.errors import BadLine, InputError, Unknown
 from loopforge.people.accounts import Visitor
@@ -86,7 +87,7 @@ async def room(site: Site, place: Place, at: Seq = 0) -> Template:
     head = (await front.settings_of(place.room)).seq
     before = at + PAGE // 2 if at else None
     events = await front.history(place.room, before=before, limit=PAGE, sight=place.sight)
-    lines = [(event, await site.hub.render.line(event, place.scene)) for event in events]
+    lines = [(event, await _line(site, place, event)) for event in events]
     reads = await site.accounts.reads(place.visitor.person)
     return page(
         "room.html",
@@ -109,11 +110,15 @@ async def room(site: Site, place: Place, at: Seq = 0) -> Template:
     )
 
 
+async def _line(site: Site, place: Place, event: Event) -> str:
+    return await site.hub.render.line(event, place.scene, place.owner)
+
+
 @get("/rooms/{room:str}/before")
 async def before(site: Site, place: Place, seq: Seq) -> Template:
     """Lines from before `seq`, as a fragment."""
     events = await site.front.history(place.room, before=seq, limit=PAGE, sight=place.sight)
-    lines = [(event, await site.hub.render.line(event, place.scene)) for event in events]
+    lines = [(event, await _line(site, place, event)) for event in events]
     more = len(events) == PAGE
     oldest = events[0].seq if events else 0
     return page("past.html", place.visitor, place=place, lines=lines, more=more, oldest=oldest)
@@ -123,7 +128,7 @@ async def before(site: Site, place: Place, seq: Seq) -> Template:
 async def search(site: Site, place: Place, words: Words = "") -> Template:
     """Lines that hold these words."""
     found = await site.front.search(place.room, words, FOUND, place.sight) if words.strip() else []
-    lines = [(event, await site.hub.render.line(event, place.scene)) for event in found]
+    lines = [(event, await _line(site, place, event)) for event in found]
     return page("search.html", place.visitor, here="rooms", place=place, words=words, lines=lines)
 
 

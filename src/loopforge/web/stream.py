@@ -53,7 +53,8 @@ async def stream(
 
 
 async def _events(request: Asked, site: Site, place: Place, after: int) -> AsyncIterator[bytes]:
-    listener = Listener(place.visitor.person, place.visitor.session, place.sight)
+    visitor = place.visitor
+    listener = Listener(visitor.person, visitor.session, place.sight, owner=place.owner)
     channel = site.hub.join(place.room, listener)
     try:
         # Whatever ended between the gate and here was not told to this listener.
@@ -86,7 +87,7 @@ async def _missed(site: Site, place: Place, after: int) -> AsyncIterator[tuple[i
             if event.kind in CHANGES:
                 yield event.seq, message("change", change_of(event, scene), event.seq)
             else:
-                html = await site.hub.render.line(event, scene)
+                html = await site.hub.render.line(event, scene, place.owner)
                 yield event.seq, message("line", html, event.seq)
         if len(events) < BATCH or not after:
             break

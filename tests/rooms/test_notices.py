@@ -1,0 +1,161 @@
+"""What a room is told when models do not answer: in time, truly, and the owner what to mend."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import open_app
+from loopforge.core.events import Answered
+from loopforge.core.room import Said, Told
+from loopforge.core.trouble import for_everybody, for_owner
+from loopforge.models.scripted import ScriptedModels
+from loopforge.runtime.clock import SeededDice, SimClock
+from loopforge.settings import load_settings
+from tests.models.server import Behaviour, Server, serving
+from tests.rooms.conftest import START, Home, write_mates
+from tests.still import still
+
+HERE = {"mode": "context", "rule": "", "narrative": "I answer.", "say": "Here.", "note": ""}
+REST = {"files": [], "again": False, "tool": "", "arguments": "{}"}
+FINE = Behaviour(pieces=[json.dumps(HERE | REST)])
+BROKEN = Behaviour(status=500, body="boom")
+NO_KEY = Behaviour(
+    status=401, body='{"error": {"message": "Incorrect API key provided: sk-1", "code": 401}}'
+)
+
+
+@asynccontextmanager
+async def house(path: Path, *names: str) -> AsyncIterator[tuple[Home, Server]]:
+    """A home whose first tier asks models of these names at one server, in simulated time."""
+    write_mates(path)
+    (path / "data").mkdir()
+    clock = SimClock(START)
+    async with serving(tokenizer=True) as server:
+        listed = "\n".join(
+            f'[models.{name}]\nbase_url = "{server.url}/v1"\nid = "{name}"' for name in names
+        )
+        tier = ", ".join(f'"{name}"' for name in names)
+        (path / "loopforge.toml").write_text(f"{listed}\n[tiers]\n1 = [{tier}]\n")
+        settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
+        dice = SeededDice(7)
+        async with open_app(settings, clock=clock, dice=dice, follow=0) as app:
+            still(clock, app.ledger)
+            yield Home(path, clock, app, ScriptedModels()), server
+
+
+async def told(home: Home) -> list[Told]:
+    """What the room was told."""
+    return [event.body for event in await home.events() if isinstance(event.body, Told)]
+
+
+async def asked(home: Home, server: Server, times: int) -> None:
+    """Wait until the server was asked so often; time stands still meanwhile."""
+    while len(server.asked) < times:
+        server.reached.clear()
+        await server.reached.wait()
+
+
+async def test_a_model_that_says_nothing_is_told_of_in_time(tmp_path: Path) -> None:
+    """Before 20 s people know who is slow and who is next; the stand-in is told of as it answers."""
+    async with house(tmp_path, "slowpoke", "runner") as (home, server):
+        server.does(Behaviour(stall=0), FINE)
+        await home.says("ana", "@maya hello")
+        await home.clock.advance(1)
+        await asked(home, server, 1)
+        await home.clock.advance(16)
+        (slow,) = [str(one.text) for one in await told(home)]
+        assert slow == (
+            "Maya is taking long: slowpoke does not say a word yet; runner is asked next."
+        )
+        await home.clock.advance(30)
+        await asked(home, server, 2)
+        await home.rest()
+        _, stand_in = await told(home)
+        assert "so runner answers in its place" in str(stand_in.text)
+        assert ("slowpoke", "silent") in stand_in.mend
+        assert [str(e.body.text) for e in await home.events() if isinstance(e.body, Said)] == [
+            "Here."
+        ]
+
+
+async def test_the_climb_is_bounded(tmp_path: Path) -> None:
+    """Three models that say nothing: after 90 s people know that nobody answers, and why."""
+    async with house(tmp_path, "a", "b", "c") as (home, server):
+        server.does(Behaviour(stall=0))
+        began = home.clock.ticks()
+        await home.says("ana", "@maya hello")
+        for times in (1, 2, 3):
+            await home.clock.advance(1)
+            await asked(home, server, times)
+            await home.clock.advance(29.9)
+        await home.rest()
+        assert home.clock.ticks() - began < 95
+        *_, last = await told(home)
+        assert str(last.text) == (
+            "Maya gave no answer (the model did not say a word in time). "
+            "Say it again to try once more."
+        )
+        assert [who["model"] for who in (one.body for one in server.asked)] == ["a", "b", "c"]
+
+
+async def test_nobody_stands_in_who_did_not_answer(tmp_path: Path) -> None:
+    """All models fail: the room is told that, and of no stand-in."""
+    async with house(tmp_path, "a", "b") as (home, server):
+        server.does(BROKEN)
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        (notice,) = await told(home)
+        assert "gave no answer (the model's server failed)" in str(notice.text)
+        assert set(notice.mend) == {("a", "broken"), ("b", "broken")}
+
+
+async def test_what_the_owner_has_to_mend(tmp_path: Path) -> None:
+    """A refused key: all read that the owner has to mend something, the owner alone of the key."""
+    async with house(tmp_path, "a") as (home, server):
+        server.does(NO_KEY)
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        (notice,) = await told(home)
+        assert str(notice.text) == (
+            "Maya gave no answer (the owner of this home has to mend something)."
+        )
+        assert for_owner(notice.mend).startswith("the key for a is refused")
+        tried = [e.body for e in await home.events() if isinstance(e.body, Answered)]
+        assert tried[0].attempts[0].cause == "key"
+
+
+FAULTS = {
+    "key": NO_KEY,
+    "credit": Behaviour(status=402, body='{"error": {"message": "no credit"}}'),
+    "no leave": Behaviour(status=403, body='{"error": {"message": "forbidden"}}'),
+    "unknown": Behaviour(status=404, body='{"error": {"message": "model not found"}}'),
+    "busy": Behaviour(status=429, body='{"error": {"message": "slow down"}}'),
+    "broken": BROKEN,
+    "long": Behaviour(
+        status=400,
+        body='{"error": {"message": "maximum context length is 4096", '
+        '"code": "context_length_exceeded"}}',
+    ),
+    "cut": Behaviour(cut=0),
+    "rejected": Behaviour(status=400, body='{"error": {"message": "no such field"}}'),
+    "garbled": Behaviour(raw=b"<html>Welcome!</html>"),
+}
+WANTED = {"no leave": "key"}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+async def test_each_fault_has_its_cause(tmp_path: Path, kind: str) -> None:
+    """Each way of failing is known as what it is, and told the owner with what to do about it."""
+    async with house(tmp_path, "a") as (home, server):
+        server.does(FAULTS[kind])
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        (notice,) = await told(home)
+        cause = WANTED.get(kind, kind)
+        assert {one for _, one in notice.mend} == {cause}
+        assert for_everybody(cause) in str(notice.text)
