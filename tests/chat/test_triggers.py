@@ -141,6 +141,10 @@ def test_every_reason_can_be_given() -> None:
     look()
     story.hear("right", reply_to=story.lines[-1])
     look()
+    story.hear("I like maya, but not merlin", PEOPLE[1])
+    look()
+    story.hear("zuzo, or mertin?")
+    look()
     question = story.hear("does anybody know?").id
     story.say("I do", mate="zoe", reply_to=question)
     state = fold(story.events)
@@ -153,7 +157,13 @@ def test_every_reason_can_be_given() -> None:
         look()
     story.add(Heard(person=PEOPLE[0], text=Words("hey you"), called=True))
     look()
-    assert given - {"bound", "enough others", "answered already"} == set(REASONS)
+    assert given - {
+        "bound",
+        "enough others",
+        "left to it",
+        "another speaks",
+        "answered already",
+    } == set(REASONS)
 
 
 # ---------------------------------------------------------------- being addressed

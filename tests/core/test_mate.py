@@ -265,3 +265,10 @@ def test_three_ship_and_differ() -> None:
         assert len({getattr(mate, one) for mate in mates}) == 3
     interests = [word for mate in mates for word in mate.interests]
     assert len(set(interests)) >= len(interests) - 2
+
+
+def test_a_name_holds_no_sign_that_cannot_be_seen() -> None:
+    """What turns the line or leaves no trace cannot stand before a mate's words."""
+    for name in (r'"Ma\u202eya"', r'"Ma\u200bya"'):
+        (bad,) = check(f"---\nname: {name}\nhandle: maya\n---\nYou are Maya.\n", "maya.md")
+        assert "nobody can see" in str(bad)

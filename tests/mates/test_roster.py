@@ -124,6 +124,20 @@ def test_a_new_handle_is_another_mate(tmp_path: Path) -> None:
         roster.get("ada")
 
 
+def test_a_new_file_takes_no_handle_from_a_mate_that_runs(tmp_path: Path) -> None:
+    """Whatever its file is called; at the start the file that is called by the handle has it."""
+    roster = Roster(tmp_path)
+    put(tmp_path, "Maya", file="maya.md")
+    running = roster.get("maya")
+    put(tmp_path, "Maya", file="Evil Mate.md")
+    assert roster.get("maya") == running
+    assert [bad.source for bad in roster.problems()] == ["Evil Mate.md"]
+    assert roster.path("maya").name == "maya.md"
+    again = Roster(tmp_path)
+    assert again.path("maya").name == "maya.md"
+    assert [bad.source for bad in again.problems()] == ["Evil Mate.md"]
+
+
 def test_one_handle_has_one_file(tmp_path: Path) -> None:
     """Of two files with one handle the first has it; the second is a problem that names the first."""
     put(tmp_path, "Ada", "first", "a.md")

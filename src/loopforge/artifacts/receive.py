@@ -8,19 +8,17 @@ Does not know who gives it, or to which room.
 
 from __future__ import annotations
 
-import unicodedata
 from typing import NamedTuple
 
 from loopforge.artifacts.media import media_of, read_text, sides_of
 from loopforge.artifacts.pdf import PDF, Reading, read_pdf
 from loopforge.artifacts.store import Artifacts
+from loopforge.core.label import unseen
 from loopforge.core.room import File
 from loopforge.core.words import Words, public
 from loopforge.errors import BadLine, TooLarge
 
 LONGEST_NAME = 120
-_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Unicode's categories of signs that nobody sees, or that turn the direction of writing."""
 
 
 class Limits(NamedTuple):
@@ -77,7 +75,7 @@ async def _read(artifacts: Artifacts, media: str, data: bytes, limits: Limits) -
 def plain_name(name: str) -> str:
     """The name without folders and hidden signs, and not too long; "file" if nothing is left."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    seen = "".join(sign for sign in last if unicodedata.category(sign) not in _HIDDEN)
+    seen = "".join(sign for sign in last if not unseen(sign))
     seen = " ".join(seen.split()).strip(". ") or "file"
     stem, dot, ending = seen.rpartition(".")
     if len(seen) <= LONGEST_NAME:

@@ -5,11 +5,14 @@ Values alone; how they come and go is state.py's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from msgspec import Struct
 
+from loopforge.core.label import row_name
 from loopforge.core.words import Words
+from loopforge.people.names import folded
 
 
 class Person(Struct, frozen=True, kw_only=True):
@@ -45,3 +48,26 @@ class Member(Struct, kw_only=True, omit_defaults=True):
     streak: int = 0
     declined: int = 0
     took_in: dict[str, int] = {}
+
+
+def namesakes(people: Mapping[str, Person], mates: Mapping[str, str]) -> dict[str, str]:
+    """What tells people and mates from others of the same name, by id or handle; mostly nothing.
+
+    `mates` are the names of mates by handle. People of one name are numbered by their ids, which
+    rise as they become known.
+    """
+    which: dict[str, str] = {}
+    bearers: dict[str, list[str]] = {}
+    for handle, name in sorted(mates.items()):
+        bearers.setdefault(folded(row_name(name)), []).append(handle)
+    for handles in bearers.values():
+        which |= {handle: f"the mate {handle}" for handle in handles[1:]}
+    taken = bearers.keys() | {folded(handle) for handle in mates}
+    called: dict[str, list[str]] = {}
+    for id, person in sorted(people.items()):
+        called.setdefault(folded(row_name(str(person.name))), []).append(id)
+    for name, ids in called.items():
+        if name in taken:
+            which |= dict.fromkeys(ids[:1], "a person, no mate")
+        which |= {id: f"number {nth} of this name" for nth, id in enumerate(ids[1:], 2)}
+    return which

@@ -15,13 +15,14 @@ from collections.abc import Mapping, Sequence
 from loopforge.chat import titles, triggers
 from loopforge.chat.acts import queued
 from loopforge.chat.bot import SCRIBE, After, Bot, Concluded, News, Running
+from loopforge.chat.company import namesakes
 from loopforge.chat.house import House
 from loopforge.chat.relief import UNABLE, Relief, notice
 from loopforge.chat.rights import heeded, tools_in_turn
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, OpenTurn, RoomState
 from loopforge.chat.trace import THOUGHT
-from loopforge.core.context import Entry, as_lines
+from loopforge.core.context import Entry, as_lines, told_apart
 from loopforge.core.events import Event, Fact, Planned
 from loopforge.core.guard import Rights
 from loopforge.core.mate import Mate
@@ -189,7 +190,9 @@ class Conduct:
             nonlocal seen
             fresh = [entry for entry in state.page.since(seen) if entry.who != mate]
             seen = state.seq
-            return as_lines(fresh, mate, self._names(), self._rules.zone)
+            named = {handle: one.name for handle, one in self._mates.items()}
+            which = namesakes(state.former | state.people, named)
+            return told_apart(as_lines(fresh, mate, self._names(), self._rules.zone), fresh, which)
 
         return news
 

@@ -32,7 +32,7 @@ from loopforge.chat.record import (
     TurnRecord,
 )
 from loopforge.chat.trace import TurnTrace, people, turn_trace
-from loopforge.chat.triggers import BOUND, CROWD, REASONS
+from loopforge.chat.triggers import BOUND, CROWD, ENOUGH, LEFT, REASONS
 from loopforge.chat.veil import SOMEBODY, Veil, private, veil
 from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
 from loopforge.core.perception import Line
@@ -65,6 +65,8 @@ PLACES = ("room.place_joined", "room.place_left")
 MORE_REASONS = {
     BOUND: "a score lies between 0 and 100",
     CROWD: "enough others have more cause to speak",
+    LEFT: "it is only spoken of, so it chooses itself whether to speak",
+    ENOUGH: "the only person here is answered by another one",
     "stopped": "a person had said stop",
     "answered already": "it had taken this line in and answered it already",
 }

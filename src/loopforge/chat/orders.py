@@ -11,7 +11,7 @@ from typing import Literal
 from loopforge.chat import granting
 from loopforge.chat.asking import Asking, handle_of, line_of, member_of
 from loopforge.chat.rights import granted, wording
-from loopforge.chat.server import LONGEST_TITLE, Rooms, clean
+from loopforge.chat.server import Rooms, titled
 from loopforge.chat.state import RoomState
 from loopforge.chat.triggers import CALLS
 from loopforge.core.room import (
@@ -98,7 +98,7 @@ class Orders:
         if not asked.argument:
             await self._rooms.add(asked.room, asked.person, Titled(title=Words(""), by=""))
             return "The room will find a title of its own."
-        title = clean(asked.argument, LONGEST_TITLE)
+        title = titled(asked.argument)
         await self._rooms.add(asked.room, asked.person, Titled(title=Words(title), by=asked.person))
         return f"The room is called {title}."
 

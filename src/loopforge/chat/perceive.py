@@ -7,12 +7,14 @@ Token counts are asked of the model that will read the prompt and remembered by 
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from operator import is_
 from typing import NamedTuple
 
+from loopforge.chat.company import namesakes
 from loopforge.chat.rights import tools_in_turn
 from loopforge.chat.rules import Rules
 from loopforge.chat.state import Due, RoomState
@@ -26,10 +28,13 @@ from loopforge.core.context import (
     fit,
     pictures_of,
     room_for_lines,
+    told_apart,
 )
+from loopforge.core.label import one_line, row_name
 from loopforge.core.mate import Mate
 from loopforge.core.perception import AgentPerception, Edit, Line
 from loopforge.core.room import Purged
+from loopforge.core.rows import quote
 from loopforge.core.traits import band
 from loopforge.core.words import public
 from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tools
@@ -45,6 +50,10 @@ PER_FILE = 60
 FILE_TOKENS = 3500
 """What the window must have besides lines, for a mate to be offered that it may write files."""
 RESERVE = 64
+LONGEST_TITLE = 80
+"""Characters of a title that mates are told."""
+MADE = re.compile("room-[0-9a-f]{12}")
+"""A slug that was made for a room without a title."""
 REMEMBERED = 20_000
 PROMPTS = 200
 """How many counts of lines, and of mates' prompts, are remembered."""
@@ -182,7 +191,11 @@ class Viewer:
         names = {handle: one.name for handle, one in self._mates.items()}
         seen = tuple(entry for entry in entries if entry.id in stay)
         pictures = frozenset(place for place in pictures if place[0] in stay)
+        which = namesakes(
+            state.former | state.people, {handle: self._called(handle) for handle in self._mates}
+        )
         lines = self._shown.lines(state.stream, mate.handle, seen, names, fitted.cuts, pictures)
+        lines = told_apart(lines, seen, which)
         purged = (
             Purged(mate=mate.handle, lines=fitted.purged, before=fitted.before, after=fitted.after)
             if fitted.purged
@@ -209,12 +222,21 @@ class Viewer:
         return {} if facts.small or free < FILE_TOKENS else {"files": "yes"}
 
     def _called(self, handle: str) -> str:
-        return self._mates[handle].name if handle in self._mates else handle
+        return row_name(self._mates[handle].name) if handle in self._mates else handle
+
+    def _others(self, state: RoomState, mate: Mate) -> str:
+        """The other mates of the room, one a line, each with its role."""
+        known = [self._mates[one] for one in state.mates if one in self._mates]
+        return "\n".join(
+            f"- {row_name(one.name)}{': ' if one.role else ''}{one_line(one.role, 120)}"
+            for one in known
+            if one.handle != mate.handle
+        )
 
     def _world(self, state: RoomState, mate: Mate) -> str:
-        people = ", ".join(str(person.name) for person in state.people.values())
+        people = _people(state)
         others = ", ".join(self._called(handle) for handle in state.mates if handle != mate.handle)
-        parts = [f"You are in the room {state.title.text or state.name}."]
+        parts = [f"You are in {_place(state)}."]
         parts.append(f"People here: {people}." if people else "No people are here.")
         if others:
             parts.append(f"Other mates here: {others}.")
@@ -235,15 +257,29 @@ class Viewer:
             "summons": due.summons,
             "decide": "yes" if due.verdict == "ask" else "no",
             "line": due.line,
-            "to": str(caller.name or caller.who) if caller else "",
+            "to": row_name(str(caller.name or self._called(caller.who))) if caller else "",
             "now": now_said(self._clock, self._rules),
             "model": "small" if facts.small else "full",
             "tools": " ".join(tool for tool in mate.tools if tool in known),
             **self._may_write(facts),
             "energy": energy,
-            "people": ", ".join(str(person.name) for person in state.people.values()),
+            "people": _people(state),
             "mates": ", ".join(self._called(handle) for handle in state.mates),
+            "others": self._others(state, mate),
         }
+
+
+def _people(state: RoomState) -> str:
+    return ", ".join(row_name(str(person.name)) for person in state.people.values())
+
+
+def _place(state: RoomState) -> str:
+    """The room as its mates are told of it: by its title, or by the name of the place it is in."""
+    if state.title.text and (title := quote(state.title.text, LONGEST_TITLE)):
+        return f"the room “{title}”"
+    if names := [quote(place.name.text) for place in state.places.values() if place.name.text]:
+        return f"“{names[0]}”"
+    return "a room without a title" if MADE.fullmatch(state.name) else f"the room “{state.name}”"
 
 
 def _fitted(entries: Sequence[Entry], tokens: dict[str, int], budget: int, low: float) -> Fit:

@@ -12,6 +12,7 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from unicodedata import category
 
 from loopforge.chat import triggers
 from loopforge.chat.acts import queued
@@ -26,6 +27,7 @@ from loopforge.chat.scene import MateCard, Scene
 from loopforge.chat.state import RoomState
 from loopforge.core.delivery import What
 from loopforge.core.events import Body, Event, Fact
+from loopforge.core.label import one_line, unseen
 from loopforge.core.mate import Mate
 from loopforge.core.room import (
     ConversationBegan,
@@ -58,14 +60,32 @@ from loopforge.runtime.ports import Ledger
 LONGEST_TITLE = 80
 HASH = re.compile(r"[0-9a-f]{64}")
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-_CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+_CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"} | {
+    0x202D: None,
+    0x202E: None,
+}
+_BREAKS = re.compile("\r\n|[\r\x85\u2028\u2029]")
+
+
+def titled(text: str) -> str:
+    """A title as it is kept: one line, without signs that nobody can see. Raises BadLine."""
+    title = one_line(text, LONGEST_TITLE + 1)
+    if not title:
+        raise BadLine("There is nothing in this title that could be read.")
+    if len(title) > LONGEST_TITLE:
+        raise BadLine(f"A title may have {LONGEST_TITLE} characters. Take a shorter one.")
+    return title
 
 
 def clean(text: str, limit: int) -> str:
-    """The line as it is kept: without control or broken characters, not empty, not too long."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROL)
+    """The line as it is kept: without control or broken characters, not empty, not too long.
+
+    Signs that turn the direction of all that follows (overrides) are taken out; those by which
+    right-to-left writing is set apart stay.
+    """
+    text = _BREAKS.sub("\n", text).translate(_CONTROL)
     text = text.encode("utf-8", "replace").decode().strip()
-    if not text:
+    if all(sign.isspace() or (unseen(sign) and category(sign) != "Cn") for sign in text):
         raise BadLine("There is nothing in this line that could be said.")
     if len(text) > limit:
         raise BadLine(
@@ -192,7 +212,7 @@ class Rooms:
         if unknown := [mate for mate in mates if mate not in self._mates]:
             known = ", ".join(sorted(self._mates)) or "none"
             raise Unknown(f"There is no mate called {unknown[0]!r}. Known here: {known}.")
-        title = clean(title, LONGEST_TITLE) if title.strip() else ""
+        title = titled(title) if title.strip() else ""
         room = f"room-{self._stamp.dice.bytes(6).hex()}"
         facts: list[Body] = [
             RoomOpened(name=room, private=True, by=person),
@@ -294,7 +314,7 @@ class Rooms:
                 bodies.append(EnergySet(capacity=self._rules.capacity, refill=self._rules.refill))
                 bodies.append(TalkSet(free=place.kind == "private"))
             if place.key not in state.places:
-                name = Words(clean(place.name, 200))
+                name = Words(one_line(place.name, 200) or place.key)
                 bodies.append(PlaceJoined(place=place.key, name=name, kind=place.kind))
             away = (*state.mates, *state.left)
             bodies += [MateJoined(mate=mate) for mate in mates if mate not in away]

@@ -11,6 +11,7 @@ of English beside the question marks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
@@ -18,9 +19,10 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.chat.address import is_general, is_question, is_stop, named, plain
+from loopforge.chat.address import is_general, is_question, is_stop, nearly, plain
+from loopforge.chat.calling import calls
 from loopforge.chat.state import Member, RoomState
-from loopforge.chat.topics import touched
+from loopforge.chat.topics import folded, touched
 from loopforge.chat.turns import RANK
 from loopforge.core.context import Entry
 from loopforge.core.room import Weight
@@ -41,7 +43,10 @@ class Points(NamedTuple):
 REASONS: dict[str, Points] = {
     "mention": Points(100, 80, "its handle or name stands there with an @"),
     "reply": Points(100, 75, "the line replies to one of its own"),
-    "name": Points(95, 60, "its name stands there as a word"),
+    "name": Points(95, 60, "it is called by its name"),
+    "talked about": Points(45, 30, "its name stands there, but the line is not said to it"),
+    "nearly its name": Points(45, 15, "a word differs from its name by one letter"),
+    "not meant": Points(-100, -100, "the line says that it is not meant"),
     "default": Points(100, 0, "it answers here what is said to mates and names none"),
     "alone": Points(100, 0, "it is the only mate with the only person"),
     "line": Points(20, 0, "somebody said something"),
@@ -66,10 +71,15 @@ REASONS: dict[str, Points] = {
 
 BOUND = "bound"
 """The reason that keeps a score between 0 and 100."""
+LEFT = "left to it"
+"""The reason that keeps a score where a mate that is only spoken of chooses whether to speak."""
+ENOUGH = "another speaks"
+"""The reason that keeps a score below the speaking threshold when the only person is answered."""
 CROWD = "enough others"
 """The reason that keeps a score below the asking threshold when enough others will speak."""
 
 EMPTY_ENERGY = -20
+_WORD = re.compile(r"[^\W\d_]+")
 QUIET = timedelta(minutes=10)
 CALLS = ("mention", "reply", "name", "conversation")
 """What may be switched on and off for a mate."""
@@ -177,11 +187,25 @@ def _ranked(others: list[Weight], scene: _Scene, most: int, thresholds: Threshol
         if weight.score and not weight.reasons.keys() & {"alone", "default"}:
             points = scene.points("behind another") * rank
             weight = _scored(weight, {**weight.reasons, "behind another": points})
+        if weight.mate in scene.about | scene.nearly and not scene.only_person:
+            weight = _left(weight, thresholds, at_least=scene.from_person)
+        elif rank and weight.score >= thresholds.speak and scene.only_person and not scene.general:
+            excess = thresholds.speak - 1 - _sum(weight)
+            weight = _scored(weight, {**weight.reasons, ENOUGH: excess})
         if rank >= most and weight.score >= thresholds.ask:
             excess = thresholds.ask - 1 - _sum(weight)
             weight = _scored(weight, {**weight.reasons, CROWD: excess})
         ranked.append(weight)
     return ranked
+
+
+def _left(weight: Weight, thresholds: Thresholds, *, at_least: bool) -> Weight:
+    """The weight where its mate is asked; after a mate's line perhaps too little for that."""
+    least = thresholds.ask if at_least else 0
+    kept = max(least, min(weight.score, thresholds.speak - 1))
+    if kept == weight.score:
+        return weight
+    return _scored(weight, {**weight.reasons, LEFT: kept - _sum(weight)})
 
 
 def _sum(weight: Weight) -> int:
@@ -226,7 +250,12 @@ class _Scene:
             if mate in mates and (self.from_person or mate != self.speaker)
         ]
         self.text = "\n".join(plain(str(entry.text), surface=entry.surface) for entry in batch)
+        self.general = is_general(self.text)
+        self.only_person = self.from_person and len(state.people) == 1
+        self.about, self.unmeant = set[str](), set[str]()
+        self.nearly = self._nearly()
         self.called = self._calls(batch)
+        self.about -= self.called.keys() | self.unmeant
         self.default = "" if self.called else self._default()
         self.addressed = bool(self.called or self.default)
         self.before = self._before()
@@ -258,7 +287,7 @@ class _Scene:
             return _scored(replace(blank, summons="default"), {"default": self.points("default")})
         if self._alone(mate):
             return _scored(replace(blank, summons="alone"), {"alone": self.points("alone")})
-        if "conversation" not in self._triggers(mate):
+        if "conversation" not in self._triggers(mate) and mate not in self.about:
             return blank
         return _scored(blank, self._reasons(mate, member))
 
@@ -269,7 +298,10 @@ class _Scene:
         holds: dict[str, int] = {
             "line": 1,
             "one person": len(self.state.people) == 1,
-            "general call": is_general(self.text),
+            "talked about": mate in self.about,
+            "nearly its name": mate in self.nearly,
+            "not meant": mate in self.unmeant,
+            "general call": self.general,
             "question": is_question(self.text),
             "interest": min(2, touched(self.text, self.mates[mate].interests)),
             "quiet so far": self._quiet(member),
@@ -337,23 +369,30 @@ class _Scene:
 
     def _calls(self, batch: Sequence[Entry]) -> dict[str, _Called]:
         """The mates addressed in these lines, each by its strongest call."""
-        calls: dict[str, _Called] = {}
+        strongest: dict[str, _Called] = {}
         offset = 0
         for entry in batch:
             text = plain(str(entry.text), surface=entry.surface)
             author = self.state.authors.get(entry.reply_to, "")
             found = [(author.removeprefix("mate:"), _Called("reply", offset - 1))]
             names = {mate: self.mates[mate].name for mate in self.listeners}
-            found += [(m, _Called(c.summons, offset + c.place)) for m, c in named(text, names)]
+            for who, address, sense in calls(text, names, self._people()):
+                if sense == "called":
+                    found.append((who, _Called(address.summons, offset + address.place)))
+                elif sense == "not":
+                    self.unmeant.add(who)
+                    found = [one for one in found if one[0] != who]
+                elif "name" in self._triggers(who):
+                    self.about.add(who)
             for mate, call in found:
                 if mate in self.listeners and call.summons in self._triggers(mate):
-                    known = calls.get(mate, call)
-                    calls[mate] = _Called(
+                    known = strongest.get(mate, call)
+                    strongest[mate] = _Called(
                         min(known.summons, call.summons, key=RANK.index),
                         min(known.place, call.place),
                     )
             offset += len(text) + 1
-        return calls
+        return strongest
 
     def _before(self) -> str:
         """The mate that spoke last before these lines."""
@@ -375,10 +414,24 @@ class _Scene:
     def _to_person(self) -> bool:
         """Whether another person is addressed: by a reply, or by name with an @."""
         authors = {self.state.authors.get(entry.reply_to, "") for entry in self.batch}
-        people = {
+        replied = any(a.startswith("person:") and a != f"person:{self.speaker}" for a in authors)
+        return replied or any(one.sense == "called" for one in calls(self.text, self._people()))
+
+    def _people(self) -> dict[str, str]:
+        """The names of the people here but the speaker, by id."""
+        return {
             id: str(person.name)
             for id, person in self.state.people.items()
             if id != self.speaker and person.name.text
         }
-        replied = any(a.startswith("person:") and a != f"person:{self.speaker}" for a in authors)
-        return replied or any(call.summons == "mention" for _, call in named(self.text, people))
+
+    def _nearly(self) -> set[str]:
+        """Mates whose name the text misses by one letter."""
+        words = set(_WORD.findall(self.text))
+        everybody = [*(self.mates[one].name for one in self.listeners), *self._people().values()]
+        words -= {word for name in everybody for word in folded(name).split()}
+        return {
+            mate
+            for mate in self.listeners
+            if any(nearly(word, folded(self.mates[mate].name)) for word in words)
+        }

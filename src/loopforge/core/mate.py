@@ -31,6 +31,7 @@ from msgspec import Struct
 
 from loopforge.core import colour, front
 from loopforge.core.front import Field, Flaw
+from loopforge.core.label import one_line
 from loopforge.core.traits import BANDS, Band
 from loopforge.errors import BadMate
 
@@ -201,6 +202,8 @@ def _name(node: yaml.Node) -> str:
     name = _text(40)(node)
     if not any(sign.isalnum() for sign in name) or set(name) & set(':@`"*[]<>\\'):
         raise _Wrong('is what people call it; letters, without : @ ` " * [ ] < > or \\')
+    if one_line(name, 40) != name:
+        raise _Wrong("holds signs that nobody can see, or that turn the line; type it by hand")
     return name
 
 

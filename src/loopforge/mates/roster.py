@@ -6,8 +6,9 @@
     broken from the start -------------> a problem, nobody runs
 
 Files are looked at whenever somebody asks (one `stat` each), so an edit applies with the next turn.
-Two files with one handle: the first by file name has it, the second is a problem. Never raises for
-what stands in the folder. One event loop may use it, and threads beside it.
+Two files with one handle: the one that runs has it, then the one that is called so, then the first
+by file name; the other is a problem. Never raises for what stands in the folder. One event loop may
+use it, and threads beside it.
 """
 
 from __future__ import annotations
@@ -224,16 +225,26 @@ class Roster:
         return _File(print_, parse(data, name), data.decode("utf-8"), ())
 
     def _settle(self, files: dict[str, _File]) -> None:
-        """Say who runs: for each handle the first file that claims it."""
+        """Say who runs: for each handle the file that had it, or is called so, or comes first."""
         mates: dict[str, Mate] = {}
         where: dict[str, str] = {}
         self._clashes = []
+        claims: dict[str, list[str]] = {}
+        for name, file in files.items():
+            if file.mate is not None:
+                claims.setdefault(file.mate.handle, []).append(name)
+        owners = {
+            handle: min(
+                names, key=lambda name: (name != self._where.get(handle), name != f"{handle}.md")
+            )
+            for handle, names in claims.items()
+        }
         for name, file in files.items():
             if file.mate is None:
                 continue
             handle = file.mate.handle
-            if handle in mates:
-                said = f"the handle {handle} belongs to {where[handle]} already; give another"
+            if owners[handle] != name:
+                said = f"the handle {handle} belongs to {owners[handle]} already; give another"
                 self._clashes.append(BadMate(name, 1, said))
                 continue
             mates[handle], where[handle] = file.mate, name

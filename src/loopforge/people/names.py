@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import unicodedata
 
+from loopforge.core.label import LONGEST_NAME, one_line, unseen
 from loopforge.errors import BadAccount
 
-LONGEST_NAME = 40
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 8, 256
 
 _CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t\r"}
 _SIGNS = frozenset('@#/\\<>:|*`[]{}"“”')
 """What mentions, commands, Markdown and the lines that mates read are made of."""
-_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
-"""Letters and marks that leave no trace on a screen; those of category Cf come beside them."""
 _ALIKE = frozenset({"LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC"})
 """Scripts whose letters look like one another's; a name is written in one of them."""
 
@@ -34,7 +32,7 @@ def named(text: str) -> str:
             "Take a shorter one."
         )
     plain = unicodedata.normalize("NFKC", name)
-    if any(_unseen(sign) for sign in name + plain):
+    if any(unseen(sign) for sign in name + plain):
         raise BadAccount("There are signs in this name that nobody can see. Type it by hand.")
     if found := [sign for sign in plain if sign in _SIGNS]:
         raise BadAccount(
@@ -56,12 +54,8 @@ def shown(text: str, otherwise: str) -> str:
     `otherwise` where nothing is left. Who is meant is never told by such a name.
     """
     text = unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())
-    plain = "".join(" " if sign in _SIGNS or _unseen(sign) else sign for sign in text)
-    return " ".join(plain.split())[:LONGEST_NAME].strip() or otherwise
-
-
-def _unseen(sign: str) -> bool:
-    return sign in _UNSEEN or unicodedata.category(sign) in ("Cc", "Cf", "Cn", "Co", "Cs")
+    plain = "".join(" " if sign in _SIGNS or unseen(sign) else sign for sign in text)
+    return one_line(plain, LONGEST_NAME) or otherwise
 
 
 def _scripts(name: str) -> set[str]:

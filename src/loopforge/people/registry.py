@@ -12,10 +12,11 @@ import asyncio
 from collections.abc import Sequence
 
 from loopforge.core.events import Event
+from loopforge.core.label import row_name
 from loopforge.core.people import PersonMet, PersonRenamed
 from loopforge.core.words import Words
 from loopforge.errors import Conflict, LedgerBusy
-from loopforge.people.names import LONGEST_NAME, shown
+from loopforge.people.names import shown
 from loopforge.people.selves import HOME, Person, Self, Selves
 from loopforge.runtime.clock import Stamp
 from loopforge.runtime.ports import Ledger
@@ -73,7 +74,7 @@ class Registry:
     async def _introduce(self, surface: str, account: str, name: str, bot: bool) -> Person:
         """Somebody new. Raises Conflict where the stream moved on meanwhile."""
         id = "p" + self._stamp.id()[-12:]
-        name = name[:LONGEST_NAME] if surface in HOME else shown(name, account)
+        name = row_name(name) if surface in HOME else shown(name, row_name(account))
         body = PersonMet(
             person=id, name=Words(name), surface=surface, account=Words(account), bot=bot
         )

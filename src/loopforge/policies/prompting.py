@@ -32,16 +32,28 @@ def fill(template: str, fields: Mapping[str, str]) -> str:
 
 def fields_of(seen: AgentPerception) -> dict[str, str]:
     """What a prompt's {fields} may name: the perception's context, and who this is and where."""
-    traits = ", ".join(f"{trait}: {band}" for trait, band in seen.traits.items())
+    traits = ", ".join(f"{trait} {band}" for trait, band in seen.traits.items())
+    others = seen.context.get("others", "")
     return {
         **seen.context,
         "name": seen.name,
         "role": seen.role,
         "location": seen.location,
         "traits": traits,
+        "self": _self(seen, traits),
+        "others": f"The other mates here:\n{others}" if others else "",
         "world": seen.world_summary,
         "summary": seen.personal_recent_summary,
     }
+
+
+def _self(seen: AgentPerception, traits: str) -> str:
+    """Who this is, in one line: name and role, and how it talks and is as far as its file says."""
+    voice = seen.context.get("voice", "").rstrip(".")
+    parts = [f"You are {seen.name}{', ' if seen.role else ''}{seen.role.rstrip('.')}."]
+    parts += [f"How you talk: {voice}."] if voice else []
+    parts += [f"Your traits: {traits}."] if traits else []
+    return " ".join(parts)
 
 
 def is_small(seen: AgentPerception) -> bool:
