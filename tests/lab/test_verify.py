@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from loopforge.core.factory import (
+    Began,
     DayEnded,
     Decided,
     Exchanged,
@@ -469,3 +470,67 @@ def test_memory_is_flat_in_the_length_of_a_run(tmp_path: Path) -> None:
             tracemalloc.stop()
 
     assert peak(30) < 1.5 * peak(3)
+
+
+# ---------------------------------------------------------------- the first row
+
+
+def rewritten(folder: Path, **changes: Any) -> Report:
+    """The run with another first row and a whole new chain over it, verified."""
+    rows = list(rows_of(folder))
+    chain = Chain()
+    lines = [chain.line(replace(rows[0], **changes)), *(chain.line(row) for row in rows[1:])]
+    (folder / LOG).write_bytes(b"".join(lines))
+    return verify(folder)
+
+
+def test_a_first_row_that_only_the_chain_holds_is_found(folder: Path) -> None:
+    """A digest of nothing, another program, other formats: each is named, whatever the hashes say."""
+    for changes, says in (
+        ({"digest": "0" * 64}, "its digest is not that of the scenario"),
+        ({"versions": {"loopforge": "9.9.9", "format": "1"}}, "it says that 9.9.9 wrote it"),
+        ({"versions": {"loopforge": "", "format": "1"}}, "it says that no program wrote it"),
+        ({"versions": {"loopforge": "0.1.0", "format": "2"}}, "it names two formats"),
+    ):
+        found = rewritten(folder, **changes)
+        assert found.chain is None
+        assert not found.passed
+        assert says in " ".join(found.findings)
+
+
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [("stub/2", "stub/2 is no version that"), ("context/1", "and its settings say stub")],
+)
+def test_policies_that_are_not_those_of_the_settings_are_found(
+    folder: Path, version: str, says: str
+) -> None:
+    """Changed in the first row and in every decision alike, they do not agree with the settings."""
+    rows = list(rows_of(folder))
+    chain, lines = Chain(), []
+    for row in rows:
+        if isinstance(row, Began):
+            row = replace(row, policies=dict.fromkeys(row.policies, version))
+        elif isinstance(row, Decided):
+            row = replace(row, minded=Minded(version))
+        lines.append(chain.line(row))
+    (folder / LOG).write_bytes(b"".join(lines))
+    found = verify(folder)
+    assert not found.passed
+    assert says in " ".join(found.findings)
+
+
+def test_a_scenario_that_was_reworded_is_found_by_its_digest(folder: Path) -> None:
+    """A question, a past, a rule's text: none can be changed without the digest."""
+    (first, *_) = rows_of(folder)
+    assert isinstance(first, Began)
+    found = rewritten(folder, scenario={**first.scenario, "question": "Who is to blame?"})
+    assert not found.passed
+    assert "its digest is not that" in " ".join(found.findings)
+
+
+def test_a_run_that_no_ledger_knows_is_said_to_be_so(folder: Path) -> None:
+    """It passes, and `says` tells what a whole new file could still hide."""
+    found = verify(folder)
+    assert found.passed
+    assert "No ledger took note of it" in found.says

@@ -28,6 +28,7 @@ from loopforge.core.factory import Began, Ended, Row
 from loopforge.errors import BadRun, LoopforgeError
 from loopforge.lab.anchors import Anchored
 from loopforge.lab.episode import Record
+from loopforge.lab.firstrow import first_row_problems
 from loopforge.lab.fold import Fold, askable, stand_ins
 from loopforge.lab.log import START, body_of, closed, log_of, row_of
 from loopforge.lab.rubric import Judge, Score
@@ -65,6 +66,9 @@ class Again(Struct, frozen=True):
     skipped: str = ""
 
 
+UNANCHORED = (
+    "No ledger took note of it: whoever can write the file could have written all of it anew."
+)
 UNPLAYED = Again(same=False, skipped="its first row is not that of a run")
 
 
@@ -132,7 +136,8 @@ class Report:
                 f"It was cut off after {self.rows} rows, which are sound. "
                 f"`loopforge lab run --resume --out {self.folder}` goes on."
             )
-        return f"All {self.rows} rows are as they were written, and play out the same again."
+        told = f"All {self.rows} rows are as they were written, and play out the same again."
+        return told if self.anchors == "agree" else f"{told} {UNANCHORED}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -266,6 +271,7 @@ def _read(reading: _Reading, report: Report) -> None:
         if isinstance(row, Began) and reading.count == 1:
             try:
                 judge = Judge(Fold(row))
+                judge.findings += first_row_problems(row)
                 reading.first = row
             except SENSELESS as error:
                 report.findings.append(f"row 0: nothing can be run from it: {error}")
