@@ -76,7 +76,10 @@ def test_the_four_outcomes_of_each_protocol(key: str, right: bool, kept: bool, m
         (False, True): rule.broke_good,
         (False, False): rule.broke_bad,
     }
-    assert outcome.consequence == told(says[kept, good], "here", "Ada")
+    before, after = outcome.delta.get("here", {}).get(rule.harm, (0, 0))
+    more = rule.grew if after > before else rule.eased if after < before else ""
+    said = told(says[kept, good], "here", "Ada")
+    assert outcome.consequence == (f"{said[:-1]}, and {more}." if more else said)
 
 
 @pytest.mark.parametrize("key", sorted(shipped()))

@@ -25,7 +25,7 @@ from loopforge.core.factory import (
 from loopforge.lab.dice import thousandth
 from loopforge.lab.guard import Guarded, guard
 from loopforge.lab.inner import Ledger
-from loopforge.lab.protocols import INDEX, VARS, Protocol, told
+from loopforge.lab.protocols import INDEX, VARS, Protocol, says, told
 from loopforge.lab.shaping import MIDDLE, Glimpse
 from loopforge.lab.world import (
     BIAS,
@@ -97,6 +97,8 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
     )
     others = _labour(done, robot, env, rule)
     incident = _consequence(robot, env, rule, truth.case, kept, good, fate)
+    harm = INDEX[rule.harm]
+    harmed = env.places[here].vals[harm] - before.vals[harm]
     robot.stayed += 1
     if done.move_to:
         robot.at, robot.stayed = done.move_to, 0
@@ -117,7 +119,7 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
         failing=failing,
         delta=_delta(before, here, robot, env),
         incident=incident.id if incident else "",
-        consequence=told(_sentence(rule, kept=kept, good=good), here, robot.name),
+        consequence=told(says(rule, kept=kept, good=good, harmed=harmed), here, robot.name),
         belief=done.belief,
         belief_error=abs(truth.case - MIDDLE[done.belief]),
         shown_error=abs(truth.case - _shown(seen)),
@@ -172,12 +174,6 @@ def _delta(
 def _shown(seen: Glimpse) -> int:
     """What the evidence shown amounts to: sign and cue alike, or the sign alone."""
     return seen.sign if "cue" not in seen.shown.context else (seen.sign + seen.cue) // 2
-
-
-def _sentence(rule: Protocol, *, kept: bool, good: bool) -> str:
-    if kept:
-        return rule.kept_good if good else rule.kept_bad
-    return rule.broke_good if good else rule.broke_bad
 
 
 def _labour(done: Guarded, robot: Robot, env: Factory, rule: Protocol) -> tuple[str, ...]:

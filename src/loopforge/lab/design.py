@@ -71,9 +71,8 @@ class Layout(Struct, frozen=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; `from_dict` lays the same out without any other file."""
-        plain: dict[str, Any] = msgspec.to_builtins(
-            {"experiment": self.experiment, "scenarios": self.scenarios}
-        )
+        plain: dict[str, Any] = {"experiment": msgspec.to_builtins(self.experiment)}
+        plain["scenarios"] = {name: each.to_dict() for name, each in self.scenarios.items()}
         return plain
 
     @classmethod

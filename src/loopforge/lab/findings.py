@@ -30,7 +30,7 @@ from loopforge.lab.claims import (
 )
 from loopforge.lab.protocols import told
 from loopforge.lab.shaping import BAND_OF, LEVEL
-from loopforge.lab.watching import Hand, Known, Moment, Watch, sentences_of
+from loopforge.lab.watching import Known, Moment, Watch, sentences_of
 from loopforge.lab.wording import direction, quote
 
 Told = tuple[AnyClaim, tuple[int, ...]]
@@ -233,15 +233,9 @@ def root(watch: Watch, incident: Incident) -> Told | None:
         text=rule.text,
         kept=hand.kept,
         good=False,
-        consequence=_says(watch, hand),
+        consequence=hand.says,
     )
     return claim, ids(row)
-
-
-def _says(watch: Watch, hand: Hand) -> str:
-    """What the row of a harmful act says of it."""
-    rule = watch.scenario.rules[hand.rule]
-    return told(rule.kept_bad if hand.kept else rule.broke_bad, hand.at, hand.who)
 
 
 def _own(incident: Incident, ref: str) -> bool:
@@ -260,7 +254,7 @@ def _link(watch: Watch, effect: Incident, ref: str) -> tuple[Link | None, int, I
     if ref[0] == "r":
         hand = watch.hands[number]
         day, bell = watch.day(hand.step), watch.bell(hand.step)
-        return Link(effect.id, ref, _says(watch, hand), hand.who, hand.at, day, bell), number, None
+        return Link(effect.id, ref, hand.says, hand.who, hand.at, day, bell), number, None
     row, faults = watch.faults[number]
     what = " and ".join(each for each in faults if each.endswith(f" at {effect.at}"))
     day, bell = watch.day(number), watch.bell(number)

@@ -54,7 +54,8 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     `turns` ("high") or below it ("low"). It `forbids` intents or `demands` them, never both;
     `instead` is how one keeps to it, `remedy` what one would do otherwise. It `speaks` always,
     only when its sign does, or where no other rule does. Kept to where it is wrong, `harm` grows
-    and `miss` may happen; broken where it is right, `bite` may.
+    and `miss` may happen; broken where it is right, `bite` may. `grew` and `eased` end what is said
+    of an act after which there was more of `harm`, or less; "" says nothing of it.
     """
 
     key: str
@@ -80,6 +81,8 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     forbids: tuple[Intent, ...] = ()
     demands: tuple[Intent, ...] = ()
     serves: Literal["safety", "output"] = "safety"
+    grew: str = ""
+    eased: str = ""
 
     def keeps(self, intent: str) -> bool:
         """Whether doing this keeps to the rule."""
@@ -130,7 +133,8 @@ def _problem(made: Protocol) -> str:
     shown = (*made.sign, *made.cue, made.text, *made.roles)
     if has_digits("".join(shown)):
         return "write numbers in words in `text`, `sign` and `cue`; minds are shown no digits."
-    sentences = (made.kept_good, made.kept_bad, made.broke_good, made.broke_bad)
+    sentences = [made.kept_good, made.kept_bad, made.broke_good, made.broke_bad]
+    sentences += [each for each in (made.grew, made.eased) if each]
     return sentence_problem((*shown, made.title, made.miss, made.bite, *sentences))
 
 
@@ -162,6 +166,16 @@ def shipped() -> dict[str, Protocol]:
     """The protocols that ship with the Factory, by key."""
     text = resources.files("loopforge.lab").joinpath("shipped/protocols.toml").read_text("utf-8")
     return {key: protocol(key, fields) for key, fields in tomllib.loads(text).items()}
+
+
+def says(rule: Protocol, *, kept: bool, good: bool, harmed: int) -> str:
+    """What the log says of an act; `harmed` is by how much it changed what the rule's harm is."""
+    if kept:
+        said = rule.kept_good if good else rule.kept_bad
+    else:
+        said = rule.broke_good if good else rule.broke_bad
+    more = rule.grew if harmed > 0 else rule.eased if harmed < 0 else ""
+    return f"{said.removesuffix('.')}, and {more}." if more else said
 
 
 @lru_cache(maxsize=4096)

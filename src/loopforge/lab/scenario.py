@@ -30,6 +30,9 @@ from loopforge.lab.tables import held, tables, text_of
 
 BIGGEST = 256 * 1024
 """Bytes of a scenario file."""
+LATER = ("grew", "eased")
+"""Lines of a rule that came later: left out where they say nothing, so that what was written before
+them has the digest that it had."""
 AT_FIRST = {
     "emotions": {"fear": 250, "stress": 300, "guilt": 150},
     "traits": {},
@@ -121,6 +124,10 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, complete: `from_dict` gives the same scenario back without any file."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
+        for rule in plain["protocols"]:
+            for name in LATER:
+                if not rule[name]:
+                    del rule[name]
         return plain
 
     @classmethod
@@ -138,7 +145,7 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     @property
     def digest(self) -> str:
         """SHA-256 of all it says, in hex."""
-        return sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
+        return sha256(msgspec.json.encode(self.to_dict(), order="sorted")).hexdigest()
 
 
 def read_scenario(text: str, source: str) -> Scenario:

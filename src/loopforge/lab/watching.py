@@ -76,6 +76,7 @@ class Hand:
     step: int
     rule: str
     kept: bool
+    says: str
 
 
 @dataclass(slots=True)
@@ -253,7 +254,9 @@ class Watch:
     def _decided(self, row: Decided) -> None:
         outcome = row.outcome
         if not outcome.good:
-            self.hands[row.n] = Hand(row.who, row.at, row.step, row.truth.rule, outcome.kept)
+            self.hands[row.n] = Hand(
+                row.who, row.at, row.step, row.truth.rule, outcome.kept, outcome.consequence
+            )
         if self.widest is None or outcome.belief_error > self.widest.outcome.belief_error:
             self.widest = row
         moment = self._moment(row)
