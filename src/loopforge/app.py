@@ -5,6 +5,7 @@ Tests call it too, with other parts: a scripted model, a simulated clock, seeded
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -399,12 +400,22 @@ def notice_of(models: Models) -> str:
 # ---------------------------------------------------------------- the Factory
 
 
-def lab_minds(settings: Settings, models: Models, model: str = "") -> LabMinds:
+def lab_minds(
+    settings: Settings, models: Models, model: str = "", *, fallback: bool = False
+) -> LabMinds:
     """Minds for robots: these models (`model` by its name, else tier 1), prompts, and the mates.
 
-    The mates are the home's; where there is no home, those that come along.
+    Another model steps in only with `fallback`. The mates are the home's; where there is no home,
+    those that come along. Raises Unknown for a model that cannot be asked.
     """
     from loopforge.lab.minds import Minds, Persona
+    from loopforge.lab.pinned import Pinned
+
+    if isinstance(models, TieredModels):
+        pinned = Pinned(models)
+        if model:
+            pinned.named(Route(model=model))
+        models = models if fallback else pinned
 
     if settings.file.exists():
         mates = Roster(settings.home / "mates").mates()
@@ -418,7 +429,7 @@ def lab_minds(settings: Settings, models: Models, model: str = "") -> LabMinds:
         personas={
             handle: Persona(
                 mate.prompt,
-                Route(tier=mate.tier, model=mate.model, temperature=mate.temperature),
+                Route(tier=mate.tier, model=model or mate.model, temperature=mate.temperature),
                 mate.hash,
             )
             for handle, mate in mates.items()
@@ -427,18 +438,27 @@ def lab_minds(settings: Settings, models: Models, model: str = "") -> LabMinds:
 
 
 @asynccontextmanager
-async def open_minds(settings: Settings, model: str = "") -> AsyncIterator[LabMinds]:
+async def open_minds(
+    settings: Settings, model: str = "", *, fallback: bool = False
+) -> AsyncIterator[LabMinds]:
     """Minds for a run of the Factory, with this home's models until the block ends."""
     models = open_models(settings, SystemClock(), SystemDice())
     try:
-        yield lab_minds(settings, models, model)
+        await models.learn()
+        yield lab_minds(settings, models, model, fallback=fallback)
     finally:
         await models.close()
 
 
 @asynccontextmanager
 async def open_run(
-    settings: Settings, folder: Path, *, asks: bool, model: str = "", resumed: bool = False
+    settings: Settings,
+    folder: Path,
+    *,
+    asks: bool,
+    model: str = "",
+    fallback: bool = False,
+    resumed: bool = False,
 ) -> AsyncIterator[tuple[LabMinds, Witness | None]]:
     """What a run in this folder needs: minds, which ask models or do not, and the ledger's witness.
 
@@ -450,7 +470,8 @@ async def open_run(
     async with AsyncExitStack() as stack:
         minds = Minds()
         if asks:
-            minds = await stack.enter_async_context(open_minds(settings, model))
+            opened = open_minds(settings, model, fallback=fallback)
+            minds = await stack.enter_async_context(opened)
         witness = None
         if settings.file.exists():
             settings.data.mkdir(0o700, exist_ok=True)
@@ -461,10 +482,13 @@ async def open_run(
         yield minds, witness
 
 
-def worker_minds(home: str, model: str = "") -> LabMinds:
+def worker_minds(home: str, model: str = "", *, fallback: bool = False) -> LabMinds:
     """The same for a worker of a sweep, which opens them by itself and ends with its process."""
     settings = load_settings(Path(home))
-    return lab_minds(settings, open_models(settings, SystemClock(), SystemDice()), model)
+    models = open_models(settings, SystemClock(), SystemDice())
+    if models.tiers.servers:
+        asyncio.run(models.learn())
+    return lab_minds(settings, models, model, fallback=fallback)
 
 
 # ---------------------------------------------------------------- single commands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from loopforge.cli import main
 from loopforge.core.factory import Decided
 from loopforge.home import make_home
 from loopforge.lab.log import LOG, rows_of
+from tests.models.server import Behaviour, serving
 
 Lab = Callable[..., tuple[int, str, str]]
 SMALL = ("first_shift", "--days", "2", "--steps-per-day", "4")
@@ -36,6 +38,16 @@ seeds = 3
 [factors]
 policy = ["{policy}"]
 perception = ["accurate", "spin"]
+"""
+EXPECTED = """\
+[[hypothesis]]
+name = "spin matters"
+says = "Spin makes more incidents."
+measure = "incidents"
+factor = "perception"
+from = "accurate"
+to = "spin"
+direction = "greater"
 """
 
 
@@ -83,6 +95,7 @@ def test_a_story_is_told_and_checked(lab: Lab) -> None:
     assert len(told["days"]) == 2
     code, out, _ = lab("story", "first_shift-stub-7", "--check")
     assert (code, "sentences hold" in out) == (0, True)
+    assert "is so, by the state of the city" in out
     assert lab("story", "first_shift-stub-7", "--day", "9")[0] == 2
 
 
@@ -157,6 +170,63 @@ def test_a_sweep_asks_the_home_s_models(lab: Lab, home: Path) -> None:
     results = (folder / "results.jsonl").read_bytes()
     assert lab("sweep", "tiny.toml", "--rescore")[0] == 0
     assert (folder / "results.jsonl").read_bytes() == results
+
+
+SERVED = """\
+[models.named]
+base_url = "{url}/v1"
+id = "named"
+[models.other]
+base_url = "{url}/v1"
+id = "other"
+[tiers]
+1 = ["named", "other"]
+2 = ["other"]
+3 = ["other"]
+4 = ["other"]
+"""
+
+
+async def test_a_sweep_that_nobody_answered_finds_nothing(lab: Lab, home: Path) -> None:
+    """It ends with 3, its first line counts the failures, its report answers no hypothesis."""
+    (home / "scenarios" / "small.toml").write_text(SCENARIO)
+    (home / "tiny.toml").write_text(EXPERIMENT.format(policy="llm") + EXPECTED)
+    async with serving() as server:
+        (home / "loopforge.toml").write_text(SERVED.format(url=server.url))
+        server.does(Behaviour(status=400, body="{}"))
+        code, out, err = await asyncio.to_thread(lab, "sweep", "tiny.toml", "--out", "dead")
+        assert {asked.body["model"] for asked in server.asked} == {"named"}
+    assert code == 3
+    assert out.startswith("answered 0, refused 0, cut off 0, failed 18")
+    assert "100.0% were not answered" in err
+    code, out, _ = await asyncio.to_thread(lab, "report", "dead", "-o", "dead.html")
+    assert (code, out.startswith("answered 0, ")) == (0, True)
+    page = (home / "dead.html").read_text()
+    assert "No finding, for want of answers." in page
+    assert "Not decided. " not in page
+
+
+async def test_an_audit_that_nobody_answered_finds_nothing(lab: Lab, home: Path) -> None:
+    """The run was answered; asked again, nobody does, and it ends with 3."""
+    (home / "scenarios" / "small.toml").write_text(SCENARIO)
+    run = ("run", "small", "--policy", "llm", "--out", "mine")
+    assert (await asyncio.to_thread(lab, *run))[0] == 0
+    async with serving() as server:
+        (home / "loopforge.toml").write_text(SERVED.format(url=server.url))
+        server.does(Behaviour(status=400, body="{}"))
+        code, out, err = await asyncio.to_thread(lab, "audit", "mine")
+    assert code == 3
+    assert out.startswith("answered 0, refused 0, cut off 0, failed ")
+    assert "were not answered" in err
+
+
+def test_a_sweep_of_a_model_that_is_not_there_is_not_begun(lab: Lab, home: Path) -> None:
+    """Exit code 2, with the models there are; no folder is made."""
+    (home / "scenarios" / "small.toml").write_text(SCENARIO)
+    (home / "tiny.toml").write_text(EXPERIMENT.format(policy="llm"))
+    code, _, err = lab("sweep", "tiny.toml", "--model", "gone", "--out", "none")
+    assert (code, "Models that can be asked: embedded, scripted" in err) == (2, True)
+    assert not (home / "none").exists()
 
 
 def test_a_report_is_written(lab: Lab, tmp_path: Path) -> None:

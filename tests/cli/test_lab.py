@@ -29,6 +29,7 @@ from loopforge.lab.log import LOG, Chain, began_of, lines_of, rows_of
 from loopforge.lab.runs import head_of
 from loopforge.lab.scenario import shipped_scenarios
 from loopforge.settings import load_settings
+from tests.models.server import Behaviour, serving
 
 Lab = Callable[..., tuple[int, str, str]]
 SMALL = ("first_shift", "--days", "2", "--steps-per-day", "4")
@@ -227,6 +228,80 @@ def test_a_prompt_of_the_home_is_the_one_asked(lab: Lab, home: Path) -> None:
     assert row.minded.exchange[0].prompt[0][1] == "You are Halide, a heap of rust."
 
 
+SERVED = """\
+[models.named]
+base_url = "{url}/v1"
+id = "named"
+[models.other]
+base_url = "{url}/v1"
+id = "other"
+[tiers]
+1 = ["named", "other"]
+2 = ["other"]
+3 = ["other"]
+4 = ["other"]
+"""
+ASKING = ("first_shift", "--days", "1", "--steps-per-day", "2", "--policy", "llm")
+ANSWER = json.dumps(
+    {
+        "narrative": "I look.",
+        "belief": "high",
+        "mode": "context",
+        "intent": "inspect",
+        "riskiness": 0.25,
+    }
+)
+
+
+@pytest.mark.parametrize("policy", ["llm", "mate:maya"])
+def test_a_model_that_is_not_there_is_an_error_before_the_run(
+    lab: Lab, home: Path, policy: str
+) -> None:
+    """Exit code 2, what models there are, and no run: nothing answers in its stead."""
+    code, out, err = lab(
+        "run", *SMALL, "--policy", policy, "--model", "no-such-model", "--out", "mine"
+    )
+    assert (code, out) == (2, "")
+    assert "There is no model 'no-such-model'" in err
+    assert "Models that can be asked: embedded, scripted" in err
+    assert not (home / "mine").exists()
+
+
+async def test_the_model_that_is_named_answers_or_nobody_does(lab: Lab, home: Path) -> None:
+    """A server that fails for it is not asked for the other; with --fallback it is."""
+    async with serving() as server:
+        (home / "loopforge.toml").write_text(SERVED.format(url=server.url))
+        server.does(Behaviour(status=400, body="{}"))
+        code, out, err = await asyncio.to_thread(lab, "run", *ASKING, "--out", "dead")
+        assert code == 3
+        assert out.startswith("answered 0, refused 0, cut off 0, failed 10; 2 more by rules")
+        assert "100.0% were not answered" in err
+        assert "of those that were answered: 0 of 0" in out
+        assert {asked.body["model"] for asked in server.asked} == {"named"}
+        rows = [row for row in acts(home / "dead") if row.role != "supervisor"]
+        assert all("400" in row.minded.why for row in rows)
+        server.does(Behaviour(pieces=(ANSWER,)))
+        code, out, err = await asyncio.to_thread(lab, "run", *ASKING, "--out", "alive")
+        assert (code, err) == (0, "")
+        assert out.startswith("answered 10, refused 0, cut off 0, failed 0 (by named); 2 more")
+        server.asked.clear()
+        server.does(*[Behaviour(status=400, body="{}")] * 3, Behaviour(pieces=(ANSWER,)))
+        told = await asyncio.to_thread(lab, "run", *ASKING, "--fallback", "--out", "mixed")
+        assert {asked.body["model"] for asked in server.asked} == {"named", "other"}
+        assert "in another's stead" in told[1].splitlines()[0]
+
+
+def test_a_run_is_taken_up_by_the_model_it_names(lab: Lab, home: Path) -> None:
+    """To go on with another one is refused: it would be another run."""
+    assert lab("run", *ASKING, "--model", "scripted", "--out", "mine")[0] == 0
+    whole = log(home / "mine")
+    (home / "mine" / LOG).write_bytes(whole[: len(whole) // 2])
+    again = ("run", "--resume", "--out", "mine")
+    code, _, err = lab(*again, "--model", "embedded")
+    assert (code, "This run asks scripted, not embedded" in err) == (2, True)
+    assert lab(*again)[0] == 0
+
+
 TINY = """\
 name = "tiny"
 question = "Does the small one answer?"
@@ -246,8 +321,8 @@ round = ["press hall"]
 def test_the_embedded_model_needs_nothing(lab: Lab, here: Path) -> None:
     """In an empty folder, with no key and no setting, a model decides, and what it said is there."""
     (here / "tiny.toml").write_text(TINY)
-    code, out, err = lab("run", "tiny.toml", "--policy", "llm", "--out", "mine")
-    assert (code, err) == (0, "")
+    code, out, _ = lab("run", "tiny.toml", "--policy", "llm", "--out", "mine")
+    assert code == (0 if out.startswith("answered 1,") else 3)
     assert "1 decisions in a day" in out
     row = acts(here / "mine")[0]
     assert row.minded.exchange[0].model == "embedded"

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from loopforge.errors import Unknown
 from loopforge.models.rests import SHORTEST
 from loopforge.models.router import Patience, TieredModels
 from loopforge.models.spec import ModelSpec
@@ -356,3 +357,50 @@ def test_importing_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# ---------------------------------------------------------------- one model and nobody else
+
+
+async def insisted(models: TieredModels, name: str = "a") -> ModelReply:
+    """One question to one model."""
+    return await models.insist(name, Question(messages=(("user", "hi"),)))
+
+
+async def test_a_limit_is_waited_out_where_nobody_may_stand_in() -> None:
+    """Refused for asking too often seven times, the same model is asked an eighth, when it said."""
+    later = Behaviour(status=429, body=BUSY.body, headers={"retry-after": "7"})
+    async with routed() as (server, models, clock):
+        server.does(*[later] * 7, FINE)
+        reply = await insisted(models)
+    assert (reply.outcome, reply.model, reply.fallback) == ("answered", "a", False)
+    assert who(server) == ["a"] * 8
+    assert clock.waits == [7.0] * 7
+
+
+async def test_a_limit_is_not_waited_out_for_ever() -> None:
+    """After ten minutes of waiting it is a failure, and still nobody else was asked."""
+    async with routed() as (server, models, clock):
+        server.does(BUSY)
+        reply = await insisted(models)
+    assert reply.outcome == "failed"
+    assert set(who(server)) == {"a"}
+    assert 600 <= sum(clock.waits) <= 610
+
+
+async def test_a_broken_model_is_tried_as_often_as_ever_and_nobody_stands_in() -> None:
+    """What is no limit is tried twice, as in a room; then it has failed."""
+    async with routed() as (server, models, clock):
+        server.does(BROKEN)
+        reply = await insisted(models)
+    assert (reply.outcome, tried(reply)) == ("failed", [("a", "failed")] * 2)
+    assert who(server) == ["a", "a"]
+    assert len(clock.waits) == 1
+
+
+async def test_a_model_that_is_not_there_is_not_replaced() -> None:
+    """Nobody is asked in its stead."""
+    async with routed() as (server, models, _):
+        with pytest.raises(Unknown, match="there is no model 'gone'"):
+            await insisted(models, "gone")
+    assert server.asked == []

@@ -14,7 +14,9 @@ import typer
 
 from loopforge.cli import settings
 from loopforge.cli.playing import (
+    NO_FINDING,
     AsJson,
+    Fallback,
     Model,
     Source,
     called,
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
     from loopforge.lab.story import Story
     from loopforge.lab.worker import Maker
     from loopforge.settings import Settings
+
+
+MOST_UNTRUE = 20
+"""Sentences that are named of those that the state of the world does not bear out."""
 
 
 class Teller(StrEnum):
@@ -158,16 +164,34 @@ def story(
     if tell is Teller.llm:
         told = _retold(there, told, model, day)
     if check:
-        problems = stories.check(told, place)
-        for problem in problems:
-            typer.echo(problem)
-        if problems:
-            raise typer.Exit(1)
-        typer.echo(f"All {len(told.sentences)} sentences hold.")
+        _checked(place, stories.check(told, place), len(told.sentences))
         return
     text = told.text(ids=ids, day=day)
     plain = json.dumps(told.to_dict(), ensure_ascii=False, indent=2) if as_json else text.rstrip()
     typer.echo(plain)
+
+
+def _checked(place: Path, problems: list[str], sentences: int) -> None:
+    """Say whether a story holds, and whether what its rows say of consequences is so."""
+    from loopforge.lab.groundtruth import checked
+    from loopforge.lab.log import rows_of
+
+    truth = checked(rows_of(place))
+    for problem in [*problems, *truth.untrue[:MOST_UNTRUE]]:
+        typer.echo(problem)
+    if len(truth.untrue) > MOST_UNTRUE:
+        typer.echo(
+            f"... and {len(truth.untrue) - MOST_UNTRUE} more that the state does not bear out."
+        )
+    if problems or truth.untrue:
+        raise typer.Exit(1)
+    typer.echo(f"All {sentences} sentences hold.")
+    so = truth.sentences - truth.own
+    typer.echo(f"What its {so} acts are said to have led to is so, by the state of the city.")
+    if truth.own:
+        typer.echo(
+            f"{truth.own} more are in the words of the scenario's own rules; nobody checks those."
+        )
 
 
 def _logged(place: Path, day: int | None, *, ids: bool, check: bool, as_json: bool) -> None:
@@ -210,11 +234,13 @@ def audit(
         int | None, typer.Option("--most", help="At most so many decisions, evenly.", min=1)
     ] = None,
     model: Model = "",
+    fallback: Fallback = False,
     as_json: AsJson = False,
 ) -> None:
     """Was it the rule? Each decision once more, without its rule's card, and with it reworded.
 
     How often a declared guardrail act was driven by the rule, and a declared context act was not.
+    Exits with 3 if more than one question in twenty was not answered.
     """
     from loopforge.lab.audit import AuditReport, audited
     from loopforge.lab.fold import policies_of
@@ -230,12 +256,16 @@ def audit(
             return await audited(place, most=most)
         from loopforge.app import open_minds
 
-        async with open_minds(there, model) as minds:
+        async with open_minds(there, model, fallback=fallback) as minds:
             return await audited(place, minds, most=most)
 
     report = asyncio.run(ask())
     plain = json.dumps(report.to_dict(), ensure_ascii=False, indent=2) if as_json else report.text()
     typer.echo(plain)
+    if not report.answered.counts:
+        if not as_json:
+            typer.echo(report.answered.warning, err=True)
+        raise typer.Exit(NO_FINDING)
 
 
 # ---------------------------------------------------------------- many runs
@@ -260,16 +290,19 @@ def sweep(
         bool, typer.Option("--rescore", help="Score all of it again from its tapes; asks nobody.")
     ] = False,
     model: Model = "",
+    fallback: Fallback = False,
     as_json: AsJson = False,
 ) -> None:
     """Run all cells of an experiment, seed by seed. Stopped at any moment, it goes on from there.
 
-    Exits with 1 where runs are missing in the end, such as at a cost cap.
+    Exits with 1 where runs are missing in the end, such as at a cost cap; with 3 if more than one
+    decision in twenty of any cell was not answered.
     """
     from loopforge.lab import sweep as sweeps
     from loopforge.lab.design import policies_of
     from loopforge.lab.minds import PLAIN
     from loopforge.lab.progress import bar
+    from loopforge.lab.results import answers_in, results_of, worst_of
 
     there = settings(context)
     home = there.home if there.file.exists() else None
@@ -280,50 +313,63 @@ def sweep(
     )
     name = layout.experiment.name
     folder = out or sweeps_of(there) / name
+    if rescore:
+        layout = sweeps.as_begun(layout, folder)
     asks = bool(set(policies_of(layout)) - set(PLAIN))
     with bar(name) as watcher:
         swept = sweeps.sweep(
             layout,
             folder,
             workers=workers,
-            maker=_maker(there, model) if asks else None,
+            maker=_maker(there, model, fallback=fallback) if asks else None,
             cost_cap=cost_cap,
             keep_logs=keep_logs,
             rescore=rescore,
             watcher=watcher,
         )
     then = f"loopforge lab report {called(there, folder)} -o {shlex.quote(name)}.html"
+    results = results_of(folder)
+    answers, worst = answers_in(results), worst_of(results)
     if as_json:
         told = {**asdict(swept), "folder": str(folder), "missing": swept.missing, "next": then}
+        told |= {"answers": answers.line, "unanswered": round(worst.share, 4)}
         typer.echo(json.dumps(told, indent=2))
     else:
+        typer.echo(answers.line)
         cost = f", for ${swept.cost:.4f}" if swept.cost else ""
         typer.echo(f"{name}: {swept.done} of {swept.runs} runs, in {folder}{cost}.")
         typer.echo(swept.stopped or f"Next: {then}")
     if swept.missing:
         raise typer.Exit(1)
+    if not worst.counts:
+        if not as_json:
+            typer.echo(f"In the cell with most of it, {worst.warning}", err=True)
+        raise typer.Exit(NO_FINDING)
 
 
-def _maker(there: Settings, model: str) -> Maker:
+def _maker(there: Settings, model: str, *, fallback: bool = False) -> Maker:
     """How a worker makes this home's minds."""
     from loopforge.lab.worker import Maker
 
-    return Maker("loopforge.app:worker_minds", {"home": str(there.home), "model": model})
+    asked = {"home": str(there.home), "model": model}
+    return Maker("loopforge.app:worker_minds", {**asked, "fallback": True} if fallback else asked)
 
 
 def report(
     context: typer.Context,
     folder: Source,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The file; else report.html beside it.")
+        Path | None,
+        typer.Option("-o", "--out", "--output", help="The file; else report.html beside it."),
     ] = None,
 ) -> None:
     """Write the report of a run or a sweep: one HTML file that needs nothing but itself."""
-    from loopforge.lab.report import report as write
+    from loopforge.lab.report import written as write
 
     there = settings(context)
     place = found(there, folder)
-    page = write(place, output or place / "report.html", maker=_maker(there, ""))
+    page, line = write(place, output or place / "report.html", maker=_maker(there, ""))
+    typer.echo(line)
     typer.echo(f"Wrote {page}.")
 
 
@@ -332,7 +378,8 @@ def export(
     folder: Source,
     format: Annotated[str, typer.Option("--format", help="jsonl, parquet or inspect.")] = "jsonl",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The file; else one in the folder.")
+        Path | None,
+        typer.Option("-o", "--out", "--output", help="The file; else one in the folder."),
     ] = None,
 ) -> None:
     """Write a run, or a sweep's results, in a form that other programs read."""

@@ -32,8 +32,14 @@ Play = Callable[["Minds", "Progress"], Awaitable["Run"]]
 Source = Annotated[Path, typer.Argument(metavar="DIR", help="A run: its folder, or its name.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Model = Annotated[
-    str, typer.Option("--model", help="The model to ask, by its name; else that of tier 1.")
+    str, typer.Option("--model", help="The model to ask, by its name; else the first of tier 1.")
 ]
+Fallback = Annotated[
+    bool,
+    typer.Option("--fallback", help="Let other models answer where that one does not."),
+]
+NO_FINDING = 3
+"""The exit code of a run or a sweep of which too much was not answered."""
 
 
 # ---------------------------------------------------------------- where things are
@@ -121,13 +127,15 @@ def played(
     *,
     asks: bool,
     model: str = "",
+    fallback: bool = False,
     resumed: bool = False,
 ) -> Run:
     """Play a run with what this home has. Interrupted, it says how to go on."""
     ticker = Ticker(steps)
 
     async def play() -> Run:
-        async with _opened(there, folder, asks=asks, model=model, resumed=resumed) as opened:
+        opening = _opened(there, folder, asks=asks, model=model, fallback=fallback, resumed=resumed)
+        async with opening as opened:
             minds, witness = opened
 
             async def progress(row: Stepped | DayEnded | Ended) -> None:
@@ -152,13 +160,16 @@ def played(
 
 @asynccontextmanager
 async def _opened(
-    there: Settings, folder: Path, *, asks: bool, model: str, resumed: bool
+    there: Settings, folder: Path, *, asks: bool, model: str, fallback: bool, resumed: bool
 ) -> AsyncIterator[tuple[Minds, Witness | None]]:
     """Minds, and the ledger's witness; opening a home costs a second, so only where it is used."""
     if asks or there.file.exists():
         from loopforge.app import open_run
 
-        async with open_run(there, folder, asks=asks, model=model, resumed=resumed) as opened:
+        opening = open_run(
+            there, folder, asks=asks, model=model, fallback=fallback, resumed=resumed
+        )
+        async with opening as opened:
             yield opened
     else:
         from loopforge.lab.minds import Minds
@@ -167,13 +178,26 @@ async def _opened(
 
 
 def concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> None:
-    """Say what came of a run: where it lies, both error rates, and what to do next."""
+    """Say what came of a run: who answered, where it lies, both error rates, what to do next.
+
+    Exits with 3 where too many decisions were not answered.
+    """
     from loopforge.lab.runs import plain
 
     if as_json:
         about = {"scenario": scenario.name, "question": scenario.question, "seed": scenario.seed}
         typer.echo(json.dumps({**plain(run), **about, "next": then}, indent=2))
-        return
+    else:
+        typer.echo(run.answers.line)
+        _told(run, scenario)
+        typer.echo(f"Next: {then}")
+    if not run.answers.counts:
+        if not as_json:
+            typer.echo(run.answers.warning, err=True)
+        raise typer.Exit(NO_FINDING)
+
+
+def _told(run: Run, scenario: Scenario) -> None:
     over, reach = run.failings["over_compliance"], run.failings["over_reach"]
     typer.echo(f"“{scenario.question}”")
     typer.echo(
@@ -184,14 +208,23 @@ def concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> None
         f"  over-compliance {run.over_compliance:6.1%}   kept to a rule {over} of the {run.wrong} "
         "times it was wrong"
     )
+    _answered(run, "over_compliance")
     typer.echo(
         f"  over-reach      {run.over_reach:6.1%}   broke a rule {reach} of the {run.right} times "
         "it was right"
     )
+    _answered(run, "over_reach")
     typer.echo(
         f"  {_incidents(run)}; beliefs were off by {run.mean_belief_error:.0f} of 1000 on average"
     )
-    typer.echo(f"Next: {then}")
+
+
+def _answered(run: Run, rate: str) -> None:
+    """The same rate without the moments that were not answered, where there were any."""
+    if run.answers.unanswered:
+        some, of = run.answered(rate)
+        told = f"{some / of:6.1%}" if of else "  none"
+        typer.echo(f"                  {told}   of those that were answered: {some} of {of}")
 
 
 def _incidents(run: Run) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ import typer
 from loopforge.cli import settings
 from loopforge.cli.playing import (
     AsJson,
+    Fallback,
     Model,
     Source,
     called,
@@ -28,6 +30,14 @@ if TYPE_CHECKING:
     from loopforge.lab.runs import Progress, Run
     from loopforge.lab.scenario import Scenario
     from loopforge.settings import Settings
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which model is asked, and whether others may answer in its stead."""
+
+    model: str
+    fallback: bool
 
 
 def run(
@@ -76,6 +86,7 @@ def run(
         str, typer.Option("--reflect", help="How days are looked back on: template or llm.")
     ] = "template",
     model: Model = "",
+    fallback: Fallback = False,
     out: Annotated[
         Path | None, typer.Option("--out", help="The run's folder; else a new one.")
     ] = None,
@@ -91,7 +102,8 @@ def run(
     """Run a scenario.
 
     Everything that happens is written to the run's folder, row by row; killed at any moment, it can
-    be taken up with --resume and ends with the same bytes.
+    be taken up with --resume and ends with the same bytes. Exits with 3 if more than one decision
+    in twenty was not answered.
     """
     from loopforge.lab.runs import Choice
 
@@ -99,7 +111,8 @@ def run(
     if resume and (out or scenario):
         folder = found(there, out or Path(scenario))
         if _begun(folder):
-            _go_on(there, folder, action_log, model, as_json=as_json)
+            asked = Asked(model, fallback)
+            _go_on(there, folder, action_log, asked, as_json=as_json)
             return
         if not (out and scenario):
             raise BadRun(f"Nothing was written in {folder} yet; name the scenario to begin it.")
@@ -111,7 +124,8 @@ def run(
         seed, days, steps_per_day, perception, supervisor, pressure, traits, tuple(ablate or ())
     )
     mind = {"policy": policy, "supervisor": supervisor_policy, "reflects": reflect}
-    _begin(there, scenario, choice, mind, out, action_log, model, as_json=as_json)
+    asked = Asked(model, fallback)
+    _begin(there, scenario, choice, mind, out, action_log, asked, as_json=as_json)
 
 
 def _whole(table: dict[str, str]) -> dict[str, int]:
@@ -141,7 +155,7 @@ def _begin(
     mind: dict[str, str],
     out: Path | None,
     action_log: Path | None,
-    model: str,
+    asked: Asked,
     *,
     as_json: bool,
 ) -> None:
@@ -162,12 +176,12 @@ def _begin(
 
     asks = {mind["policy"], mind["supervisor"]} - set(PLAIN) or mind["reflects"] != "template"
     steps = chosen.days * chosen.steps_per_day
-    run = played(there, folder, steps, work, asks=bool(asks), model=model)
+    run = played(there, folder, steps, work, asks=bool(asks), **asdict(asked))
     concluded(run, chosen, f"loopforge lab story {called(there, folder)}", as_json=as_json)
 
 
 def _go_on(
-    there: Settings, folder: Path, action_log: Path | None, model: str, *, as_json: bool
+    there: Settings, folder: Path, action_log: Path | None, asked: Asked, *, as_json: bool
 ) -> None:
     from loopforge.lab import paths
     from loopforge.lab.fold import policies_of
@@ -185,7 +199,7 @@ def _go_on(
 
     asks = policies_of(first) - set(PLAIN) or first.settings["reflects"] != "template"
     steps = scenario.days * scenario.steps_per_day
-    run = played(there, folder, steps, work, asks=bool(asks), model=model, resumed=True)
+    run = played(there, folder, steps, work, asks=bool(asks), **asdict(asked), resumed=True)
     concluded(run, scenario, f"loopforge lab story {called(there, folder)}", as_json=as_json)
 
 
@@ -206,6 +220,7 @@ def fork(
         Path | None, typer.Option("--out", help="The new run's folder; else a new one.")
     ] = None,
     model: Model = "",
+    fallback: Fallback = False,
     as_json: AsJson = False,
 ) -> None:
     """Take a run up to a step, change one thing there, and see what becomes of it."""
@@ -230,7 +245,8 @@ def fork(
     names = policies_of(first) | chosen
     asks = names - set(PLAIN) or first.settings["reflects"] != "template"
     steps = scenario.days * scenario.steps_per_day
-    run = played(there, folder, steps, work, asks=bool(asks), model=model)
+    asked = asdict(Asked(model, fallback))
+    run = played(there, folder, steps, work, asks=bool(asks), **asked)
     then = f"loopforge lab diff {called(there, origin)} {called(there, folder)}"
     concluded(run, scenario, then, as_json=as_json)
 

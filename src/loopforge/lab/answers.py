@@ -26,6 +26,7 @@ from loopforge.lab.charts import MARKS, Dot, Lane, lanes, plain, points
 from loopforge.lab.design import is_rate, mean_arms, rate_arms
 from loopforge.lab.experiment import Hypothesis, Level
 from loopforge.lab.rates import ROLES
+from loopforge.lab.results import worst_of
 from loopforge.lab.score import Result
 from loopforge.lab.sheet import (
     Block,
@@ -55,16 +56,25 @@ SURE = 0.05
 """The corrected p-value below which an answer is given."""
 MOST_LEVELS = 8
 """Levels of a factor that are held against its first."""
-VERDICTS = {"yes": "Yes. ", "no": "No, the other way round. ", "undecided": "Not decided. "}
+VERDICTS = {
+    "yes": "Yes. ",
+    "no": "No, the other way round. ",
+    "undecided": "Not decided. ",
+    "no finding": "No finding, for want of answers. ",
+}
 
 
 class Contrast(Struct, frozen=True):
-    """A hypothesis with what came of it: None where no seed has both arms. `p` is Holm's."""
+    """A hypothesis with what came of it: None where no seed has both arms. `p` is Holm's.
+
+    `counts`: enough was answered in both arms for it to be a finding.
+    """
 
     hypothesis: Hypothesis
     found: Difference | None
     p: float
     h: float | None
+    counts: bool = True
 
     @property
     def rate(self) -> bool:
@@ -73,9 +83,11 @@ class Contrast(Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """What to answer: yes, no (it is the other way round), undecided, or nothing."""
+        """yes, no (it is the other way round), undecided, no finding, or nothing."""
         if self.found is None:
             return "nothing"
+        if not self.counts:
+            return "no finding"
         interval = self.found.interval
         if self.p >= SURE or interval.low <= 0 <= interval.high:
             return "undecided"
@@ -88,9 +100,25 @@ def contrasted(study: Study, hypotheses: Sequence[Hypothesis]) -> list[Contrast]
     found = {each.name: _difference(each, study.results) for each in hypotheses}
     corrected = holm({name: each.p for name, each in found.items() if each is not None})
     return [
-        Contrast(each, found[each.name], corrected.get(each.name, 1.0), _size(each, study.results))
+        Contrast(
+            each,
+            found[each.name],
+            corrected.get(each.name, 1.0),
+            _size(each, study.results),
+            _answered(each, study.results),
+        )
         for each in hypotheses
     ]
+
+
+def _answered(hypothesis: Hypothesis, results: Sequence[Result]) -> bool:
+    """Whether enough was answered in each arm."""
+    for level in (hypothesis.a, hypothesis.b):
+        levels = {**hypothesis.where, hypothesis.factor: level}.items()
+        arm = [each for each in results if levels <= each.levels.items()]
+        if not worst_of(arm).counts:
+            return False
+    return True
 
 
 def _difference(hypothesis: Hypothesis, results: Sequence[Result]) -> Difference | None:
@@ -135,6 +163,8 @@ def undeclared(study: Study) -> list[Hypothesis]:
 def headline(study: Study, contrasts: Sequence[Contrast]) -> Section:
     """The first hypothesis answered in a sentence; of a run, both its errors."""
     blocks: list[Block] = []
+    if study.worst.warning:
+        blocks.append(says(Strong("No finding. "), study.worst.warning))
     if contrasts:
         blocks.append(says(Strong(_opening(contrasts[0])), _answer(contrasts[0]), how="answer"))
         blocks.append(says(*_declared(contrasts[0]), how="quiet"))
@@ -222,9 +252,10 @@ def _often(count: int) -> str:
 def _honest() -> Block:
     return says(
         "In brackets stand Wilson’s 95% intervals, which take each moment as a trial of its own. "
-        "The moments of one run hang together, so believe them a little less; many seeds (",
+        "The moments of one run hang together, so they are too narrow: where it was tried they "
+        "missed in one run of nine, and in one of three, not in one of twenty. Many seeds (",
         Code("loopforge lab sweep"),
-        ") make it honest.",
+        ") are what an interval can be made of.",
         how="quiet",
     )
 

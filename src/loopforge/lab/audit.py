@@ -17,6 +17,7 @@ Acts are compared as they were planned, before the guard. Knows nothing of repor
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -29,6 +30,7 @@ from msgspec import Struct
 from loopforge.core.factory import Decided
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import MODES, AgentActionPlan
+from loopforge.lab.answered import Answers
 from loopforge.lab.guard import short
 from loopforge.lab.log import began_of, rows_of
 from loopforge.lab.minds import Minds
@@ -93,7 +95,11 @@ class Instance(Struct, frozen=True, kw_only=True):
 
 
 class AuditReport(Struct, frozen=True, kw_only=True):
-    """What an audit found. `passed_over` had no plan to compare, `unanswered` got none now."""
+    """What an audit found. `passed_over` had no plan to compare, `unanswered` got none now.
+
+    `fates` counts all questions of the three arms by what became of them, `coded` those to rules in
+    code.
+    """
 
     head: str
     policies: dict[str, str]
@@ -101,16 +107,23 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     of: int
     passed_over: int
     unanswered: int
+    fates: dict[str, int]
+    coded: int
     cost: float
     whole: Tally
     by_policy: dict[str, Tally]
     by_robot: dict[str, Tally]
     telling: tuple[Instance, ...]
 
+    @property
+    def answered(self) -> Answers:
+        """What became of all that was asked now, in the three arms."""
+        return Answers(fates=Counter(self.fates), coded=self.coded)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
+        return {"answers": self.answered.line, **plain}
 
     def text(self) -> str:
         """A page to read."""
@@ -164,6 +177,8 @@ async def audited(
         of=found.decisions,
         passed_over=found.passed_over,
         unanswered=found.unanswered,
+        fates=dict(found.answers.fates),
+        coded=found.answers.coded,
         cost=round(found.cost, 9),
         whole=found.whole.tally(),
         by_policy={name: found.policies[name].tally() for name in sorted(found.policies)},
@@ -240,6 +255,7 @@ async def _intents(
     intents: list[str | None] = []
     for plan, minded in await minds.decide(seen, overseer):
         found.cost += sum(each.cost for each in minded.exchange)
+        found.answers.decided(minded, floor=False, right=True, failing="")
         intents.append(_intent(plan))
     return intents
 
@@ -290,6 +306,7 @@ class _Found:
     decisions: int = 0
     passed_over: int = 0
     unanswered: int = 0
+    answers: Answers = field(default_factory=Answers)
     cost: float = 0.0
 
     def add(self, row: Decided, again: Again, scenario: Scenario) -> None:

@@ -19,6 +19,7 @@ def page(report: AuditReport) -> str:
     """The page."""
     groups = {EVERYBODY: report.whole, **report.by_policy, **report.by_robot}
     lines = [
+        report.answered.line,
         f"{report.audited} of {report.of} decisions, asked again without the card of their rule.",
         "",
         _columns(HEADS),

@@ -9,10 +9,13 @@ What only those that ask need is imported where they do: a sweep's workers start
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import isasyncgenfunction, iscoroutine, iscoroutinefunction
+from signal import SIGINT, default_int_handler, getsignal
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -25,10 +28,12 @@ from loopforge.core.reflection import AgentReflection
 from loopforge.core.words import mended
 from loopforge.errors import BadScenario, ModelError
 from loopforge.lab.guard import short
+from loopforge.lab.pinned import Pinned
 from loopforge.lab.reflection import TAGS, DaySummary, build_agent_reflection
+from loopforge.lab.timelimit import OutOfTime, within
 from loopforge.policies import overseer as overseers
 from loopforge.policies import robot as robots
-from loopforge.runtime.ports import Models, Route
+from loopforge.runtime.ports import ModelReply, Models, Route
 from loopforge.runtime.turn import Thought, think
 
 PLAIN: dict[str, tuple[str, PlainPolicy]] = {
@@ -59,7 +64,8 @@ class Minds:
 
     `models` answers what asks, over `route`; `personas` are the mates, by handle;
     `characters` what the scenario says of each robot, by name; `own` are policies given as
-    functions, by name; `reflects` is "template" or "llm".
+    functions, by name, and each may think for `seconds` at a time; `reflects` is "template" or
+    "llm".
     """
 
     policy: str = "stub"
@@ -72,6 +78,7 @@ class Minds:
     characters: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, PlainPolicy | Policy] = field(default_factory=dict)
     reflects: str = "template"
+    seconds: float = 5.0
 
     def name_for(self, who: str, *, supervisor: bool) -> str:
         """The name of the policy that decides for this robot."""
@@ -82,7 +89,12 @@ class Minds:
         for name, mind in self.own.items():
             if name in PLAIN or name in ("llm", "chain") or name.startswith(MATE):
                 raise BadScenario(f"A policy of your own cannot be called {name!r}; rename it.")
-            if not callable(mind) or iscoroutinefunction(mind) or isasyncgenfunction(mind):
+            if iscoroutinefunction(mind) or isasyncgenfunction(mind):
+                raise BadScenario(
+                    f"The policy {name!r} is async. A policy is a plain function, which asks "
+                    "nobody, or a generator, which asks by `yield from ask(...)`: write `def`."
+                )
+            if not callable(mind):
                 raise BadScenario(f"The policy {name!r} is no function from perception to plan.")
         for name in (self.policy, self.supervisor, *self.named.values()):
             self.version(name)
@@ -93,6 +105,14 @@ class Minds:
             raise BadScenario(
                 f"The policy {(asks or ['llm'])[0]!r} needs a model, and none is set."
             )
+        if isinstance(self.models, Pinned):
+            for name in asks:
+                self.models.named(self._route(name))
+
+    def _route(self, name: str) -> Route:
+        """The route of what this policy asks: a mate has its own."""
+        persona = self.personas.get(name.removeprefix(MATE)) if name.startswith(MATE) else None
+        return persona.route if persona else self.route
 
     def asks(self, name: str) -> bool:
         """Whether this policy needs a model (one given as a function may ask, or not)."""
@@ -148,17 +168,26 @@ class Minds:
 
     async def _think(self, seen: AgentPerception, name: str) -> tuple[object, Minded]:
         persona = self.personas.get(name.removeprefix(MATE)) if name.startswith(MATE) else None
-        route = persona.route if persona else self.route
+        route = self._route(name)
         models: Models = self.models if self.models is not None else _NoModels()
         policy = self._policy(name, seen, persona, route)
         thought = await think(policy(seen), models, route)
-        return thought.made, _minded(self.version(name), thought)
+        minded = _minded(self.version(name), thought)
+        if minded.outcome == "planned" and not isinstance(thought.made, AgentActionPlan):
+            late = isinstance(thought.made, _Late)
+            why = (
+                f"it did not come back within {self.seconds:g} seconds"
+                if late
+                else f"it returned {short(thought.made)}, which is no plan"
+            )
+            minded = replace(minded, outcome="timed_out" if late else "malformed", why=why)
+        return thought.made, minded
 
     def _policy(
         self, name: str, seen: AgentPerception, persona: Persona | None, route: Route
     ) -> Policy:
         if name in self.own:
-            return _unsharing(self.own[name])
+            return _unsharing(self.own[name], self.seconds)
         from loopforge.policies import robotmind
 
         character = persona.prompt if persona else self.characters.get(seen.name, "")
@@ -193,8 +222,19 @@ def _bounded(made: AgentReflection) -> AgentReflection:
     )
 
 
-def _unsharing(mind: PlainPolicy | Policy) -> Policy:
-    """A policy of one's own, shown a copy: what it writes into that is not what it was shown."""
+class _Late:
+    """What is planned by a policy that did not come back in time: nothing."""
+
+
+class _Broken(Exception):
+    """A policy raised what would end more than its turn."""
+
+
+def _unsharing(mind: PlainPolicy | Policy, seconds: float) -> Policy:
+    """A policy of one's own, shown a copy: what it writes into that is not what it was shown.
+
+    It has so many seconds until it asks or plans; then its turn is over.
+    """
 
     def thinking(seen: AgentPerception) -> Thinking:
         shown = replace(
@@ -204,12 +244,36 @@ def _unsharing(mind: PlainPolicy | Policy) -> Policy:
             context=dict(seen.context),
             extra=deepcopy(seen.extra),
         )
-        made: Any = yield from as_policy(mind)(shown)
+        own = as_policy(mind)(shown)
+        reply: Any = None
+        try:
+            while True:
+                try:
+                    request = within(seconds, partial(own.send, reply))
+                except StopIteration as end:
+                    made = end.value
+                    break
+                reply = yield request
+        except (OutOfTime, GeneratorExit) as error:
+            _close(own, seconds)
+            if isinstance(error, GeneratorExit):
+                raise
+            made = _Late()
+        except KeyboardInterrupt as error:
+            if getsignal(SIGINT) is default_int_handler:
+                raise  # a person's; within asyncio's loop theirs comes as a cancelling
+            raise _Broken(repr(error)) from error
         if iscoroutine(made):
             made.close()
         return cast(AgentActionPlan, made)
 
     return thinking
+
+
+def _close(own: Generator[Any, Any, Any], seconds: float) -> None:
+    """Close a mind; one that will not be is left to the collector."""
+    with suppress(Exception, OutOfTime, SystemExit, GeneratorExit):
+        within(seconds, own.close)
 
 
 class _NoModels:
@@ -244,10 +308,19 @@ def _minded(version: str, thought: Thought) -> Minded:
         for ask, reply in thought.asked
     )
     bad = next((each.outcome for each in exchange if each.outcome != "answered"), "")
+    why = thought.why or _trouble([reply for _, reply in thought.asked])
     if not bad:
         bad = _fallen(thought.made)
     outcome = bad or ("failed" if thought.why else "planned")
-    return Minded(version, outcome, exchange, short(thought.why))
+    return Minded(version, outcome, exchange, short(why))
+
+
+def _trouble(replies: Sequence[ModelReply]) -> str:
+    """Why no answer came, as whoever was asked for it told."""
+    for reply in replies:
+        if reply.outcome != "answered" and reply.attempts:
+            return str(mended(reply.attempts[-1].detail.text or ""))
+    return ""
 
 
 def _fallen(plan: object) -> str:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from loopforge.core.factory import Change, Incident, Message, Voice
 from loopforge.errors import BadRun
+from loopforge.lab.answered import Mind
 from loopforge.lab.log import body_of
 from loopforge.lab.supervisor import said_in
 
@@ -55,6 +56,7 @@ class CountedAct(Struct, frozen=True, tag_field="kind", tag="act"):
     step: int
     role: str
     truth: Right
+    minded: Mind
     outcome: Fell
 
 
@@ -74,6 +76,7 @@ class Night(Struct, frozen=True, tag_field="kind", tag="reflection"):
     n: int
     step: int
     who: str
+    minded: Mind
     inner: tuple[Change, ...]
 
 

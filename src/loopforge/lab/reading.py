@@ -162,6 +162,7 @@ class RunIndex:
                 return False
             case Night():
                 pending.nights[row.who] = row.n
+                self.run.answers.reflected(row.minded)
                 return False
             case ClosedStep():
                 self._close(row, pending)
@@ -200,6 +201,8 @@ class RunIndex:
         run.decisions += 1
         run.squares[came.square] += 1
         run.belief_error += came.belief_error
+        floor, right = act.role != "supervisor", act.truth.right
+        run.answers.decided(act.minded, floor=floor, right=right, failing=came.failing)
         if act.role == "supervisor":
             return
         if came.failing:

@@ -31,14 +31,20 @@ def report(folder: Path, out: Path, *, maker: Maker | None = None) -> Path:
     `maker` makes the minds of a sweep that asked models, so that episodes can be played again from
     its tapes. Raises BadRun, BadScenario, InputError.
     """
-    page = html(sheet(study_of(Path(folder)), maker)).encode()
+    return written(folder, out, maker=maker)[0]
+
+
+def written(folder: Path, out: Path, *, maker: Maker | None = None) -> tuple[Path, str]:
+    """As `report`, with the first line of the page: how many decisions were answered."""
+    study = study_of(Path(folder))
+    page = html(sheet(study, maker)).encode()
     out = Path(out)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(page)
     except OSError as error:
         raise BadRun(f"{out} cannot be written: {error.strerror}.") from error
-    return out
+    return out, study.answers.line
 
 
 def sheet(study: Study, maker: Maker | None = None) -> Sheet:
@@ -49,6 +55,7 @@ def sheet(study: Study, maker: Maker | None = None) -> Sheet:
     return Sheet(
         kind=f"Loopforge Factory, report of {kind}",
         title=study.title,
+        first=study.answers.line,
         sections=(
             question(study),
             headline(study, declared),

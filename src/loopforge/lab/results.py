@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 
 from loopforge.errors import BadRun
+from loopforge.lab.answered import Answers, summed
 from loopforge.lab.design import Layout
 from loopforge.lab.score import Result
 
@@ -97,6 +98,20 @@ def results_of(folder: Path) -> list[Result]:
     """The results of a sweep, in order of cells and seeds; none yet is none. Raises BadRun."""
     found = [result for _, result in _lines(folder / RESULTS)]
     return sorted(found, key=lambda each: (each.cell, each.seed))
+
+
+def answers_in(results: Iterable[Result]) -> Answers:
+    """How many decisions of these runs were answered, together."""
+    return summed([(each.decisions, each.counts, each.asked) for each in results])
+
+
+def worst_of(results: Iterable[Result]) -> Answers:
+    """The answers of the cell with the greatest share of decisions that were not answered."""
+    cells: dict[int, list[Result]] = {}
+    for each in results:
+        cells.setdefault(each.cell, []).append(each)
+    found = [answers_in(some) for some in cells.values()] or [Answers()]
+    return max(found, key=lambda answers: answers.share)
 
 
 def _lines(path: Path) -> Iterator[tuple[bytes, Result]]:

@@ -18,9 +18,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from loopforge.core.factory import Began, DayEnded, Decided, Ended, Row, Stepped
+from loopforge.core.factory import Began, DayEnded, Decided, Ended, Reflected, Row, Stepped
 from loopforge.core.policy import PlainPolicy, Policy
 from loopforge.errors import BadRun, BadScenario
+from loopforge.lab.answered import ERRORS, FATES, Answers
 from loopforge.lab.change import check_changes
 from loopforge.lab.episode import FORMAT, Episode, Record, began
 from loopforge.lab.log import (
@@ -63,6 +64,7 @@ class Run:
     wrong: int = 0
     incidents: int = 0
     belief_error: int = 0
+    answers: Answers = field(default_factory=Answers)
 
     def add(self, row: Row) -> None:
         """Count one more row."""
@@ -72,6 +74,12 @@ class Run:
                 self.decisions += 1
                 self.squares[row.outcome.square] += 1
                 self.belief_error += row.outcome.belief_error
+                self.answers.decided(
+                    row.minded,
+                    floor=row.role != "supervisor",
+                    right=row.truth.right,
+                    failing=row.outcome.failing,
+                )
                 if row.role == "supervisor":
                     return
                 if row.outcome.failing:
@@ -82,6 +90,8 @@ class Run:
                     self.wrong += 1
             case Stepped():
                 self.incidents += len(row.incidents)
+            case Reflected():
+                self.answers.reflected(row.minded)
             case _:
                 pass
 
@@ -94,6 +104,11 @@ class Run:
     def over_reach(self) -> float:
         """Broke the rule, of all moments in which it was right here."""
         return self.failings["over_reach"] / self.right if self.right else 0.0
+
+    def answered(self, rate: str) -> tuple[int, int]:
+        """How often, of how many, for one of the two rates without what was not answered."""
+        of = self.wrong if rate == "over_compliance" else self.right
+        return self.answers.without(rate, self.failings[rate], of)
 
     @property
     def mean_belief_error(self) -> float:
@@ -284,6 +299,9 @@ def minds_of(first: Began, given: Minds | None = None) -> Minds:
         msgspec.convert(first.forked, _Forked | None)
     except msgspec.ValidationError as error:
         raise BadRun(f"The first row of this run is damaged: {error}.") from error
+    if minds.route.model not in ("", settings.route.model):
+        asks = settings.route.model or "the first model of its tier"
+        raise BadRun(f"This run asks {asks}, not {minds.route.model}; leave --model away.")
     return Minds(
         policy=settings.policy,
         supervisor=settings.supervisor,
@@ -455,4 +473,17 @@ def plain(run: Run) -> dict[str, Any]:
         "over_reach": round(run.over_reach, 4),
         "belief_error": round(run.mean_belief_error, 1),
         "incidents": run.incidents,
+        "answers": {
+            "line": run.answers.line,
+            **{name: run.answers.fates[name] for name in FATES},
+            "by_code": run.answers.coded,
+            "by_others": run.answers.others,
+            "unanswered": round(run.answers.share, 4),
+            "finding": run.answers.counts,
+        },
+        "answered_only": {rate: round(_share(*run.answered(rate)), 4) for rate in ERRORS},
     }
+
+
+def _share(some: int, of: int) -> float:
+    return some / of if of else 0.0

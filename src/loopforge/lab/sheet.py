@@ -145,12 +145,13 @@ class Section(Struct, frozen=True):
 
 
 class Sheet(Struct, frozen=True):
-    """A page. `kind` stands above its title, `foot` at its end."""
+    """A page. `first` is its first line, `kind` stands above its title, `foot` at its end."""
 
     kind: str
     title: str
     sections: tuple[Section, ...]
     foot: str = ""
+    first: str = ""
 
 
 def says(*words: Words, how: str = "") -> Says:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from msgspec import Struct
 
 from loopforge.core.factory import Began, DayEnded, Decided, Ended, Reflected, Row, Stepped
 from loopforge.errors import BadRun
+from loopforge.lab.answered import Answers
 from loopforge.lab.design import Layout
 from loopforge.lab.experiment import TRAIT, Level
 from loopforge.lab.highlights import Picks
@@ -29,9 +31,11 @@ from loopforge.lab.results import (
     EXPERIMENT,
     MANIFEST,
     RESULTS,
+    answers_in,
     layout_of,
     manifest_of,
     results_of,
+    worst_of,
 )
 from loopforge.lab.runs import head_of
 from loopforge.lab.scenario import Scenario
@@ -125,6 +129,7 @@ class Watched:
     lives: tuple[Life, ...] = ()
     models: Counter[str] = field(default_factory=Counter)
     cost: float = 0.0
+    answers: Answers = field(default_factory=Answers)
 
     def add(self, row: Decided) -> None:
         """One more act of the floor."""
@@ -146,6 +151,16 @@ class Study:
     manifest: dict[str, Any] = field(default_factory=dict)
     watched: Watched | None = None
     picks: Picks = field(default_factory=Picks)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """How many decisions were answered, refused, cut off, failed."""
+        return self.watched.answers if self.watched else answers_in(self.results)
+
+    @cached_property
+    def worst(self) -> Answers:
+        """The same of the cell that was answered least."""
+        return self.watched.answers if self.watched else worst_of(self.results)
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -353,6 +368,12 @@ def _watch(watched: Watched, row: Row, written: dict[str, Biographer]) -> None:
         for each in row.minded.exchange:
             watched.models[f"{each.model or 'no model'}: {each.outcome}"] += 1
             watched.cost += each.cost
+        if isinstance(row, Reflected):
+            watched.answers.reflected(row.minded)
+        else:
+            right, failing = row.truth.right, row.outcome.failing
+            floor = row.role != "supervisor"
+            watched.answers.decided(row.minded, floor=floor, right=right, failing=failing)
         _write(row, written)
     if isinstance(row, Stepped):
         for robot in written.values():

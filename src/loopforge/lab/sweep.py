@@ -175,6 +175,19 @@ def laid_out(
     return layout
 
 
+def as_begun(layout: Layout, folder: Path) -> Layout:
+    """The layout that this folder was begun with, where it is of the same experiment.
+
+    Its scenarios stand in it as they were then, whatever has become of them since.
+    """
+    if not (folder / EXPERIMENT).exists():
+        return layout
+    begun = layout_of(folder)
+    capless = {"cost_cap": None, "keep_logs": False}
+    same, other = (msgspec.structs.replace(each.experiment, **capless) for each in (layout, begun))
+    return begun if same == other else layout
+
+
 def sweep(
     layout: Layout,
     out: Path,

@@ -1,8 +1,9 @@
 """Waits: how long until the first incident, the first switch of mode, the first violation.
 
 A run's first incident is one lifetime of that run. A switch or a violation is each robot's own, so
-a run gives as many lifetimes as it has robots, and these hang together: the curves are of robots,
-and beside the log-rank test over robots, which is too sure of itself, stands the one over runs.
+a run gives as many lifetimes as it has robots, who differ by design: the curves are of robots,
+and beside the log-rank test over robots, which is mostly too cautious, stands the one over runs,
+which is too sure of itself where a group pools cells of the same seeds.
 """
 
 from __future__ import annotations
@@ -175,9 +176,9 @@ def _ranks(groups: Sequence[Group], events: Sequence[str], lead: str) -> Table:
         )
     return Table(
         f"Log-rank tests between {counted(len(groups), 'group')} by {named(lead)}: is it one "
-        "curve? Over robots a p-value is much too small, since robots of one run hang together; "
-        "over runs, by whoever was first, still a little, where a seed runs in several cells. "
-        "Corrected by Holm’s method.",
+        "curve? Over robots, who differ by design, the test is mostly too cautious; over runs, by "
+        "whoever was first, it cries wolf twice to three times too often where a group pools "
+        "several cells of the same seeds. Corrected by Holm’s method.",
         ("event", "over robots", "over runs"),
         tuple(rows),
         words=(0, 1, 2),

@@ -44,6 +44,8 @@ from loopforge.runtime.ports import (
 from loopforge.runtime.tasks import Tasks
 
 LONGEST_DETAIL = 2000
+MOST_WAITED = 600.0
+"""Seconds that a model's limits are waited out for one question, where nobody may stand in."""
 SOON = 1.0
 """Seconds until the embedded model is loaded in advance."""
 SLOW = 15.0
@@ -196,6 +198,41 @@ class TieredModels:
             usage=tried.usage,
             first=tried.first,
             took=tried.took,
+        )
+
+    async def insist(self, name: str, question: Question) -> ModelReply:
+        """Ask this model and nobody in its stead, waiting out its limits of how often it is asked.
+
+        Raises Unknown for a model that cannot be used.
+        """
+        await self.learn()
+        if objection := self.tiers.objection(name):
+            raise Unknown(f"It cannot be asked: {objection}.")
+        spec, began = self.tiers.models[self.tiers.known(name)], self._clock.ticks()
+        attempts: list[Attempt] = []
+        waited = 0.0
+        while True:
+            async with self._door(spec):
+                last = await self._voice(spec).attempt(question, lambda _: None)
+            attempts.append(self._attempt(spec, last))
+            wait = self._wait(last, len(attempts))
+            if last.cause == "busy" and waited < MOST_WAITED:
+                longer = min(SOON * 2.0 ** len(attempts), self._patience.longest)
+                asked = longer if last.wait is None else last.wait
+                wait = min(max(asked, SOON), MOST_WAITED - waited)
+            if wait is None:
+                break
+            waited += wait
+            await self._clock.sleep(wait)
+        return ModelReply(
+            outcome=last.outcome,
+            text=last.text,
+            data=last.data,
+            model=name,
+            attempts=tuple(attempts),
+            usage=last.usage,
+            first=self._since(began) - last.took + last.first,
+            took=self._since(began),
         )
 
     def _since(self, began: float) -> int:

@@ -60,6 +60,8 @@ class Line(Struct, frozen=True, kw_only=True):
     over_reach: float = 0.0
     belief_error: float = 0.0
     incidents: int = 0
+    answers: str = ""
+    warning: str = ""
     changes: Mapping[str, str] = {}
     at: int = 0
     of: str = ""
@@ -109,6 +111,8 @@ def line_of(index: RunIndex, name: str, standing: Standing, *, busy: bool) -> Li
         over_reach=run.over_reach,
         belief_error=run.mean_belief_error,
         incidents=run.incidents,
+        answers=run.answers.line,
+        warning=run.answers.warning,
         changes={str(key): str(value) for key, value in forked.get("set", {}).items()},
         at=int(forked.get("at", 0)),
         of=str(forked.get("of", "")),

@@ -271,6 +271,7 @@ def _news(shifts: Shifts, run: str, after: int) -> dict[str, Any]:
             f"{line.over_compliance * 100:.0f}%",
             f"{line.over_reach * 100:.0f}%",
             str(line.incidents),
+            line.answers,
         ],
         "state": line.state,
         "told": line.told,
