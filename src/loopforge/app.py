@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -322,7 +323,8 @@ def _wired(
     lanes = LocalLanes(conduct.conduct, clock)
     people = Registry(ledger, stamp)
     rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, notice_of(models))
-    deliveries = Deliveries(ledger, stamp, surfaces, Lost(house.known, cast))
+    patience = timedelta(hours=settings.platform_patience_hours)
+    deliveries = Deliveries(ledger, stamp, surfaces, Lost(house.known, cast), patience)
     accounts, chronicle = Accounts(ledger, people, stamp), Chronicle(ledger, roster, stamp)
     linking, pairing = doors_of(settings, accounts, people, clock)
     keeper = Keeper(ledger, artifacts, tasks, clock)

@@ -130,7 +130,8 @@ class SendFailed(LoopforgeError):
     """A surface did not take a message, or nobody knows whether it did.
 
     `final`: trying again would not help. `gone`: nor would sending anything else to that place.
-    `uncertain`: it may have arrived, and must not be sent again. `after`: seconds to wait first.
+    `uncertain`: it may have arrived, and must not be sent again. `unsent`: nothing was sent, for
+    certain. `mistake`: our own, which waiting does not mend. `after`: seconds to wait first.
     """
 
     def __init__(
@@ -140,10 +141,13 @@ class SendFailed(LoopforgeError):
         final: bool = False,
         gone: bool = False,
         uncertain: bool = False,
+        unsent: bool = False,
+        mistake: bool = False,
         after: float = 0.0,
     ) -> None:
         self.why, self.final, self.gone = why, final or gone, gone
-        self.uncertain, self.after = uncertain, after
+        self.uncertain, self.unsent, self.mistake = uncertain, unsent, mistake
+        self.after = after
         super().__init__(why)
 
 

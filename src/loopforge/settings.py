@@ -277,7 +277,8 @@ class Settings:
     platform_patience_hours: float = setting(
         12.0,
         "Lines of a platform that are older than this when they are heard (the home was away) are "
-        "not answered any more.",
+        "not answered any more; and what a mate said is owed to a platform that cannot be reached "
+        "for so long.",
         "Platforms",
         least=0,
         most=24 * 365,

@@ -15,7 +15,7 @@ from loopforge.core.words import Words
 from loopforge.errors import LedgerBusy, SendFailed
 from loopforge.ledger.sql import SqlLedger, open_ledger
 from loopforge.runtime.clock import SeededDice, SimClock, Stamp
-from loopforge.runtime.delivery import MOST_ATTEMPTS, Deliveries
+from loopforge.runtime.delivery import MOST_ATTEMPTS, PATIENCE, Deliveries
 from loopforge.runtime.ports import Outgoing
 from tests.still import still
 
@@ -143,10 +143,11 @@ async def test_a_doubt_outlives_the_process(tmp_path: Path) -> None:
 
 
 async def test_a_surface_that_never_takes_it_fails_for_good(tmp_path: Path) -> None:
-    """After the last attempt the delivery has failed, and the next one has its turn."""
+    """When patience ends the delivery has failed, and the next one has its turn."""
+    down = True
 
-    def trouble(_when: str, nth: int) -> None:
-        if nth <= MOST_ATTEMPTS:
+    def trouble(_when: str, _nth: int) -> None:
+        if down:
             raise SendFailed("it is down")
 
     clock = SimClock(START)
@@ -154,13 +155,54 @@ async def test_a_surface_that_never_takes_it_fails_for_good(tmp_path: Path) -> N
         stamp, wall = Stamp(clock, SeededDice(1)), Wall(trouble)
         deliveries = await delivering(ledger, stamp, wall)
         await say(ledger, stamp)
+        await clock.advance(PATIENCE.total_seconds())
+        assert "failed" not in await kinds(ledger)
+        await clock.advance(120)
+        assert (await kinds(ledger))[-1] == "failed"
+        down = False
         await say(ledger, stamp)
-        for _ in range(20):
-            await clock.advance(60)
-        assert deliveries.waiting(STREAM) == 0
+        await until(clock, deliveries)
+        assert (await kinds(ledger))[-1] == "accepted"
+        await deliveries.close()
+
+
+async def test_what_was_certainly_not_sent_is_not_looked_for(tmp_path: Path) -> None:
+    """A surface that never was reached is not asked whether it has the thing; after doubt it is."""
+    why = {1: True, 2: True, 3: False}
+
+    def trouble(when: str, nth: int) -> None:
+        if when == "before" and nth in why:
+            raise SendFailed("it is down", unsent=why[nth])
+
+    clock = SimClock(START)
+    async with ledger_of(tmp_path, clock) as ledger:
+        stamp, wall = Stamp(clock, SeededDice(1)), Wall(trouble)
+        deliveries = await delivering(ledger, stamp, wall)
+        await say(ledger, stamp)
+        await clock.advance(5)
+        assert ((await kinds(ledger)).count("put_off"), wall.asked) == (3, 0)
+        await until(clock, deliveries)
+        assert (len(wall.posts), wall.asked) == (1, 1)
+        await deliveries.close()
+
+
+async def test_a_mistake_that_does_not_end_costs_that_thing_alone(tmp_path: Path) -> None:
+    """A thing that no surface can be brought to send fails after some attempts; others go on."""
+
+    def trouble(_when: str, nth: int) -> None:
+        if nth <= MOST_ATTEMPTS:
+            raise ZeroDivisionError
+
+    clock = SimClock(START)
+    async with ledger_of(tmp_path, clock) as ledger:
+        stamp, wall = Stamp(clock, SeededDice(1)), Wall(trouble)
+        deliveries = await delivering(ledger, stamp, wall)
+        await say(ledger, stamp)
+        await say(ledger, stamp)
+        await clock.advance(20 * 60)
         became = await kinds(ledger)
-        assert became.count("failed") == became.count("accepted") == 1
         assert became.count("attempting") == MOST_ATTEMPTS + 1
+        assert became[-3:] == ["failed", "attempting", "accepted"]
         await deliveries.close()
 
 

@@ -97,7 +97,7 @@ async def test_a_person_who_takes_no_messages(city: Twin, tmp_path: Path) -> Non
 
 
 async def test_what_cannot_be_read_back_is_uncertain(city: Twin, tmp_path: Path) -> None:
-    """Where the bot may not read, a webhook's line that broke off is never sent a second time."""
+    """Where the bot may not read, what broke off is never sent again; the place is told so."""
     house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
     await city.forbid(house, plaza, "read_message_history")
     async with lodged(city, tmp_path, {house: "*"}) as home:
@@ -105,7 +105,9 @@ async def test_what_cannot_be_read_back_is_uncertain(city: Twin, tmp_path: Path)
         await city.say(ben, plaza, "maya, hello")
         await home.eventually(plaza, Uncertain)
         await home.eventually(plaza, Told)
-    assert [line.by for line in city.lines(plaza)] == ["ben", "Maya"]
+        await city.until(lambda: len(city.lines(plaza)) == 3)
+    assert [line.by for line in city.lines(plaza)] == ["ben", "Maya", "House"]
+    assert "nobody knows" in city.lines(plaza)[2].text
 
 
 async def _weather(city: Twin, nth: int) -> None:

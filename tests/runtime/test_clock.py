@@ -7,7 +7,7 @@ import threading
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import event
@@ -132,6 +132,21 @@ async def test_time_waits_for_a_write_that_nobody_waits_for(stage: Stage) -> Non
     assert appending.cancelled()
     assert heard == [STREAM]
     assert stage.ledger.working == 0
+
+
+async def test_the_shortest_nap_takes_time() -> None:
+    """Who naps until a moment gets there, however little of it is left."""
+    clock = SimClock(datetime(2026, 11, 21, tzinfo=UTC))
+
+    async def nap() -> None:
+        while clock.ticks() < 1:
+            await clock.sleep(1e-9)
+
+    napping = asyncio.gather(nap())
+    clock._now += timedelta(seconds=1, microseconds=-1)
+    await clock.advance(1e-6)
+    await napping
+    assert clock.ticks() == 1
 
 
 async def test_work_that_never_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from loopforge.core.delivery import Attempting, Queued, nonce
 from loopforge.core.events import Event
 from loopforge.core.room import Told
@@ -95,12 +97,15 @@ async def test_a_final_failure_is_recorded_and_others_go_on(stage: Stage) -> Non
     assert wall.order == ["two"]
 
 
-async def test_it_gives_up_in_the_end(stage: Stage) -> None:
-    """After so many attempts a delivery has failed."""
-    wall = Wall(*["busy"] * MOST_ATTEMPTS)
-    kinds = await deliver(stage, wall, "one")
-    assert kinds.count("attempting") == MOST_ATTEMPTS
-    assert kinds[-1] == "failed"
+async def test_a_word_of_the_room_is_owed_without_end(stage: Stage) -> None:
+    """However long a surface is away, what the room itself has to say arrives."""
+    wall = Wall(*["busy"] * MOST_ATTEMPTS * 3)
+    deliveries = Deliveries(stage.ledger, stage.stamp, {"wall": wall}, patience=timedelta())
+    stage.ledger.on_append(deliveries.appended)
+    await queue(stage, "one")
+    await stage.clock.advance(4000)
+    await deliveries.close()
+    assert wall.order == ["one"]
 
 
 async def test_after_a_crash_it_looks_before_it_sends(stage: Stage) -> None:

@@ -17,9 +17,10 @@ from loopforge.core.events import Event
 from loopforge.io.platforms import Manners, Parts, Platforms
 from loopforge.io.tokens import Tokens
 from loopforge.models.scripted import Script, ScriptedModels
-from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.runtime.clock import SimClock, SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.rooms.conftest import write_mates
+from tests.still import still
 
 
 @dataclass
@@ -59,19 +60,25 @@ async def on_telegram(
     *,
     script: Script | None = None,
     manners: Manners | None = None,
+    clock: SimClock | None = None,
     **changes: Any,
 ) -> AsyncIterator[Home]:
-    """A home that runs, and is on Telegram, until the block ends. `changes` are settings."""
+    """A home that runs, and is on Telegram, until the block ends. `changes` are settings.
+
+    With a `clock` its time is simulated; the twin's should be the same (`serving(clock)`).
+    """
     if not (path / "mates").exists():
         write_mates(path)
     (path / "data").mkdir(exist_ok=True)
     changes = {"debounce_seconds": 0.05, "telegram_dm": "open", **changes}
     settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
     settings = dataclasses.replace(settings, **changes)
-    clock, dice = SystemClock(), SystemDice()
-    models = ScriptedModels(script or counting(), clock=clock)
+    time, dice = clock or SystemClock(), SystemDice()
+    models = ScriptedModels(script or counting(), clock=time)
     manners = replace(manners or Manners(), servers={"telegram": base})
-    async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
+    async with open_app(settings, models=models, clock=time, dice=dice, follow=0) as app:
+        if clock is not None:
+            still(clock, app.ledger)
         parts = Parts(
             front=app.front,
             people=app.people,
@@ -79,7 +86,7 @@ async def on_telegram(
             pairing=app.pairing,
             artifacts=app.artifacts,
             deliveries=app.deliveries,
-            clock=clock,
+            clock=time,
             dice=dice,
         )
         platforms = Platforms(parts, Tokens(settings.data, tokens), manners)

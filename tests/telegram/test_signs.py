@@ -67,7 +67,7 @@ async def test_a_draft_that_comes_late_is_not_posted(
         front, clock, tasks = home.app.front, home.app.stamp.clock, Tasks()
         poll = Poll(maya.token, ("maya",), clock, nothing, twin.base)
         await poll.bot.initialize()
-        sending = Sending([poll], Sessions(front), front, home.app.artifacts)
+        sending = Sending([poll], Sessions(front), front, home.app.artifacts, clock)
         stage, place = Stage(sending, Sessions(front), front), f"telegram:{lab.id}"
         assert isinstance(said.body, Said)
         speech = Speech(room, place, said.body.turn, "maya")

@@ -43,6 +43,12 @@ async def pair(city: City) -> tuple[Bot, Person, Chat]:
     return aria, ana, await city.private(ana, aria)
 
 
+@pytest.fixture(autouse=True)
+def hurried(twin: Twin) -> None:
+    """Everything is done at once here, with no limits."""
+    twin.town.floods.on = False
+
+
 async def test_a_bot_hears_and_answers(twin: Twin, city: City) -> None:
     """A line comes by long polling; the answer stands in the chat as a reply, once."""
     aria, ana, chat = await pair(city)

@@ -16,6 +16,7 @@ from typing import Any
 from loopforge.runtime.ports import Clock
 from tests.telegram import shapes
 from tests.telegram.faults import Faults
+from tests.telegram.floods import Floods
 from tests.telegram.mailbox import Mailbox
 from tests.telegram.records import Body, Call, Chat, Draft, Kind, Line
 from tests.telegram.things import INSIDE, Account, File, Member, Message, Room, Topic
@@ -32,7 +33,7 @@ class Town:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
-        self.faults = Faults()
+        self.faults, self.floods = Faults(), Floods(clock)
         self.judge = Judge(self.touch)
         self.accounts: dict[int, Account] = {}
         self.tokens: dict[str, Account] = {}

@@ -41,7 +41,7 @@ import msgspec
 from aiogram import methods
 from aiohttp import web
 
-from loopforge.runtime.clock import SystemClock
+from loopforge.runtime.clock import SimClock, SystemClock
 from loopforge.runtime.ports import Clock
 from tests.telegram.bots import Bots, models
 from tests.telegram.city import City
@@ -60,13 +60,16 @@ HIDDEN = frozenset({"document", "photo"})
 
 
 class Twin:
-    """The server. `base` is its address, `city` its people; `town` what really is there."""
+    """The server. `base` is its address, `city` its people; `town` what really is there.
+
+    `busy` is how many calls are being answered, but for those that wait for updates.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self.town = Town(clock)
         self.people = People(self.town)
         self.city = City(self.people.perform)
-        self.base = ""
+        self.base, self.busy = "", 0
 
     def routes(self) -> web.Application:
         """The Bot API, downloads and commands."""
@@ -87,8 +90,13 @@ class Twin:
             known = "the twin does not know this method" if method else "there is no such method"
             self.town.judge.note(name, known)
             return self._refuse(Refused(404, f"Not Found: method not found ({known})"))
-        sent, files = await _read(request)
-        return await self._perform(request, bot, method, sent, files)
+        waits = method is methods.GetUpdates
+        self.busy += not waits
+        try:
+            sent, files = await _read(request)
+            return await self._perform(request, bot, method, sent, files)
+        finally:
+            self.busy -= not waits
 
     async def _perform(
         self,
@@ -110,6 +118,7 @@ class Twin:
                 if fault.kind == "drop":
                     return _drop(request)
                 raise fault.refusal()
+            town.floods.weigh(name, bot.id, sent.get("chat_id"))
             result = await self._do(Bots(town, bot, files), method, sent, fault)
             done = True
             town.calls[place] = msgspec.structs.replace(call, done=True)
@@ -210,6 +219,8 @@ async def _cut(request: web.Request, body: Body) -> web.StreamResponse:
 async def serving(clock: Clock | None = None) -> AsyncIterator[Twin]:
     """A twin on a free port of loopback, until the block ends."""
     twin = Twin(clock or SystemClock())
+    if isinstance(clock, SimClock):
+        clock.while_busy(lambda: twin.busy)
     runner = web.AppRunner(
         twin.routes(),
         handle_signals=False,

@@ -59,7 +59,7 @@ async def test_the_owner_sees_the_platforms(site: Town) -> None:
         address = await stack.enter_async_context(opened(site.app, platforms=platforms))
         await reachable(address)
         owner = await replace(site, address=address, stack=stack).owner()
-        while "Telegram cannot be reached" not in (page := (await owner.get("/house")).text):
+        while "Telegram could not be reached" not in (page := (await owner.get("/house")).text):
             await site.app.stamp.clock.sleep(0.05)
     assert "<strong>Telegram</strong> · Maya, Zuzu" in page
     assert token not in page

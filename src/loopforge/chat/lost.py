@@ -1,23 +1,25 @@
-"""What was not delivered, told to those who should know: the mate, and the people of the room.
+"""What was late or not delivered, told to those who should know: the mate, the people of the room.
 
-Where a line alone was refused and its place takes others, the place is told too: else people there
-would wait for it. A platform's place that cannot be reached any more (the bot was sent away, the
-channel is gone) is no part of the room from then on, so that nothing else is tried there.
+The place is told too, as soon as it can be: else people there would wait, or take an old answer for
+a new one. Where much is lost one after the other, one word tells it. A platform's place that cannot
+be reached any more (the bot was sent away, the channel is gone) is no part of the room from then
+on, so that nothing else is tried there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 
 from loopforge.chat.acts import queued
 from loopforge.chat.state import RoomState
 from loopforge.core.delivery import What
-from loopforge.core.events import Body, Event, Fact
+from loopforge.core.events import Event, Fact
 from loopforge.core.mate import Mate
 from loopforge.core.room import Heard, PlaceLeft, Said, Told
 from loopforge.core.words import Words
 from loopforge.runtime.clock import Stamp
-from loopforge.runtime.delivery import Undelivered
+from loopforge.runtime.delivery import Delayed, Undelivered
 
 WHAT: Mapping[What, str] = {
     "line": "said",
@@ -31,31 +33,44 @@ WHAT: Mapping[What, str] = {
 
 
 class Lost:
-    """Says what follows from something that was not delivered."""
+    """Says what follows from something that was late or not delivered."""
 
     def __init__(self, known: Callable[[str], RoomState | None], mates: Mapping[str, Mate]) -> None:
         self._known, self._mates = known, mates
 
-    def __call__(self, lost: Undelivered, stamp: Stamp) -> Sequence[Fact]:
-        """The facts to be added together with the failure."""
-        pending, state = lost.pending, self._known(lost.pending.stream)
+    def __call__(self, what: Undelivered | Delayed, stamp: Stamp) -> Sequence[Fact]:
+        """The facts to be added together with the failure, or with what arrived late."""
+        pending = what.pending
+        state = self._known(pending.stream)
         place = state.places.get(pending.surface) if state else None
+        where = str(place.name) if place else pending.surface.partition(":")[0]
+        if isinstance(what, Delayed):
+            said, told = self._late(what, state, where), True
+        else:
+            said = self._lost(what, state, where)
+            told = pending.what == "line" and not (what.gone or what.told)
         found: list[Fact] = []
-
-        def add(body: Body) -> Fact:
-            found.append(stamp.fact(body, actor="runtime", cause=pending.delivery))
-            return found[-1]
-
-        if not isinstance(lost.event.body, Told):
-            where = str(place.name) if place else pending.surface.partition(":")[0]
-            did = WHAT.get(pending.what, "said")  # type: ignore[call-overload]
-            text = f"What {self._who(lost.event, state)} {did} did not reach {where}: {lost.why}"
-            told = add(Told(text=Words(text)))
-            if lost.refused and place is not None and pending.what == "line":
-                found += queued(told, (pending.surface,), stamp)
-        if lost.gone and place is not None:
-            add(PlaceLeft(place=pending.surface, why=Words(lost.why)))
+        if said:
+            word = Told(text=Words(said))
+            found.append(stamp.fact(word, actor="runtime", cause=pending.delivery))
+            if told and place is not None:
+                found += queued(found[0], (pending.surface,), stamp)
+        if isinstance(what, Undelivered) and what.gone and place is not None:
+            left = PlaceLeft(place=pending.surface, why=Words(what.why))
+            found.append(stamp.fact(left, actor="runtime", cause=pending.delivery))
         return found
+
+    def _lost(self, lost: Undelivered, state: RoomState | None, where: str) -> str:
+        if isinstance(lost.event.body, Told):
+            return ""  # of a word that is lost nothing is said
+        did = WHAT.get(lost.pending.what, "said")  # type: ignore[call-overload]
+        return f"What {self._who(lost.event, state)} {did} did not reach {where}: {lost.why}"
+
+    def _late(self, late: Delayed, state: RoomState | None, where: str) -> str:
+        *names, last = dict.fromkeys(self._who(event, state) for event in late.events)
+        who = f"{', '.join(names)} and {last}" if names else last
+        most = "up to " if len(late.events) > 1 else ""
+        return f"What {who} said reached {where} {most}{_span(late.by)} late: {late.why}"
 
     def _who(self, event: Event, state: RoomState | None) -> str:
         match event.body:
@@ -66,3 +81,9 @@ class Lost:
                 return str(known.name) if known else "somebody"
             case _:
                 return "somebody"
+
+
+def _span(by: timedelta) -> str:
+    """Such as 9 minutes, or 2 hours."""
+    minutes = round(by / timedelta(minutes=1))
+    return f"{minutes} minutes" if minutes < 100 else f"{round(minutes / 60)} hours"

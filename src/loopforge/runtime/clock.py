@@ -98,9 +98,8 @@ class SimClock:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._count += 1
-        heapq.heappush(
-            self._sleepers, (self._now + timedelta(seconds=seconds), self._count, future)
-        )
+        span = max(timedelta(seconds=seconds), timedelta.resolution)  # a nap never takes no time
+        heapq.heappush(self._sleepers, (self._now + span, self._count, future))
         await future
 
     async def advance(self, seconds: float) -> None:

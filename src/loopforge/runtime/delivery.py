@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from itertools import count
 from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
@@ -30,8 +32,9 @@ from loopforge.core.delivery import (
     nonce,
 )
 from loopforge.core.events import Body, Event, Fact
+from loopforge.core.room import Told
 from loopforge.core.words import Words
-from loopforge.errors import SendFailed
+from loopforge.errors import LedgerError, SendFailed
 from loopforge.runtime.clock import Stamp
 from loopforge.runtime.ports import Ledger, Outgoing, Surface
 from loopforge.runtime.tasks import Tasks
@@ -40,7 +43,13 @@ log = logging.getLogger(__name__)
 PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
 """Seconds before the next attempt, by how many failed; the last one holds."""
 MOST_ATTEMPTS = 12
-"""After so many failed attempts a delivery has failed for good."""
+"""Attempts that a mistake of ours may cost; and that one process makes before patience can end."""
+PATIENCE = timedelta(hours=12)
+SELDOM = 10
+"""Of more attempts than that, one in so many is written down."""
+LATE = timedelta(minutes=2)
+"""What arrives so long after it was said is late."""
+AWAY = "the home was away."
 
 
 class Pending(NamedTuple):
@@ -66,26 +75,54 @@ class Outbox(Protocol):
 class Undelivered(NamedTuple):
     """A delivery that will never be made, and why.
 
-    `gone`: nor will any other to that place. `refused`: this very thing was, others may go through.
+    `gone`: nor will any other to that place; otherwise others may go through, if not now, then
+    later. `told`: a word about something that was lost as this waits to go to that place already.
     """
 
     pending: Pending
     event: Event
     why: str
     gone: bool
-    refused: bool
+    told: bool
 
 
-Consequences = Callable[[Undelivered, Stamp], Sequence[Fact]]
-"""What else becomes true when something was not delivered; appended together with that."""
+class Delayed(NamedTuple):
+    """Things that arrived late, one after the other, the last just now; `by` is the most."""
+
+    pending: Pending
+    events: tuple[Event, ...]
+    by: timedelta
+    why: str
 
 
-def _nothing(_: Undelivered, __: Stamp) -> Sequence[Fact]:
+Consequences = Callable[[Undelivered | Delayed, Stamp], Sequence[Fact]]
+"""What else becomes true when something was late or not delivered; appended together with that."""
+
+
+def _nothing(_: Undelivered | Delayed, __: Stamp) -> Sequence[Fact]:
     return ()
 
 
+def _written(tries: int) -> bool:
+    """Whether an attempt is written down, and that the one before it was put off."""
+    return tries <= MOST_ATTEMPTS or tries % SELDOM == 0
+
+
+class _Late:
+    """What arrived late in one place and nobody was told of yet; why; the words that told."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.by, self.why = timedelta(), AWAY
+        self.words: set[str] = set()
+
+
 class Deliveries:
-    """All open deliveries of this process. `surfaces` are those that are pushed, by name."""
+    """All open deliveries of this process. `surfaces` are those that are pushed, by name.
+
+    `patience`: how old a thing may become that a surface cannot take now. Words of the room (what
+    was lost, say) are waited for without end.
+    """
 
     def __init__(
         self,
@@ -93,9 +130,12 @@ class Deliveries:
         stamp: Stamp,
         surfaces: Mapping[str, Surface],
         consequences: Consequences = _nothing,
+        patience: timedelta = PATIENCE,
     ) -> None:
         self._ledger, self._stamp, self._surfaces = ledger, stamp, dict(surfaces)
-        self._consequences = consequences
+        self._consequences, self._patience = consequences, patience
+        self._late: dict[tuple[str, str], _Late] = defaultdict(_Late)
+        self._mistakes: Counter[str] = Counter()
         self._open: dict[tuple[str, str], OrderedDict[str, Pending]] = {}
         self._seqs: dict[str, int] = {}
         self._workers: dict[tuple[str, str], asyncio.Event] = {}
@@ -159,6 +199,8 @@ class Deliveries:
             if where == stream and delivery in table:
                 gone = table.pop(delivery)
                 self._seqs.pop(gone.of, None)
+                self._mistakes.pop(delivery, None)
+                self._late[where, surface].words.discard(delivery)
                 if not table:
                     del self._open[where, surface]
                 return
@@ -229,29 +271,64 @@ class Deliveries:
             what=pending.what,  # type: ignore[arg-type]
             event=event,
         )
-        for nth in range(pending.attempts + 1, MOST_ATTEMPTS + 1):
+        doubt = pending.attempts > 0  # whether it may be there, or some of it
+        for tries in count(1):
             surface = self._surface(pending.surface)
             if surface is None:
                 return
-            tried = await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))
-            if not out.first:
-                first = tried[0].id if nth == 1 else await self._first(pending)
-                out = replace(out, first=first)
+            nth = pending.attempts + tries
+            if _written(tries):
+                tried = await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))
+                if not out.first:
+                    first = tried[0].id if nth == 1 else await self._first(pending)
+                    out = replace(out, first=first)
             try:
-                there = await surface.sent(out) if nth > 1 else None
+                there = await surface.sent(out) if doubt else None
+                doubt = False
                 message = await surface.send(out) if there is None else there
-            except SendFailed as failure:
-                if failure.uncertain or failure.final or nth == MOST_ATTEMPTS:
+            except Exception as error:
+                failure = self._weighed(pending, error)
+                doubt = doubt or not failure.unsent
+                if failure.final or failure.uncertain or self._tired(event, tries):
                     await self._give_up(pending, event, failure)
                     return
-                await self._note(pending, PutOff(delivery=pending.delivery, why=Words(failure.why)))
-                pause = PAUSES[min(nth, len(PAUSES)) - 1]
-                await self._stamp.clock.sleep(max(pause, failure.after))
+                await self._put_off(pending, failure, tries)
                 continue
-            await self._note(pending, Accepted(delivery=pending.delivery, message_id=message))
+            await self._accept(pending, event, message)
             return
-        tired = SendFailed(f"it was not taken in {MOST_ATTEMPTS} attempts")
-        await self._give_up(pending, event, tired)
+
+    def _weighed(self, pending: Pending, error: Exception) -> SendFailed:
+        """What an attempt failed by. A mistake of ours costs so many attempts, then the thing.
+
+        Raises LedgerError: the ledger's troubles are no fault of the thing that is to go out.
+        """
+        match error:
+            case SendFailed(mistake=False):
+                return error
+            case LedgerError():
+                raise error
+            case SendFailed():
+                why = error.why
+            case _:
+                log.error("a delivery to %s went wrong", pending.surface, exc_info=error)
+                why = f"it went wrong ({type(error).__name__}); the log of the home says where."
+        self._mistakes[pending.delivery] += 1
+        return SendFailed(why, final=self._mistakes[pending.delivery] >= MOST_ATTEMPTS)
+
+    def _age(self, event: Event) -> timedelta:
+        return self._stamp.clock.now() - event.at
+
+    def _tired(self, event: Event, tries: int) -> bool:
+        """Whether it has become too old to be tried once more."""
+        old = self._age(event) > self._patience and tries >= MOST_ATTEMPTS
+        return old and not isinstance(event.body, Told)
+
+    async def _put_off(self, pending: Pending, failure: SendFailed, tries: int) -> None:
+        self._late[pending.stream, pending.surface].why = failure.why
+        if _written(tries + 1):  # else what is written stands: it is being attempted
+            await self._note(pending, PutOff(delivery=pending.delivery, why=Words(failure.why)))
+        pause = PAUSES[min(tries, len(PAUSES)) - 1]
+        await self._stamp.clock.sleep(failure.after or pause)
 
     async def _first(self, pending: Pending) -> str:
         """The id of the event of its first attempt, which another process may have made."""
@@ -262,12 +339,50 @@ class Deliveries:
                 return event.id
         return pending.delivery
 
+    # ------------------------------------------------------------ how it ends
+
+    async def _accept(self, pending: Pending, event: Event, message: str) -> None:
+        late = self._late[pending.stream, pending.surface]
+        if self._age(event) > LATE and pending.what == "line" and not isinstance(event.body, Told):
+            late.events.append(event)
+            late.by = max(late.by, self._age(event))
+        accepted = Accepted(delivery=pending.delivery, message_id=message)
+        await self._note(pending, accepted, *await self._delayed(pending))
+
     async def _give_up(self, pending: Pending, event: Event, failure: SendFailed) -> None:
-        lost = Uncertain if failure.uncertain else Failed
-        verdict = lost(delivery=pending.delivery, why=Words(failure.why))
-        refused = failure.final and not failure.gone and not failure.uncertain
-        what = Undelivered(pending, event, failure.why, failure.gone, refused)
-        await self._note(pending, verdict, *self._consequences(what, self._stamp))
+        place, why = (pending.stream, pending.surface), failure.why
+        if not (failure.final or failure.uncertain):
+            hours = self._patience / timedelta(hours=1)
+            why = f"{why} It was tried for {hours:g} hours. Ask again for what you still need."
+        body = (Uncertain if failure.uncertain else Failed)(
+            delivery=pending.delivery, why=Words(why)
+        )
+        late = await self._delayed(pending)
+        told = bool(self._late[place].words) and not failure.final
+        lost = Undelivered(pending, event, why, failure.gone, told)
+        found = self._consequences(lost, self._stamp)
+        self._late[place].words |= {
+            fact.id
+            for fact in found
+            if isinstance(fact.body, Queued) and fact.body.surface == pending.surface
+        }
+        await self._note(pending, body, *late, *found)
+
+    async def _delayed(self, pending: Pending) -> Sequence[Fact]:
+        """What follows from what was late, once nothing more of it is to come."""
+        place = (pending.stream, pending.surface)
+        late = self._late[place]
+        if not late.events:
+            return ()
+        table: Mapping[str, Pending] = self._open.get(place, {})
+        others = (each for id, each in table.items() if id != pending.delivery)
+        if (after := next(others, None)) is not None:
+            event = await self._ledger.event(after.of)
+            if self._age(event) > LATE and not isinstance(event.body, Told):
+                return ()
+        came = Delayed(pending, tuple(late.events), late.by, late.why)
+        late.events, late.by, late.why = [], timedelta(), AWAY
+        return self._consequences(came, self._stamp)
 
     async def _note(self, pending: Pending, body: Body, *more: Fact) -> tuple[Event, ...]:
         fact = self._stamp.fact(body, actor="runtime", cause=pending.delivery)

@@ -146,7 +146,7 @@ class Client(discord.Client):
         return rights(channel).read_messages
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """Tell of an event; of what comes while it closes, nobody, since there is no loop for it."""
+        """Tell of an event; of what comes while it closes, nobody: there is no loop."""
         if not self.is_closed():
             super().dispatch(event, *args, **kwargs)
 

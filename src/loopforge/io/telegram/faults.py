@@ -11,6 +11,8 @@ Nothing of an error is passed on that could hold the token, which stands in ever
 
 from __future__ import annotations
 
+import math
+
 import httpx
 from telegram.error import (
     BadRequest,
@@ -22,35 +24,60 @@ from telegram.error import (
 )
 
 from loopforge.errors import SendFailed
+from loopforge.runtime.ports import Clock
 
 GONE = ("chat not found", "group chat was deactivated", "have no rights", "not enough rights")
+TOO_LARGE = "(413)"
+"""How the library ends the message of an error whose status it does not know."""
 UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
-class Unsent(SendFailed):
-    """Nothing was sent, for certain."""
+def patience(seconds: float) -> SendFailed:
+    """Telegram wants to be left alone for so long; nothing was sent."""
+    why = f"Telegram asks for {math.ceil(seconds)} s of patience."
+    return SendFailed(why, unsent=True, after=seconds)
+
+
+class Flood:
+    """For how long Telegram wants nothing more from one bot in a chat."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._until: dict[int, float] = {}
+
+    def came(self, chat: int, after: float) -> None:
+        """It asked for so many seconds of patience; 0: it did not."""
+        if after:
+            self._until[chat] = self._clock.ticks() + after
+
+    def weigh(self, chat: int) -> None:
+        """Raises SendFailed while it must be left alone."""
+        if (left := self._until.get(chat, 0.0) - self._clock.ticks()) > 0:
+            raise patience(left)
+        self._until.pop(chat, None)
 
 
 def failure(error: TelegramError) -> SendFailed:
-    """The failure of a delivery that this error is: Unsent where that is certain."""
+    """The failure of a delivery that this error is."""
     if isinstance(error.__cause__, UNSENT):
-        return Unsent("Telegram cannot be reached.")
+        return SendFailed("Telegram could not be reached.", unsent=True)
     match error:
         case RetryAfter():
             wait = error.retry_after
             seconds = wait if isinstance(wait, int) else wait.total_seconds()
-            why = f"Telegram asks for {seconds:.0f} s of patience"
-            return Unsent(why, after=float(seconds))
+            return patience(float(seconds))
         case Forbidden():
             why = "Telegram refuses: the bot was sent away or blocked. Let it in again"
             return SendFailed(f"{why}.", gone=True)
         case ChatMigrated():
-            return SendFailed("the group became another one; it is followed there.")
+            return SendFailed("the group became another one; it is followed there.", unsent=True)
         case InvalidToken():
-            return SendFailed("Telegram does not know the bot's token any more.")
+            return SendFailed("Telegram does not know the bot's token any more.", unsent=True)
         case BadRequest():
             said = str(error.message)
             gone = any(sign in said.casefold() for sign in GONE)
             return SendFailed(f"Telegram refuses it: {said}.", final=True, gone=gone)
+        case _ if TOO_LARGE in str(error.message):
+            return SendFailed("Telegram refuses it: it is too large.", final=True)
         case _:
             return SendFailed("Telegram could not be reached, or did not answer.")

@@ -1,36 +1,26 @@
-"""Outward: lines of rooms as messages of Telegram, each part once.
+"""Outward: lines of rooms as messages of Telegram.
 
-Telegram has no key by which a message that is sent twice is known to be one, and no way to read a
-chat back. What it has: messages of a chat are numbered upwards, and asking to change the buttons of
-one says whether it is there ("not found"), somebody else's ("can't be edited") or ours ("not
-modified"), and changes nothing. So after an attempt that broke off, the numbers above the highest
-one known are asked: messages of ours there, as many as parts are missing or fewer, are those parts.
-Where that does not settle it, the delivery is uncertain, and never made again.
-
-Knows bots and chats; does not know rooms, nor how a line is worded (see wording.py).
+Knows bots and chats; does not know rooms, nor how a line is worded (see wording.py), nor what of it
+stands there already (see looking.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence, Set
-from itertools import count
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from telegram.error import BadRequest, TelegramError
+from telegram.error import TelegramError
 
 import telegram
 from loopforge.errors import SendFailed
 from loopforge.io.graphemes import measure
 from loopforge.io.telegram.faults import failure
 from loopforge.io.telegram.place import Where
+from loopforge.io.telegram.poll import Poll
 from loopforge.io.telegram.words import Rendered
 from telegram import InputMediaDocument, LinkPreviewOptions, MessageEntity, ReplyParameters
 
 T = TypeVar("T")
-ASKED = 400
-"""Numbers asked above the highest one known before it is called uncertain."""
-EMPTY = 30
-"""So many in a row that are not there, above all that are: nothing follows."""
 LONGEST = 4096
 CAPTION = 1024
 """Units that may stand under a file."""
@@ -52,10 +42,10 @@ def entities(rendered: Rendered) -> list[MessageEntity]:
 
 
 class Outward:
-    """Sends for one bot."""
+    """Sends by one bot, and nothing more in a chat while Telegram asks for patience there."""
 
-    def __init__(self, bot: telegram.Bot) -> None:
-        self.bot = bot
+    def __init__(self, poll: Poll) -> None:
+        self.bot, self._flood = poll.bot, poll.flood
 
     async def post(self, at: Where, rendered: Rendered, reply: int | None = None) -> int:
         """Send a new message; its number. Raises SendFailed."""
@@ -70,7 +60,7 @@ class Outward:
                 reply_parameters=_reply(reply),
             )
 
-        return (await self._done(send)).message_id
+        return (await self._sent(at, send)).message_id
 
     async def file(self, at: Where, name: str, data: bytes, reply: int | None = None) -> int:
         """Send a file; the number of its message. Raises SendFailed."""
@@ -84,7 +74,7 @@ class Outward:
                 reply_parameters=_reply(reply),
             )
 
-        return (await self._done(send)).message_id
+        return (await self._sent(at, send)).message_id
 
     async def edit(self, at: Where, message: int, rendered: Rendered) -> None:
         """Let a message of ours say something else; one that says it already is as well."""
@@ -99,7 +89,7 @@ class Outward:
             )
 
         try:
-            await self._done(change)
+            await self._sent(at, change)
         except SendFailed as refused:
             if "not modified" not in refused.why:
                 raise
@@ -112,7 +102,7 @@ class Outward:
             file = InputMediaDocument(data, under, filename=name)
             return await self.bot.edit_message_media(file, at.chat, message)
 
-        await self._done(change)
+        await self._sent(at, change)
 
     async def delete(self, at: Where, message: int) -> None:
         """Take a message away; one that is away is as well."""
@@ -134,40 +124,14 @@ class Outward:
 
         await self._done(put)
 
-    async def ours_above(self, at: Where, anchor: int, top: int, known: Set[int]) -> Sequence[int]:
-        """The numbers of messages of ours above `anchor`, but for `known`, which are not asked for.
-
-        Others are known up to `top`. Raises SendFailed where it stays open.
-        """
-        found, missing, asked = [], 0, 0
-        for number in count(anchor + 1):
-            if number in known:
-                missing = 0
-                continue
-            if asked == ASKED:
-                break
-            answer, asked = await self._look(at, number), asked + 1
-            missing = missing + 1 if answer == "nothing" else 0
-            if answer == "ours":
-                found.append(number)
-            if missing >= EMPTY and number >= top + EMPTY:
-                return found
-        raise SendFailed(
-            "too much was said there since to find out whether it arrived.", uncertain=True
-        )
-
-    async def _look(self, at: Where, number: int) -> str:
-        """What a number is: ours, another's, nothing."""
+    async def _sent(self, at: Where, work: Callable[[], Awaitable[T]]) -> T:
+        """Do what counts as a message in this chat. Raises SendFailed, also without asking."""
+        self._flood.weigh(at.chat)
         try:
-            await self.bot.edit_message_reply_markup(at.chat, number)
-        except BadRequest as error:
-            said = str(error.message).casefold()
-            if "not modified" in said:
-                return "ours"
-            return "nothing" if "not found" in said else "another's"
-        except TelegramError as error:
-            raise failure(error) from None
-        return "ours"
+            return await self._done(work)
+        except SendFailed as refused:
+            self._flood.came(at.chat, refused.after)
+            raise
 
     async def _done(self, work: Callable[[], Awaitable[T]]) -> T:
         try:

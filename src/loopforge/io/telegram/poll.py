@@ -19,7 +19,7 @@ from telegram.request import HTTPXRequest
 
 import telegram
 from loopforge.errors import LedgerError
-from loopforge.io.telegram.faults import failure
+from loopforge.io.telegram.faults import Flood, failure
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class Poll:
             request=HTTPXRequest(connection_pool_size=16),
             get_updates_request=HTTPXRequest(connection_pool_size=1),
         )
-        self.state = "not connected yet"
+        self.state, self.flood = "not connected yet", Flood(clock)
         self.number = int(head) if (head := token.partition(":")[0]).isdigit() else 0
         self._failures = 0
         self.known = False

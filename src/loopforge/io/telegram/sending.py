@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from loopforge.artifacts.store import Artifacts
@@ -30,13 +30,13 @@ from loopforge.core.room import (
 from loopforge.errors import ArtifactError, SendFailed, Unknown
 from loopforge.io.session import Sessions
 from loopforge.io.split import as_file
-from loopforge.io.telegram.faults import Unsent
+from loopforge.io.telegram.looking import Look, Span
 from loopforge.io.telegram.outward import LONGEST, Outward
 from loopforge.io.telegram.place import Where, where
 from loopforge.io.telegram.poll import Poll
-from loopforge.io.telegram.standing import Key, Standing
+from loopforge.io.telegram.standing import Key, Met, Standing
 from loopforge.io.telegram.words import Rendered, pieces
-from loopforge.runtime.ports import Outgoing
+from loopforge.runtime.ports import Clock, Outgoing
 
 MOST_PARTS = 8
 """A line of more messages than this is sent as a file, with its beginning before it."""
@@ -66,26 +66,31 @@ class Sending:
     """Sends what is delivered."""
 
     def __init__(
-        self, polls: Sequence[Poll], sessions: Sessions, front: Front, artifacts: Artifacts
+        self,
+        polls: Sequence[Poll],
+        sessions: Sessions,
+        front: Front,
+        artifacts: Artifacts,
+        clock: Clock,
     ) -> None:
-        self._polls, self._sessions = polls, sessions
+        self._polls, self._sessions, self._clock = polls, sessions, clock
         self._front, self._artifacts = front, artifacts
         self._there: dict[str, list[int]] = {}
-        self._unsent: set[str] = set()
+        self._looks: dict[str, Look] = {}
         self.locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self.standing = Standing()
+        self.standing, self._met = Standing(), Met()
 
     # ------------------------------------------------------------ the two of the port
 
     async def sent(self, out: Outgoing) -> str | None:
         """Find out what of it is there already; its numbers, if all of it is."""
-        if out.what != "line" or out.delivery in self._unsent:
+        if out.what != "line":
             return None
         async with self.locks[out.place]:
             letter, there = await self._letter(out), await self._begun(out)
             missing = len(letter.parts) - len(there)
             if missing:
-                found = await self._ours(letter.poll, out.place, out.first, there)
+                found = await self._ours(letter.poll, out.place, out.first, there, missing)
                 if len(found) > missing:
                     raise SendFailed(
                         "it was cut off, and nobody can tell whether it arrived.", uncertain=True
@@ -94,7 +99,7 @@ class Sending:
             return None  # what was found is put right by `send`, and only then accepted
 
     async def _ours(
-        self, poll: Poll, place: str, before: str, told: Iterable[int] = ()
+        self, poll: Poll, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
     ) -> Sequence[int]:
         """Messages of ours since an event that nothing accounts for. Raises SendFailed."""
         at = where(place)
@@ -102,7 +107,20 @@ class Sending:
         anchor = await self._sessions.highest(like, place, before)
         top = await self._sessions.top(like)
         known = await self._sessions.numbers_above(like, anchor)
-        return await Outward(poll.bot).ours_above(at, anchor, top, known.union(told))
+        known = known.union(told, self._met.above(like, anchor))
+        look = self._looks.setdefault(f"{place} {before}", Look(poll, at, self._clock))
+        try:
+            found = await look.ours(Span(anchor, top, known, wanted))
+        except SendFailed as refused:
+            if refused.uncertain:
+                self._looks.pop(f"{place} {before}", None)
+            raise
+        del self._looks[f"{place} {before}"]
+        return found
+
+    def met(self, poll: Poll, place: str, number: int) -> None:
+        """A message of this number is known for what it is, though it is no line of a room."""
+        self._met.add(_numbered(poll, where(place)), number)
 
     async def stray(self, poll: Poll, key: Key) -> int:
         """The draft of a turn whose posting broke off; 0 if none stands, or nobody can tell.
@@ -122,13 +140,8 @@ class Sending:
 
     async def send(self, out: Outgoing) -> str:
         """Send what is missing, put right what is there. Raises SendFailed."""
-        self._unsent.discard(out.delivery)
-        try:
-            async with self.locks[out.place]:
-                found = await self._send(out)
-        except Unsent:
-            self._unsent.add(out.delivery)
-            raise
+        async with self.locks[out.place]:
+            found = await self._send(out)
         self._there.pop(out.delivery, None)
         return found
 
@@ -148,7 +161,7 @@ class Sending:
     async def _line(self, out: Outgoing) -> str:
         letter = await self._letter(out)
         there = await self._begun(out)
-        at, outward = where(out.place), Outward(letter.poll.bot)
+        at, outward = where(out.place), Outward(letter.poll)
         for number, part in zip(tuple(there), letter.parts, strict=False):
             if isinstance(part, Rendered):
                 await outward.edit(at, number, part)
@@ -177,7 +190,7 @@ class Sending:
     async def _react(self, out: Outgoing, mate: str, line: str, emoji: str) -> None:
         if message := await self.message(out.place, line):
             at = where(out.place)
-            await Outward(self.by(mate, at).bot).react(at, message, emoji)
+            await Outward(self.by(mate, at)).react(at, message, emoji)
 
     async def _again(self, out: Outgoing, line: str) -> str:
         """A line that was changed elsewhere is changed here, in the messages that it has.
@@ -188,7 +201,7 @@ class Sending:
         text = str(out.event.body.text)  # type: ignore[union-attr]
         letter = await self._worded(event, at, text)
         posts = await self._sessions.posts(out.place, line)
-        files, outward = len(getattr(event.body, "files", ())), Outward(letter.poll.bot)
+        files, outward = len(getattr(event.body, "files", ())), Outward(letter.poll)
         posts = posts[: len(posts) - files]
         parts = _fitted(text, letter.parts[: len(letter.parts) - files], len(posts))
         for number, part in zip(posts, parts, strict=False):
@@ -215,7 +228,7 @@ class Sending:
         event, at = await self._said(out, line), where(out.place)
         poll = self._speaker(event, at)
         for number in await self._sessions.posts(out.place, line):
-            await Outward(poll.bot).delete(at, int(number))
+            await Outward(poll).delete(at, int(number))
 
     async def _said(self, out: Outgoing, line: str) -> Event:
         return await self._front.line(out.stream.removeprefix(PREFIX), line)

@@ -20,7 +20,7 @@ from loopforge.core.delivery import Drafted
 from loopforge.errors import SendFailed
 from loopforge.io.marks import Mark
 from loopforge.io.session import Sessions
-from loopforge.io.telegram.faults import Unsent, failure
+from loopforge.io.telegram.faults import failure
 from loopforge.io.telegram.outward import LONGEST, Outward
 from loopforge.io.telegram.place import NAME, where
 from loopforge.io.telegram.sending import Sending
@@ -67,7 +67,7 @@ class Stage:
             draft = zlib.crc32(speech.turn.encode()) or 1
             await poll.bot.send_message_draft(at.chat, draft, shown.text)
             return
-        standing, outward = self._sending.standing, Outward(poll.bot)
+        standing, outward = self._sending.standing, Outward(poll)
         if number := standing.message(key) or await self._known(key):
             standing.put(key, number)
             await outward.edit(at, number, shown)
@@ -76,7 +76,7 @@ class Stage:
         try:
             number = await outward.post(at, shown, reply)
         except SendFailed as refused:
-            if not (refused.final or isinstance(refused, Unsent)):
+            if not (refused.final or refused.unsent):
                 standing.lose(key)
             raise
         standing.put(key, number)
@@ -103,7 +103,7 @@ class Stage:
         """Put a mark on the message that a line is, in place of the one that is there."""
         if (number := await self._sending.message(place, line)) is not None:
             at = where(place)
-            await Outward(self._sending.by(mate, at).bot).react(at, number, SIGNS[new])
+            await Outward(self._sending.by(mate, at)).react(at, number, SIGNS[new])
 
     async def clear(self) -> None:
         """Take away what a home that died left standing of turns that said nothing."""
@@ -114,7 +114,7 @@ class Stage:
     async def _away(self, speech: Speech, number: int) -> None:
         at = where(speech.place)
         try:
-            await Outward(self._sending.by(speech.mate, at).bot).delete(at, number)
+            await Outward(self._sending.by(speech.mate, at)).delete(at, number)
         except SendFailed as refused:
             if not refused.final:
                 return

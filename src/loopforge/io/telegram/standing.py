@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 REMEMBERED = 500
 """Drafts, and turns that are over, of which it is remembered."""
+MET = 5000
+"""Numbers that are remembered of a chat, or of a bot's chats."""
 
 
 class Key(NamedTuple):
@@ -59,6 +61,27 @@ class Standing:
     def found(self, key: Key) -> None:
         """It was looked for."""
         self._lost.pop(key, None)
+
+
+class Met:
+    """Numbers that are accounted for and stand in no ledger: of strangers, commands, notices.
+
+    `like` are the places whose messages are numbered together.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, ...], dict[int, None]] = {}
+
+    def add(self, like: tuple[str, ...], number: int) -> None:
+        """A message of this number is somebody's, or a notice of ours."""
+        numbers = self._numbers.setdefault(like, {})
+        numbers[number] = None
+        while len(numbers) > MET:
+            del numbers[next(iter(numbers))]
+
+    def above(self, like: tuple[str, ...], number: int) -> set[int]:
+        """Those above a number."""
+        return {each for each in self._numbers.get(like, ()) if each > number}
 
 
 def _remember(kept: dict[Key, int], key: Key, message: int) -> None:

@@ -85,7 +85,7 @@ class Telegram:
         self._moving = asyncio.Lock()
         self._ears: dict[int, Poll] = {}
         self._crowd = Crowd(self._polls, front.mates)
-        sending = Sending(self._polls, reception.sessions, front, artifacts)
+        sending = Sending(self._polls, reception.sessions, front, artifacts, clock)
         self._sending = sending
         stage = Stage(sending, reception.sessions, front)
         self._stage = stage
@@ -185,6 +185,8 @@ class Telegram:
 
     async def _message(self, poll: Poll, message: telegram.Message) -> None:
         spot, by = inward.spot(message, poll.number), inward.author(message)
+        if by.account not in map(str, self._crowd.ours()):
+            self._sending.met(poll, spot.key, message.message_id)
         if message.migrate_to_chat_id or message.migrate_from_chat_id:
             before = message.migrate_from_chat_id or message.chat.id
             after = message.migrate_to_chat_id or message.chat.id
@@ -319,7 +321,8 @@ class Telegram:
     async def _say(self, poll: Poll, at: Where, text: str, reply: int | None = None) -> None:
         """Something that is no line of a room: a notice, an answer to a command."""
         for part in pieces(text):
-            await Outward(poll.bot).post(at, part, reply)
+            number = await Outward(poll).post(at, part, reply)
+            self._sending.met(poll, at.key, number)
 
     # ------------------------------------------------------------ who and what is there
 

@@ -1,0 +1,127 @@
+"""Within Telegram's limits: a sending that broke off holds up a chat for less than a minute."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.delivery import Accepted, Uncertain
+from loopforge.io.platforms import Manners
+from loopforge.models.scripted import Script
+from loopforge.runtime.clock import SimClock
+from tests.telegram.city import City
+from tests.telegram.homes import Home, on_telegram
+from tests.telegram.records import Bot, Chat, FaultKind, Kind, Person
+from tests.telegram.twin import Twin, serving
+
+pytestmark = pytest.mark.anyio
+START = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+MINUTE = 60.0
+STILL = Manners(streams=False)
+
+
+@pytest.fixture(autouse=True)
+def spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Telegram's library gives spans as such; else its errors themselves warn of their old type."""
+    monkeypatch.setenv("PTB_TIMEDELTA", "1")
+
+
+class Lab:
+    """A group with Ana, Ben and a mate, in simulated time."""
+
+    def __init__(self, clock: SimClock, twin: Twin, home: Home, maya: Bot, chat: Chat) -> None:
+        self.clock, self.twin, self.city, self.home = clock, twin, twin.city, home
+        self.maya, self.chat = maya, chat
+        self.ana, self.ben = Person(0, ""), Person(0, "")
+
+    async def until(self, count: int) -> float:
+        """Wait until so many deliveries ended; the seconds that this took."""
+        began = self.clock.ticks()
+        while len(await self.ended()) < count:
+            await self.clock.advance(0.5)
+            assert self.clock.ticks() - began < 5 * MINUTE, await self.ended()
+        return self.clock.ticks() - began
+
+    async def ended(self) -> list[str]:
+        """How deliveries ended, in order."""
+        events = [await self.home.events(room) for room in await self.home.rooms()]
+        ends = [
+            each for room in events for each in room if isinstance(each.body, Accepted | Uncertain)
+        ]
+        return [event.kind.removeprefix("delivery.") for event in ends]
+
+    async def stands(self) -> list[str]:
+        """What the mate said there."""
+        return [line.text for line in await self.city.lines(self.chat, by=self.maya)]
+
+
+@asynccontextmanager
+async def lab(
+    path: Path,
+    kind: Kind = "supergroup",
+    *,
+    reads_all: bool = True,
+    script: Script | None = None,
+    manners: Manners = STILL,
+) -> AsyncIterator[Lab]:
+    """A group where the mate has answered once."""
+    clock = SimClock(START)
+    async with serving(clock) as twin:
+        city: City = twin.city
+        maya = await city.bot("Maya", "maya_bot", reads_all=reads_all)
+        ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
+        if kind == "supergroup":
+            chat = await city.supergroup("Lab", [ana, ben, maya])
+        elif kind == "group":
+            chat = await city.group("Lab", [ana, ben, maya])
+        else:
+            chat = await city.private(ana, maya)
+        token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+        async with on_telegram(
+            path, token, twin.base, script=script, manners=manners, clock=clock
+        ) as home:
+            there = Lab(clock, twin, home, maya, chat)
+            there.ana, there.ben = ana, ben
+            await city.say(ana, chat, "@maya_bot hello")
+            await there.until(1)
+            yield there
+        assert twin.town.floods.impatient == 0
+        assert await city.deviations() == []
+
+
+@pytest.mark.parametrize("reads_all", [True, False])
+@pytest.mark.parametrize("fault", ["after", "cut", "drop"])
+@pytest.mark.parametrize("kind", ["supergroup", "group", "private"])
+async def test_a_sending_that_broke_off(
+    tmp_path: Path, kind: Kind, fault: FaultKind, reads_all: bool
+) -> None:
+    """It ends as found or sent within a minute, the next line too, and each stands once."""
+    async with lab(tmp_path, kind, reads_all=reads_all) as there:
+        await there.city.fault("sendMessage", fault)
+        await there.city.say(there.ana, there.chat, "@maya_bot one")
+        await there.city.until(lambda: there.city.calls("sendMessage"))
+        assert await there.until(2) < MINUTE
+        await there.city.say(there.ana, there.chat, "@maya_bot two")
+        assert await there.until(3) < MINUTE
+        assert await there.ended() == ["accepted"] * 3
+        assert len(set(await there.stands())) == len(await there.stands()) == 3
+
+
+async def test_a_group_where_much_is_said(tmp_path: Path) -> None:
+    """Where people say much that the bot is not told of, it is uncertain soon, and goes on."""
+    async with lab(tmp_path, reads_all=False) as there:
+        await there.city.fault("sendMessage", "drop")
+        await there.city.say(there.ana, there.chat, "@maya_bot one")
+        for n in range(40):
+            await there.city.say(there.ben, there.chat, f"it rains, {n}")
+        assert await there.until(2) < MINUTE
+        assert (await there.ended())[:2] == ["accepted", "uncertain"]
+        await there.city.say(there.ana, there.chat, "@maya_bot two")
+        assert await there.until(4) < MINUTE
+        *_, told, answer = await there.stands()
+        assert told.startswith("What Maya said did not reach Lab: ")
+        assert answer.startswith("This is answer")
