@@ -78,7 +78,7 @@ class Minds:
     characters: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, PlainPolicy | Policy] = field(default_factory=dict)
     reflects: str = "template"
-    seconds: float = 5.0
+    seconds: float = 2.0
 
     def name_for(self, who: str, *, supervisor: bool) -> str:
         """The name of the policy that decides for this robot."""
