@@ -77,6 +77,7 @@ def test_with_every_right_every_act_may_happen() -> None:
         ("stop", with_(stopped=True), (Say(text="but"),)),
         ("stop", with_(stopped=True), (UseTool(tool="clock"),)),
         ("stop", with_(stopped=True), (Note(text="stopped"),)),
+        ("no-voice", with_(may_say=False), (Say(text="I cannot help with that."),)),
         ("silence", FREE, (StaySilent(), Say(text="yet"))),
         ("empty", FREE, (Say(text=" \n"),)),
         ("empty", FREE, (React(to="l1", emoji=""),)),

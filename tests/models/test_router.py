@@ -19,7 +19,7 @@ from loopforge.models.router import Patience, TieredModels
 from loopforge.models.spec import ModelSpec
 from loopforge.models.tiers import Limits, Tiers, read_tiers
 from loopforge.runtime.clock import SeededDice
-from loopforge.runtime.ports import ModelReply, Question, Route
+from loopforge.runtime.ports import ANEW, ModelReply, Question, Route
 from loopforge.runtime.tasks import Tasks
 from tests.models.server import Behaviour, Server, serving
 
@@ -202,10 +202,49 @@ async def test_once_words_were_heard_nobody_starts_over() -> None:
     async with routed() as (server, models, _):
         server.does(Behaviour(cut=2), FINE)
         heard: list[str] = []
-        reply = await models.ask(Question(messages=(("user", "hi"),)), heard.append)
+        asked = Question(messages=(("user", "hi"),), aloud=True)
+        reply = await models.ask(asked, heard.append)
     assert (reply.outcome, reply.text, reply.model) == ("failed", "Hello, ", "a")
     assert heard == ["", "Hello", ", "]
+    assert reply.cut
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ('{"mode": "context", ', '"narrative": "I greet', "."),
+        ("<think>She greets", " me, so", "."),
+        ('{"speak": true', ', "sa', "."),
+    ],
+    ids=["another field", "thoughts", "before its words"],
+)
+async def test_an_answer_that_broke_before_anything_was_shown_begins_anew(
+    pieces: tuple[str, ...],
+) -> None:
+    """It is tried again and handed on, and what came of it counts no more."""
+    form = {
+        "type": "object",
+        "properties": {"speak": {"type": "boolean"}, "say": {"type": "string"}},
+        "required": ["speak", "say"],
+    }
+    whole = Behaviour(pieces=('{"speak": true, "say": "Hi."}',))
+    async with routed() as (server, models, _):
+        broken = Behaviour(pieces=pieces, cut=2)
+        server.does(broken, broken, whole)
+        heard: list[str] = []
+        asked = Question(
+            messages=(("user", "hi"),), schema=form, field="say", aloud=True, longest=100
+        )
+        reply = await models.ask(asked, heard.append)
+    assert (reply.outcome, reply.data, reply.model) == (
+        "answered",
+        {"speak": True, "say": "Hi."},
+        "b",
+    )
+    assert who(server) == ["a", "a", "b"]
+    anew = len(heard) - heard[::-1].index(ANEW) if ANEW in heard else 0
+    assert "".join(heard[anew:]) == whole.pieces[0]
 
 
 async def test_keys_are_in_no_record() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from loopforge.core.policy import Answer
-from loopforge.core.room import Note, Say
+import pytest
+
+from loopforge.core.policy import Answer, AnswerOutcome
+from loopforge.core.room import Note, Say, StaySilent
 from loopforge.policies.chain import chain
 from tests.playbook import PROMPTS, Playbook, heard, shown
 
@@ -35,6 +37,20 @@ def test_news_steer_it() -> None:
     book = Playbook(MIND, shown(heard("ana", "@maya advise me"), model="full")).asks("plan")
     book.told(Answer("answered", "A plan.", news=(heard("ana", "about slugs, I mean"),)))
     assert "ana: about slugs, I mean" in book.asks("critique").prompt
+
+
+@pytest.mark.parametrize("outcome", ["timed_out", "failed", "malformed", "refused"])
+def test_a_plan_that_broke_off_is_a_thought(outcome: AnswerOutcome) -> None:
+    """What had come of its plan or its critique is never said; of its words, it is."""
+    book = Playbook(MIND, shown(heard("ana", "@maya?"), model="full"))
+    plan = book.asks("plan").told(Answer(outcome, "Tell her that")).plans()
+    assert [type(act) for act in plan.acts] == [StaySilent]
+    book = Playbook(MIND, shown(heard("ana", "@maya?"), model="full")).answered("A plan.")
+    plan = book.asks("critique").told(Answer(outcome, "Too lo")).plans()
+    assert [type(act) for act in plan.acts] == [StaySilent]
+    book = Playbook(MIND, shown(heard("ana", "@maya?"), model="full")).answered("A plan.")
+    plan = book.answered("Short.").asks("final").told(Answer("timed_out", "Wait unt")).plans()
+    assert plan.acts == (Say(text="Wait unt …"),)
 
 
 def test_no_plan_no_words() -> None:

@@ -13,6 +13,7 @@ from loopforge.core.perception import Line
 from loopforge.core.policy import Answer, AnswerOutcome, Message
 from loopforge.core.room import Say, StaySilent
 from loopforge.core.words import Words
+from loopforge.policies.form import schema_of
 from loopforge.policies.prompting import (
     TROUBLE,
     fill,
@@ -23,7 +24,9 @@ from loopforge.policies.prompting import (
     sentences,
     transcript,
     without_answer,
+    words_of,
 )
+from tests.playbook import heard, mine, shown
 
 PROMPTS = {"base": "You are {name}.", "base-small": "Be {name}.", "time-small": "It is {now}."}
 TAIL = Message("user", ("Now answer.",))
@@ -58,11 +61,31 @@ def test_a_prompt_only_grows_at_its_end(before: list[Line], after: list[Line]) -
 @given(texts, texts)
 def test_an_own_line_is_shown_in_the_form_it_was_given_in(text: str, narrative: str) -> None:
     """To a capable model its own lines are the JSON it answers with, whatever they hold."""
-    line = Line(kind="mine", text=Words(text), narrative=Words(narrative), mode="guardrail")
+    line = Line(
+        kind="mine", text=Words(text), narrative=Words(narrative), mode="guardrail", rule=Words("r")
+    )
     (message,) = transcript(seen(line))
-    shown = json.loads(message.text)
-    assert shown == {"mode": "guardrail", "narrative": narrative, "say": text}
+    own = json.loads(message.text)
+    assert own == {"say": text, "mode": "guardrail", "rule": "r", "narrative": narrative}
+    assert list(own) == schema_of(shown(heard("ana", "hi"), model="full"))["required"]
     assert message.role == "assistant"
+
+
+def test_two_own_lines_in_a_row_are_two_messages() -> None:
+    """Something of the room stands between them; no message ever shows two objects."""
+    lines = (mine("one"), mine("two"), heard("ana", "hi"), mine("three"))
+    messages = transcript(shown(*lines, model="full"))
+    roles = [message.role for message in messages]
+    assert roles == ["assistant", "user", "assistant", "user", "assistant"]
+    for message in messages:
+        if message.role == "assistant":
+            json.loads(message.text)
+
+
+def test_a_mind_that_is_asked_for_plain_words_sees_its_own_as_plain_words() -> None:
+    """The chain speaks without a form, so its history has none."""
+    (message,) = transcript(shown(mine("one", "why"), model="full"), spoken=True)
+    assert message.text == "one"
 
 
 def test_texts_of_the_room_stay_references() -> None:
@@ -136,9 +159,10 @@ def test_a_guardrail_needs_a_rule() -> None:
 @pytest.mark.parametrize("outcome", TROUBLE)
 def test_no_answer_is_never_dressed_up(outcome: AnswerOutcome) -> None:
     """A refusal is said in the model's own words, a cut answer with its cut; else silence."""
-    plan = without_answer(Answer(outcome, "My words"), "e1")
-    said = {"refused": "My words", "timed_out": "My words …"}.get(outcome)
-    expected = Say(text=said, reply_to="e1") if said else StaySilent(why=TROUBLE[outcome])
-    assert plan.acts == (expected,)
+    answer = Answer(outcome, "My words")
+    said = "My words" if outcome == "refused" else "My words …"
+    plan = without_answer(answer, words_of(answer), "e1")
+    assert plan.acts == (Say(text=said, reply_to="e1"),)
+    assert without_answer(answer).acts == (StaySilent(why=TROUBLE[outcome]),)
     assert plan.mode == ("guardrail" if outcome == "refused" else "context")
     assert bool(plan.rule) == (outcome == "refused")

@@ -248,3 +248,55 @@ def test_files_nobody_offered_are_passed_over() -> None:
         .asks("talk", aloud=True)
         .answered("Hello.")
     )
+
+
+ASKED = shown(heard("ana", "slugs!"), model="full", decide="yes")
+CALLED = shown(heard("ana", "@maya hi"), model="full")
+
+
+@pytest.mark.parametrize("outcome", ["timed_out", "failed", "malformed"])
+def test_what_had_come_of_its_words_is_said(outcome: AnswerOutcome) -> None:
+    """An answer that broke off is said as far as its words had come, never as the form it is in."""
+    raw = '{"say": "The kettle is", "mode": '
+    cut = Answer(outcome, raw, {"say": "The kettle is …"}, cut=True)
+    assert Playbook(MIND, CALLED).told(cut).plans().acts == (Say(text="The kettle is …"),)
+    none = Answer(outcome, '{"mode": "context", "narr', {"mode": "context"}, cut=True)
+    (act,) = Playbook(MIND, CALLED).told(none).plans().acts
+    assert isinstance(act, StaySilent)
+
+
+@pytest.mark.parametrize("outcome", ["timed_out", "failed", "malformed", "refused"])
+@pytest.mark.parametrize("model", ["small", "full"])
+def test_whom_nobody_addressed_says_it_whole_or_not_at_all(
+    outcome: AnswerOutcome, model: str
+) -> None:
+    """A mate that was only asked whether it wants to speak says nothing of what broke off."""
+    seen = shown(heard("ana", "slugs!"), model=model, decide="yes")
+    data = {"speak": True, "say": "The kettle is …"}
+    plan = Playbook(MIND, seen).told(Answer(outcome, "The kettle", data, cut=True)).plans()
+    assert [type(act) for act in plan.acts] == [StaySilent]
+
+
+def test_whom_nobody_addressed_stays_silent_in_any_form() -> None:
+    """A no, no words, and words that say that there are none are all silence."""
+    for data in (
+        {"speak": False, "say": "Well."},
+        {"speak": False},
+        {"speak": True, "say": ""},
+        {"say": "PASS"},
+        {"say": "(stays silent)"},
+        {"say": "I have nothing to add."},
+    ):
+        plan = Playbook(MIND, ASKED).told(Answer("answered", "", data)).plans()
+        assert [type(act) for act in plan.acts] == [StaySilent], data
+    plan = Playbook(MIND, ASKED).told(Answer("answered", "", {"say": "Pass the salt."})).plans()
+    assert plan.acts == (Say(text="Pass the salt."),)
+    plan = Playbook(MIND, CALLED).told(Answer("answered", "", {"say": "Nothing."})).plans()
+    assert plan.acts == (Say(text="Nothing."),)
+
+
+def test_an_answer_without_words_is_none_for_whom_was_addressed() -> None:
+    """An object that has everything but words is trouble, not silence of its own will."""
+    data = {"mode": "context", "narrative": "I greet."}
+    plan = Playbook(MIND, CALLED).told(Answer("answered", "", data)).plans()
+    assert plan.meta == {"trouble": "malformed"}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from loopforge.core.policy import Answer
-from loopforge.core.room import Entitle
+import pytest
+
+from loopforge.core.policy import Answer, AnswerOutcome
+from loopforge.core.room import Entitle, StaySilent
 from loopforge.policies.title import title
 from tests.playbook import PROMPTS, Playbook, heard, shown
 
@@ -21,6 +23,14 @@ def test_without_an_answer_there_is_no_title() -> None:
     """A model that fails leaves the room as it was named."""
     book = Playbook(title(PROMPTS), shown(heard("ana", "hm")))
     assert book.told(Answer("malformed", "??")).plans().meta == {"trouble": "malformed"}
+
+
+@pytest.mark.parametrize("outcome", ["refused", "timed_out", "malformed", "failed"])
+def test_a_title_that_is_refused_or_cut_is_never_said(outcome: AnswerOutcome) -> None:
+    """Whatever words came in its place, the scribe says no line."""
+    answer = Answer(outcome, "I cannot help with that.", {"title": "I cannot help with that."})
+    plan = Playbook(title(PROMPTS), shown(heard("ana", "hm"))).told(answer).plans()
+    assert [type(act) for act in plan.acts] == [StaySilent]
 
 
 def test_a_small_model_is_given_examples_and_the_lines() -> None:

@@ -40,7 +40,7 @@ from loopforge.core.room import (
     Titled,
     UseTool,
 )
-from loopforge.core.words import Words
+from loopforge.core.words import Words, public
 from loopforge.runtime.clock import Stamp
 
 EGRESS = "egress"
@@ -147,6 +147,7 @@ def carry_out(
                         mate=mate,
                         text=Words(text),
                         mode=plan.mode,
+                        rule=Words(plan.rule) if plan.rule else public(""),
                         narrative=Words(plan.narrative),
                         reply_to=reply_to,
                         files=tuple(map(_given, files)),

@@ -169,7 +169,16 @@ class Bot:
     ) -> Running:
         egress = Egress(secrets=self._secrets(), name=mate.name, length=self._rules.say_limit)
         granted = frozenset(perception.context.get("tools", "").split())
-        seat = Seat(stream, mate.handle, id, route_of(mate), granted, egress.feed, news)
+        seat = Seat(
+            stream,
+            mate.handle,
+            id,
+            route_of(mate),
+            granted,
+            egress.feed,
+            news,
+            longest=self._rules.say_limit,
+        )
         turn = Turn(self._ports, seat, opening)
         return Running(stream, mate, due, id, turn, policy, perception, egress)
 

@@ -212,6 +212,7 @@ class Conduct:
             max_file=self._rules.file_limit,
             lines=frozenset(state.lines),
             may_title=handle == SCRIBE,
+            may_say=handle != SCRIBE,
             recent=tuple(str(entry.text) for entry in own[-RECENT:]),
         )
 

@@ -58,7 +58,7 @@ class Page(Struct, kw_only=True, omit_defaults=True):
     def words(self) -> Iterator[Words]:
         """Every text on the page."""
         for entry in self.lines.values():
-            yield from (entry.name, entry.text, entry.narrative)
+            yield from (entry.name, entry.text, entry.rule, entry.narrative)
             for file in entry.files:
                 yield from (file.name, file.text, file.hash)
 
@@ -164,6 +164,7 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Entr
                 answers=answers,
                 turn=body.turn,
                 mode=body.mode,
+                rule=body.rule,
                 narrative=body.narrative,
                 files=body.files,
             )

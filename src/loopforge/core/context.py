@@ -43,6 +43,7 @@ class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     answers: str = ""
     turn: str = ""
     mode: str = ""
+    rule: Words = public("")
     narrative: Words = public("")
     files: tuple[File, ...] = ()
     mark: Mark | None = None
@@ -289,6 +290,7 @@ def _lines(
         at=at,
         reply_to=entry.reply_to,
         mode=entry.mode if mine else "",
+        rule=entry.rule if mine else public(""),
         narrative=entry.narrative if mine else public(""),
         kept=entry.mark == "keep",
         untrusted=entry.untrusted,

@@ -116,7 +116,8 @@ class Answered(Struct, frozen=True, tag="turn.answered", kw_only=True, omit_defa
     """What became of an Asked: the raw answer, what was parsed of it (JSON), every attempt.
 
     `first` and `took` are milliseconds to the first token and in all; `heard` are the ids of lines
-    that came in meanwhile and were given to the mind with this answer.
+    that came in meanwhile and were given to the mind with this answer. `mended` says what the
+    answer lacked of the form it was asked for; `cut`: its words broke off.
     """
 
     turn: str
@@ -131,6 +132,8 @@ class Answered(Struct, frozen=True, tag="turn.answered", kw_only=True, omit_defa
     first: int = 0
     took: int = 0
     heard: tuple[Line, ...] = ()
+    mended: tuple[str, ...] = ()
+    cut: bool = False
 
 
 class Called(Struct, frozen=True, tag="turn.called", kw_only=True, omit_defaults=True):

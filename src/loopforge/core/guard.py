@@ -47,7 +47,8 @@ class Rights(Struct, frozen=True, kw_only=True):
     `energy`: lines it may still say. `steps`: steps it may still take after this one. `tools`: what
     it was granted, by name. `max_say`: characters of a line; `max_file`: bytes of a file that goes
     with one. `lines`: ids of lines there are.
-    `recent`: what it said last, word for word.
+    `recent`: what it said last, word for word. `may_say`: it has a voice at all (the scribe of a
+    room has none).
     """
 
     energy: int
@@ -60,6 +61,7 @@ class Rights(Struct, frozen=True, kw_only=True):
     memory: bool = False
     schedule: bool = False
     may_title: bool = False
+    may_say: bool = True
     recent: tuple[str, ...] = ()
 
 
@@ -88,6 +90,12 @@ ALL = (
 
 TABLE = (
     Rule("stop", ALL, "anything after a person said stop", "A person said stop."),
+    Rule(
+        "no-voice",
+        ("say",),
+        "words of a mind that has no voice in the room: its scribe",
+        "The room itself never says a line.",
+    ),
     Rule(
         "silence",
         ("say",),
@@ -177,6 +185,7 @@ class _Step:
         self.said = {plain(text) for text in rights.recent}
         self.finds: dict[str, Callable[[Act], bool]] = {
             "stop": lambda _: rights.stopped,
+            "no-voice": lambda _: not rights.may_say,
             "silence": lambda _: self.silent,
             "empty": lambda act: not _content(act).strip(),
             "length": lambda act: len(_content(act)) > self._most(act),

@@ -94,7 +94,11 @@ class All:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of an Ask. `model` answered; `fallback` says it was not the first choice."""
+    """What became of an Ask. `model` answered; `fallback` says it was not the first choice.
+
+    `data` may be there whatever became of it: what could be read of what came. `cut`: its words
+    broke off in the middle.
+    """
 
     outcome: AnswerOutcome
     text: str = ""
@@ -102,6 +106,7 @@ class Answer:
     model: str = ""
     fallback: bool = False
     news: tuple[Line, ...] = ()
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

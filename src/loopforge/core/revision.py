@@ -38,7 +38,7 @@ def revised(event: Event, revision: Revision, text: Words | None = None) -> Even
     if revision.deleted:
         body = replace(body, text=Words(None, body.text.ref), files=())
         if isinstance(body, Said):
-            body = replace(body, narrative=public(""))
+            body = replace(body, rule=public(""), narrative=public(""))
     elif text is not None:
         body = replace(body, text=text)
     return Revised(**asdict(event) | {"body": body}, revision=revision)

@@ -310,7 +310,7 @@ class StoodDown(Struct, frozen=True, tag="room.stood_down", kw_only=True):
 
 
 class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=True):
-    """A mate said something; `mode` and `narrative` stay in its own context, never in the room.
+    """A mate said something; `mode`, `rule` and `narrative` stay its own, never in the room.
 
     `files` are texts that it wrote: they stand in the event, and no bytes are kept beside it.
     """
@@ -320,6 +320,7 @@ class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=Tru
     text: Words
     mode: str = ""
     narrative: Words = public("")
+    rule: Words = public("")
     reply_to: str = ""
     files: tuple[File, ...] = ()
 

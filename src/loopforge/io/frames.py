@@ -328,7 +328,7 @@ def shown(event: Event) -> Event | None:
         files = tuple(replace(file, text=public("")) for file in body.files)
         body = replace(body, text=_cut(body.text), files=files)
         if isinstance(body, Said):
-            body = replace(body, mode="", narrative=public(""))
+            body = replace(body, mode="", rule=public(""), narrative=public(""))
         return replace(event, hash="", body=body)
     if isinstance(body, SEEN_AS_THEY_ARE):
         words = {n: _cut(value) for n, value in asdict(body).items() if isinstance(value, Words)}

@@ -21,12 +21,13 @@ from msgspec.structs import replace
 
 from loopforge.core.context import PICTURE_TOKENS
 from loopforge.core.events import Usage
+from loopforge.core.spoken import Spoken
+from loopforge.core.thoughts import Thoughts
 from loopforge.errors import LoopforgeError
 from loopforge.models.check import complaint, parse
 from loopforge.models.faults import Fault, fault_of
 from loopforge.models.prices import cost
 from loopforge.models.spec import ModelSpec
-from loopforge.models.thoughts import Thoughts
 from loopforge.models.tokens import estimate
 from loopforge.models.tried import Tried
 from loopforge.models.wire import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse, ModelResponseStreamEvent
     from pydantic_ai.models import StreamedResponse
 
+CUT_OFF = "cut off at max_tokens"
 LONGEST_TOKEN = 48
 """Characters; a text longer than this times its `max_tokens` comes from a model that never ends."""
 
@@ -53,11 +55,16 @@ class Endless(Exception):
     """The model writes and writes."""
 
 
+class Enough(Exception):
+    """The words are longer than a line may be: nobody would hear the rest."""
+
+
 @dataclass
 class Heard:
     """What has come so far of one attempt."""
 
     began: float
+    spoken: Spoken
     text: str = ""
     first: float | None = None
     response: ModelResponse | None = None
@@ -111,7 +118,7 @@ class Provider:
             wire = await self.ready()
         except Exception as error:
             return Tried(outcome="failed", detail=f"no client could be made: {error}", lasting=True)
-        heard = Heard(began=self._clock.ticks())
+        heard = Heard(self._clock.ticks(), Spoken(question.schema, question.field))
         reading = self._tasks.spawn(self._read(wire, question, hear, heard), "model answer")
         watching = self._tasks.spawn(self._watch(heard, reading, within), "model deadline")
         try:
@@ -159,9 +166,11 @@ class Provider:
                     model_request_parameters=parameters_of(self.spec, question),
                 ) as stream,
             ):
-                await self._follow(stream, hear, heard, most)
+                await self._follow(stream, hear, heard, most, question.longest)
         except Endless as error:
             return Fault("malformed", str(error))
+        except Enough as error:
+            return Fault("answered", str(error))
         except Exception as error:
             return fault_of(error)
         return None
@@ -178,13 +187,19 @@ class Provider:
         return shown
 
     async def _follow(
-        self, stream: StreamedResponse, hear: Callable[[str], None], heard: Heard, most: int
+        self,
+        stream: StreamedResponse,
+        hear: Callable[[str], None],
+        heard: Heard,
+        most: int,
+        longest: int,
     ) -> None:
         thoughts, length = Thoughts(), 0
 
         def say(piece: str) -> None:
             if piece:
                 heard.text += piece
+                heard.spoken.feed(piece)
                 hear(piece)
 
         try:
@@ -195,6 +210,8 @@ class Provider:
                 piece = _text_of(event)
                 say(thoughts.feed(piece))
                 length += len(piece)
+                if 0 < longest < heard.spoken.length:
+                    raise Enough(f"cut off: more than {longest} characters to be said")
                 if length > most:
                     raise Endless(f"more than {most} characters came, and no end")
             say(thoughts.rest())
@@ -208,9 +225,11 @@ class Provider:
     ) -> Tried:
         now = self._clock.ticks()
         data: dict[str, Any] | None = None
+        early = fault is not None
         if fault is None:
             fault, data = self._judge(question, heard, exact=exact)
         text = heard.text or (_refusal(heard) if fault.outcome == "refused" else "")
+        shown = question.aloud and bool(heard.spoken.words)
         return Tried(
             outcome=fault.outcome,
             text=text,
@@ -219,12 +238,14 @@ class Provider:
             first=_milliseconds(heard.first or now, heard.began),
             took=_milliseconds(now, heard.began),
             detail=fault.detail,
-            again=fault.again and not heard.text,
+            again=fault.again,
             wait=fault.wait,
             lasting=fault.lasting,
             ours=fault.ours,
             cause=fault.cause,
             formless=fault.formless,
+            cut=early or fault.outcome == "failed" or fault.detail == CUT_OFF,
+            shown=shown,
         )
 
     def _judge(
@@ -242,11 +263,11 @@ class Provider:
             return Fault("failed", told, again=True, cause="cut"), None
         if question.schema is None:
             if heard.text.strip():
-                cut = "cut off at max_tokens" if finish == "length" else ""
+                cut = CUT_OFF if finish == "length" else ""
                 return Fault("answered", cut), None
             return Fault("malformed", f"no text came, the stream ended with {finish!r}"), None
         if finish == "length":
-            return Fault("malformed", "cut off at max_tokens"), None
+            return Fault("malformed", CUT_OFF), None
         try:
             data = parse(heard.text, lenient=not self.spec.structured)
         except ValueError as error:

@@ -3,7 +3,7 @@
     ask -> the tier's models in order -> a few tries at each, with waits -> the first answer
 
 Every try stands in the reply's `attempts`. Refusals and malformed answers are answers of a kind:
-they go to the policy, and nothing is tried again. Nor is anything once words were heard.
+they go to the policy, and nothing is tried again. Nor is anything once people were shown words.
 What a server of one's own has is asked of it before the first question, again as long as it does
 not tell, and anew when it does not know a model that it had.
 Knows nothing of protocols (provider.py), of how models are found (tiers.py), nor of rooms.
@@ -32,6 +32,7 @@ from loopforge.models.spec import ModelSpec
 from loopforge.models.tiers import Tiers
 from loopforge.models.tried import Tried
 from loopforge.runtime.ports import (
+    ANEW,
     Attentive,
     Clock,
     Dice,
@@ -173,6 +174,7 @@ class TieredModels:
             fallback=bool(name) and name != wanted,
             attempts=tuple(attempts),
             usage=last.usage,
+            cut=last.cut,
             first=self._since(began) - last.took + last.first,
             took=self._since(began),
         )
@@ -343,8 +345,10 @@ class TieredModels:
                 continue
             climb.at(spec.name, [one.name for one in specs[nth + 1 :]])
             name, last = spec.name, await self._turn(spec, climb)
-            if last.outcome not in ("failed", "timed_out") or last.text:
+            if last.outcome not in ("failed", "timed_out") or last.shown:
                 return name, last
+            if last.text:
+                climb.hear(ANEW)
         if specs and not name:
             spec = min(specs, key=lambda spec: self._rests.until(spec.name))
             climb.at(spec.name, [])
@@ -363,6 +367,8 @@ class TieredModels:
                 wait = self._wait(tried, tries)
                 if wait is None or self._clock.ticks() + wait >= until:
                     return self._noted(spec, tried)
+                if tried.text:
+                    climb.hear(ANEW)
                 await self._clock.sleep(wait)
         finally:
             self._rests.leave(spec.name)
@@ -401,7 +407,7 @@ class TieredModels:
     def _wait(self, tried: Tried, tries: int) -> float | None:
         """Seconds until the next try at the same model; None: there is none."""
         patience = self._patience
-        if not tried.again or tried.text or tries >= patience.tries:
+        if not tried.again or tried.shown or tries >= patience.tries:
             return None
         if tried.wait is not None:
             return tried.wait if tried.wait <= patience.longest else None

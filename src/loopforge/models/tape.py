@@ -21,7 +21,7 @@ from msgspec import Struct
 from loopforge.core.words import decode_plain, encode_plain
 from loopforge.errors import ModelError
 from loopforge.models.tokens import estimate
-from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Route
+from loopforge.runtime.ports import ANEW, ModelFacts, ModelReply, Models, Question, Route
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -46,6 +46,8 @@ def key_of(question: Question) -> str:
     built = msgspec.to_builtins(question)
     if not question.pictures:  # a tape of words alone is as old as tapes are
         del built["pictures"]
+    for how in ("field", "aloud", "longest"):  # how it is listened to is no part of the question
+        del built[how]
     return hashlib.sha256(json.dumps(built, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -64,7 +66,10 @@ class Recording:
         pieces: list[str] = []
 
         def overhear(piece: str) -> None:
-            pieces.append(piece)
+            if piece == ANEW:
+                pieces.clear()
+            else:
+                pieces.append(piece)
             hear(piece)
 
         reply = await self._models.ask(question, overhear)

@@ -14,7 +14,8 @@ from loopforge.core.trouble import Cause
 class Tried(Struct, frozen=True, kw_only=True):
     """What came of one attempt. Times in milliseconds; `detail` is for the record, not for people.
 
-    `again`, `wait`, `lasting`, `ours`, `cause` and `formless` as in Fault.
+    `again`, `wait`, `lasting`, `ours`, `cause` and `formless` as in Fault. `cut`: more would have
+    come. `shown`: people were shown words of it.
     """
 
     outcome: AnswerOutcome
@@ -30,3 +31,5 @@ class Tried(Struct, frozen=True, kw_only=True):
     ours: bool = False
     cause: Cause = ""
     formless: bool = False
+    cut: bool = False
+    shown: bool = False

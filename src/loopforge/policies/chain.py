@@ -15,9 +15,11 @@ from loopforge.policies.prompting import (
     fields_of,
     fill,
     is_small,
+    may_pass,
     plain_prompt,
     prompt,
     without_answer,
+    words_of,
 )
 from loopforge.policies.speakers import Told, instruction, row
 
@@ -37,7 +39,7 @@ def chain(prompts: Prompts) -> Policy:
             text = fill(prompts[name], fields_of(seen))
             return Message("user", (text,)) if is_small(seen) else instruction(text, seen)
 
-        base = plain_prompt(seen, prompts) if is_small(seen) else prompt(seen, prompts)
+        base = plain_prompt(seen, prompts) if is_small(seen) else prompt(seen, prompts, spoken=True)
         messages = (*base, question("plan"))
         plan = yield from ask(messages, purpose="plan", max_tokens=120)
         if plan.outcome != "answered":
@@ -58,7 +60,7 @@ def chain(prompts: Prompts) -> Policy:
         final = yield from ask(messages, aloud=True, purpose="final", max_tokens=400)
         said = final.text.strip()
         if final.outcome != "answered" or not said:
-            return without_answer(final)
+            return without_answer(final, "" if may_pass(seen) else words_of(final))
         mode, rule, narrative = yield from account(messages, said, seen, prompts)
         return AgentActionPlan(
             intent="talk",

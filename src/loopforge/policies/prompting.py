@@ -21,6 +21,8 @@ from loopforge.core.rows import NAME, PLAIN, TEXT
 from loopforge.core.words import Words
 from loopforge.policies.speakers import Lines, Told, instruction, joined, laid, row, was_said
 
+WENT_ON = "[the room: nobody spoke; you went on]"
+"""What stands between two lines in a row that are its own."""
 UNASKED = "conversation"
 """The summons of a mate that nobody addressed."""
 
@@ -83,15 +85,26 @@ def opening(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def transcript(seen: AgentPerception) -> tuple[Message, ...]:
-    """The room's lines as messages; this mate's own as the assistant's."""
+def transcript(seen: AgentPerception, *, spoken: bool = False) -> tuple[Message, ...]:
+    """The room's lines as messages; this mate's own as the assistant's, in the form asked for.
+
+    That is JSON, or with `spoken` its words alone. Between two own lines stands a word of the
+    room: joined into one message they would show a form that is none.
+    """
     small, told = is_small(seen), Told()
-    return tuple(_message(line, told.before(line), small) for line in seen.lines)
+    messages: list[Message] = []
+    for line in seen.lines:
+        message = _message(line, told.before(line), small, spoken=spoken)
+        own = message.role == "assistant"
+        if own and not small and messages and messages[-1].role == "assistant":
+            messages.append(Message("user", (WENT_ON,)))
+        messages.append(message)
+    return tuple(messages)
 
 
-def _message(line: Line, earlier: Lines, small: bool) -> Message:
+def _message(line: Line, earlier: Lines, small: bool, *, spoken: bool = False) -> Message:
     if line.kind == "mine":
-        return Message("assistant", (line.text,) if small else _as_json(line))
+        return Message("assistant", (line.text,) if small or spoken else _as_json(line))
     return row(line, earlier, small=small)
 
 
@@ -150,10 +163,12 @@ def _groups(seen: AgentPerception) -> list[Message]:
 def _as_json(line: Line) -> tuple[str | Words, ...]:
     """An own line in the form it was given in, so that the form does not drift."""
     return (
-        f'{{"mode": "{line.mode or "context"}", "narrative": ',
-        *_quoted(line.narrative),
-        ', "say": ',
+        '{"say": ',
         *_quoted(line.text),
+        f', "mode": "{line.mode or "context"}", "rule": ',
+        *_quoted(line.rule),
+        ', "narrative": ',
+        *_quoted(line.narrative),
         "}",
     )
 
@@ -165,9 +180,11 @@ def _quoted(words: Words) -> tuple[str | Words, ...]:
     return ('"', words, '"') if written == f'"{text}"' else (written,)
 
 
-def prompt(seen: AgentPerception, prompts: Prompts, *tail: Message) -> tuple[Message, ...]:
-    """Character, lines, tail."""
-    return (*opening(seen, prompts), *transcript(seen), *tail)
+def prompt(
+    seen: AgentPerception, prompts: Prompts, *tail: Message, spoken: bool = False
+) -> tuple[Message, ...]:
+    """Character, lines, tail; `spoken` as in `transcript`."""
+    return (*opening(seen, prompts), *transcript(seen, spoken=spoken), *tail)
 
 
 SENTENCE = re.compile(r"[.!?…。！？]+[\"'”’»)]*(?=\s|$)")
@@ -241,7 +258,8 @@ def account(
     small = is_small(seen)
     messages = _fresh(said, seen, prompts) if small else _added(asked, said, seen, prompts)
     schema = SMALL_ACCOUNT if small else ACCOUNT
-    answer = yield from ask(messages, schema=schema, purpose="account", max_tokens=120)
+    field = "" if small else "narrative"  # a small one is held to its form by a grammar
+    answer = yield from ask(messages, schema=schema, field=field, purpose="account", max_tokens=120)
     mode, rule, narrative = mode_of(answer.data if answer.outcome == "answered" else None)
     if not narrative:
         narrative = f"I answered; asked why, my words were {answer.outcome}."
@@ -305,13 +323,15 @@ TROUBLE = {
 }
 
 
-def without_answer(answer: Answer, to: str = "") -> AgentActionPlan:
-    """The plan when a model gave no proper answer. What it did say is said, never dressed up."""
-    why = TROUBLE.get(answer.outcome, answer.outcome)
+def words_of(answer: Answer) -> str:
+    """What had come of an answer in plain words, aloud; a sign shows that it is not all."""
     text = answer.text.strip()
-    said = text if answer.outcome in ("refused", "timed_out") else ""
-    if said and answer.outcome == "timed_out":
-        said += " …"
+    return f"{text} …" if text and answer.outcome != "refused" else text
+
+
+def without_answer(answer: Answer, said: str = "", to: str = "") -> AgentActionPlan:
+    """The plan when a model gave no proper answer. `said` is what had come of its words, if any."""
+    why = TROUBLE.get(answer.outcome, answer.outcome)
     refused = answer.outcome == "refused"
     return AgentActionPlan(
         intent="talk" if said else "listen",

@@ -1,8 +1,8 @@
 """talk: decide whether to speak, and speak.
 
-Two forms of the same mind. A capable model gives one structured answer: mode, rule, narrative,
-whether to speak, what to say, and perhaps a note to itself, a tool to use, or the wish for another
-step. A small model speaks plainly first and accounts for it in a second, short question; if nobody
+Two forms of the same mind. A capable model gives one structured answer: its words first, then mode,
+rule and narrative, and perhaps a note to itself, a tool to use, or the wish for another step. A
+small model speaks plainly first and accounts for it in a second, short question; if nobody
 addressed it, it is first asked whether it has anything to say.
 
 A chain of steps is a chain of turns: Note, UseTool and Continue are acts, and the room bounds them.
@@ -11,17 +11,18 @@ A chain of steps is a chain of turns: Note, UseTool and Continue are acts, and t
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from typing import Any
 
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import Act, AgentActionPlan
-from loopforge.core.policy import Mind, Policy, Prompts, Thinking, ask
+from loopforge.core.policy import Answer, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room import Continue, Note, Paper, Say, StaySilent, UseTool
+from loopforge.policies.form import SAY, SPEAK, instructions, may_write, schema_of
 from loopforge.policies.prompting import (
-    MODE_FIELDS,
     account,
     fields_of,
-    fill,
     fresh,
     is_small,
     last_lines,
@@ -31,6 +32,7 @@ from loopforge.policies.prompting import (
     prompt,
     sentences,
     without_answer,
+    words_of,
 )
 from loopforge.policies.speakers import instruction
 
@@ -39,18 +41,15 @@ VERSION = "talk/2"
 SHORT = 60
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
 
+NOTHING = re.compile(
+    r"[\W_]*(?:pass|silent|silence|stays? silent|false|none|null|nothing|skip|no[ _]?reply"
+    r"|(?:i have )?nothing to add)?[\W_]*",
+    re.IGNORECASE,
+)
+"""Plain words by which a model says that it says nothing."""
+
 LONG, LONG_WITH_FILES = 900, 3000
 """Tokens of a capable model's answer."""
-
-FILES: dict[str, Any] = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"name": {"type": "string"}, "text": {"type": "string"}},
-        "required": ["name", "text"],
-        "additionalProperties": False,
-    },
-}
 
 DECIDE: dict[str, Any] = {
     "type": "object",
@@ -98,7 +97,7 @@ def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
     answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT)
     said = sentences(answer.text, 2)
     if answer.outcome != "answered" or not said:
-        return without_answer(answer, _to(seen))
+        return without_answer(answer, "" if may_pass(seen) else words_of(answer), _to(seen))
     mode, rule, narrative = yield from account(messages, said, seen, prompts)
     return AgentActionPlan(
         intent="talk",
@@ -128,57 +127,38 @@ def _silent(narrative: str) -> AgentActionPlan:
 # ---------------------------------------------------------------- a capable model
 
 
-def _schema(seen: AgentPerception) -> dict[str, Any]:
-    """The answer's form; fields for tools and files are there only when some may be used."""
-    fields: dict[str, Any] = dict(MODE_FIELDS)
-    if may_pass(seen):
-        fields["speak"] = {"type": "boolean"}
-    fields["say"] = {"type": "string"}
-    if _may_write(seen):
-        fields["files"] = FILES
-    fields["note"] = {"type": "string"}
-    fields["again"] = {"type": "boolean"}
-    tools = seen.context.get("tools", "").split()
-    if tools:
-        fields["tool"] = {"type": "string", "enum": ["", *tools]}
-        fields["arguments"] = {"type": "string", "description": "the tool's arguments, as JSON"}
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-
-
-def _may_write(seen: AgentPerception) -> bool:
-    """Whether files may go with what it says."""
-    return seen.context.get("files") == "yes"
-
-
 def _structured(seen: AgentPerception, prompts: Prompts) -> Thinking:
-    tail = fill(prompts["reply"], fields_of(seen))
-    if _may_write(seen):
-        tail += "\n" + fill(prompts["reply-files"], fields_of(seen))
-    messages = prompt(seen, prompts, instruction(tail, seen))
+    messages = prompt(seen, prompts, instruction(instructions(seen, prompts), seen))
     answer = yield from ask(
         messages,
-        schema=_schema(seen),
+        schema=schema_of(seen),
         aloud=True,
-        field="say",
+        field=SAY,
         purpose="talk",
-        max_tokens=LONG_WITH_FILES if _may_write(seen) else LONG,
+        max_tokens=LONG_WITH_FILES if may_write(seen) else LONG,
     )
     if answer.outcome != "answered" or answer.data is None:
-        return without_answer(answer, _to(seen))
-    return _plan(answer.data, seen)
+        return without_answer(answer, _came(answer, seen), _to(seen))
+    plan = _plan(answer.data, seen)
+    if plan.intent == "listen" and SAY not in answer.data and answer.data.get(SPEAK, True):
+        return without_answer(replace(answer, outcome="malformed"))
+    return plan
+
+
+def _came(answer: Answer, seen: AgentPerception) -> str:
+    """What of its words had come. Whom nobody addressed says it whole or not at all."""
+    data = answer.data or {}
+    if may_pass(seen) and (answer.outcome == "refused" or answer.cut or not data.get(SPEAK, True)):
+        return ""
+    return str(data.get(SAY) or "").strip()
 
 
 def _plan(data: dict[str, Any], seen: AgentPerception) -> AgentActionPlan:
     mode, rule, narrative = mode_of(data)
     acts: list[Act] = []
-    files = _files(data.get("files")) if _may_write(seen) else ()
-    said = str(data.get("say") or "").strip() or ", ".join(file.name for file in files)
-    if said and data.get("speak", True):
+    files = _files(data.get("files")) if may_write(seen) else ()
+    said = _words(data, seen) or ", ".join(file.name for file in files)
+    if said and data.get(SPEAK, True):
         acts.append(Say(text=said, reply_to=_to(seen), files=files))
     if note := str(data.get("note") or "").strip():
         acts.append(Note(text=note))
@@ -196,6 +176,12 @@ def _plan(data: dict[str, Any], seen: AgentPerception) -> AgentActionPlan:
         narrative=narrative,
         acts=tuple(acts),
     )
+
+
+def _words(data: dict[str, Any], seen: AgentPerception) -> str:
+    """What it says. A model that knows no form stays silent in words, where it may."""
+    said = str(data.get(SAY) or "").strip()
+    return "" if may_pass(seen) and SPEAK not in data and NOTHING.fullmatch(said) else said
 
 
 def _files(written: object) -> tuple[Paper, ...]:

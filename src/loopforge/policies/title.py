@@ -37,7 +37,9 @@ def title(prompts: Prompts) -> Policy:
         else:
             asked = (Message("system", (fill(prompts["title"], fields_of(seen)),)),)
         messages = (*asked, last_lines(seen, LINES))
-        answer = yield from ask(messages, schema=SCHEMA, purpose="title", max_tokens=40)
+        answer = yield from ask(
+            messages, schema=SCHEMA, field="title", purpose="title", max_tokens=40
+        )
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer)
         name = str(answer.data.get("title") or "").strip()

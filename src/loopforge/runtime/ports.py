@@ -99,7 +99,9 @@ class Pictured(Struct, frozen=True, kw_only=True):
 class Question(Struct, frozen=True, kw_only=True):
     """One request to a language model. `messages` are (role, text) pairs.
 
-    `pictures` stand by the hash of their bytes, in the order of their messages.
+    `pictures` stand by the hash of their bytes, in the order of their messages. `field` is the one
+    that the answer is about; with `aloud` it (or without a schema, the text) is shown to people as
+    it comes, and once it has more than `longest` characters (0: any) no more is read.
     """
 
     messages: tuple[tuple[str, str], ...]
@@ -107,6 +109,9 @@ class Question(Struct, frozen=True, kw_only=True):
     max_tokens: int = 400
     route: Route = Route()
     pictures: tuple[Pictured, ...] = ()
+    field: str = ""
+    aloud: bool = False
+    longest: int = 0
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
@@ -114,6 +119,7 @@ class ModelReply(Struct, frozen=True, kw_only=True):
 
     `text` is the raw answer as far as it came. `data` is what was parsed under a schema.
     `attempts` lists every try at every model, in order. `first` and `took` are milliseconds.
+    `cut`: more would have come.
     """
 
     outcome: AnswerOutcome
@@ -125,6 +131,7 @@ class ModelReply(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     first: int = 0
     took: int = 0
+    cut: bool = False
 
 
 class Pictures(Protocol):
@@ -144,13 +151,17 @@ class Attentive(Protocol):
         ...
 
 
+ANEW = "\0anew\0"
+"""A piece of an answer that says: another one begins in the place of what came so far."""
+
+
 class Models(Protocol):
     """Language models behind tiers."""
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
-        """Ask; `hear` is given each piece of text as it comes. Cancelling the task stops it.
+        """Ask; `hear` is given each piece of text as it comes, and ANEW where it comes anew.
 
-        An empty piece is a sign of life (the model thinks). A `hear` that is Attentive is told,
+        Cancelling the task stops it. An empty piece is a sign of life (the model thinks). A `hear` that is Attentive is told,
         once, when no sign comes for a while.
         """
         ...

@@ -134,7 +134,15 @@ def _texts(body: Answered | Returned) -> tuple[str, ...]:
 
 def _answer(body: Answered) -> Answer:
     data = msgspec.json.decode(body.parsed.text) if body.parsed.text else None
-    return Answer(body.outcome, mended(str(body.text)), data, body.model, body.fallback, body.heard)  # type: ignore[arg-type]
+    return Answer(
+        body.outcome,  # type: ignore[arg-type]
+        mended(str(body.text)),
+        data,
+        body.model,
+        body.fallback,
+        body.heard,
+        body.cut,
+    )
 
 
 def _recorded_ask(body: Asked, pieces: tuple[Piece, ...]) -> str:

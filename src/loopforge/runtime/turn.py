@@ -16,16 +16,16 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, assert_never
 
 from loopforge.core.events import Answered, Asked, Body, Called, Fact, Planned, Returned
-from loopforge.core.partial import so_far
+from loopforge.core.lenient import Reading, accepted, read
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import (
     All,
     Answer,
+    AnswerOutcome,
     Ask,
     Asking,
     Call,
@@ -36,6 +36,7 @@ from loopforge.core.policy import (
 )
 from loopforge.core.words import Words, mended, public
 from loopforge.runtime.clock import Stamp
+from loopforge.runtime.drafts import Drafts
 from loopforge.runtime.ports import (
     Air,
     Draft,
@@ -83,7 +84,8 @@ class Seat:
     """Who takes this turn, and where.
 
     `safe` makes a draft fit to be shown (the egress filter: the whole raw text so far, in and
-    out). `news` gives the lines heard since it was last called. `granted` are tools by name.
+    out). `news` gives the lines heard since it was last called. `granted` are tools by name. A
+    line is at most `longest` characters long (0: any).
     """
 
     stream: str
@@ -93,6 +95,7 @@ class Seat:
     granted: frozenset[str] = frozenset()
     safe: Callable[[str], str] = str
     news: Callable[[], tuple[Line, ...]] = _no_news
+    longest: int = 0
 
 
 @dataclass
@@ -111,21 +114,6 @@ class Ended:
     effects: bool = False
     took_in: tuple[str, ...] = ()
     fallback: str = ""
-
-
-class Hearing:
-    """Hears one answer come: keeps its pieces and says that there is more, or that it is slow."""
-
-    def __init__(
-        self, raw: list[str], more: Callable[[], None], slow: Callable[[str, str], None]
-    ) -> None:
-        self._raw, self._more, self.slow = raw, more, slow
-
-    def __call__(self, piece: str) -> None:
-        """One more piece; an empty one is a sign of life and nothing else."""
-        if piece:
-            self._raw.append(piece)
-            self._more()
 
 
 class Turn:
@@ -278,28 +266,35 @@ class Turn:
 
     async def _ask(self, part: Ask, nth: int) -> Answer:
         self._take_in(part)
-        raw: list[str] = []
-        hear = Hearing(raw, partial(self._heard, part, raw), self.slow)
+        clock, tasks = self._ports.stamp.clock, self._ports.tasks
+        drafts = Drafts(part, self._draft, clock, tasks, slow=self.slow)
+        question = question_of(part, self._seat.route, self._seat.longest)
         try:
-            reply = await self._ports.models.ask(question_of(part, self._seat.route), hear)
+            reply = await self._ports.models.ask(question, drafts)
         except asyncio.CancelledError:
+            drafts.stop()
             if self._stopped:
-                text = Words("".join(raw))
-                cut = Answered(turn=self._seat.turn, nth=nth, outcome="cancelled", text=text)
-                self._facts.append(self._fact(cut))
+                text = Words("".join(drafts.raw))
+                off = Answered(turn=self._seat.turn, nth=nth, outcome="cancelled", text=text)
+                self._facts.append(self._fact(off))
             raise
+        drafts.end()
         if reply.fallback and reply.outcome not in ("failed", "timed_out"):
             self._fallback = reply.model
         self.troubles += [(one.model, one.cause) for one in reply.attempts if one.cause]
+        return self._answered(part, nth, reply)
+
+    def _answered(self, part: Ask, nth: int, reply: ModelReply) -> Answer:
+        """Put down what came of a question, and tell the mind."""
         news = self._hear_news()
-        text, data = mended(reply.text), mended(reply.data)
-        parsed = Words(as_json(data)) if data is not None else public("")
+        outcome, reading = read_of(part, reply)
+        text, data = mended(reply.text), mended(reading.data)
         body = Answered(
             turn=self._seat.turn,
             nth=nth,
-            outcome=reply.outcome,
+            outcome=outcome,
             text=Words(reply.text),
-            parsed=parsed,
+            parsed=Words(as_json(data)) if data is not None else public(""),
             model=reply.model,
             fallback=reply.fallback,
             attempts=reply.attempts,
@@ -307,9 +302,11 @@ class Turn:
             first=reply.first,
             took=reply.took,
             heard=news,
+            mended=reading.notes,
+            cut=reading.cut,
         )
         self._facts.append(self._fact(body))
-        return Answer(reply.outcome, text, data, reply.model, reply.fallback, news)
+        return Answer(outcome, text, data, reply.model, reply.fallback, news, reading.cut)
 
     async def _call(self, part: Call, nth: int, *, flying: bool) -> Result:
         began = self._ports.stamp.clock.ticks()
@@ -339,12 +336,8 @@ class Turn:
 
     # ------------------------------------------------------------ speaking and hearing
 
-    def _heard(self, part: Ask, raw: list[str]) -> None:
-        if part.aloud:
-            self._draft("".join(raw), part.field if part.schema else "")
-
-    def _draft(self, raw: str, field: str) -> None:
-        text = self._seat.safe(mended(so_far(raw, field) if field else raw))
+    def _draft(self, words: str) -> None:
+        text = self._seat.safe(words)
         if text:
             draft = Draft(turn=self._seat.turn, mate=self._seat.mate, text=text)
             self._ports.air.publish(self._seat.stream, draft)
@@ -472,13 +465,35 @@ def _failure(error: BaseException) -> str:
         return f"the policy failed: {type(error).__name__}"
 
 
-def question_of(part: Ask, route: Route) -> Question:
+def read_of(part: Ask, reply: ModelReply) -> tuple[AnswerOutcome, Reading]:
+    """What a model's answer says; where one field of a form matters, however it was written.
+
+    An answer that was called malformed and has what was asked for is one; the attempt keeps its
+    name.
+    """
+    if part.schema is None or not part.field:
+        return reply.outcome, Reading(data=reply.data, cut=reply.cut)
+    if reply.data is not None and reply.outcome == "answered":
+        return reply.outcome, accepted(reply.data, part.schema, part.field)
+    broken = reply.cut or reply.outcome in ("timed_out", "failed")
+    reading = read(reply.text, part.schema, part.field, cut=broken)
+    if reply.outcome not in ("answered", "malformed"):
+        return reply.outcome, reading
+    long = reply.outcome == "answered"  # it was read no further than a line may be long
+    good = reading.data is not None and (long or not reading.cut)
+    return "answered" if good else "malformed", reading
+
+
+def question_of(part: Ask, route: Route, longest: int = 0) -> Question:
     """The question as models are given it: texts, and pictures by hash. A forgotten one is gone."""
     return Question(
         messages=tuple((message.role, message.text) for message in part.messages),
         schema=part.schema,
         max_tokens=part.max_tokens,
         route=route,
+        field=part.field if part.schema is not None else "",
+        aloud=part.aloud,
+        longest=longest if part.aloud else 0,
         pictures=tuple(
             Pictured(message=nth, hash=one.hash.text, media=one.media)
             for nth, message in enumerate(part.messages)

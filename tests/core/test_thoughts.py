@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.models.thoughts import Thoughts
+from loopforge.core.thoughts import Thoughts
 
 
 def heard(pieces: list[str]) -> str:
