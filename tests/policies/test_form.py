@@ -71,7 +71,7 @@ def test_what_is_not_in_the_form_is_not_spoken_of() -> None:
     """The instructions name the fields of the form and no others."""
     seen = shown(heard("ana", "hi"), model="full", files="yes")
     assert instructions(seen, PROMPTS) == "<reply>"
-    assert Playbook(talk(PROMPTS), seen).prompt.endswith("[user] <reply>")
+    assert Playbook(talk(PROMPTS), seen).prompt.endswith("\n<reply>")
     seen = shown(heard("ana", "remember my list"), model="full", files="yes", decide="yes")
     expected = "<reply>\n<reply-pass>\n<reply-files>\n<reply-note>"
     assert instructions(seen, PROMPTS) == expected

@@ -10,14 +10,16 @@ from typing import cast
 import pytest
 
 from loopforge.core.egress import CUT, TOO_LONG
-from loopforge.core.events import TurnEnded
+from loopforge.core.events import Answered, TurnEnded
 from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import AgentActionPlan
-from loopforge.core.policy import as_policy
+from loopforge.core.policy import AnswerOutcome, as_policy
 from loopforge.core.room import Heard, Said
 from loopforge.errors import BadLine, InputError, LedgerBusy, LedgerFull, Unknown
 from loopforge.models.scripted import ScriptedAnswer
+from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living, write_mates
+from tests.rooms.test_talking import speaker
 
 
 @pytest.mark.parametrize(
@@ -220,3 +222,73 @@ async def test_a_mind_that_leaves_takes_nobody_with_it(
         assert await home.said() == ["maya"]
         ended = [e.body for e in await home.events() if isinstance(e.body, TurnEnded)]
         assert [body.outcome for body in ended] == ["failed", "done"]
+
+
+ASIDE = '"mode": "context", "rule": "", "narrative": "I weigh it."'
+
+
+@pytest.mark.parametrize(
+    ("raw", "outcome", "line"),
+    [
+        (f'{{{ASIDE}, "say": "The kettle is', "timed_out", "maya: The kettle is …"),
+        ('{"say": "The kettle is on.", "mode": "con', "timed_out", "maya: The kettle is on."),
+        ('{"say": "The kettle is', "failed", "maya: The kettle is …"),
+        ('{"say": "The kettle is', "malformed", "maya: The kettle is …"),
+        ("The kettle is on.", "malformed", "maya: The kettle is on."),
+        (
+            f"```json\n{{{ASIDE}, 'say': 'The kettle is on.'}}\n```",
+            "malformed",
+            "The kettle is on.",
+        ),
+        ('{"mode": "context", "narrative": "I weigh', "timed_out", "took too long"),
+    ],
+    ids=["late", "late account", "cut", "too long", "plain words", "fence", "late, no words"],
+)
+async def test_what_had_come_of_an_answer_is_said_and_nothing_else(
+    tmp_path: Path, raw: str, outcome: AnswerOutcome, line: str
+) -> None:
+    """Whatever became of an answer, the room reads its words: no brace, no narrative."""
+    answer = ScriptedAnswer(text=raw, outcome=outcome, pieces=9)
+    async with living(tmp_path, lambda _: answer) as home:
+        await home.says("ana", "@maya well?")
+        await home.rest()
+        lines = await home.lines()
+        assert line in lines[-1]
+        assert not any(sign in said for said in lines for sign in ("{", "narrative", "weigh"))
+        answered = next(e.body for e in await home.events() if isinstance(e.body, Answered))
+        assert str(answered.text) == raw
+        assert answered.outcome == (
+            "answered" if outcome == "malformed" and not answered.cut else outcome
+        )
+
+
+async def test_what_an_answer_lacked_stands_in_why(tmp_path: Path) -> None:
+    """Plain words from a model that knows no form are an answer, and the record tells of it."""
+    plain = ScriptedAnswer(text="The kettle is on.", outcome="malformed")
+    async with living(tmp_path, lambda _: plain) as home:
+        await home.says("ana", "@maya well?")
+        await home.rest()
+        assert (await home.lines())[-1] == "maya: The kettle is on."
+        why = await home.does("ana", "why")
+        assert "not as it was asked for: no form: plain words; missing: mode, rule" in why
+        assert (await home.app.ledger.verify()).findings == ()
+
+
+@pytest.mark.parametrize("outcome", ["refused", "timed_out", "malformed"])
+async def test_the_scribe_of_a_room_never_says_a_line(
+    tmp_path: Path, outcome: AnswerOutcome
+) -> None:
+    """A title that is refused or cut is no line of anybody."""
+
+    def script(question: Question) -> ScriptedAnswer:
+        if speaker(question) == "the room":
+            return ScriptedAnswer(text="I cannot help with that request.", outcome=outcome)
+        return ScriptedAnswer(text="Well.")
+
+    async with living(tmp_path, script) as home:
+        for text in ("slugs ate my beans", "again this night", "what helps against slugs?"):
+            await home.says("ana", f"@maya {text}")
+            await home.rest()
+        assert any(speaker(question) == "the room" for question in home.models.asked)
+        assert set(await home.said()) == {"maya"}
+        assert not any("cannot help" in line for line in await home.lines())

@@ -142,6 +142,7 @@ def _request(exchange: Exchange, view: Veil) -> Asking | Calling:
         fallback=answered.fallback,
         text=view.words(answered.text),
         parsed=view.words(answered.parsed),
+        mended=answered.mended,
         attempts=tuple(
             Try(
                 model=one.model,

@@ -129,7 +129,8 @@ class Try(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Asking(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="asked", tag_field="kind"):
     """A question to a language model and its answer; `outcome` "" while there is none.
 
-    `text` is the raw answer, `parsed` what was read out of it. `first` and `took`: milliseconds to
+    `text` is the raw answer, `parsed` what was read out of it, `mended` what it
+    lacked of the form. `first` and `took`: milliseconds to
     the first token and in all. `heard`: lines that came in meanwhile.
     """
 
@@ -145,6 +146,7 @@ class Asking(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="asked",
     fallback: bool = False
     text: str = ""
     parsed: str = ""
+    mended: tuple[str, ...] = ()
     attempts: tuple[Try, ...] = ()
     read: int = 0
     cached: int = 0

@@ -151,6 +151,8 @@ def _asking(one: Asking) -> list[str]:
     lines.append(f"  {one.text}")
     if one.parsed:
         lines.append(f"  parsed: {one.parsed}")
+    if one.mended:
+        lines.append(f"  not as it was asked for: {'; '.join(one.mended)}")
     if len(one.attempts) > 1 or one.fallback:
         for tried in one.attempts:
             detail = _because(tried.detail)

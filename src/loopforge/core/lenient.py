@@ -146,8 +146,8 @@ def _made(
         notes.append(UNDONE)
     if missing:
         notes.append(f"missing: {', '.join(missing)}")
-    if extra := sorted(set(given) - set(schema.get("properties", {}))):
-        notes.append(f"left out: {', '.join(extra)[:200]}")
+    if extra := len(set(given) - set(schema.get("properties", {}))):  # their names may tell things
+        notes.append(f"left out: {extra} more field{'s' * (extra > 1)}")
     return Reading(data=data or None, cut=undone, notes=tuple(notes))
 
 

@@ -68,9 +68,8 @@ class Drafts:
 
     def _look(self) -> None:
         words = mended(self._spoken.words)
-        self._last = self._clock.ticks()
         if words and words != self._shown:
-            self._shown = words
+            self._shown, self._last = words, self._clock.ticks()
             self._show(words)
 
     def stop(self) -> None:

@@ -161,8 +161,8 @@ class Models(Protocol):
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
         """Ask; `hear` is given each piece of text as it comes, and ANEW where it comes anew.
 
-        Cancelling the task stops it. An empty piece is a sign of life (the model thinks). A `hear` that is Attentive is told,
-        once, when no sign comes for a while.
+        Cancelling the task stops it. An empty piece is a sign of life (the model thinks). A `hear`
+        that is Attentive is told, once, when no sign comes for a while.
         """
         ...
 
