@@ -13,7 +13,7 @@ from typing import NamedTuple
 _NUMBERED = re.compile(rb"id: (\d+)\nevent: (line|change)\n")
 _LENGTH = re.compile(rb"^content-length: (\d+)\r$", re.MULTILINE | re.IGNORECASE)
 _LAST = re.compile(rb"^connection: close\r$", re.MULTILINE | re.IGNORECASE)
-_TOKEN = re.compile(rb"^set-cookie: csrftoken=([^;]+)", re.MULTILINE | re.IGNORECASE)
+_TOKEN = re.compile(rb'name="csrf-token" content="(\w+)"')
 _BOUND = "loopforge-bench"
 PATIENCE = 600
 """Seconds after which a line that does not come is given up."""
@@ -132,9 +132,7 @@ class Browser:
         return await self._ask(head.encode() + body)
 
     def _headers(self) -> str:
-        cookies = f"loopforge={self.session}"
-        cookies += f"; csrftoken={self._csrf}" if self._csrf else ""
-        return f"host: 127.0.0.1:{self._port}\r\ncookie: {cookies}\r\n"
+        return f"host: 127.0.0.1:{self._port}\r\ncookie: loopforge={self.session}\r\n"
 
     async def _ask(self, request: bytes) -> bytes:
         async with self._one:
@@ -156,10 +154,10 @@ class Browser:
             self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
         self._writer.write(request)
         head = await self._reader.readuntil(b"\r\n\r\n")
-        if found := _TOKEN.search(head):
-            self._csrf = found[1].decode()
         length = _LENGTH.search(head)
         body = await self._reader.readexactly(int(length[1])) if length else b""
+        if found := _TOKEN.search(body):
+            self._csrf = found[1].decode()
         if _LAST.search(head):
             self.close()
         return head, body

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.async_api import Locator, expect
@@ -19,6 +20,7 @@ from tests.rooms.conftest import living
 from tests.web.conftest import Town, town
 
 pytestmark = pytest.mark.browser
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 )
@@ -280,3 +282,66 @@ async def test_how_a_room_works_is_set_in_the_page(site: Town, crowd: Crowd) -> 
     await ana.clicks("Begin a new one")
     await ben.says("a fresh start")
     await expect(ben.page.locator("#lines")).to_contain_text("A new conversation.")
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+async def test_the_mark_of_what_is_new_stands_where_it_begins(
+    site: Town, crowd: Crowd, width: int
+) -> None:
+    """Who comes back sees it in the log, in full, right above the first line they have not read."""
+    ana = await owner_of(site, crowd, viewport={"width": width, "height": 800})
+    room = await ana.makes_room("Tea")
+    ben = await guest_of(room, ana, crowd)
+    await ana.says("before")
+    await ben.sees("before")
+    await expect_read(site, room, ben, "before")
+    await ben.page.goto("about:blank")
+    for text in ("after", "long after"):
+        await ana.says(text)
+        await ana.sees(text)
+    await ben.opens(f"/rooms/{room}")
+    mark = ben.page.get_by_text("New since you were here")
+    await expect(mark).to_be_visible()
+    log, box = await ben.page.locator("#log").bounding_box(), await mark.bounding_box()
+    below = await ben.line("after").bounding_box()
+    above = await ben.line("before").bounding_box()
+    assert log is not None
+    assert box is not None
+    assert below is not None
+    assert above is not None
+    assert log["x"] <= box["x"]
+    assert box["x"] + box["width"] <= log["x"] + log["width"] + 1
+    assert above["y"] + above["height"] <= box["y"]
+    assert box["y"] + box["height"] <= below["y"]
+
+
+async def test_a_table_of_ones_own_can_be_read(site: Town, crowd: Crowd) -> None:
+    """The heads of a table in one's own bubble stand out from it, light and dark, by WCAG's 4.5."""
+    ana = await owner_of(site, crowd)
+    await ana.says("| bread | butter |\n|---|---|\n| 1 | 2 |")
+    head = ana.page.locator(".mine th").first
+    await expect(head).to_be_visible()
+    for scheme in SCHEMES:
+        await ana.page.emulate_media(color_scheme=scheme)
+        inks = await head.evaluate(
+            "(cell) => [getComputedStyle(cell).color,"
+            " getComputedStyle(cell.closest('.slab')).backgroundColor]"
+        )
+        light, dark = sorted((luminance(ink) for ink in inks), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) > 4.5, inks
+
+
+def luminance(ink: str) -> float:
+    """The relative luminance of an "rgb(...)" (WCAG 2)."""
+    parts = [float(part) / 255 for part in re.findall(r"[\d.]+", ink)[:3]]
+    line = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * line[0] + 0.7152 * line[1] + 0.0722 * line[2]
+
+
+async def expect_read(site: Town, room: str, who: Person, text: str) -> None:
+    """Until the home knows that they read this line."""
+    seq = int(await who.line(text).get_attribute("data-seq") or 0)
+    account = await site.app.accounts.accounts()
+    person = next(each.person for each in account if each.name == who.name)
+    while (await site.app.accounts.reads(person)).get(f"room:{room}", 0) < seq:
+        await asyncio.sleep(0.02)

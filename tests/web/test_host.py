@@ -6,14 +6,13 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from litestar.middleware.csrf import generate_csrf_token
-
 from loopforge.core.delivery import Attempting, Failed, Queued
 from loopforge.core.room import Told
 from loopforge.core.words import Words
 from loopforge.host import KEY_FILE, connected, opened
 from loopforge.io.platforms import Manners
 from loopforge.io.tokens import Account, Tokens
+from loopforge.web.forms import DOOR, Signer
 from tests.web.conftest import Town, reachable, town
 
 
@@ -27,9 +26,8 @@ async def test_an_empty_secret_is_made_anew(tmp_path: Path) -> None:
     kept.touch(0o600)
     async with town(tmp_path) as site:
         stranger = await site.stranger()
-        forged = generate_csrf_token("")
-        stranger.http.cookies.set("csrftoken", forged)
-        headers = {"x-csrftoken": forged}
+        stranger.http.cookies.set(DOOR, "x")
+        headers = {"x-csrftoken": Signer("").token("x")}
         assert (await stranger.http.post("/sign-in", headers=headers)).status_code == 403
         found = kept.read_text("ascii")
         assert len(bytes.fromhex(found)) == 32

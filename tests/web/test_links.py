@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.cli import main
-from loopforge.web import gate
+from loopforge.web import forms
 from tests.web.conftest import Town
 
 
@@ -28,7 +28,7 @@ async def test_the_owner_comes_in_by_a_link_of_the_machine(
     stranger = await site.stranger()
     answer = await stranger.post(link.removeprefix(site.address), {"name": "olu"})
     assert answer.status_code == 200
-    assert gate.COOKIE in stranger.http.cookies
+    assert forms.COOKIE in stranger.http.cookies
     assert (await stranger.get(link)).status_code == 404
 
 

@@ -261,11 +261,11 @@ async def test_laid_aside_and_brought_back(site: Town) -> None:
     owner = await site.owner()
     before = file_of(site, "zuzu.md").read_text()
     answer = await owner.post("/mates/zuzu/retire")
-    assert "laid aside" in answer.text
+    assert "archived" in answer.text
     assert not file_of(site, "zuzu.md").exists()
     assert (site.path / "mates" / "retired" / "zuzu.md").read_text() == before
     assert "zuzu" not in site.app.roster.mates()
-    assert "laid aside by olu" in words(await owner.get("/mates/zuzu/history"))
+    assert "archived by olu" in words(await owner.get("/mates/zuzu/history"))
     await owner.post("/mates/retired", {"file": "zuzu.md"})
     assert file_of(site, "zuzu.md").read_text() == before
     assert (await owner.post("/mates/retired", {"file": "../loopforge.toml"})).status_code == 404

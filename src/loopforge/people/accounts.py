@@ -62,14 +62,15 @@ class Accounts:
         """Whether this token would let the owner in."""
         return await self._links.waits(token)
 
-    async def enter(self, token: str, name: str, agent: str) -> tuple[Visitor, str]:
+    async def enter(self, token: str, name: str, agent: str, seal: str = "") -> tuple[Visitor, str]:
         """Let the owner in by the one-time token, and spend it; with the session's token.
 
         Who comes first becomes the owner: the person called `name` in this machine's terminal.
-        Later the name is no matter. `agent` is what the browser calls itself. Raises NotLetIn, or
-        BadAccount for the name; then the link stays good.
+        Later the name is no matter. `agent` is what the browser calls itself, `seal` stands at the
+        end of the session's token, after a dot. Raises NotLetIn, or BadAccount for the name; then
+        the link stays good.
         """
-        return await self._links.enter(token, name, agent)
+        return await self._links.enter(token, name, agent, seal)
 
     # ------------------------------------------------------------ invites
 
@@ -84,13 +85,13 @@ class Accounts:
         return await self._links.invited(token)
 
     async def take(
-        self, token: str, name: str, password: str, agent: str
+        self, token: str, name: str, password: str, agent: str, seal: str = ""
     ) -> tuple[Visitor, str, Invite]:
         """Open an account by an invite, and sign in; with the session's token.
 
         Raises NotLetIn, or BadAccount for the name or the password; then the invite stays open.
         """
-        return await self._links.take(token, name, password, agent)
+        return await self._links.take(token, name, password, agent, seal)
 
     async def take_as(self, token: str, visitor: Visitor) -> Invite:
         """Take an invite into a room for somebody who is signed in. Raises NotLetIn, InputError."""
@@ -117,18 +118,25 @@ class Accounts:
         """Whose password this token would set; "" if nobody's."""
         return await self._links.renewing(token)
 
-    async def renew(self, token: str, password: str, agent: str) -> tuple[Visitor, str]:
+    async def renew(
+        self, token: str, password: str, agent: str, seal: str = ""
+    ) -> tuple[Visitor, str]:
         """Set a new password by the token, spend it, and sign in; every other session ends.
 
         Raises NotLetIn, or BadAccount for the password; then the token stays good.
         """
-        return await self._links.renew(token, password, agent)
+        return await self._links.renew(token, password, agent, seal)
 
     # ------------------------------------------------------------ signing in
 
-    async def sign_in(self, name: str, password: str, agent: str) -> tuple[Visitor, str]:
-        """Sign in by name and password; with the session's token. Raises NotLetIn."""
-        return await self._signing.sign_in(name, password, agent)
+    async def sign_in(
+        self, name: str, password: str, agent: str, seal: str = "", by: str = ""
+    ) -> tuple[Visitor, str]:
+        """Sign in by name and password; with the session's token. Raises NotLetIn.
+
+        Wrong tries are counted by name and by who tries: `by` names a device or an address.
+        """
+        return await self._signing.sign_in(name, password, agent, seal, by)
 
     async def visitor(self, token: str) -> Visitor | None:
         """Who comes with this session's token; None if nobody does, or not any more."""

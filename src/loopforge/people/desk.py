@@ -134,9 +134,12 @@ class Desk:
 
     # ------------------------------------------------------------ beginning
 
-    def start(self, person: str, agent: str, how: Literal["link", "invite", "password"]) -> Start:
+    def start(
+        self, person: str, agent: str, how: Literal["link", "invite", "password"], seal: str
+    ) -> Start:
         """A session that begins once its fact and its row are written."""
         id, token, now = "s" + self._id(), self._token(), self.now
+        token = f"{token}.{seal}" if seal else token
         row = SessionRow(id, digest(token), person, browser(agent), now, now)
         return Start(id, token, SignedIn(person=person, session=id, how=how), begun(row))
 

@@ -77,13 +77,13 @@ class Links:
         link = await self._desk.vault.link(digest(token), OWNER)
         return link is not None and self._desk.now < link.until
 
-    async def enter(self, token: str, name: str, agent: str) -> tuple[Visitor, str]:
+    async def enter(self, token: str, name: str, agent: str, seal: str) -> tuple[Visitor, str]:
         """See `Accounts.enter`."""
         desk = self._desk
         await self._waiting(token)
         await desk.refresh()
         person = desk.book.owner() or await self._owner(name)
-        start = desk.start(person, agent, "link")
+        start = desk.start(person, agent, "link", seal)
 
         async def decide() -> Decision:
             await self._waiting(token)
@@ -136,7 +136,7 @@ class Links:
         return card if card.state == "open" else None
 
     async def take(
-        self, token: str, name: str, password: str, agent: str
+        self, token: str, name: str, password: str, agent: str, seal: str
     ) -> tuple[Visitor, str, Invite]:
         """See `Accounts.take`."""
         desk = self._desk
@@ -145,7 +145,7 @@ class Links:
         fitting(password, name)
         hash = await desk.passwords.hash(password)
         person = (await self._people.meet("web", name)).id
-        start = desk.start(person, agent, "invite")
+        start = desk.start(person, agent, "invite", seal)
 
         async def decide() -> Decision:
             await self._valid(token)
@@ -212,13 +212,13 @@ class Links:
         await self._desk.refresh()
         return link.invite if self._desk.book.account(link.invite) else ""
 
-    async def renew(self, token: str, password: str, agent: str) -> tuple[Visitor, str]:
+    async def renew(self, token: str, password: str, agent: str, seal: str) -> tuple[Visitor, str]:
         """See `Accounts.renew`."""
         desk = self._desk
         person = await self._renewed(token)
         fitting(password, desk.book.name(person))
         hash = await desk.passwords.hash(password)
-        start = desk.start(person, agent, "password")
+        start = desk.start(person, agent, "password", seal)
 
         async def decide() -> Decision:
             await self._renewed(token)

@@ -30,19 +30,22 @@ class Signing:
     def __init__(self, desk: Desk, clock: Clock) -> None:
         self._desk, self._guesses = desk, Guesses(clock)
 
-    async def sign_in(self, name: str, password: str, agent: str) -> tuple[Visitor, str]:
+    async def sign_in(
+        self, name: str, password: str, agent: str, seal: str, by: str
+    ) -> tuple[Visitor, str]:
         """See `Accounts.sign_in`."""
-        desk, key = self._desk, folded(name[:200])
+        desk, wanted = self._desk, folded(name[:200])
+        key = f"{wanted}\n{by}"
         self._guesses.begin(key)
         await desk.refresh()
-        person = desk.book.holder(key)
+        person = desk.book.holder(wanted)
         kept = await desk.vault.password(person)
         right = await desk.passwords.fits(kept, password)
         if not right or desk.book.account(person) is None:
             raise NotLetIn(WRONG)
         self._guesses.right(key)
         kept = await self._renewed(person, kept, password)
-        start = desk.start(person, agent, "password")
+        start = desk.start(person, agent, "password", seal)
 
         async def decide() -> Decision:
             if desk.book.account(person) is None:

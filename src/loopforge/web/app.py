@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from litestar import Litestar, Response, Router, get
-from litestar.config.csrf import CSRFConfig
 from litestar.datastructures import CacheControlHeader, State
 from litestar.enums import MediaType
 from litestar.exceptions import HTTPException
@@ -44,8 +43,10 @@ from loopforge.web import (
     tail,
     why,
 )
-from loopforge.web.gate import COOKIE, DEPENDENCIES, Entrance, NotSignedIn, Tokens, visitor_of
+from loopforge.web.forms import COOKIE, KeyLost, Signer, Tokens
+from loopforge.web.gate import DEPENDENCIES, Entrance, NotSignedIn, visitor_of
 from loopforge.web.look import environment, look_css
+from loopforge.web.notes import Notes
 from loopforge.web.pace import Paces, TooFast
 from loopforge.web.site import Asked, Site, page
 
@@ -130,7 +131,8 @@ def make_app(site: Site, secret: str, hosts: frozenset[str]) -> Litestar:
 def _assembled(
     site: Site, secret: str, at_home: Any, throttle: RateLimitConfig, static: Any
 ) -> Litestar:
-    tokens = CSRFConfig(secret=secret, cookie_secure=site.secure)
+    signer = Signer(secret)
+    tokens = DefineMiddleware(Tokens, signer=signer, address=site.address)
     return Litestar(
         route_handlers=[
             look,
@@ -152,7 +154,7 @@ def _assembled(
         ],
         dependencies=DEPENDENCIES,
         before_request=at_home,
-        middleware=[throttle.middleware, Entrance, DefineMiddleware(Tokens, config=tokens)],
+        middleware=[throttle.middleware, Entrance, tokens],
         stores=StoreRegistry(default_factory=lambda _: MemoryStore()),
         template_config=TemplateConfig(
             instance=JinjaTemplateEngine.from_environment(environment(site))
@@ -163,7 +165,14 @@ def _assembled(
             UnicodeDecodeError: garbled,
             Exception: broken,
         },
-        state=State({"site": site, "paces": Paces(site.clock, site.upload_limit)}),
+        state=State(
+            {
+                "site": site,
+                "paces": Paces(site.clock, site.upload_limit),
+                "signer": signer,
+                "notes": Notes(),
+            }
+        ),
         request_max_body_size=FORM,
         on_shutdown=[tail.close],
         openapi_config=None,
@@ -181,6 +190,8 @@ def refused(request: Asked, error: LoopforgeError) -> Response[Any]:
     status = 404 if isinstance(error, Unknown) else 400 if isinstance(error, InputError) else 503
     if isinstance(error, TooLarge):
         status = 413
+    if isinstance(error, KeyLost):
+        status = 403
     if status == 503:
         log.warning("%s %s: %s", request.method, spoken(request.url.path), error)
     if isinstance(error, TooFast):

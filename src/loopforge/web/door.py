@@ -11,7 +11,6 @@ from typing import Any
 
 from litestar import Response, Router, get, post
 from litestar.datastructures import Cookie
-from litestar.middleware.rate_limit import RateLimitConfig
 from litestar.response import Redirect, Template
 from msgspec.structs import replace
 
@@ -19,12 +18,11 @@ from loopforge.core.mate import RESERVED
 from loopforge.errors import BadAccount, InputError, Unknown
 from loopforge.people.accounts import Invite, Visitor
 from loopforge.people.names import folded
-from loopforge.web.gate import COOKIE, visitor_of
+from loopforge.web.forms import COOKIE, DEVICE, YEAR, Signer, seal_of
+from loopforge.web.gate import visitor_of
 from loopforge.web.site import Asked, Fields, Site, page
 
 MONTH = 30 * 24 * 3600
-PER_MINUTE = 20
-"""Tries to come in, from one address; a page that is only looked at is not counted."""
 SHORT = 20_000
 """Bytes of a form at the door: a name and a password."""
 
@@ -34,18 +32,23 @@ def agent_of(request: Asked) -> str:
     return request.headers.get("user-agent", "a browser")[:200]
 
 
-def let_in(site: Site, token: str, to: str) -> Redirect:
-    """On to a page, with the session's cookie."""
-    cookie = Cookie(
-        key=COOKIE,
-        value=token,
-        path="/",
-        httponly=True,
-        samesite="lax",
-        secure=site.secure,
-        max_age=MONTH,
-    )
-    return Redirect(to, status_code=303, cookies=[cookie])
+def let_in(request: Asked, site: Site, visitor: Visitor, token: str, to: str) -> Redirect:
+    """On to a page, with the session's cookie, and one that knows the device from now on."""
+    signer: Signer = request.app.state["signer"]
+    kept = ((COOKIE, token, MONTH), (DEVICE, signer.device(visitor.name), YEAR))
+    cookies = [
+        Cookie(
+            key=name,
+            value=value,
+            path="/",
+            httponly=True,
+            samesite="lax",
+            secure=site.secure,
+            max_age=age,
+        )
+        for name, value, age in kept
+    ]
+    return Redirect(to, status_code=303, cookies=cookies)
 
 
 def name_of(site: Site, person: str) -> str:
@@ -95,7 +98,9 @@ async def enter(request: Asked, site: Site, token: str, data: Fields) -> Respons
     try:
         if not site.accounts.has_owner():
             unlike(site, name)
-        visitor, session = await site.accounts.enter(token, name, agent_of(request))
+        visitor, session = await site.accounts.enter(
+            token, name, agent_of(request), seal_of(request)
+        )
     except InputError as error:
         new = not site.accounts.has_owner()
         shown: dict[str, Any] = {"token": token, "new": new, "name": name, "error": str(error)}
@@ -103,8 +108,8 @@ async def enter(request: Asked, site: Site, token: str, data: Fields) -> Respons
     try:
         await site.front.come_in(site.commons, visitor.person, visitor.name)
     except Unknown:
-        return let_in(site, session, "/")  # that room was deleted
-    return let_in(site, session, f"/rooms/{site.commons}")
+        return let_in(request, site, visitor, session, "/")  # that room was deleted
+    return let_in(request, site, visitor, session, f"/rooms/{site.commons}")
 
 
 # ---------------------------------------------------------------- invites
@@ -153,8 +158,9 @@ async def join(request: Asked, site: Site, token: str, data: Fields) -> Response
             invite = await site.accounts.take_as(token, visitor)
         else:
             unlike(site, data.get("name", ""))
+            name, password = data.get("name", ""), data.get("password", "")
             visitor, session, invite = await site.accounts.take(
-                token, data.get("name", ""), data.get("password", ""), agent_of(request)
+                token, name, password, agent_of(request), seal_of(request)
             )
     except InputError as error:
         host = name_of(site, invite.by)
@@ -164,14 +170,17 @@ async def join(request: Asked, site: Site, token: str, data: Fields) -> Response
             "host": host,
             "name": data.get("name", ""),
         }
-        return page("door-join.html", visitor, status=400, title="", error=str(error), **shown)
+        shown |= {"title": await _title(site, invite), "error": str(error)}
+        return page("door-join.html", visitor, status=400, **shown)
     to = "/"
     if invite.room:
         await site.front.bring(
             invite.room, invite.by, visitor.person, visitor.name, past=invite.past
         )
         to = f"/rooms/{invite.room}"
-    return let_in(site, session, to) if session else Redirect(to, status_code=303)
+    if not session:
+        return Redirect(to, status_code=303)
+    return let_in(request, site, visitor, session, to)
 
 
 # ---------------------------------------------------------------- a lost password
@@ -193,11 +202,13 @@ async def renew(request: Asked, site: Site, token: str, data: Fields) -> Respons
     if not person:
         return page("door-spent.html", await visitor_of(request, site), status=404)
     try:
-        _, session = await site.accounts.renew(token, data.get("password", ""), agent_of(request))
+        visitor, session = await site.accounts.renew(
+            token, data.get("password", ""), agent_of(request), seal_of(request)
+        )
     except InputError as error:
         shown = {"token": token, "name": name_of(site, person), "error": str(error)}
         return page("door-renew.html", None, status=400, **shown)
-    return let_in(site, session, "/")
+    return let_in(request, site, visitor, session, "/")
 
 
 # ---------------------------------------------------------------- name and password
@@ -212,15 +223,18 @@ async def sign_in_page(request: Asked, site: Site, next: str = "/") -> Response[
 
 
 @post("/sign-in")
-async def sign_in(request: Asked, site: Site, data: Fields) -> Response[Any]:
+async def sign_in(request: Asked, site: Site, signer: Signer, data: Fields) -> Response[Any]:
     """Sign in by name and password."""
     to, name = inside(data.get("next", "/")), data.get("name", "")
+    agent, mark, by = agent_of(request), seal_of(request), signer.apart(request, name)
     try:
-        _, session = await site.accounts.sign_in(name, data.get("password", ""), agent_of(request))
+        visitor, session = await site.accounts.sign_in(
+            name, data.get("password", ""), agent, mark, by
+        )
     except InputError as error:
         shown: dict[str, Any] = {"next": to, "name": name, "owner": True, "error": str(error)}
         return page("door-sign-in.html", None, status=400, **shown)
-    return let_in(site, session, to)
+    return let_in(request, site, visitor, session, to)
 
 
 @post("/sign-out")
@@ -235,9 +249,9 @@ async def sign_out(site: Site, visitor: Visitor) -> Redirect:
 
 
 @get("/you")
-async def you(site: Site, visitor: Visitor, told: str = "") -> Template:
+async def you(site: Site, visitor: Visitor) -> Template:
     """One's sessions, password and other selves."""
-    return await your_page(site, visitor, told=told[:200])
+    return await your_page(site, visitor)
 
 
 async def your_page(site: Site, visitor: Visitor, **more: Any) -> Template:
@@ -279,13 +293,6 @@ async def password(site: Site, visitor: Visitor, data: Fields) -> Response[Any]:
     return await your_page(site, visitor, told="Your password is set. Other sessions have ended.")
 
 
-def _posts(request: Asked) -> bool:
-    return request.method == "POST"
-
-
-LIMIT = RateLimitConfig(
-    rate_limit=("minute", PER_MINUTE), check_throttle_handler=_posts, store="door"
-)
 handlers: list[Any] = [
     Router(
         "/",
@@ -299,7 +306,6 @@ handlers: list[Any] = [
             sign_in_page,
             sign_in,
         ],
-        middleware=[LIMIT.middleware],
         request_max_body_size=SHORT,
     ),
     sign_out,

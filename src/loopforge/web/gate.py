@@ -8,8 +8,8 @@
 Handlers name what they need as a parameter, and Litestar brings it; a handler that names none of
 the last three is public, and a test counts those.
 
-Two things stand before the handlers: `Entrance` turns strangers away before a byte of their form
-is read, and `Tokens` refuses forms that come from other sites.
+`Entrance` stands before the handlers: it turns strangers away before a byte of their form is read.
+Then come the tokens of forms (forms.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.enums import ScopeType
-from litestar.middleware.csrf import CSRFMiddleware
 from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
@@ -26,10 +25,10 @@ from loopforge.chat.members import Sight
 from loopforge.chat.scene import Scene
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts import Visitor
+from loopforge.web.forms import COOKIE, Signer
 from loopforge.web.pace import Paces
 from loopforge.web.site import Asked, Site
 
-COOKIE = "loopforge"
 DOORS = ("/sign-in", "/enter/", "/join/", "/renew/")
 """Where strangers may send forms to: a name and a password, which are short."""
 
@@ -68,6 +67,12 @@ async def provide_paces(state: State) -> Paces:
     """How much each person may do in a while."""
     paces: Paces = state["paces"]
     return paces
+
+
+async def provide_signer(state: State) -> Signer:
+    """What is signed with the home's secret."""
+    signer: Signer = state["signer"]
+    return signer
 
 
 async def visitor_of(request: Asked, site: Site) -> Visitor | None:
@@ -119,17 +124,10 @@ class Entrance:
         await self._app(scope, receive, send)
 
 
-class Tokens(CSRFMiddleware):
-    """The tokens of forms; one that is no text, or no plain one, is simply a wrong one."""
-
-    def _decode_csrf_token(self, token: object) -> str | None:
-        plain = isinstance(token, str) and token.isascii()
-        return super()._decode_csrf_token(str(token)) if plain else None
-
-
 DEPENDENCIES = {
     "site": Provide(provide_site),
     "paces": Provide(provide_paces),
+    "signer": Provide(provide_signer),
     "visitor": Provide(provide_visitor),
     "owner": Provide(provide_owner),
     "place": Provide(provide_place),

@@ -26,7 +26,7 @@ HEADERS = {
 }
 LINKS = ("/enter/", "/join/", "/renew/", "/sign-in")
 """Where an address may hold a one-time link, which no other page is to be told of."""
-UNTOLD = (b"referrer-policy", b"no-referrer")
+UNTOLD = (b"referrer-policy", b"strict-origin")  # with "no-referrer" forms would not say whence
 RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 

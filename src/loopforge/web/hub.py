@@ -289,11 +289,6 @@ class Hub:
         if channel := self._channels.get(room):
             channel.give(message("typing", {"person": person, "name": name}))
 
-    def open_pages(self, session: str) -> int:
-        """How many streams of this session are open."""
-        channels = self._channels.values()
-        return sum(one.session == session for each in channels for one in each.listeners)
-
     def here(self, room: str) -> frozenset[str]:
         """The people whose pages are open on this room."""
         channel = self._channels.get(room)

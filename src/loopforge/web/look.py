@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -18,6 +19,7 @@ from loopforge.web.faces import face_svg, initials_svg
 from loopforge.web.hub import Hub, Renderer
 from loopforge.web.lines import Lines, names_of
 from loopforge.web.markdown import render
+from loopforge.web.port import is_loopback
 from loopforge.web.site import Site
 
 _COLOUR = re.compile("#[0-9a-fA-F]{6}")
@@ -93,10 +95,30 @@ def environment(site: Site | None = None, zone: ZoneInfo | None = None) -> Envir
         markdown=render,
         notice=site.notice if site else "",
         boot=site.boot if site else "",
+        reach=reach_of(site.address) if site else "",
+        here_alone=alone(site.address) if site else False,
         zone=zone.key,
     )
     made.filters["local"] = local
     return made
+
+
+def alone(address: str) -> bool:
+    """Whether only this machine's own browsers reach this address."""
+    host = urlsplit(address).hostname or ""
+    return is_loopback(host) or host.endswith(".localhost")
+
+
+def reach_of(address: str) -> str:
+    """Who can open a link that begins with this address, in a sentence or two."""
+    if alone(address):
+        return (
+            "Only a browser on this very machine can open it. For others, let the home be reached: "
+            'set web_host = "0.0.0.0" in loopforge.toml for your own network, or web_address for '
+            "one with https (docs/web.md, “On the network”), start again, and make a new link."
+        )
+    shown = urlsplit(address).netloc
+    return f"Whoever can reach {shown} can open it, so hand it to the one person alone."
 
 
 class Looks:

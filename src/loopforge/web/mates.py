@@ -39,7 +39,7 @@ TOLD = {
     "same": "Nothing was different, so nothing was saved.",
     "new": "It is here. Try it out, or bring it into a room.",
     "back": "Back it is, as a new version.",
-    "shelved": "It is laid aside; its file lies in mates/retired and nothing of it is lost.",
+    "shelved": "It is archived; its file lies in mates/retired and nothing of it is lost.",
     "returned": "It is back among the others.",
 }
 

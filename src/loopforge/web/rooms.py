@@ -24,6 +24,7 @@ from loopforge.core.room import File, Heard, Said
 from loopforge.errors import BadLine, InputError, Unknown
 from loopforge.people.accounts import Visitor
 from loopforge.web.gate import Place, provide_visitor
+from loopforge.web.notes import Notes
 from loopforge.web.pace import Paces
 from loopforge.web.site import Asked, Fields, Site, page
 
@@ -284,9 +285,12 @@ async def typing(site: Site, place: Place) -> Response[None]:
 
 
 @get("/rooms/{room:str}/settings")
-async def settings(site: Site, place: Place, told: Words = "") -> Template:
-    """Who is here, and how each mate is called."""
-    return await _settings(site, place, told)
+async def settings(
+    request: Asked, site: Site, place: Place, told: Annotated[str, Parameter(max_length=40)] = ""
+) -> Template:
+    """Who is here, and how each mate is called; `told` names what a change was answered."""
+    notes: Notes = request.app.state["notes"]
+    return await _settings(site, place, notes.read(place.visitor.person, told))
 
 
 async def _settings(site: Site, place: Place, told: str) -> Template:
@@ -357,10 +361,9 @@ async def change(
         return Response({"told": told}, media_type=MediaType.JSON, status_code=200)
     if act in ASKS and (act not in ACTS or not argument):
         return await _settings(site, place, told)
-    from urllib.parse import urlencode
-
-    query = urlencode({"told": told})
-    return Redirect(f"/rooms/{place.room}/settings?{query}", status_code=303)
+    notes: Notes = request.app.state["notes"]
+    code = notes.keep(place.visitor.person, told)
+    return Redirect(f"/rooms/{place.room}/settings?told={code}", status_code=303)
 
 
 PARTLY = (

@@ -7,12 +7,14 @@ that is new names the last one on it (`after`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Annotated
 
 from litestar import get
 from litestar.params import Parameter
 from litestar.response import Stream
+from litestar.types import ASGIApp, Receive, Scope, Send
 
 from loopforge.chat.house import stream_of
 from loopforge.chat.lobby import titled_for
@@ -26,14 +28,35 @@ PATIENCE = 15.0
 """Seconds after which a sign of life goes out, so that nobody on the way takes it for dead."""
 BATCH = 200
 KEPT = b": alive\n\n"
-MOST = 100
-"""Streams of one session at once; a person has a page or two of a few rooms."""
+MOST, OF_ONE = 100, 200
+"""Streams at once of one session, and of one person; most have a page or two of a few rooms."""
 WAIT = 30.0
 RETRY = 1500
 """Milliseconds after which a browser comes again."""
 
 
-@get("/rooms/{room:str}/stream")
+class Counted:
+    """Counts the streams that are open, and refuses those beyond the number."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._open: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raises TooFast."""
+        visitor = await visitor_of(Asked(scope), scope["litestar_app"].state["site"])
+        whose = (visitor.session, visitor.person) if visitor else ()
+        for one, most in zip(whose, (MOST, OF_ONE), strict=False):
+            if self._open[one] >= most:
+                raise TooFast(f"You have {most} pages open at once. Close some of them.", WAIT)
+        self._open.update(whose)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._open -= Counter(whose)  # and those that are none any more go
+
+
+@get("/rooms/{room:str}/stream", middleware=[Counted])
 async def stream(
     request: Asked,
     site: Site,
@@ -41,8 +64,6 @@ async def stream(
     after: Annotated[int, Parameter(ge=0, le=2**53)] = 0,
 ) -> Stream:
     """The stream; ends when the room, the stay or the session does."""
-    if site.hub.open_pages(place.visitor.session) >= MOST:
-        raise TooFast(f"You have {MOST} pages open at once. Close some of them.", WAIT)
     last = request.headers.get("last-event-id", "")
     after = int(last) if last.isdecimal() and len(last) < 16 else after
     return Stream(
@@ -58,7 +79,7 @@ async def _events(request: Asked, site: Site, place: Place, after: int) -> Async
     channel = site.hub.join(place.room, listener)
     try:
         # Whatever ended between the gate and here was not told to this listener.
-        if site.hub.open_pages(listener.session) > MOST or await visitor_of(request, site) is None:
+        if await visitor_of(request, site) is None:
             return
         if await site.front.lobby.sight(place.room, listener.person) != place.sight:
             return

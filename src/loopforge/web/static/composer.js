@@ -133,7 +133,7 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
     const count = list.children.length;
     if (event.key === "ArrowDown") picked = (picked + 1) % count;
     else if (event.key === "ArrowUp") picked = (picked + count - 1) % count;
-    else if (event.key === "Escape") { closeNames(); event.preventDefault(); event.stopPropagation(); return true; }
+    else if (event.key === "Escape") { closeNames(); event.preventDefault(); return true; }
     else if ((event.key === "Enter" && !event.shiftKey) || event.key === "Tab") { put(list.children[picked]); event.preventDefault(); return true; }
     else return false;
     mark();

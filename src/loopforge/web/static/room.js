@@ -49,7 +49,7 @@ import { compose } from "./composer.js";
     $("problem").hidden = !words;
   };
 
-  /* ---------------------------------------- lines */
+  /* ---------------- lines */
 
   const dayName = (day) => {
     const [y, m, d] = day.split("-").map(Number);
@@ -78,7 +78,7 @@ import { compose } from "./composer.js";
     for (const line of [...lines.children]) {
       if (fresh && Number(line.dataset.seq) > read && line.matches(".line:not(.mine)")) {
         fresh = false;
-        if (Number(line.dataset.seq) <= opened) lines.insertBefore(make("div", "day fresh", "New since you were here"), line);
+        if (Number(line.dataset.seq) <= opened) lines.insertBefore(make("div", "day since", "New since you were here"), line);
       }
       if (line.dataset.day !== day && line.dataset.day) {
         day = line.dataset.day;
@@ -215,7 +215,7 @@ import { compose } from "./composer.js";
     arrange();
   }
 
-  /* ---------------------------------------- who is at it */
+  /* ---------------- who is at it */
 
   const thinking = new Map(), typists = new Map();
   const nameOf = (mate) => scene.querySelector(`[data-handle="${CSS.escape(mate)}"]`)?.dataset.name ?? mate;
@@ -273,7 +273,7 @@ import { compose } from "./composer.js";
     if (draft) $("signs").append(make("span", "sr", `${name} took back what they were saying. ${why ?? ""}`));
   }
 
-  /* ---------------------------------------- the stream */
+  /* ---------------- the stream */
 
   let source = null, wait = 1000, timer = 0, boot = "", alone = 0, over = false;
 
@@ -370,7 +370,7 @@ import { compose } from "./composer.js";
   addEventListener("pageshow", (event) => { if (event.persisted) connect(); });
   addEventListener("pagehide", () => source?.close());
 
-  /* ---------------------------------------- scrolling, history, unread */
+  /* ---------------- scrolling, history, unread */
 
   let stuck = true, stood = 0, fresh = 0, unread = 0, loading = false, seen = 0, told = 0;
   const toFoot = () => { log.scrollTop = log.scrollHeight; fresh = 0; };
@@ -477,7 +477,7 @@ import { compose } from "./composer.js";
   const desk = compose({ main, scene, drafts, text, saved, make, post, problem, gist, past,
     you, shown: (seq) => Boolean($(`l-${seq}`)), toFoot: () => { stuck = !past; toFoot(); } });
 
-  /* ---------------------------------------- clicks and keys */
+  /* ---------------- clicks and keys */
 
   async function act(button) {
     const line = button.closest(".line"), name = button.dataset.act;
@@ -510,14 +510,17 @@ import { compose } from "./composer.js";
     else if (on("#hide-scene")) { event.preventDefault(); aside(false); }
   });
 
-  let escaped = 0;
+  let escaped = 0, closed = 0; // twice stops all
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || event.defaultPrevented) return;
-    if (main.classList.contains("aside-open")) return aside(false);
-    if (sheet.open) return sheet.close();
-    if ($("reply-to").value) return desk.answer(null);
-    if (Date.now() - escaped < 800) halt();
-    escaped = Date.now();
+    if (event.key !== "Escape") return void (closed = 0);
+    const now = Date.now(), last = escaped;
+    escaped = 0;
+    if (event.defaultPrevented) closed = now;
+    else if (main.classList.contains("aside-open")) aside(false, closed = now);
+    else if (sheet.open) sheet.close("", closed = now);
+    else if ($("reply-to").value) desk.answer(null, closed = now);
+    else if (now - last < 800) halt();
+    else if (now - closed > 2000) escaped = now;
   });
 
   function aside(out) {
@@ -527,7 +530,7 @@ import { compose } from "./composer.js";
   }
   narrow.addEventListener("change", () => { if (main.classList.contains("aside-open")) aside(false); });
 
-  /* ---------------------------------------- the panel */
+  /* ---------------- the panel */
 
   const sheet = $("sheet"), panel = $("panel");
   const htmx = () => new Promise((done, failed) => { // only some panels need it
@@ -576,7 +579,7 @@ import { compose } from "./composer.js";
     search(event.target);
   });
 
-  /* ---------------------------------------- begin */
+  /* ---------------- begin */
 
   lines.querySelectorAll("[data-seq]").forEach(equip);
   digest(lines);

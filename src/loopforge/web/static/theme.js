@@ -1,4 +1,4 @@
-/* For every page: light or dark, form tokens for htmx, notices one has read, things to copy. */
+/* For every page: light or dark, the tokens of forms and this browser's key, notices one has read. */
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -16,7 +16,7 @@
     ? root.dataset.theme === "dark"
     : matchMedia("(prefers-color-scheme: dark)").matches;
 
-  document.addEventListener("click", async (event) => {
+  document.addEventListener("click", (event) => {
     const on = (selector) => event.target.closest(selector);
     if (on("[data-theme-switch]")) {
       root.dataset.theme = dark() ? "light" : "dark";
@@ -25,11 +25,6 @@
       const notice = on("[data-notice]");
       store("read", notice.textContent.trim());
       notice.remove();
-    } else if (on("[data-copy]")) {
-      const button = on("[data-copy]");
-      const from = document.querySelector(button.dataset.copy);
-      await navigator.clipboard.writeText(from.value ?? from.textContent.trim());
-      button.textContent = "Copied";
     }
   });
 
@@ -43,11 +38,21 @@
     });
   });
 
+  /* A key that pages of this origin alone can read; cookies go to every port of the machine. */
+  const key = () => {
+    const made = () => Array.from(crypto.getRandomValues(new Uint8Array(16)),
+      (byte) => byte.toString(16).padStart(2, "0")).join("");
+    if (!store("key")) store("key", made());
+    return store("key") ?? "";
+  };
+  const proven = (token) => [token.split(".")[0], key()].filter(Boolean).join(".");
+  document.addEventListener("submit", (event) => {
+    const field = event.target.querySelector("[name=_csrf_token]");
+    if (field) field.value = proven(field.value);
+  }, true);
+
   window.loopforge = {
-    /* What proves that a request comes from a page of this site. */
-    token() {
-      const found = document.cookie.split("; ").find((each) => each.startsWith("csrftoken="));
-      return found ? found.slice(10) : document.querySelector("[name=_csrf_token]")?.value ?? "";
-    },
+    /* What proves that a request comes from a page of this site, in the browser that came in. */
+    token: () => proven(document.querySelector("meta[name=csrf-token]").content),
   };
 })();
