@@ -117,7 +117,7 @@ class Commands(People):
         options: Mapping[str, Any] | None = None,
         *,
         settled: bool = True,
-        timeout: float = 30.0,
+        timeout: float = 120.0,
     ) -> Answer:
         """Use a slash command (`"mate show"` for a subcommand); wait for what comes back.
 
@@ -142,7 +142,7 @@ class Commands(People):
         typed: str,
         filled: Mapping[str, Any] | None = None,
         *,
-        timeout: float = 30.0,
+        timeout: float = 120.0,
     ) -> list[dict[str, Any]]:
         """Type into an option; the choices that were offered (`name`, `value`)."""
         app, parts = self.app(bot), name.split()
@@ -165,7 +165,7 @@ class Commands(People):
         *,
         place: Place | int | str | None = None,
         settled: bool = True,
-        timeout: float = 30.0,
+        timeout: float = 120.0,
     ) -> Answer:
         """Use a command of the menu over a message, or over a person (then `place` says where)."""
         app, town = self.app(bot), self.town
@@ -190,7 +190,7 @@ class Commands(People):
         *,
         values: Sequence[str] | None = None,
         settled: bool = True,
-        timeout: float = 30.0,
+        timeout: float = 120.0,
     ) -> Answer:
         """Press a button, or choose `values` in a select."""
         message = self.find(line)
@@ -210,7 +210,7 @@ class Commands(People):
         answer: Answer,
         values: Mapping[str, str],
         *,
-        timeout: float = 30.0,
+        timeout: float = 120.0,
     ) -> Answer:
         """Fill in the form that came back, by the fields' custom ids, and send it."""
         modal = answer.modal

@@ -34,8 +34,8 @@ class Remote:
             return made
 
     async def until(self, verb: str, *args: Any, holds: Callable[[Any], object]) -> Any:
-        """Read until it holds, for ten seconds at most."""
-        async with asyncio.timeout(10):
+        """Read until it holds, for two minutes at most."""
+        async with asyncio.timeout(120):
             while not holds(made := await self.do(verb, *args)):
                 await asyncio.sleep(0.01)
         return made

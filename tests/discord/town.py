@@ -338,7 +338,7 @@ class World:
             if not waiting.done():
                 waiting.set_result(None)
 
-    async def until(self, holds: Callable[[], object], timeout: float = 30.0) -> None:
+    async def until(self, holds: Callable[[], object], timeout: float = 120.0) -> None:
         """Wait until it holds; it is looked at after every deed, call and frame, and now and then.
 
         AssertionError with the last deeds if it does not within `timeout` seconds.

@@ -30,7 +30,7 @@ T = TypeVar("T")
 Perform = Callable[[str, Body], Awaitable[Any]]
 Place = Chat | Bot
 """Where something is said; a bot stands for the private chat with it."""
-PATIENCE = 30.0
+PATIENCE = 120.0
 """Seconds that `until` waits before it says that nothing came."""
 
 
