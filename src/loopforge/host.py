@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import logging
 import os
 import signal
@@ -32,6 +31,7 @@ from loopforge.errors import LoopforgeError, Unknown, Unreachable
 from loopforge.home import lock_home, make_home, open_log
 from loopforge.runtime.clock import SystemClock, SystemDice
 from loopforge.runtime.files import raise_limit
+from loopforge.runtime.loading import load
 from loopforge.runtime.tasks import Tasks
 from loopforge.settings import Settings, rows
 from loopforge.web.port import bind, is_loopback
@@ -70,7 +70,7 @@ async def hosted(
     raise_limit()
     open_log()
     with lock_home(settings.home):
-        await asyncio.to_thread(importlib.import_module, "loopforge.app")
+        await load("loopforge.app")
         from loopforge.app import open_app
         from loopforge.io.tokens import Tokens, Unsaid
 
@@ -200,7 +200,7 @@ class Pages:
         """Serve until `close`."""
         try:
             await self._app.stamp.clock.sleep(self._later)
-            await asyncio.to_thread(_import)
+            await load("loopforge.web.app", "loopforge.web.serve")
             from loopforge.runtime.files import most_open
             from loopforge.web.app import make_app
             from loopforge.web.connections import Connections, room_for
@@ -225,12 +225,6 @@ class Pages:
             await self._site.shifts.close()
             self._serving.stop()
             await self._over.wait()
-
-
-def _import() -> None:
-    """Load the web's libraries, off the loop."""
-    import loopforge.web.app
-    import loopforge.web.serve  # noqa: F401
 
 
 def address_of(settings: Settings, found: socket.socket) -> str:

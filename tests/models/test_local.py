@@ -19,6 +19,7 @@ from loopforge.errors import ModelError
 from loopforge.models.check import complaint
 from loopforge.models.counting import OWN
 from loopforge.models.local import Embedded, threads, weights
+from loopforge.models.provider import Provider
 from loopforge.models.router import SOON, TieredModels
 from loopforge.models.tiers import read_tiers
 from loopforge.runtime.clock import SeededDice, SimClock, SystemClock
@@ -162,6 +163,20 @@ async def test_preloading_and_closing_at_once() -> None:
         models.preload()
         await clock.advance(waited)
         await models.close()
+
+
+async def test_the_client_of_the_first_model_is_opened_in_advance() -> None:
+    """A moment after the start the library of a provider is loaded, before anybody asks."""
+    clock = SimClock(datetime(2026, 11, 21, tzinfo=UTC))
+    models = TieredModels(read_tiers({}, {}, {"OPENAI_API_KEY": "sk-none"}), clock, SeededDice(7))
+    models.preload()
+    voice = models._voice(models.tiers.choose(Route())[0])
+    assert isinstance(voice, Provider)
+    await clock.advance(SOON)
+    async with asyncio.timeout(120):
+        while voice._wire is None:
+            await asyncio.sleep(0.01)
+    await models.close()
 
 
 def test_what_is_not_installed_says_how() -> None:

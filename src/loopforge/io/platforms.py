@@ -12,7 +12,6 @@ Does not know how a platform works.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -32,6 +31,7 @@ from loopforge.people.linking import Linking
 from loopforge.people.pairing import Closed, Code, Pairing, Silent, Welcome
 from loopforge.people.registry import Registry
 from loopforge.runtime.delivery import Deliveries
+from loopforge.runtime.loading import load
 from loopforge.runtime.ports import Clock, Dice, Outgoing, Surface
 from loopforge.runtime.tasks import Tasks
 
@@ -300,7 +300,7 @@ class Platforms:
             failures += 1
 
     async def _be(self, platform: Platform, accounts: Sequence[Account]) -> None:
-        await asyncio.to_thread(importlib.import_module, f"loopforge.io.{platform}.surface")
+        await load(f"loopforge.io.{platform}.surface")
         surface = self._made(platform, accounts)
         self._surfaces[platform] = surface
         self._troubles.pop(platform, None)

@@ -39,6 +39,7 @@ from loopforge.models.wire import (
     settings_of,
     takes,
 )
+from loopforge.runtime.loading import loading
 from loopforge.runtime.ports import Clock, Pictures, Question
 from loopforge.runtime.tasks import Tasks
 
@@ -91,8 +92,13 @@ class Provider:
         """The client; opening it the first time takes a second or two of imports, in a thread."""
         async with self._opening:
             if self._wire is None:
-                self._wire = await asyncio.to_thread(open_wire, self.spec)
+                self._wire = await loading(open_wire, self.spec)
             return self._wire
+
+    async def prepare(self) -> None:
+        """Open the client before anybody waits for it; what is wrong with it is told when asked."""
+        with suppress(Exception):
+            await self.ready()
 
     async def attempt(
         self, question: Question, hear: Callable[[str], None], within: float | None = None

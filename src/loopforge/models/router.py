@@ -113,7 +113,7 @@ class Voice(Protocol):
 
 
 class TieredModels:
-    """The `Models` port. `close` when done; `preload` loads the embedded model in advance.
+    """The `Models` port. `close` when done; `preload` loads what is asked first in advance.
 
     `read` makes the tiers anew from what servers of one's own told. Without `pictures` no model
     sees any.
@@ -270,17 +270,17 @@ class TieredModels:
         await self.embedded.close()
 
     def preload(self) -> None:
-        """Load the embedded model in a moment, if the first tier would ask it.
+        """Load in a moment what the first tier would ask: the embedded model, or a client.
 
         Not at once: loading holds up the whole process for half a second or more, and a person who
         comes in now should find the room drawn first. A question that comes sooner loads it.
         """
         for spec in self.tiers.choose(Route())[:1]:
             voice = self._voice(spec)
-            if isinstance(voice, Local):
+            if isinstance(voice, Local | Provider):
                 self._tasks.spawn(self._prepare(voice), "preload")
 
-    async def _prepare(self, voice: Local) -> None:
+    async def _prepare(self, voice: Local | Provider) -> None:
         await self._clock.sleep(SOON)
         await voice.prepare()
 
