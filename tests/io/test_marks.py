@@ -43,9 +43,12 @@ async def test_a_line_that_called_is_marked(summons: str) -> None:
     board = Board()
     marks = Marks(board)
     marks.began(HERE, "t1", "maya", "line", summons)
-    marks.answered("t1")
+    marks.said("t1", "answer")
+    marks.queued("d1", "answer", HERE[1])
     marks.ended("t1", failed=False)
     marks.troubled("t1")
+    assert await settled(board, 1) == [("line", "seen", "")]
+    marks.delivered("d1", arrived=True)
     assert await settled(board, 2) == [("line", "seen", ""), ("line", "answered", "seen")]
     await marks.close()
     assert board.refused == 2
@@ -57,7 +60,9 @@ async def test_a_line_that_called_nobody_bears_no_mark(summons: str) -> None:
     board = Board()
     marks = Marks(board)
     marks.began(HERE, "t1", "maya", "other", summons)
-    marks.answered("t1")
+    marks.said("t1", "answer")
+    marks.queued("d1", "answer", HERE[1])
+    marks.delivered("d1", arrived=True)
     marks.began(HERE, "t2", "maya", "line", "name")
     assert await settled(board, 1) == [("line", "seen", "")]
     await marks.close()
@@ -76,3 +81,20 @@ async def test_what_becomes_of_a_turn_that_said_nothing(failed: bool) -> None:
     )
     assert await settled(board, 1 + len(after)) == [("line", "seen", ""), *after]
     await marks.close()
+
+
+async def test_what_did_not_arrive_is_no_answer() -> None:
+    """An answer that was refused marks its line as failed, whatever else of it arrives."""
+    board = Board()
+    marks = Marks(board)
+    marks.began(HERE, "t1", "maya", "line", "name")
+    marks.said("t1", "answer")
+    marks.queued("d1", "answer", HERE[1])
+    marks.queued("d2", "answer", HERE[1])
+    assert await settled(board, 1) == [("line", "seen", "")]
+    marks.delivered("d1", arrived=False)
+    assert await settled(board, 2) == [("line", "seen", ""), ("line", "failed", "seen")]
+    marks.delivered("d2", arrived=True)
+    marks.ended("t1", failed=False)
+    await marks.close()
+    assert len(board.marks) == 2

@@ -1,8 +1,9 @@
 """Marks on a line that called a mate: seen, answered, or failed. One rule for every platform.
 
     seen      its turn has begun
-    answered  it said something
-    failed    the turn failed, or broke off, or people were told of a trouble of it
+    answered  what it said has arrived; while it is owed, the line stays seen
+    failed    the turn failed, or broke off, or people were told of a trouble of it; or what it said
+              did not arrive, or nobody knows
     (none)    it kept still
 
 Marks are signs and no facts: they are not noted, and one that a platform does not take is left out.
@@ -49,6 +50,7 @@ class _Marked:
     def __init__(self, places: Sequence[str], line: str, mate: str) -> None:
         self.places, self.line, self.mate = tuple(places), line, mate
         self.bears: Mark = ""
+        self.spoke = self.told = self.lost = False
         self.order = asyncio.Lock()
 
 
@@ -59,6 +61,8 @@ class Marks:
         self._marker = marker
         self._open: dict[str, _Marked] = {}
         self._quiet: dict[str, _Marked] = {}
+        self._said: dict[str, _Marked] = {}
+        self._owed: dict[str, _Marked] = {}
         self._tasks = Tasks()
 
     async def close(self) -> None:
@@ -71,14 +75,34 @@ class Marks:
             marked = self._open[turn] = _Marked(places, line, mate)
             self._put(marked, "seen")
 
-    def answered(self, turn: str) -> None:
-        """The mate said something in it."""
-        if (marked := self._open.pop(turn, None)) is not None:
-            self._put(marked, "answered")
+    def said(self, turn: str, line: str) -> None:
+        """The mate said this line in it, which is to be delivered."""
+        if (marked := self._open.get(turn)) is not None:
+            marked.spoke = True
+            self._said[line] = marked
+            while len(self._said) > REMEMBERED:
+                del self._said[next(iter(self._said))]
+
+    def queued(self, delivery: str, line: str, place: str) -> None:
+        """A line is to go out to a place."""
+        marked = self._said.get(line)
+        if marked is not None and place in marked.places:
+            self._owed[delivery] = marked
+
+    def delivered(self, delivery: str, *, arrived: bool) -> None:
+        """It has arrived there, or never will."""
+        marked = self._owed.pop(delivery, None)
+        if marked is not None and not marked.lost:
+            marked.told, marked.lost = True, not arrived
+            self._put(marked, "answered" if arrived else "failed")
 
     def ended(self, turn: str, *, failed: bool) -> None:
-        """It is over, and nothing was said; whether that is a trouble may be told later."""
-        if (marked := self._open.pop(turn, None)) is not None:
+        """It is over; where nothing was said, whether that is a trouble may be told later."""
+        marked = self._open.pop(turn, None)
+        if marked is not None and marked.spoke:
+            if not marked.told and marked not in self._owed.values():
+                self._put(marked, "answered")  # it was said elsewhere, where nothing is marked
+        elif marked is not None:
             self._put(marked, "failed" if failed else "")
             self._quiet[turn] = marked
             while len(self._quiet) > REMEMBERED:

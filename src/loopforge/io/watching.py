@@ -22,6 +22,7 @@ from sqlalchemy import select
 from loopforge.chat.front import Front
 from loopforge.chat.places import sendings
 from loopforge.chat.relief import UNABLE
+from loopforge.core.delivery import Accepted, Failed, Queued, Uncertain
 from loopforge.core.events import Event, Perceived, TurnEnded
 from loopforge.core.perception import Line
 from loopforge.core.room import PlaceJoined, PlaceLeft, RoomClosed, Said, Told, TurnDropped
@@ -293,7 +294,13 @@ def _mark(marks: Marks, event: Event, places: Sequence[str]) -> None:
         case Perceived(mate=mate, line=line, summons=summons):
             marks.began(places, event.id, mate, line, summons)
         case Said(turn=turn):
-            marks.answered(turn)
+            marks.said(turn, event.id)
+        case Queued(surface=place, of=line, what="line"):
+            marks.queued(event.id, line, place)
+        case Accepted(delivery=delivery):
+            marks.delivered(delivery, arrived=True)
+        case Failed(delivery=delivery) | Uncertain(delivery=delivery):
+            marks.delivered(delivery, arrived=False)
         case TurnEnded(turn=turn, outcome=outcome):
             marks.ended(turn, failed=outcome in ("failed", "diverged"))
         case TurnDropped(mate=mate, line=line, why=why) if why == UNABLE:

@@ -29,9 +29,10 @@ from loopforge.chat.places import Spot
 from loopforge.core.room import File
 from loopforge.errors import InputError, LedgerError, LoopforgeError, SendFailed
 from loopforge.io.reception import Coming, Reception, Taken, proves
+from loopforge.io.split import as_file
 from loopforge.io.telegram import inward
 from loopforge.io.telegram.crowd import Crowd
-from loopforge.io.telegram.outward import Outward
+from loopforge.io.telegram.outward import LONGEST, Outward
 from loopforge.io.telegram.place import NAME, Where, where
 from loopforge.io.telegram.poll import Poll
 from loopforge.io.telegram.sending import Sending
@@ -300,8 +301,10 @@ class Telegram:
         if private and by.account.isdigit():
             try:
                 await self._say(poll, Where(int(by.account), bot=poll.number), answer)
-            except SendFailed:
+            except SendFailed as refused:
                 answer = "This is for you alone: write to me in private first, then ask again."
+                if not refused.gone:
+                    answer = f"The answer could not be sent to you: {refused.why} Ask again later."
             else:
                 return
         await self._answer(poll, spot, message, answer)
@@ -320,8 +323,12 @@ class Telegram:
 
     async def _say(self, poll: Poll, at: Where, text: str, reply: int | None = None) -> None:
         """Something that is no line of a room: a notice, an answer to a command."""
-        for part in pieces(text):
+        long = as_file(text, LONGEST, 1)
+        for part in pieces(long.preview.text)[:1] if long else pieces(text):
             number = await Outward(poll).post(at, part, reply)
+            self._sending.met(poll, at.key, number)
+        if long:
+            number = await Outward(poll).file(at, long.name, long.data, reply)
             self._sending.met(poll, at.key, number)
 
     # ------------------------------------------------------------ who and what is there
