@@ -443,3 +443,18 @@ async def test_a_model_that_is_not_there_is_not_replaced() -> None:
         with pytest.raises(Unknown, match="there is no model 'gone'"):
             await insisted(models, "gone")
     assert server.asked == []
+
+
+async def test_an_answer_that_never_ends_is_closed_where_a_line_may_be_no_longer() -> None:
+    """Once more has come than may be said the stream is closed, and what came is the answer."""
+    form = {"type": "object", "properties": {"say": {"type": "string"}}, "required": ["say"]}
+    async with routed() as (server, models, _):
+        server.does(Behaviour(pieces=('{"say": "', *["word "] * 40), stall=30))
+        asked = Question(
+            messages=(("user", "hi"),), schema=form, field="say", aloud=True, longest=50
+        )
+        reply = await models.ask(asked, lambda _: None)
+        assert (reply.outcome, reply.cut, reply.model) == ("answered", True, "a")
+        assert reply.text == '{"say": "' + "word " * 11
+        await server.left.wait()
+    assert len(server.asked) == 1
