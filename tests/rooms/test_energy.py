@@ -44,3 +44,14 @@ async def test_five_mates_alone_for_an_hour(tmp_path: Path, wait: float) -> None
         await home.says("ana", "@vera go on")
         await home.rest()
         assert len(await home.said()) <= 7 + 3
+
+
+async def test_a_mate_that_is_called_and_has_no_energy_says_so_once(tmp_path: Path) -> None:
+    """A person who calls in a room without energy is told, once, why nobody answers."""
+    async with living(tmp_path, energy_capacity=0, energy_refill=0) as home:
+        for _ in range(2):
+            await home.says("ana", "@maya are you there?")
+            await home.rest()
+        assert await home.said() == []
+        told = [line for line in await home.lines() if line.startswith("*")]
+        assert told == ["* Maya stays quiet: this room has no energy left (/energy)."]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_app
+from loopforge.chat.again import replayed
 from loopforge.core.events import Answered
 from loopforge.core.room import Said, Told
 from loopforge.core.trouble import for_everybody, for_owner
@@ -37,7 +38,9 @@ async def house(path: Path, *names: str) -> AsyncIterator[tuple[Home, Server]]:
     clock = SimClock(START)
     async with serving(tokenizer=True) as server:
         listed = "\n".join(
-            f'[models.{name}]\nbase_url = "{server.url}/v1"\nid = "{name}"' for name in names
+            f'[models.{name}]\nbase_url = "{server.url}/v1"\nid = "{name}"\n'
+            f"small = {str(name == 'tiny').lower()}"
+            for name in names
         )
         tier = ", ".join(f'"{name}"' for name in names)
         (path / "loopforge.toml").write_text(f"{listed}\n[tiers]\n1 = [{tier}]\n")
@@ -101,6 +104,27 @@ async def test_the_climb_is_bounded(tmp_path: Path) -> None:
             "Say it again to try once more."
         )
         assert [who["model"] for who in (one.body for one in server.asked)] == ["a", "b", "c"]
+
+
+async def test_a_small_stand_in_gets_a_small_models_prompt(tmp_path: Path) -> None:
+    """It is asked plainly and briefly, not for the large one's form; the turn replays the same."""
+    async with house(tmp_path, "big", "tiny") as (home, server):
+        plain = Behaviour(pieces=["A kettle.", " It is on."])
+        account = {"narrative": "I answered.", "rule": "none", "mode": "context"}
+        server.does(BROKEN, BROKEN, plain, Behaviour(pieces=[json.dumps(account)]))
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        assert [one.body["model"] for one in server.asked] == ["big", "big", "tiny", "tiny"]
+        large, _, small, _ = [one.body for one in server.asked]
+        assert (large["max_tokens"], small["max_tokens"]) == (900, 60)
+        assert ("response_format" in large, "response_format" in small) == (True, False)
+        said = [e for e in await home.events() if isinstance(e.body, Said)]
+        assert [str(e.body.text) for e in said if isinstance(e.body, Said)] == [
+            "A kettle. It is on."
+        ]
+        assert "so tiny answers in its place" in str((await told(home))[0].text)
+        again = await replayed(home.app.ledger, home.app.policies, said[0].id)
+        assert again.outcome == "same", again.detail
 
 
 async def test_nobody_stands_in_who_did_not_answer(tmp_path: Path) -> None:

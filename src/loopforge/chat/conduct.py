@@ -37,6 +37,7 @@ from loopforge.runtime.turn import Ended, Ports
 RECENT = 6
 """A mate may not say word for word what it said among its last so many lines."""
 GONE = "what it was to answer was deleted"
+SPENT = "the room has no energy left; a line of a person gives some back"
 
 
 class Conduct:
@@ -133,7 +134,9 @@ class Conduct:
         if mate is None or why:
             relief = [] if why else self._relief.hand_over(state, due)
             if not relief:
-                lament = [] if why else self._relief.lament(state, due)
+                lament = self._relief.lament(state, due) if not why else []
+                if why == SPENT:
+                    lament = self._relief.spent(state, due, mate)
                 relief = [self._bot.dropped(due, why or UNABLE), *lament]
             await self._ledger.append(stream, relief)
             return
@@ -179,7 +182,7 @@ class Conduct:
         if due.step >= self._rules.steps:
             return f"it has taken {due.step} steps in a row"
         if state.energy.left < 1:
-            return "the room has no energy left; a line of a person gives some back"
+            return SPENT
         return ""
 
     def _news(self, state: RoomState, mate: str) -> News:

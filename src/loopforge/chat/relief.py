@@ -25,6 +25,8 @@ from loopforge.core.words import Words
 from loopforge.runtime.clock import Stamp
 
 UNABLE = "it cannot run"
+CALLED = ("mention", "reply", "name", "alone")
+"""How somebody expects an answer of this very mate."""
 UNREACHED = "no model can be reached for it"
 
 
@@ -70,6 +72,21 @@ class Relief:
         """The facts that people are told why nobody takes this turn; none where they know it."""
         why = self._why_not(due.mate)
         text = f"{Absent(due.mate).name} cannot answer just now: {why} ({due.mate}.md)."
+        return self._once(state, due, text)
+
+    def spent(self, state: RoomState, due: Due, mate: Mate | None) -> list[Fact]:
+        """The facts that a person who called it is told that the room has no energy left."""
+        called = state.lines.get(due.line)
+        by_person = called is not None and called.kind == "heard"
+        if due.verdict != "speak" or due.step or due.summons not in CALLED or not by_person:
+            return []
+        name = mate.name if mate else Absent(due.mate).name
+        return self._once(
+            state, due, f"{name} stays quiet: this room has no energy left (/energy)."
+        )
+
+    def _once(self, state: RoomState, due: Due, text: str) -> list[Fact]:
+        """The facts that the room is told this; none where nothing was said by it since."""
         for entry in reversed(state.lines.values()):
             if entry.kind == "said" and entry.who == due.mate:
                 break

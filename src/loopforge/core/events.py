@@ -117,7 +117,8 @@ class Answered(Struct, frozen=True, tag="turn.answered", kw_only=True, omit_defa
 
     `first` and `took` are milliseconds to the first token and in all; `heard` are the ids of lines
     that came in meanwhile and were given to the mind with this answer. `mended` says what the
-    answer lacked of the form it was asked for; `cut`: its words broke off.
+    answer lacked of the form it was asked for; `cut`: its words broke off; `small`: a small model
+    was to be asked in its own form.
     """
 
     turn: str
@@ -134,6 +135,7 @@ class Answered(Struct, frozen=True, tag="turn.answered", kw_only=True, omit_defa
     heard: tuple[Line, ...] = ()
     mended: tuple[str, ...] = ()
     cut: bool = False
+    small: bool = False
 
 
 class Called(Struct, frozen=True, tag="turn.called", kw_only=True, omit_defaults=True):

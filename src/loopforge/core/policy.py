@@ -61,12 +61,18 @@ class Message:
         return laid_out(self.parts, self.layout)
 
 
+Fits = Literal["any", "large", "small"]
+"""Which models a prompt was made for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """Ask a language model. With a JSON `schema` the answer is constrained to it.
 
     `aloud` streams a draft to the room: the whole text, or with a schema the string field named by
-    `field`. `purpose` is one word for the record. `max_tokens` bounds the answer.
+    `field`. `purpose` is one word for the record. `max_tokens` bounds the answer. `fits`: "large"
+    where the mind has another prompt for small models, and wants to be told when one stands in;
+    "small" where this is that prompt, which goes to the small one and who comes after it.
     """
 
     messages: tuple[Message, ...]
@@ -75,6 +81,7 @@ class Ask:
     field: str = ""
     purpose: str = "answer"
     max_tokens: int = 400
+    fits: Fits = "any"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +105,7 @@ class Answer:
 
     `data` may be there whatever became of it: what could be read of what came. `cut`: its words
     broke off in the middle.
+    `small`: nobody did, and a small model stands in once it is asked in its own form.
     """
 
     outcome: AnswerOutcome
@@ -107,6 +115,7 @@ class Answer:
     fallback: bool = False
     news: tuple[Line, ...] = ()
     cut: bool = False
+    small: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +168,11 @@ def ask(
     field: str = "",
     purpose: str = "answer",
     max_tokens: int = 400,
+    fits: Fits = "any",
 ) -> Asking[Answer]:
     """`answer = yield from ask(prompt)`: ask a model; a plain string is one user message."""
     messages = (Message("user", (prompt,)),) if isinstance(prompt, str) else prompt
-    reply = yield Ask(messages, schema, aloud, field, purpose, max_tokens)
+    reply = yield Ask(messages, schema, aloud, field, purpose, max_tokens, fits)
     return cast(Answer, reply)
 
 

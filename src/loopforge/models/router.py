@@ -19,6 +19,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from loopforge.core.events import Attempt
+from loopforge.core.policy import Fits
 from loopforge.core.words import Words
 from loopforge.errors import Unknown
 from loopforge.models.catalogue import Catalogue, fetch
@@ -51,6 +52,7 @@ SOON = 1.0
 """Seconds until the embedded model is loaded in advance."""
 SLOW = 15.0
 """Seconds without a sign of life after which who waits is told, while the climb goes on."""
+UNANSWERED = ("failed", "timed_out")
 LEAST = 0.05
 """Seconds that any try has, however late it is."""
 AGAIN = 5.0
@@ -73,12 +75,16 @@ class Patience(Struct, frozen=True, kw_only=True):
 
 @dataclass
 class Climb:
-    """One question on its way over the models; `alive` once any gave a sign."""
+    """One question on its way over the models; `alive` once any gave a sign.
+
+    `after` are models that come after those, and want the question in another form.
+    """
 
     question: Question
     hear: Callable[[str], None]
     attempts: list[Attempt]
     until: float
+    after: Sequence[str] = ()
     alive: bool = False
     asked: str = ""
     next: str = ""
@@ -110,6 +116,14 @@ class Voice(Protocol):
     async def close(self) -> None:
         """Let go of it."""
         ...
+
+
+def _fitting(specs: Sequence[ModelSpec], fits: Fits) -> tuple[Sequence[ModelSpec], tuple[str, ...]]:
+    """The models that a prompt was made for, and those after them that want another."""
+    small = next((nth for nth, spec in enumerate(specs) if spec.small), len(specs))
+    if fits == "large":
+        return specs[:small], tuple(spec.name for spec in specs[small:])
+    return (specs[small:] if fits == "small" and small < len(specs) else specs), ()
 
 
 class TieredModels:
@@ -156,13 +170,17 @@ class TieredModels:
                 )
             )
         specs = self.tiers.choose(route)
-        climb = Climb(question, hear, attempts, began + self._patience.climb)
+        asked, after = _fitting(specs, question.fits)
+        share = self._patience.climb * (len(asked) or 1) / (len(specs) or 1)
+        share = share if question.fits == "small" else self._patience.climb
+        climb = Climb(question, hear, attempts, began + share, after)
         watching = self._tasks.spawn(self._watch(climb), "slow models")
         try:
-            name, last = await self._climb(specs, climb)
+            name, last = await self._climb(asked, climb)
             if last.cause == "unknown" and await self._changed(name, route, specs):
                 specs = self.tiers.choose(route)
-                name, last = await self._climb(specs, climb)
+                asked, climb.after = _fitting(specs, question.fits)
+                name, last = await self._climb(asked, climb)
         finally:
             watching.cancel()
         wanted = self.tiers.known(route.model) or route.model or (specs[0].name if specs else "")
@@ -177,6 +195,7 @@ class TieredModels:
             cut=last.cut,
             first=self._since(began) - last.took + last.first,
             took=self._since(began),
+            small=bool(climb.after) and last.outcome in UNANSWERED and not last.text,
         )
 
     async def sound(self, name: str, question: Question) -> ModelReply:
@@ -343,15 +362,15 @@ class TieredModels:
                 why = Words("passed over: it failed a moment ago")
                 climb.attempts.append(Attempt(model=spec.name, outcome="resting", detail=why))
                 continue
-            climb.at(spec.name, [one.name for one in specs[nth + 1 :]])
+            climb.at(spec.name, [*(one.name for one in specs[nth + 1 :]), *climb.after])
             name, last = spec.name, await self._turn(spec, climb)
             if last.outcome not in ("failed", "timed_out") or last.shown:
                 return name, last
             if last.text:
                 climb.hear(ANEW)
-        if specs and not name:
+        if specs and not name and not climb.after:
             spec = min(specs, key=lambda spec: self._rests.until(spec.name))
-            climb.at(spec.name, [])
+            climb.at(spec.name, climb.after)
             return spec.name, await self._turn(spec, climb)
         return name, last
 

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from json.encoder import encode_basestring
 from typing import Any
 
+from msgspec.structs import replace
+
 from loopforge.core.mate import dialogue
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.plan import MODES, AgentActionPlan, Mode
-from loopforge.core.policy import Answer, Asking, Message, Prompts, ask
+from loopforge.core.policy import Answer, Asking, Fits, Message, Prompts, ask
 from loopforge.core.room import Say, StaySilent
 from loopforge.core.rows import NAME, PLAIN, TEXT
 from loopforge.core.words import Words
@@ -61,6 +63,28 @@ def _self(seen: AgentPerception, traits: str) -> str:
 def is_small(seen: AgentPerception) -> bool:
     """Whether the model behind this mind is a small one, which wants short and plain prompts."""
     return seen.context.get("model") == "small"
+
+
+ENOUGH = 5000
+"""Characters of lines that a small model is shown where it stands in: its window is not known."""
+
+
+def for_small(seen: AgentPerception) -> AgentPerception:
+    """What a small model is shown that stands in for a large one: the newest lines, as they are."""
+    kept: list[Line] = []
+    left = ENOUGH
+    for line in reversed(seen.lines):
+        left -= len(str(line.text)) + len(str(line.who))
+        if kept and left < 0:
+            break
+        kept.append(line)
+    context = {**seen.context, "model": "small", "fits": "small", "tools": ""}
+    return replace(seen, local_events=tuple(reversed(kept)), context=context)
+
+
+def fits_of(seen: AgentPerception) -> Fits:
+    """Which models this mind's prompts are for: a small one that stands in, or whoever answers."""
+    return "small" if seen.context.get("fits") == "small" else "any"
 
 
 def may_pass(seen: AgentPerception) -> bool:
@@ -259,7 +283,14 @@ def account(
     messages = _fresh(said, seen, prompts) if small else _added(asked, said, seen, prompts)
     schema = SMALL_ACCOUNT if small else ACCOUNT
     field = "" if small else "narrative"  # a small one is held to its form by a grammar
-    answer = yield from ask(messages, schema=schema, field=field, purpose="account", max_tokens=120)
+    answer = yield from ask(
+        messages,
+        schema=schema,
+        field=field,
+        purpose="account",
+        max_tokens=120,
+        fits=fits_of(seen),
+    )
     mode, rule, narrative = mode_of(answer.data if answer.outcome == "answered" else None)
     if not narrative:
         narrative = f"I answered; asked why, my words were {answer.outcome}."

@@ -23,6 +23,8 @@ from loopforge.policies.form import SAY, SPEAK, instructions, may_write, schema_
 from loopforge.policies.prompting import (
     account,
     fields_of,
+    fits_of,
+    for_small,
     fresh,
     is_small,
     last_lines,
@@ -84,17 +86,18 @@ def _to(seen: AgentPerception) -> str:
 
 
 def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
+    fits = fits_of(seen)
     if may_pass(seen):
         question = last_lines(seen, 4, head=f"{seen.name}, {seen.role}:")
         messages = (*fresh(prompts["decide-small"], fields_of(seen)), question)
-        answer = yield from ask(messages, schema=DECIDE, purpose="decide", max_tokens=60)
+        answer = yield from ask(messages, schema=DECIDE, purpose="decide", max_tokens=60, fits=fits)
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer)
         narrative = str(answer.data.get("narrative") or "")
         if not _wants(narrative, answer.data):
             return _silent(narrative)
     messages = plain_prompt(seen, prompts)
-    answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT)
+    answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT, fits=fits)
     said = sentences(answer.text, 2)
     if answer.outcome != "answered" or not said:
         return without_answer(answer, "" if may_pass(seen) else words_of(answer), _to(seen))
@@ -136,7 +139,10 @@ def _structured(seen: AgentPerception, prompts: Prompts) -> Thinking:
         field=SAY,
         purpose="talk",
         max_tokens=LONG_WITH_FILES if may_write(seen) else LONG,
+        fits="large",
     )
+    if answer.small:
+        return (yield from _plainly(for_small(seen), prompts))
     if answer.outcome != "answered" or answer.data is None:
         return without_answer(answer, _came(answer, seen), _to(seen))
     plan = _plan(answer.data, seen)

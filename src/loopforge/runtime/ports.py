@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from loopforge.core.delivery import What
 from loopforge.core.events import Attempt, Event, Fact, Usage
-from loopforge.core.policy import AnswerOutcome, ResultOutcome
+from loopforge.core.policy import AnswerOutcome, Fits, ResultOutcome
 
 # ---------------------------------------------------------------- time and dice
 
@@ -97,7 +97,7 @@ class Pictured(Struct, frozen=True, kw_only=True):
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """One request to a language model. `messages` are (role, text) pairs.
+    """One request to a language model. `messages` are (role, text) pairs; `fits` as in Ask.
 
     `pictures` stand by the hash of their bytes, in the order of their messages. `field` is the one
     that the answer is about; with `aloud` it (or without a schema, the text) is shown to people as
@@ -112,6 +112,7 @@ class Question(Struct, frozen=True, kw_only=True):
     field: str = ""
     aloud: bool = False
     longest: int = 0
+    fits: Fits = "any"
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
@@ -120,6 +121,7 @@ class ModelReply(Struct, frozen=True, kw_only=True):
     `text` is the raw answer as far as it came. `data` is what was parsed under a schema.
     `attempts` lists every try at every model, in order. `first` and `took` are milliseconds.
     `cut`: more would have come.
+    `small` as in Answer.
     """
 
     outcome: AnswerOutcome
@@ -132,6 +134,7 @@ class ModelReply(Struct, frozen=True, kw_only=True):
     first: int = 0
     took: int = 0
     cut: bool = False
+    small: bool = False
 
 
 class Pictures(Protocol):

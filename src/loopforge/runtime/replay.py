@@ -142,6 +142,7 @@ def _answer(body: Answered) -> Answer:
         body.fallback,
         body.heard,
         body.cut,
+        body.small,
     )
 
 

@@ -304,9 +304,19 @@ class Turn:
             heard=news,
             mended=reading.notes,
             cut=reading.cut,
+            small=reply.small,
         )
         self._facts.append(self._fact(body))
-        return Answer(outcome, text, data, reply.model, reply.fallback, news, reading.cut)
+        return Answer(
+            outcome,
+            text,
+            data,
+            reply.model,
+            reply.fallback,
+            news,
+            cut=reading.cut,
+            small=reply.small,
+        )
 
     async def _call(self, part: Call, nth: int, *, flying: bool) -> Result:
         began = self._ports.stamp.clock.ticks()
@@ -500,4 +510,5 @@ def question_of(part: Ask, route: Route, longest: int = 0) -> Question:
             for one in message.pictures
             if one.hash.text
         ),
+        fits=part.fits,
     )
