@@ -116,7 +116,7 @@ def make_app(site: Site, secret: str, hosts: frozenset[str]) -> Litestar:
     throttle = RateLimitConfig(
         rate_limit=("minute", PER_MINUTE),
         identifier_for_request=who,
-        exclude=["^/static/", "/stop$"],
+        exclude=["^/static/", "^/alive$", "/stop$"],
     )
     static = create_static_files_router(
         path="/static",
