@@ -24,6 +24,7 @@ ELSEWHERE = {
     "plan.py": "test_seam.py",
     "reflection.py": "test_seam.py",
     "people.py": "core/test_events.py",
+    "platforms.py": "core/test_events.py",
     "room.py": "core/test_events.py",
 }
 """Values and vocabularies, which are tested where they go through a codec."""

@@ -35,6 +35,7 @@ from loopforge.chat.lost import Lost
 from loopforge.chat.members import Members
 from loopforge.chat.perceive import Viewer
 from loopforge.chat.places import Places
+from loopforge.chat.quota import Quota
 from loopforge.chat.relief import Relief
 from loopforge.chat.rules import SCREEN, Rules
 from loopforge.chat.server import Rooms
@@ -322,8 +323,11 @@ def _wired(
     conduct = Conduct(ports, house, bot, cast, rules, relief)
     lanes = LocalLanes(conduct.conduct, clock)
     people = Registry(ledger, stamp)
-    rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, notice_of(models))
     patience = timedelta(hours=settings.platform_patience_hours)
+    most = settings.answers_per_place_a_day, settings.answers_per_person_a_day
+    quota = Quota(ledger, clock, rules.zone, *most)
+    notice = notice_of(models)
+    rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, quota, notice)
     deliveries = Deliveries(ledger, stamp, surfaces, Lost(house.known, cast), patience)
     accounts, chronicle = Accounts(ledger, people, stamp), Chronicle(ledger, roster, stamp)
     linking, pairing = doors_of(settings, accounts, people, clock)

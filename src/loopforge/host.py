@@ -128,6 +128,7 @@ def manners_of(settings: Settings) -> Manners:
         threads=settings.discord_threads,
         patience=timedelta(hours=settings.platform_patience_hours),
         limits=Limits(settings.upload_limit_bytes, settings.file_limit_bytes),
+        grounds={"discord": settings.discord_places, "telegram": settings.telegram_groups},
     )
 
 

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from loopforge.errors import BadSettings
+from loopforge.ledger.location import located
+from loopforge.runtime.timezone import zone_of
 
 FILE = "loopforge.toml"
 PREFIX = "LOOPFORGE_"
@@ -259,6 +261,31 @@ class Settings:
     )
     telegram_dm: Literal["pairing", "open", "allowlist"] = setting(
         "pairing", "The same on Telegram.", "Platforms"
+    )
+    discord_places: str = setting(
+        "known",
+        "Which servers and channels of Discord this home serves. known: those where somebody whom "
+        "you let in has spoken to a mate, and those of the bot's own maker. open: every one that "
+        "the bot is brought into. Or ids of servers and channels, with commas between.",
+        "Platforms",
+    )
+    telegram_groups: str = setting(
+        "known",
+        "The same for groups of Telegram: known, open, or their ids, such as -1001234567890.",
+        "Platforms",
+    )
+    answers_per_place_a_day: int = setting(
+        500,
+        "How many lines mates say in one room on platforms in a day; 0: as many as they like.",
+        "Platforms",
+        least=0,
+    )
+    answers_per_person_a_day: int = setting(
+        200,
+        "How many lines mates say to one person in a day, on platforms and in the browser; the "
+        "owner may have more. 0: as many as they like.",
+        "Platforms",
+        least=0,
     )
     discord_threads: Literal["off", "answer"] = setting(
         "off",
@@ -539,46 +566,11 @@ def _reader(environ: Mapping[str, str]) -> Any:
 def _completed(values: dict[str, Any], home: Path, environ: Mapping[str, str]) -> dict[str, Any]:
     """Fill in the defaults that depend on the machine and the home."""
     values["person"] = values["person"] or environ.get("LOGNAME") or environ.get("USER") or "guest"
-    values["timezone"] = _zone(values["timezone"], environ)
-    values["database_url"] = _database(values["database_url"], home)
+    values["timezone"] = zone_of(values["timezone"], environ)
+    values["database_url"] = located(values["database_url"], home)
     if values["host_socket"]:
         values["host_socket"] = str(home / Path(values["host_socket"]).expanduser())
     return values
-
-
-def _database(url: str, home: Path) -> str:
-    """The URL, with a relative SQLite path taken from the home."""
-    if not url:
-        return f"sqlite:///{home / 'data' / 'loopforge.db'}"
-    kind, mark, rest = url.partition("://")
-    if not mark or kind.split("+")[0] not in {"sqlite", "postgresql", "postgres"}:
-        raise BadSettings(
-            f"`database_url` is {kind}...; it starts with sqlite:/// or postgresql://."
-        )
-    if kind.startswith("sqlite"):
-        return f"{kind}:///{home / rest.removeprefix('/')}"
-    return url
-
-
-def _zone(name: str, environ: Mapping[str, str]) -> str:
-    """The time zone by its name; unnamed, the machine's, and UTC where that has no name."""
-    from zoneinfo import ZoneInfo
-
-    if name:
-        try:
-            return ZoneInfo(name).key
-        except (OSError, ValueError, KeyError) as error:
-            raise BadSettings(
-                f"`timezone` is {name!r}; it must be a name such as Europe/Berlin or UTC."
-            ) from error
-    link = str(Path("/etc/localtime").resolve())
-    for candidate in (environ.get("TZ", "").removeprefix(":"), link.partition("zoneinfo/")[2]):
-        try:
-            if candidate:
-                return ZoneInfo(candidate).key
-        except (OSError, ValueError, KeyError):
-            continue
-    return "UTC"
 
 
 def _keys(environ: Mapping[str, str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from loopforge.core.events import Event
 from loopforge.core.room import Heard, PlaceLeft, Said
 from loopforge.io.discord.options import Options
 from loopforge.io.discord.surface import Discord
+from loopforge.io.grounds import Grounds
 from loopforge.io.reception import Reception
 from loopforge.io.tokens import Account
 from loopforge.models.scripted import Script, ScriptedModels, in_character
@@ -152,6 +153,7 @@ async def lodged(
     knock: Callable[..., Any] = welcome,
     mates: Sequence[str] = ("maya", "merlin", "zuzu"),
     wait: bool = True,
+    grounds: str = "open",
     **changes: Any,
 ) -> AsyncIterator[Lodging]:
     """A home whose mates are on Discord by these bots: a mate's name, several, or "*"."""
@@ -171,7 +173,14 @@ async def lodged(
         for bot, who in bots.items()
     ]
     async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
-        reception = Reception(app.front, app.people, clock, knock, lambda _person: True)
+        reception = Reception(
+            app.front,
+            app.people,
+            clock,
+            knock,
+            lambda person: grounds == "open" or app.pairing.trusts(person),
+            grounds=Grounds(grounds),
+        )
         surface = Discord(
             accounts, reception, app.front, app.artifacts, clock, dice, options, city.connector
         )

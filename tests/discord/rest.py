@@ -71,6 +71,7 @@ class Rest(Gateway):
         self.calls: list[Call] = []
         self.refused: list[float] = []
         self.a_second = SECOND
+        self.maker = 0
         self._times: dict[str, deque[float]] = defaultdict(deque)
         self._nonces: dict[tuple[int, str], tuple[float, int, int]] = {}
 
@@ -272,6 +273,8 @@ class Rest(Gateway):
             Asked(asked.bot, "GET", "/oauth2/applications/@me", {}, None, [], None)
         )
         flags = mend.portal_flags(asked.bot)
+        if self.maker:
+            made["owner"] = dict(serializers.user_payload(self.town.users[self.maker]))
         return {**mend.APPLICATION, **made, "flags": flags, "flags_new": str(flags)}
 
     def _profile(self, asked: Asked) -> Any:

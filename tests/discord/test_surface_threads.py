@@ -95,8 +95,8 @@ async def test_a_call_is_answered_in_a_thread(city: Twin, tmp_path: Path) -> Non
 
 
 async def test_the_setting_reaches_discord(city: Twin, tmp_path: Path) -> None:
-    """What the home's file says of threads holds for the mates of that home."""
-    chosen = 'discord_threads = "answer"\ndebounce_seconds = 0.02\n'
+    """What the home's file says of threads and servers holds for the mates of that home."""
+    chosen = 'discord_threads = "answer"\ndiscord_places = "open"\ndebounce_seconds = 0.02\n'
     (tmp_path / "loopforge.toml").write_text(chosen)
     write_mates(tmp_path, ["maya"])
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")

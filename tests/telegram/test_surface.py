@@ -54,6 +54,27 @@ async def test_a_group_listens_until_called(tmp_path: Path, twin: Twin, city: Ci
         assert heard[2].reply_to
 
 
+async def test_a_group_of_strangers_asks_no_model(tmp_path: Path, twin: Twin, city: City) -> None:
+    """A group counts once somebody whom the owner let in speaks there; strangers are told once."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    eve, ana = await city.person("Eve", "eve"), await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [eve, ana, maya])
+    manners, token = Manners(grounds={"telegram": "known"}), {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, token, twin.base, manners=manners) as home:
+        await city.say(eve, lab, "@maya_bot hello")
+        (notice,) = await city.heard(lab, by=maya)
+        assert "Mates do not talk here yet" in notice.text
+        await city.say(eve, lab, "@maya_bot hello?")
+        await home.app.people.meet("telegram", str(ana.id), "Ana")
+        await home.app.pairing.admit(f"telegram:{ana.id}", "")
+        await city.say(ana, lab, "@maya_bot it is me")
+        told = await city.heard(lab, by=maya, count=2)
+        assert [line.text for line in told] == [notice.text, "This is answer 1."]
+        (room,) = await home.rooms()
+        heard = [e.body for e in await home.events(room) if isinstance(e.body, Heard)]
+        assert [str(body.text) for body in heard] == ["@Maya it is me"]
+
+
 async def test_two_bots_one_line(tmp_path: Path, twin: Twin, city: City) -> None:
     """A line that two of our bots receive is heard once, and each mate speaks by its own bot."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)

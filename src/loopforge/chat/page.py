@@ -148,6 +148,7 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Entr
                 files=body.files,
                 bot=body.bot,
                 late=body.late,
+                over=body.over,
                 untrusted=body.untrusted,
                 keeper=body.keeper,
                 owner=body.owner,

@@ -179,8 +179,8 @@ def _asker(state: Held, line: str) -> Entry | None:
 
 
 def heeded(state: Held, entry: Entry) -> bool:
-    """Whether a line is answered at all: it is not late, and who said it may talk here."""
+    """Whether a line is answered at all: not late, not over the day's count, by who may talk."""
     if entry.kind != "heard":
         return True
     may_talk = may(state, entry.who, "talk", keeper=entry.keeper, owner=entry.owner)
-    return may_talk and not entry.late
+    return may_talk and not entry.late and not entry.over

@@ -21,6 +21,7 @@ from loopforge.chat.conduct import Conduct
 from loopforge.chat.granting import carried
 from loopforge.chat.house import PREFIX, House, stream_of
 from loopforge.chat.places import Spot, room_of
+from loopforge.chat.quota import Quota
 from loopforge.chat.rights import may
 from loopforge.chat.rules import Rules
 from loopforge.chat.scene import MateCard, Scene
@@ -48,6 +49,7 @@ from loopforge.core.room import (
     Stopped,
     TalkSet,
     Titled,
+    Told,
 )
 from loopforge.core.words import Words, public
 from loopforge.errors import BadLine, TooLarge, Unknown
@@ -109,13 +111,14 @@ class Rooms:
         mates: Mapping[str, Mate],
         stamp: Stamp,
         rules: Rules,
+        quota: Quota,
         notice: str = "",
     ) -> None:
         self._ledger, self._house, self._conduct, self._lanes = ledger, house, conduct, lanes
         self._air, self._people, self._mates = air, people, mates
         self._stamp, self._rules, self.notice = stamp, rules, notice
         self._doors: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self.behind = Behind(ledger, stamp)
+        self.behind, self.quota = Behind(ledger, stamp), quota
 
     # ------------------------------------------------------------ starting
 
@@ -130,6 +133,7 @@ class Rooms:
         Here, not where it is heard: whoever waited for that may have gone away meanwhile. Must be
         called with every append of this process, after the house.
         """
+        self.quota.appended(stream, events)
         bodies = [event.body for event in events]
         if any(isinstance(body, Stopped) for body in bodies):
             self._conduct.stop(stream, "a person said stop")
@@ -380,6 +384,8 @@ class Rooms:
                 state = await self._known(room)
             names = {m: here.name if (here := self._mates.get(m)) else m for m in state.mates}
             stop = triggers.is_stop(text, names, called=called)
+            who = (self._people.same(person), str(state.people[person].name))
+            over = await self.quota.over(stream, surface, who, owner=owner)
             heard = Heard(
                 person=person,
                 text=Words(text),
@@ -389,6 +395,7 @@ class Rooms:
                 files=kept,
                 bot=bot,
                 late=late,
+                over=over is not None and not stop,
                 untrusted=untrusted,
                 keeper=keeper,
                 owner=owner,
@@ -400,6 +407,9 @@ class Rooms:
             facts = [self._stamp.fact(body, actor=actor) for body in before]
             others = [place for place in state.places if place != surface]
             facts += queued(facts[-1], others, self._stamp)
+            if over and not stop:
+                facts.append(self._stamp.fact(Told(text=Words(over)), actor="room"))
+                facts += queued(facts[-1], state.places, self._stamp)
             if stop:
                 facts.append(self._stamp.fact(Stopped(person=person, surface=surface), actor=actor))
             events = await self._ledger.append(stream, facts)

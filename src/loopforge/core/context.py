@@ -50,6 +50,7 @@ class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     surface: str = ""
     bot: bool = False
     late: bool = False
+    over: bool = False
     untrusted: bool = False
     keeper: bool = False
     owner: bool = False

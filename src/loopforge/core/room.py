@@ -195,10 +195,11 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
     """A person said something. `source` is the surface's own id of the line ("" if it has none).
 
     `bot`: it was somebody else's bot, which gives no energy back. `late`: it was said so long
-    before it was heard that nobody answers it any more. `untrusted`: it was said by somebody who
-    is not known here, so that it gives no orders. `keeper`: by somebody who may manage the place
-    where it was said; `owner`: by the home's owner. `called`: it speaks to mates, naming none (it
-    mentions the account that they share).
+    before it was heard that nobody answers it any more; `over`: when the day's answers were given
+    (chat/quota.py), so that nobody does. `untrusted`: it was said by somebody who is not known
+    here, so that it gives no orders. `keeper`: by somebody who may manage the place where it was
+    said; `owner`: by the home's owner. `called`: it speaks to mates, naming none (it mentions the
+    account that they share).
     """
 
     person: str
@@ -209,6 +210,7 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
     files: tuple[File, ...] = ()
     bot: bool = False
     late: bool = False
+    over: bool = False
     untrusted: bool = False
     keeper: bool = False
     owner: bool = False

@@ -23,6 +23,7 @@ from loopforge.artifacts.receive import Limits
 from loopforge.artifacts.store import Artifacts
 from loopforge.chat.front import Front
 from loopforge.errors import BadSettings, LedgerError
+from loopforge.io.grounds import Grounds
 from loopforge.io.reception import Reception
 from loopforge.io.scrub import scrub_logs
 from loopforge.io.session import Sessions
@@ -81,7 +82,7 @@ class Parts(Struct, frozen=True, kw_only=True):
 
 
 class Manners(Struct, frozen=True, kw_only=True):
-    """How mates behave on platforms.
+    """How mates behave on platforms; `grounds` says by platform where they talk (grounds.py).
 
     `servers` are other addresses than a platform's own; `connector` makes the connections of one
     client of Discord, whose library knows no other addresses. Both are for tests.
@@ -92,6 +93,7 @@ class Manners(Struct, frozen=True, kw_only=True):
     threads: Literal["off", "answer"] = "off"
     patience: timedelta = timedelta(hours=12)
     limits: Limits = Limits(5_000_000, 200_000)
+    grounds: Mapping[str, str] = {}
     servers: Mapping[str, str] = {}
     connector: Callable[[], Any] | None = None
 
@@ -323,6 +325,7 @@ class Platforms:
             manners.patience,
             parts.pairing.owns,
             parts.linking.claim,
+            Grounds(manners.grounds.get(platform, "open")),
         )
         match platform:
             case "telegram":

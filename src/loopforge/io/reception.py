@@ -26,6 +26,7 @@ from loopforge.chat.rights import may
 from loopforge.core.events import Event
 from loopforge.core.room import File
 from loopforge.errors import InputError, Unknown
+from loopforge.io.grounds import Ground, Grounds
 from loopforge.io.session import Sessions
 from loopforge.people.registry import Registry
 from loopforge.runtime.ports import Clock
@@ -108,11 +109,25 @@ class Reception:
         patience: timedelta = timedelta(hours=12),
         owns: Callable[[str], bool] = lambda _: False,
         claim: Claim | None = None,
+        grounds: Grounds | None = None,
     ) -> None:
         self._front, self._people, self._clock = front, people, clock
         self._knock, self._trusted, self._patience = knock, trusted, patience
         self._owns, self._claim = owns, claim
+        self._grounds = grounds or Grounds()
         self.sessions = Sessions(front)
+
+    async def serves(self, ground: Ground, account: str, *, asked: bool) -> str | None:
+        """Whether mates talk in a server or group: None, or a notice to show ("": nothing).
+
+        Asked before anything else is done there; `asked`: a mate of ours is spoken to.
+        """
+        person = self._people.who(ground.platform, account)
+        known = person is not None and (self._owns(person.id) or self._trusted(person.id))
+        if self._grounds.decided(ground):
+            return None
+        places = await self.sessions.all(ground.platform)
+        return self._grounds.serves(ground, places, known=known, asked=asked)
 
     async def admit(self, spot: Spot, account: str, name: str, *, bot: bool = False) -> str | None:
         """Whether somebody may say anything in a place: None, or a notice to show ("": nothing).

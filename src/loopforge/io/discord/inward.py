@@ -26,7 +26,15 @@ from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.missed import TRIES, Job, Missed, Read, Reading
 from loopforge.io.discord.options import Options
 from loopforge.io.discord.pace import Turnstile
-from loopforge.io.discord.reading import account_of, addressed, body_of, keeps, speaks, spot_of
+from loopforge.io.discord.reading import (
+    account_of,
+    addressed,
+    body_of,
+    ground_of,
+    keeps,
+    speaks,
+    spot_of,
+)
 from loopforge.io.discord.threads import Threads, Venue
 from loopforge.io.discord.troubles import scrub
 from loopforge.io.reception import STOP_SIGNS, Coming, Reception
@@ -252,6 +260,14 @@ class Inward:
         self, client: Client, message: discord.Message, channel: Talk, venue: Venue | None = None
     ) -> None:
         seat = Seat(client, channel)
+        ground = ground_of(client, channel, message.author.id)
+        if ground is not None:
+            asked = addressed(message, self._crowd)
+            refused = await self._reception.serves(ground, account_of(message), asked=asked)
+            if refused is not None:
+                self._known.append(message.id)
+                await self._answer(seat, message, refused)
+                return
         files, problems = list[File](), list[str]()
         if message.attachments:
             notice, given = await self._door(message, channel)

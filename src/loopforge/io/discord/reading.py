@@ -10,9 +10,10 @@ import re
 
 import discord
 from loopforge.chat.places import Spot
-from loopforge.io.discord.client import Talk
+from loopforge.io.discord.client import Client, Talk
 from loopforge.io.discord.crowd import Crowd, place_of
 from loopforge.io.discord.words import Names, mentioned, readable
+from loopforge.io.grounds import Ground
 
 SPOKEN = (
     discord.MessageType.default,
@@ -36,6 +37,23 @@ def spot_of(channel: Talk, person: str) -> Spot:
     if isinstance(channel, discord.Thread):
         return Spot(key, channel.name, "thread")
     return Spot(key, f"#{channel.name}", "group")
+
+
+def ground_of(client: Client, channel: Talk, person: int) -> Ground | None:
+    """The server of a place, as this person speaks there; None in private.
+
+    Its maker's is a server that they own or speak in, and any if nobody else may invite the bot.
+    """
+    if isinstance(channel, discord.DMChannel):
+        return None
+    guild, made = channel.guild, client.application
+    here = {place_of(each.id) for each in [*guild.channels, *guild.threads]}
+    parent = channel.parent_id if isinstance(channel, discord.Thread) else None
+    ids = tuple(str(id) for id in (guild.id, channel.id, parent) if id)
+    makers = {each.id for each in made.team.members} if made and made.team else set[int]()
+    makers |= {made.owner.id} if made else set()
+    maker = bool(makers & {guild.owner_id, person}) or (made is not None and not made.bot_public)
+    return Ground("discord", ids, here.__contains__, maker)
 
 
 def body_of(message: discord.Message, crowd: Crowd, channel: Talk) -> str:

@@ -21,9 +21,10 @@ from loopforge.errors import LoopforgeError
 from loopforge.io.discord.client import NOBODY, Client
 from loopforge.io.discord.crowd import Crowd, place_of
 from loopforge.io.discord.markdown import LIMIT
-from loopforge.io.discord.reading import speaks, spot_of
+from loopforge.io.discord.reading import ground_of, speaks, spot_of
 from loopforge.io.discord.threads import Threads
 from loopforge.io.discord.troubles import scrub
+from loopforge.io.grounds import NOT_HERE
 from loopforge.io.reception import Reception
 from loopforge.runtime.tasks import Tasks
 
@@ -110,6 +111,8 @@ class Slash:
         if channel is None:
             return "There is no talk here that a command could be for."
         client, user = interaction.client, interaction.user
+        if not await self._served(interaction):
+            return NOT_HERE
         mates = await self._threads.mates(client, channel)
         spot = spot_of(channel, user.display_name)
         keeper = _keeps(interaction) or spot.kind == "private"
@@ -159,10 +162,22 @@ class Slash:
             return "There is nothing said in it that one could talk about."
         if not interaction.permissions.create_public_threads:
             return "In this channel you may not open threads."
+        if not await self._served(interaction):
+            return NOT_HERE
         account, keeper = str(interaction.user.id), _keeps(interaction)
         if not await self._threads.may_talk(message.channel.id, account, keeper=keeper):
             return "In this channel mates do not answer you: its keepers set that by /rights."
         return await self._opening(interaction.client, message)
+
+    async def _served(self, interaction: Asked) -> bool:
+        """Whether mates talk in the server where this is asked."""
+        client, user = interaction.client, interaction.user
+        channel = client.met(interaction.channel)
+        ground = ground_of(client, channel, user.id) if channel is not None else None
+        return (
+            ground is None
+            or await self._reception.serves(ground, str(user.id), asked=False) is None
+        )
 
     # ------------------------------------------------------------ answering
 

@@ -13,7 +13,8 @@ from telegram.constants import ChatType, MessageEntityType
 
 import telegram
 from loopforge.chat.places import Spot
-from loopforge.io.telegram.place import Where
+from loopforge.io.grounds import Ground
+from loopforge.io.telegram.place import NAME, Where, where
 from loopforge.io.telegram.words import Entity, readable
 
 
@@ -73,6 +74,14 @@ def author(message: telegram.Message) -> Author:
     if user is None:
         return Author(str(message.chat.id), message.chat.title or "somebody", False)
     return Author(str(user.id), user.full_name, user.is_bot)
+
+
+def ground(message: telegram.Message) -> Ground | None:
+    """The group of a message; None in private."""
+    chat = message.chat
+    if chat.type == ChatType.PRIVATE:
+        return None
+    return Ground(NAME, (str(chat.id),), lambda place: where(place).chat == chat.id)
 
 
 def words(message: telegram.Message, names: Mapping[str, str]) -> str:

@@ -196,7 +196,15 @@ class Telegram:
         ear = await self._ear(poll, message.chat)
         if by.account in map(str, self._crowd.ours()):
             return
-        order = inward.order(message)
+        order, ground = inward.order(message), inward.ground(message)
+        if ground is not None:
+            asked = inward.answers(message, self._crowd.ours())
+            asked = asked or inward.mentions(message, ear.bot.username)
+            closed = await self._reception.serves(ground, by.account, asked=asked)
+            if closed is not None:
+                if closed and ear is poll:
+                    await self._answer(poll, spot, message, closed)
+                return
         if order is not None:
             if ear is poll or order.to:
                 here = inward.spot(message, ear.number)
