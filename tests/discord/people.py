@@ -39,6 +39,7 @@ class People(World):
         reply_to: Line | int | None = None,
         ping: bool = True,
         files: Files = (),
+        embeds: Sequence[dict[str, Any]] = (),
     ) -> Line:
         """Write a message. An answer pings whom it answers, unless not `ping`."""
         who, where = self.who(person), self.where(place)
@@ -57,6 +58,7 @@ class People(World):
             reference=reference,
             attachments=self.town.store_attachments(where, files),
             allowed_mentions=policy,
+            embeds=list(embeds),
         )
         return self.town.line(message)
 
@@ -65,6 +67,13 @@ class People(World):
         message = self._own(person, line)
         made = self.town.edit_message(message.channel_id, message.id, {"content": text})
         return self.town.line(made)
+
+    async def preview(self, line: Line | int, embeds: Sequence[dict[str, Any]]) -> None:
+        """Let Discord show what the links of a message lead to: no edit, its stamp stays."""
+        message = self.find(line)
+        message.embeds = list(embeds)
+        payload = serializers.message_payload(self.town, message)
+        self.town.emit("MESSAGE_UPDATE", dict(payload))
 
     async def delete(self, person: Person | str, line: Line | int) -> None:
         """Delete one's own message; another's needs the permission."""

@@ -24,7 +24,7 @@ from loopforge.chat.front import Front
 from loopforge.chat.places import Spot
 from loopforge.chat.rights import may
 from loopforge.core.events import Event
-from loopforge.core.room import File
+from loopforge.core.room import File, Heard
 from loopforge.errors import InputError, Unknown
 from loopforge.io.grounds import Ground, Grounds
 from loopforge.io.session import Sessions
@@ -189,12 +189,25 @@ class Reception:
             await self._clock.sleep(pause)
         return ""
 
-    async def edited(self, place: str, message: str, account: str, text: str) -> None:
-        """Somebody changed a message; what was never heard, or is the same, is passed over."""
+    async def edited(
+        self,
+        place: str,
+        message: str,
+        account: str,
+        text: str,
+        own: Callable[[str], str] = str,
+    ) -> None:
+        """Somebody changed a message; what was never heard, or is the same, is passed over.
+
+        `own` tells what of a text is its author's: only that can be changed by them.
+        """
         room, line = await self._find(place, message)
         person = self._people.who(place.partition(":")[0], account)
         if line and person is not None:
             try:
+                said = (await self._front.line(room, line)).body
+                if isinstance(said, Heard) and own(str(said.text)) == own(text):
+                    return
                 await self._front.edit(room, person.id, line, text)
             except InputError as error:
                 log.info("an edit of a line in %s was passed over: %s", place, error)

@@ -21,6 +21,7 @@ from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
 from loopforge.io.discord.backlog import Backlog
 from loopforge.io.discord.client import NOBODY, Client, Talk
 from loopforge.io.discord.crowd import Crowd, Seat, find, place_of
+from loopforge.io.discord.embeds import own_words
 from loopforge.io.discord.files import Files
 from loopforge.io.discord.hooks import Hooks
 from loopforge.io.discord.missed import TRIES, Job, Missed, Read, Reading
@@ -380,7 +381,8 @@ class Inward:
             text = body_of(message, self._crowd, channel)
             account = account_of(message)
             for place in await self._threads.places(channel.id, message.id):
-                await self._reception.edited(place, str(message.id), account, text)
+                own = str if message.author.bot else own_words
+                await self._reception.edited(place, str(message.id), account, text, own)
 
     async def _react(self, client: Client, event: discord.RawReactionActionEvent) -> None:
         """Take in an emoji; what a stop sign did is told to who put it there."""

@@ -12,6 +12,7 @@ import discord
 from loopforge.chat.places import Spot
 from loopforge.io.discord.client import Client, Talk
 from loopforge.io.discord.crowd import Crowd, place_of
+from loopforge.io.discord.embeds import shown_in
 from loopforge.io.discord.words import Names, mentioned, readable
 from loopforge.io.grounds import Ground
 
@@ -57,7 +58,7 @@ def ground_of(client: Client, channel: Talk, person: int) -> Ground | None:
 
 
 def body_of(message: discord.Message, crowd: Crowd, channel: Talk) -> str:
-    """What it says, as anybody reads it."""
+    """What it says, as anybody reads it, and below it what its embeds show."""
     text = message.content
     for snapshot in message.message_snapshots:
         text = f"{text}\n(forwarded) {snapshot.content}".strip()
@@ -66,7 +67,9 @@ def body_of(message: discord.Message, crowd: Crowd, channel: Talk) -> str:
     if not text and message.poll is not None:
         choices = ", ".join(answer.text for answer in message.poll.answers)
         text = f"[asks: {message.poll.question} ({choices})]"
-    return readable(text, _names(message, crowd, channel, text))
+    names = _names(message, crowd, channel, text)
+    rows = (readable(text, names), readable(shown_in(message), names))
+    return "\n".join(row for row in rows if row)
 
 
 def account_of(message: discord.Message) -> str:
