@@ -184,7 +184,12 @@ class Settings:
         variable="OPENAI_MODEL",
     )
     model_first_token_seconds: float = setting(
-        60.0, "Longest wait for the first word of a model's answer.", "Models", least=0.1, most=3600
+        60.0,
+        "Longest wait for the first word of one model's answer; its equal share of what is left of "
+        "model_climb_seconds, where that is less.",
+        "Models",
+        least=0.1,
+        most=3600,
     )
     model_climb_seconds: float = setting(
         90.0,

@@ -224,6 +224,7 @@ async def test_the_doctor_asks_and_tells(kind: Kind, tmp_path: Path) -> None:
         assert name in well.said
         assert name in ill.said
     assert "gpt-9" in ill.said
+    assert "OPENAI_MODEL" in ill.mend
     assert "OPENAI_BASE_URL" in gone.mend
     assert (unasked.state, "not asked" in unasked.said) == ("note", True)
 

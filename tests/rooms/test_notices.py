@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from loopforge.core.trouble import for_everybody, for_owner
 from loopforge.models.scripted import ScriptedModels
 from loopforge.runtime.clock import SeededDice, SimClock
 from loopforge.settings import load_settings
+from tests.models.own import Kind, own
 from tests.models.server import Behaviour, Server, serving
 from tests.rooms.conftest import START, Home, write_mates
 from tests.still import still
@@ -151,6 +153,29 @@ async def test_what_the_owner_has_to_mend(tmp_path: Path) -> None:
         assert for_owner(notice.mend).startswith("the key for a is refused")
         tried = [e.body for e in await home.events() if isinstance(e.body, Answered)]
         assert tried[0].attempts[0].cause == "key"
+
+
+@pytest.mark.parametrize("kind", ["ollama", "vllm", "litellm"])
+async def test_a_name_a_server_does_not_know(tmp_path: Path, kind: Kind) -> None:
+    """The owner reads in the room which models it has, a few of many; nobody else does."""
+    write_mates(tmp_path)
+    (tmp_path / "data").mkdir()
+    clock = SimClock(START)
+    async with own(kind, has=[f"model-{nth}" for nth in range(9)]) as server:
+        environ = {"OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "gpt-9"}
+        settings = load_settings(tmp_path, environ=environ | {"LOOPFORGE_TIMEZONE": "UTC"})
+        settings = replace(settings, embedded_model=False)
+        async with open_app(settings, clock=clock, dice=SeededDice(7), follow=0) as app:
+            still(clock, app.ledger)
+            home = Home(tmp_path, clock, app, ScriptedModels())
+            await home.says("ana", "@maya hello")
+            await home.rest()
+            (notice,) = await told(home)
+    assert str(notice.text) == "Maya gave no answer (the owner of this home has to mend something)."
+    assert for_owner(notice.mend) == (
+        "its server does not know gpt-9: name one that it has (House, Models); "
+        "there are: model-0, model-1, model-2, model-3, model-4 and 4 more"
+    )
 
 
 FAULTS = {

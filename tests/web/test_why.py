@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import html
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from loopforge.core.room import Heard, Said
+from loopforge.core.room import Heard, Said, Told
+from loopforge.core.trouble import MEND
+from loopforge.models.router import TieredModels
 from loopforge.models.scripted import ScriptedAnswer
+from loopforge.models.tiers import read_tiers
+from loopforge.runtime.clock import SystemClock, SystemDice
 from loopforge.runtime.ports import Question
+from tests.models.server import Behaviour, serving
 from tests.web.conftest import Guest, Town, town
 
 SECRET = "The spare key lies under the blue flowerpot."
@@ -145,3 +153,44 @@ async def test_what_was_said_before_is_withheld_in_every_form(tmp_path: Path) ->
                 seen = html.unescape((await free.get(path)).text)
                 assert SECRET in seen
                 assert "withheld from you" not in seen
+
+
+@asynccontextmanager
+async def closed(models: TieredModels) -> AsyncIterator[None]:
+    """Closes them at the end."""
+    try:
+        yield
+    finally:
+        await models.close()
+
+
+TOLD = "Incorrect API key provided: sk-sesame. Org org-77 has no more keys like sk-sesame."
+
+
+async def test_the_error_of_a_model_as_it_came_is_the_owners_alone(tmp_path: Path) -> None:
+    """The owner reads what its service said, the key masked; a guest the cause in plain words."""
+    async with serving() as server:
+        body = json.dumps({"error": {"message": TOLD, "code": "invalid_api_key"}})
+        server.does(Behaviour(status=401, body=body))
+        table = {"a": {"base_url": f"{server.url}/v1", "key": "A_KEY"}}
+        tiers = read_tiers(table, {"1": ["a"]}, {"A_KEY": "sk-sesame"})
+        models = TieredModels(tiers, SystemClock(), SystemDice())
+        async with closed(models), town(tmp_path, models=models) as site:
+            owner = await site.owner()
+            room = await site.room(owner, "Keys", "maya")
+            guest = await site.guest("gus", room, by=owner)
+            await owner.says(room, "@maya hello")
+            await site.rest(room)
+            (line,) = [e.id for e in await site.events(room) if isinstance(e.body, Told)]
+            for form in ("page", "text", "json"):
+                path = f"/rooms/{room}/why/{line}?format={form}"
+                full = html.unescape((await owner.get(path)).text)
+                told = html.unescape((await guest.get(path)).text)
+                assert "Org org-77 has no more keys like" in full
+                assert MEND in told
+                assert "org-77" not in told
+                assert "Incorrect" not in told
+                assert "sk-sesame" not in full + told
+            for way, owns in ((guest, False), (owner, True)):
+                answer = await site.app.front.act(room, way.person, "why", line, owner=owns)
+                assert ("org-77" in answer) is owns

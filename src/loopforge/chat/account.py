@@ -45,6 +45,7 @@ from loopforge.core.perception import Line
 from loopforge.core.plan import AgentActionPlan
 from loopforge.core.room import Marked, Noted, Reacted, Said, Titled, ToolUsed
 from loopforge.core.rows import NAME, PLAIN, QUOTE, TEXT, laid_out
+from loopforge.core.trouble import for_anybody
 from loopforge.errors import BadPlan
 
 # ---------------------------------------------------------------- lines and prompts
@@ -148,7 +149,9 @@ def _request(exchange: Exchange, view: Veil) -> Asking | Calling:
                 model=one.model,
                 outcome=one.outcome,
                 took=one.took,
-                detail=view.words(one.detail),
+                detail=view.words(one.detail)
+                if view.owner
+                else for_anybody(one.outcome, one.cause, str(one.detail)),
             )
             for one in answered.attempts
         ),

@@ -198,7 +198,7 @@ class Answers:
         seen = await self.sight(asked.room, asked.person)
         line = await self._line(asked, seen)
         record = await (
-            gather_for(self._ledger, line, stream, seen, names)
+            gather_for(self._ledger, line, stream, seen, names, owner=asked.owner)
             if asked.person
             else gather(self._ledger, line, names)
         )

@@ -272,7 +272,7 @@ class Bot:
         if done.spoke or done.again:
             return ""
         named = str(plan.meta.get("trouble", ""))
-        if named in UNREACHED and (cause := worst(c for _, c in running.turn.troubles)):
+        if named in UNREACHED and (cause := worst(one[1] for one in running.turn.troubles)):
             return for_everybody(cause)
         if named:
             return TROUBLE.get(named, "")

@@ -28,7 +28,7 @@ from loopforge.core.guard import Rights
 from loopforge.core.mate import Mate
 from loopforge.core.perception import Line
 from loopforge.core.room import Weighed
-from loopforge.core.trouble import MEND
+from loopforge.core.trouble import MEND, Trouble
 from loopforge.core.words import Words
 from loopforge.errors import LedgerError
 from loopforge.runtime.ports import Ledger
@@ -274,7 +274,7 @@ class Conduct:
         state: RoomState,
         running: Running,
         text: str,
-        troubles: Sequence[tuple[str, str]] = (),
+        troubles: Sequence[Trouble] = (),
     ) -> None:
         """Say it in the room, unless it was said lately; with what the owner alone is told."""
         known = [entry for entry in state.lines.values() if entry.kind == "told"]

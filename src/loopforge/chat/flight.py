@@ -82,10 +82,17 @@ async def gather(ledger: Readable, id: str, names: Names = HANDLES) -> Flight:
 
 
 async def gather_for(
-    ledger: Readable, id: str, stream: str, sight: Sight, names: Names = HANDLES
+    ledger: Readable,
+    id: str,
+    stream: str,
+    sight: Sight,
+    names: Names = HANDLES,
+    *,
+    owner: bool = False,
 ) -> Flight:
     """The record as a reader with this sight of the room's stream may see it.
 
+    `owner`: they are the owner of this home, who reads the errors of models as they came.
     Raises Unknown for what is not in this room, and for what they could not see, alike.
     """
     nothing = Unknown(f"There is no event {id!r} in this room.")
@@ -100,6 +107,7 @@ async def gather_for(
         raise nothing
     events, lines, prompts = _texts(found)
     view = await veil(ledger, stream, sight, events, lines, prompts, found.presence)
+    view.owner = owner
     return await _located(ledger, _record(found, view, names), sight)
 
 

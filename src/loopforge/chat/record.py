@@ -156,6 +156,12 @@ class Asking(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="asked",
     took: int = 0
     heard: tuple[Spoken, ...] = ()
 
+    @property
+    def tried(self) -> tuple[Try, ...]:
+        """The tries that say more than the answer does."""
+        told = len(self.attempts) > 1 or self.fallback or any(one.detail for one in self.attempts)
+        return self.attempts if told else ()
+
 
 class Calling(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call", tag_field="kind"):
     """A call of a tool and its result. `planned`: it was an act of the plan."""

@@ -21,6 +21,7 @@ from loopforge.chat.triggers import Absent, Listener
 from loopforge.core.events import Fact
 from loopforge.core.mate import Mate
 from loopforge.core.room import StoodDown, StoodIn, Told
+from loopforge.core.trouble import Trouble
 from loopforge.core.words import Words
 from loopforge.runtime.clock import Stamp
 
@@ -30,7 +31,7 @@ CALLED = ("mention", "reply", "name", "alone")
 UNREACHED = "no model can be reached for it"
 
 
-def notice(text: str, troubles: Sequence[tuple[str, str]] = ()) -> Told:
+def notice(text: str, troubles: Sequence[Trouble] = ()) -> Told:
     """What a room is told; of the models that did not answer, the owner alone is told more."""
     return Told(text=Words(text), mend=tuple(dict.fromkeys(troubles)))
 
@@ -102,11 +103,11 @@ class Relief:
         due: Due,
         *,
         reached: bool,
-        troubles: Sequence[tuple[str, str]] = (),
+        troubles: Sequence[Trouble] = (),
     ) -> list[Fact]:
         """The facts that go with the end of a mate's turn, by whether a model answered it.
 
-        `troubles` are the models that did not, each with its cause.
+        `troubles` are the models that did not.
         """
         if reached:
             known = mate.handle in state.stand_ins
@@ -123,7 +124,7 @@ class Relief:
         due: Due,
         name: str,
         why: str,
-        troubles: Sequence[tuple[str, str]] = (),
+        troubles: Sequence[Trouble] = (),
     ) -> list[Fact]:
         other = self.by(due.mate)
         if other is None:

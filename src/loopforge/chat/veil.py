@@ -177,7 +177,8 @@ class Veil:
     `hidden` maps the refs and the ids of lines that are withheld to their marker; `seqs` gives
     lines' places by id; `unknown` are the refs of names of people that the reader never met;
     `copies` are hidden texts as JSON strings, which prompts hold where a text needs escaping.
-    `changes` are the lines that were edited or deleted later, by id.
+    `changes` are the lines that were edited or deleted later, by id. `owner`: the reader is told
+    what services of the home's own said, errors word for word.
     """
 
     hidden: Mapping[str, str] = field(default_factory=dict)
@@ -188,6 +189,7 @@ class Veil:
     sight: Sight | None = None
     changes: Mapping[str, Revision] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    owner: bool = True
 
     def sees(self, event: Event) -> bool:
         """Whether the reader may see an event of this room."""

@@ -153,10 +153,9 @@ def _asking(one: Asking) -> list[str]:
         lines.append(f"  parsed: {one.parsed}")
     if one.mended:
         lines.append(f"  not as it was asked for: {'; '.join(one.mended)}")
-    if len(one.attempts) > 1 or one.fallback:
-        for tried in one.attempts:
-            detail = _because(tried.detail)
-            lines.append(f"  tried {tried.model}: {tried.outcome}, {tried.took} ms{detail}")
+    for tried in one.tried:
+        detail = _because(tried.detail)
+        lines.append(f"  tried {tried.model}: {tried.outcome}, {tried.took} ms{detail}")
     return lines
 
 

@@ -93,7 +93,8 @@ class Asked(Struct, frozen=True, tag="turn.asked", kw_only=True, omit_defaults=T
 class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One try at one model: what came of it, how long it took (milliseconds), the raw error.
 
-    `cause` is why there is no answer, as in core/trouble.py.
+    `cause` is why there is no answer, as in core/trouble.py; `has` what its server has instead, in
+    words, where it does not know the model.
     """
 
     model: str
@@ -101,6 +102,7 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     took: int = 0
     detail: Words = public("")
     cause: str = ""
+    has: str = ""
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):

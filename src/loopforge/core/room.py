@@ -357,11 +357,11 @@ class ToolUsed(Struct, frozen=True, tag="room.tool_used", kw_only=True):
 class Told(Struct, frozen=True, tag="room.told", kw_only=True, omit_defaults=True):
     """The room itself said something plain to the people in it (a model fell back, say).
 
-    `mend` are (model, cause) pairs of core/trouble.py, which the owner alone is told, in words.
+    `mend` are troubles as in core/trouble.py, which the owner alone is told, in words.
     """
 
     text: Words
-    mend: tuple[tuple[str, str], ...] = ()
+    mend: tuple[tuple[str, ...], ...] = ()
 
 
 class Weight(Struct, frozen=True, kw_only=True, omit_defaults=True):

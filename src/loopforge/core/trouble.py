@@ -39,7 +39,7 @@ MENDED_BY_OWNER: frozenset[str] = frozenset(
 OWNER: dict[str, str] = {
     "key": "the key for {model} is refused: set the right one (House, Models says which)",
     "credit": "the account behind {model} has no credit left: top it up at its service",
-    "unknown": "its server does not know {model}: House, Models says which models it has",
+    "unknown": "its server does not know {model}: name one that it has (House, Models)",
     "busy": "the service of {model} is too busy, or its limit is reached: wait, or let another "
     "model stand in (House, Models)",
     "broken": "the server of {model} failed: its own log says why",
@@ -74,6 +74,10 @@ EVERYBODY: dict[str, str] = {
 MEND = "the owner of this home has to mend something"
 
 
+Trouble = tuple[str, ...]
+"""A model that did not answer, the cause, and where its server does not know it what that has."""
+
+
 def worst(causes: Iterable[str]) -> str:
     """Of the causes of one answer's attempts, the one worth telling: what somebody can mend."""
     known = [cause for cause in causes if cause in OWNER]
@@ -85,10 +89,18 @@ def for_everybody(cause: str) -> str:
     return MEND if cause in MENDED_BY_OWNER else EVERYBODY.get(cause, "no model could be reached")
 
 
-def for_owner(attempts: Iterable[tuple[str, str]]) -> str:
-    """What to mend, of (model, cause) pairs: each cause once, in the order met; "" for nothing."""
+def for_anybody(outcome: str, cause: str, detail: str) -> str:
+    """What came of one attempt, in words for anybody: the error as it came is the owner's alone."""
+    if outcome == "refused":
+        return "the model would not answer"
+    return for_everybody(cause) if cause or outcome in ("failed", "timed_out") else detail
+
+
+def for_owner(attempts: Iterable[Trouble]) -> str:
+    """What to mend, of troubles: each once, in the order met; "" for nothing."""
     told: dict[str, None] = {}
-    for model, cause in attempts:
+    for model, cause, *has in attempts:
         if cause in OWNER:
-            told[OWNER[cause].format(model=model)] = None
+            known = f"; there are: {has[0]}" if has else ""
+            told[OWNER[cause].format(model=model) + known] = None
     return "; ".join(told)

@@ -68,8 +68,8 @@ class Catalogue(Struct, frozen=True, kw_only=True):
         return next((model for model in self.models if model.talks), None)
 
     def has(self, most: int = 12) -> str:
-        """What it has, in words."""
-        names = [model.id for model in self.models]
+        """What it has, in words: what talks comes first."""
+        names = [model.id for model in sorted(self.models, key=lambda model: not model.talks)]
         more = f" and {len(names) - most} more" if len(names) > most else ""
         return ", ".join(names[:most]) + more if names else "none at all"
 

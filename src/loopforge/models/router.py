@@ -166,7 +166,11 @@ class TieredModels:
         if route.model and (objection := self.tiers.objection(route.model)):
             attempts.append(
                 Attempt(
-                    model=route.model, outcome="missing", detail=Words(objection), cause="missing"
+                    model=route.model,
+                    outcome="missing",
+                    detail=Words(objection),
+                    cause="missing",
+                    has="" if route.model in self.tiers.missing else self.tiers.instead(),
                 )
             )
         specs = self.tiers.choose(route)
@@ -453,6 +457,7 @@ class TieredModels:
             took=tried.took,
             detail=Words(detail),
             cause=tried.cause,
+            has=self.tiers.instead(spec.base_url) if tried.cause == "unknown" else "",
         )
 
     # ------------------------------------------------------------ models

@@ -124,7 +124,9 @@ ANY = "default"
 
 def naming(server: Own) -> str:
     """How one of its models is named."""
-    return "set server_model" if server.gateway else "`id` in its table names a model"
+    if server.gateway:
+        return "set OPENAI_MODEL, or server_model in loopforge.toml"
+    return "`id` in its table names a model"
 
 
 def _listed(server: Own, said: Catalogue, title: str) -> Note:

@@ -33,6 +33,8 @@ from loopforge.runtime.ports import Route
 EMBEDDED = "embedded"
 SCRIPTED = "scripted"
 COUNT = 4
+FEW = 5
+"""Models of a server that a room's owner is told of, where one is asked for that it has not."""
 WINDOW = 32_768
 """Tokens, where neither a table nor the server tells."""
 
@@ -115,6 +117,12 @@ class Tiers(Struct, frozen=True, kw_only=True):
         listed = [(one, one.catalogue(self.catalogues)) for one in self.servers]
         has = [f"{one.title} has: {said.has()}" for one, said in listed if not said.trouble]
         return "; ".join((f"there is no model {name!r}{near}", *has))
+
+    def instead(self, base_url: str = "") -> str:
+        """A few models that a server of one's own has, of all where no address is given."""
+        said = [server.catalogue(self.catalogues) for server in self.servers]
+        here = [one for one in said if one.models and base_url in ("", one.base_url)]
+        return "; ".join(one.has(FEW) for one in here)
 
     def notes(self) -> list[Note]:
         """How matters stand with each server of one's own."""

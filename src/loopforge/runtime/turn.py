@@ -34,6 +34,7 @@ from loopforge.core.policy import (
     Result,
     ResultOutcome,
 )
+from loopforge.core.trouble import Trouble
 from loopforge.core.words import Words, mended, public
 from loopforge.runtime.clock import Stamp
 from loopforge.runtime.drafts import Drafts
@@ -120,7 +121,7 @@ class Turn:
     """One turn of one mind. `opening` are facts to be written before its first request.
 
     `slow` is told of a model that lets one wait, and who is asked next; `troubles` are the models
-    that did not answer so far, each with its cause.
+    that did not answer so far.
     """
 
     def __init__(self, ports: Ports, seat: Seat, opening: Sequence[Fact] = ()) -> None:
@@ -133,7 +134,7 @@ class Turn:
         self._taken_in: dict[str, None] = {}
         self._fallback = ""
         self.slow: Callable[[str, str], None] = lambda _model, _others: None
-        self.troubles: list[tuple[str, str]] = []
+        self.troubles: list[Trouble] = []
 
     def stop(self, why: str) -> None:
         """Halt: whatever is awaited is cancelled now, and the policy is closed."""
@@ -281,7 +282,11 @@ class Turn:
         drafts.end()
         if reply.fallback and reply.outcome not in ("failed", "timed_out"):
             self._fallback = reply.model
-        self.troubles += [(one.model, one.cause) for one in reply.attempts if one.cause]
+        self.troubles += [
+            (one.model, one.cause, one.has) if one.has else (one.model, one.cause)
+            for one in reply.attempts
+            if one.cause
+        ]
         return self._answered(part, nth, reply)
 
     def _answered(self, part: Ask, nth: int, reply: ModelReply) -> Answer:

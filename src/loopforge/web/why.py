@@ -35,7 +35,8 @@ async def why(
 ) -> Template | Response[Any]:
     """The record of a mate's turn, or of a person's line, as far as this visitor may know it."""
     names = {card.handle: card.name for card in place.scene.mates}
-    record = await gather_for(site.ledger, event, stream_of(place.room), place.sight, names)
+    stream = stream_of(place.room)
+    record = await gather_for(site.ledger, event, stream, place.sight, names, owner=place.owner)
     if format == "json":
         pretty = msgspec.json.format(msgspec.json.encode(record), indent=2)
         return Response(pretty, media_type=MediaType.JSON)
