@@ -36,6 +36,8 @@ from tests.crash.board import Board
 from tests.crash.fate import Fate, watch_transactions
 
 MARK = re.compile(r"\[k\d+\]")
+QUOTED = re.compile(r" \[answers .*?”\]")
+"""What a row quotes of the line that it answers: it is not said to whoever reads it."""
 PLAIN = {"again": False, "note": "", "tool": ""}
 """An answer in one step."""
 
@@ -78,7 +80,7 @@ def marks_for(mate: str, question: Question) -> str:
         if role == "assistant":
             answered.update(MARK.findall(text))
         elif role == "user":
-            for line in text.splitlines():
+            for line in QUOTED.sub("", text).splitlines():
                 if f"@{mate} " in line:
                     asked.update(dict.fromkeys(MARK.findall(line)))
     left = [mark for mark in asked if mark not in answered]
