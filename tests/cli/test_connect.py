@@ -6,9 +6,13 @@ import io
 from pathlib import Path
 
 import pytest
+import typer
 
 from loopforge.cli import main
+from loopforge.cli.connect import conclude
 from loopforge.home import make_home
+from loopforge.io.connect import Report
+from loopforge.io.findings import Finding
 from loopforge.io.tokens import Account, Tokens
 
 TELEGRAM = f"123456:{'A' * 35}"
@@ -71,6 +75,21 @@ def test_a_mate_that_is_not(home: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert run(home, "connect", "mayo", "--to", "discord") == 2
     said = capsys.readouterr().err
     assert "There is no mate 'mayo'. Known: maya, merlin, zuzu." in said
+
+
+def test_what_is_missing_comes_last(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where nobody can talk yet nothing says "connected": what to mend ends it, with exit code 1."""
+    account = Account(platform="discord", token="t", mates=("maya",))
+    bad = Finding("bad", "its Message Content Intent is off.", "Switch it on.")
+    good, ways = Finding("ok", "it is in the server Here."), (("Bring it", "https://x"),)
+    with pytest.raises(typer.Exit) as ended:
+        conclude(account, {}, Report((bad, good), ways))
+    assert ended.value.exit_code == 1
+    said = capsys.readouterr().out
+    assert said.endswith("WRONG  its Message Content Intent is off.\n       -> Switch it on.\n")
+    assert "connected" not in said
+    conclude(account, {}, Report((good,), ways))
+    assert "maya is connected to Discord." in capsys.readouterr().out
 
 
 def test_disconnected(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

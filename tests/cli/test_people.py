@@ -69,8 +69,9 @@ def test_a_stranger_is_let_in(run: Run, home: Path) -> None:
     """Who knocks stands in the list, is let in by the code, and is welcome to the host."""
     shown = hosted(home, knock)
     assert isinstance(shown, Code)
-    code, out, _ = run("knocks")
+    code, out, err = run("knocks")
     assert code == 0
+    assert f"`loopforge people admit discord:{ANA}`" in err
     assert out.startswith(f"discord:{ANA}\tAna\t20")
     code, out, _ = run("knocks", "--json")
     assert [(row["surface"], row["account"], row["name"]) for row in json.loads(out)] == [

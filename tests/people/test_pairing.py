@@ -125,6 +125,18 @@ async def test_what_is_no_code(house: House, which: str) -> None:
         await house.pairing.admit(which, "")
 
 
+async def test_a_name_lets_in_whoever_alone_bears_it(house: House) -> None:
+    """The name shown is enough where one alone who waits bears it; else accounts are named."""
+    await knocked(house)
+    await knocked(house, BO, "Bo")
+    assert (await house.pairing.admit("bo", "")).account == BO
+    await knocked(house, "5", "ana")
+    with pytest.raises(InputError, match=f"Several who knock.*discord:5.*discord:{ANA}"):
+        await house.pairing.admit("Ana", "")
+    await house.pairing.refuse("discord:5", "")
+    assert (await house.pairing.admit("Ana", "")).account == ANA
+
+
 async def test_a_linking_code_lets_nobody_in(house: House) -> None:
     """A code of the one kind is no code of the other."""
     ana = await house.people.meet("telegram", BO, "Ana")

@@ -18,6 +18,7 @@ from loopforge.errors import InputError
 
 if TYPE_CHECKING:
     from loopforge.core.mate import Mate
+    from loopforge.io.connect import Report
     from loopforge.io.findings import Finding
     from loopforge.io.tokens import Account, Platform
     from loopforge.settings import Settings
@@ -70,14 +71,22 @@ def connect(
     account, report = asyncio.run(
         connecting.connect(tokens, mates, name, platform, token, shared=shared, as_is=as_is)
     )
+    conclude(account, mates, report)
+
+
+def conclude(account: Account, mates: dict[str, Mate], report: Report) -> None:
+    """Say how a visit went; what keeps people from talking comes last, and exits with 1."""
     for finding in report.findings:
         show(finding)
     typer.echo()
     for what, address in report.ways:
         typer.echo(f"{what}: {address}")
-    typer.echo(_kept(account, mates))
+    typer.echo(_kept(account, mates, well=report.well))
     if not report.well:
-        typer.echo("But nobody can talk by it yet: mend what is WRONG, then run this again.")
+        typer.echo("\nNobody can talk by it yet. Mend this, then run the command again:")
+        for finding in report.findings:
+            if finding.state == "bad":
+                show(finding)
         raise typer.Exit(1)
 
 
@@ -98,18 +107,21 @@ def _token(there: Settings, mate: Mate | None, platform: str, *, stdin: bool) ->
     return str(typer.prompt("Token (it is not shown)", hide_input=True))
 
 
-def _kept(account: Account, mates: dict[str, Mate]) -> str:
+def _kept(account: Account, mates: dict[str, Mate], *, well: bool) -> str:
     from loopforge.io.connect import TITLES
     from loopforge.io.findings import listed
     from loopforge.io.tokens import EVERYBODY, FILE
 
+    kept = f"The token is kept in data/{FILE}, which you alone can read."
+    if not well:
+        return kept
     who = "All mates are"
     if EVERYBODY not in account.mates:
         names = [mates[each].name if each in mates else each for each in account.mates]
         who = f"{listed(names)} {'is' if len(names) == 1 else 'are'}"
     return (
         f"{who} connected to {TITLES[account.platform]}.\n"
-        f"The token is kept in data/{FILE}, which you alone can read.\n"
+        f"{kept}\n"
         "A home that runs takes it up within seconds; else start it: `loopforge up`."
     )
 

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True)
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Which = Annotated[
-    str, typer.Argument(help="The code they were shown, or their account: telegram:123456789.")
+    str,
+    typer.Argument(
+        help="The code they were shown, their account (telegram:123456789), or their name where "
+        "nobody else who waits is called so."
+    ),
 ]
 Name = Annotated[str, typer.Argument(help="The person's name, or id where several are called so.")]
 
@@ -122,7 +126,11 @@ def _row(doors: Doors, person: Person) -> dict[str, Any]:
 
 @app.command()
 def knocks(context: typer.Context, as_json: Json = False) -> None:
-    """List the strangers who wrote to a mate in private and wait to be let in, the latest first."""
+    """List the strangers who wrote to a mate in private and wait to be let in, the latest first.
+
+    Each with the account and the name to let them in by. The code that they were shown is theirs
+    to tell: of it only a digest is kept.
+    """
 
     async def work(doors: Doors) -> None:
         waiting = await doors.pairing.waiting()
@@ -143,6 +151,10 @@ def knocks(context: typer.Context, as_json: Json = False) -> None:
             typer.echo(f"{one.surface}:{one.account}\t{one.name}\t{at}")
         if not waiting:
             typer.echo("Nobody knocks.")
+            return
+        first = waiting[0]
+        by = f"`loopforge people admit {first.surface}:{first.account}`"
+        typer.echo(f"\nTo let one in: {by}, or by the code that they were shown.", err=True)
 
     _run(context, work)
 

@@ -27,7 +27,7 @@ from loopforge.core.words import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.desk import Decision, Desk
 from loopforge.people.knocks import Stranger, Verdict
-from loopforge.people.names import shown
+from loopforge.people.names import folded, shown
 from loopforge.people.registry import PLATFORMS, Person, Registry
 from loopforge.people.vault import PAIRING, coded, nothing, together, voided
 
@@ -47,7 +47,7 @@ TO_STRANGER = (
 )
 CLOSED = "This home is for people its owner has let in. Ask the owner, then write again."
 NO_CODE = (
-    "No open knock has this code: it was mistyped, decided on already, or its day is over. "
+    "No open knock has this code or name: it was mistyped, decided on already, or its day is over. "
     "`loopforge people knocks` lists who waits; SURFACE:ACCOUNT names one without a code."
 )
 OWNERS = "Who may come in is for the owner of this home to say."
@@ -172,7 +172,7 @@ class Pairing:
         return [one for one in found if self._verdict(one.surface, one.account) is None]
 
     async def admit(self, which: str, by: str) -> Stranger:
-        """Let an account talk in private: by its code, or as SURFACE:ACCOUNT.
+        """Let an account talk in private: by its code, SURFACE:ACCOUNT, or by a name.
 
         `by` is a person's id, or "" for a command on this machine. Raises Unknown for a code that
         is not good, InputError for what is no account, NotLetIn for who is not the owner.
@@ -219,15 +219,13 @@ class Pairing:
             )
 
     async def _stranger(self, which: str) -> Stranger:
-        """Who is meant by a code, or by SURFACE:ACCOUNT. Raises Unknown, InputError."""
+        """Who is meant by a code, SURFACE:ACCOUNT, or a name. Raises Unknown, InputError."""
         knocks = self._desk.book.knocks
         surface, colon, account = (part.strip() for part in which.partition(":"))
         if not colon:
             row = await self._desk.coded(which, PAIRING)
             found = knocks.of(row.invite) if row is not None else None
-            if found is None:
-                raise Unknown(NO_CODE)
-            return found
+            return found or await self._called(which)
         surface = surface.casefold()
         if surface not in PLATFORMS or not (account.isascii() and account.isdecimal()):
             raise InputError(
@@ -239,6 +237,17 @@ class Pairing:
         return knocks.last(surface, account) or Stranger(
             knock="", surface=surface, account=account, name=name, at=self._desk.now, told="closed"
         )
+
+    async def _called(self, name: str) -> Stranger:
+        """The one who waits and is called so. Raises Unknown, InputError for several."""
+        wanted = folded(name)
+        found = [one for one in await self.waiting() if folded(one.name) == wanted]
+        if not found:
+            raise Unknown(NO_CODE)
+        if len(found) > 1:
+            accounts = ", ".join(f"{one.surface}:{one.account}" for one in found)
+            raise InputError(f"Several who knock are called {name!r}; choose one: {accounts}.")
+        return found[0]
 
     async def _refresh(self) -> None:
         await self._desk.refresh()
