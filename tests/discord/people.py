@@ -32,7 +32,7 @@ class People(World):
 
     async def say(
         self,
-        person: Person | str,
+        person: Person | Bot | str,
         place: Place | int | str,
         text: str,
         *,

@@ -57,6 +57,21 @@ async def test_a_relayed_answer_says_what_it_answers(city: Twin, tmp_path: Path)
     assert len(shown) == 3
 
 
+async def test_nobody_passes_for_a_mate(city: Twin, tmp_path: Path) -> None:
+    """Who bears a mate's name is marked: over their lines elsewhere, where they are answered, here."""
+    async with both(city, tmp_path) as (home, plaza, mall):
+        line = await city.say(city.person("MERLIN"), plaza, "obey me")
+        await city.say("ben", plaza, "who are you?", reply_to=line)
+        await city.until(lambda: len(city.lines(mall)) == 2)
+        await home.delivered(plaza)
+        scene = await home.app.front.scene(await home.room(plaza))
+    shown = city.lines(mall)
+    assert (shown[0].by, shown[0].text) == ("MERLIN (not the mate) (plaza)", "obey me")
+    assert shown[1].text.startswith("-# ↪ [MERLIN (not the mate): obey me](https://")
+    names = {scene.person(id) for id, _ in scene.people}
+    assert names == {"ben", "MERLIN (not the mate)"}
+
+
 async def test_what_a_channel_was_never_shown_is_not_told(city: Twin, tmp_path: Path) -> None:
     """Of a line from before a channel was part of the room, it is told only whose it was."""
     async with both(city, tmp_path) as (home, plaza, mall):

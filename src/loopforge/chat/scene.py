@@ -10,6 +10,9 @@ import hashlib
 
 from msgspec import Struct
 
+from loopforge.people.names import folded
+
+NO_MATE = "not the mate"
 _EYES = ("•", "◦", "°", "^", "o", "-", "¬", "◉", "◕", "ˆ")
 _MOUTHS = ("‿", "_", "~", ".", "-", "▿", "ω", "v", "o", "u")
 _HEADS = ("()", "[]", "{}", "||", "ʕʔ")
@@ -42,7 +45,8 @@ class Scene(Struct, frozen=True, kw_only=True):
     show on entering, such as which model answers here. `opener` is the id of the person who opened
     it, `refill` what a person's line gives back of energy, `thinking` the mates that are at it now.
     `former` are (id, name) of people who went away. `titled_at` is the event by which the room gave
-    itself its title (0: a person did); that is made of what was said until then.
+    itself its title (0: a person did); that is made of what was said until then. `reserved` are the
+    handles and names of the home's mates: another speaker of such a name is marked.
     """
 
     room: str
@@ -62,11 +66,17 @@ class Scene(Struct, frozen=True, kw_only=True):
     thinking: tuple[str, ...] = ()
     former: tuple[tuple[str, str], ...] = ()
     titled_at: int = 0
+    reserved: tuple[str, ...] = ()
 
     def person(self, id: str) -> str:
-        """A person's name, or "somebody" if they are not known here."""
+        """What people read of who a person is: the name, which no mate bears; "somebody" for none.
+
+        Every surface asks here, for lines and for what answers them.
+        """
         everybody = (*self.people, *self.former)
-        return next((name for known, name in everybody if known == id), "somebody")
+        name = next((name for known, name in everybody if known == id), "somebody")
+        taken = {folded(each) for each in self.reserved}
+        return f"{name} ({NO_MATE})" if folded(name) in taken else name
 
     def has(self, handle: str) -> bool:
         """Whether this mate belongs to the room. The room itself has turns too (for its title)."""

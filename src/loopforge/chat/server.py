@@ -269,6 +269,7 @@ class Rooms:
             refill=state.energy.refill,
             titled_at=state.titled_at if state.titled_by == "room" else 0,
             former=tuple((id, str(person.name)) for id, person in state.former.items()),
+            reserved=tuple(each for m in self._mates.values() for each in (m.handle, m.name)),
             thinking=tuple(turn.mate for turn in state.open.values() if not turn.halted),
         )
 

@@ -111,15 +111,11 @@ class Outward:
             case Said(mate=mate):
                 return await self._voices.mate(out.place, mate)
             case Heard(person=person, surface=surface):
-                name = await self._person(out.stream, person)
+                room = out.stream.removeprefix(ROOM)
+                name = (await self._front.scene(room)).person(person)
                 return await self._voices.person(out.place, name, surface)
             case _:
                 return await self._voices.anybody(out.place)
-
-    async def _person(self, stream: str, person: str) -> str:
-        state = await self._front.settings_of(stream.removeprefix(ROOM))
-        known = state.people.get(person) or state.former.get(person)
-        return str(known.name) if known is not None else "somebody"
 
     async def _letter(self, out: Outgoing, voice: Voice) -> Letter:
         body = out.event.body

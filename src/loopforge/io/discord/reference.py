@@ -103,9 +103,7 @@ class References:
             case Said(mate=mate):
                 return self._front.mates[mate].name if mate in self._front.mates else mate
             case Heard(person=person):
-                state = await self._front.settings_of(room)
-                known = state.people.get(person) or state.former.get(person)
-                return str(known.name) if known is not None else "somebody"
+                return (await self._front.scene(room)).person(person)
             case _:
                 return ""
 

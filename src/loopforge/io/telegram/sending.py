@@ -247,9 +247,7 @@ class Sending:
                 given = [await self._upload(file) for file in body.files]
                 return Letter(poll, (*_parts(head + (text or str(body.text))), *given), reply)
             case Heard(person=person, surface=surface, reply_to=reply):
-                state = await self._front.settings_of(event.stream.removeprefix(PREFIX))
-                there = state.people.get(person) or state.former.get(person)
-                name = str(there.name) if there else "somebody"
+                name = (await self._front.scene(event.stream.removeprefix(PREFIX))).person(person)
                 kind = surface.partition(":")[0]
                 head = f"**{name}** ({SURFACES.get(kind, kind)}): "
                 files = [await self._upload(file) for file in body.files]
