@@ -145,6 +145,7 @@ class Standing(Turn):
         return True
 
     def delete_webhook(self, call: m.DeleteWebhook) -> bool:
+        self.bot.profile.pop("webhook", None)
         if call.drop_pending_updates:
             self.bot.box.waiting.clear()
             self.town.touch()
@@ -152,7 +153,8 @@ class Standing(Turn):
 
     def get_webhook_info(self, call: m.GetWebhookInfo) -> Body:
         waiting = len(self.bot.box.waiting)
-        return {"url": "", "has_custom_certificate": False, "pending_update_count": waiting}
+        url = str(self.bot.profile.get("webhook", ""))
+        return {"url": url, "has_custom_certificate": False, "pending_update_count": waiting}
 
 
 def _length(value: str | None, least: int, most: int, otherwise: str) -> None:

@@ -111,6 +111,23 @@ async def test_a_bot_of_all_keeps_its_face(tmp_path: Path, twin: Twin, city: Cit
     assert [each.mates for each in Tokens(tmp_path / "data", {}).accounts()] == [("*",), ("maya",)]
 
 
+async def test_a_webhook_is_taken_over(tmp_path: Path, twin: Twin, city: City) -> None:
+    """Another program's webhook stays until somebody says --take-over; then the bot is ours."""
+    bot = await city.bot("Maya", "maya_bot", reads_all=True)
+    profile = twin.town.accounts[bot.id].profile
+    profile["webhook"] = "https://bots.example.org/hook"
+    report = await joined(twin, tmp_path, bot.token)
+    assert not report.well
+    assert "--take-over" in next(each.mend for each in report.findings if each.state == "bad")
+    assert profile["webhook"]
+    report = await joined(twin, tmp_path, bot.token, take_over=True)
+    assert report.well
+    assert report.findings[0].said.startswith("its messages went to bots.example.org")
+    assert "webhook" not in profile
+    with pytest.raises(InputError, match="Telegram alone"):
+        await connect(Tokens(tmp_path, {}), {"maya": MAYA}, "maya", "discord", "x", take_over=True)
+
+
 async def test_looking_changes_nothing(twin: Twin, city: City) -> None:
     """Looking at a bot again asks, and tells Telegram nothing; nor does it take messages away."""
     bot = await city.bot("Maya", "maya_bot")

@@ -48,6 +48,10 @@ def connect(
     as_is: Annotated[
         bool, typer.Option("--as-is", help="Leave the bot's own name and picture as they are.")
     ] = False,
+    take_over: Annotated[
+        bool,
+        typer.Option("--take-over", help="Take away another program's webhook (Telegram alone)."),
+    ] = False,
 ) -> None:
     """Let a mate talk on Discord or Telegram, by a bot whose token you have.
 
@@ -68,9 +72,10 @@ def connect(
     mate = connecting.found(name, mates)
     token = _token(there, mate, platform, stdin=stdin)
     tokens = Tokens(there.data, there.tokens)
-    account, report = asyncio.run(
-        connecting.connect(tokens, mates, name, platform, token, shared=shared, as_is=as_is)
+    work = connecting.connect(
+        tokens, mates, name, platform, token, shared=shared, as_is=as_is, take_over=take_over
     )
+    account, report = asyncio.run(work)
     conclude(account, mates, report)
 
 

@@ -136,19 +136,25 @@ async def connect(
     *,
     shared: bool = False,
     as_is: bool = False,
+    take_over: bool = False,
     roads: Roads | None = None,
 ) -> tuple[Account, Report]:
     """Make the bot of this token a mate's (`all`: everybody's), and keep it in the home.
 
-    With `as_is` the bot keeps its name and face, as one of several mates does anyway. Raises
+    With `as_is` the bot keeps its name and face, as one of several mates does anyway; `take_over`
+    takes away the webhook by which another program gets what a bot of Telegram is told. Raises
     InputError for what cannot be, NotLetIn where the platform does not know the token, and
     Unreachable: then nothing is kept.
     """
+    if take_over and platform != "telegram":
+        raise InputError("--take-over is for Telegram alone: it takes another program's webhook.")
     mate = found(name, mates)
     account = planned(tokens, mate, platform, clean(token, platform), shared=shared)
     several = shared or account.shared
     face = None if several or as_is else mate
-    report = await visit(account, shared=several, told=True, face=face, roads=roads)
+    report = await visit(
+        account, shared=several, told=True, face=face, take_over=take_over, roads=roads
+    )
     keep(tokens, account)
     return account, report
 
@@ -176,18 +182,20 @@ async def visit(
     shared: bool | None = None,
     told: bool = False,
     face: Mate | None = None,
+    take_over: bool = False,
     roads: Roads | None = None,
 ) -> Report:
     """How it stands with an account. Raises NotLetIn, Unreachable.
 
     `told`: the platform is told the commands; `face`: and the name and face of this mate.
+    `take_over`: a webhook of another program is taken away first.
     """
     roads = roads or Roads()
     scrub_logs([account.token])
     shared = account.shared if shared is None else shared
     if account.platform == "discord":
         return await _discord(account, shared=shared, told=told, face=face, roads=roads)
-    return await _telegram(account, told=told, face=face, roads=roads)
+    return await _telegram(account, told=told, face=face, take_over=take_over, roads=roads)
 
 
 async def _discord(
@@ -205,13 +213,16 @@ async def _discord(
     return Report(tuple(findings), (("Bring it into a server", address),))
 
 
-async def _telegram(account: Account, *, told: bool, face: Mate | None, roads: Roads) -> Report:
+async def _telegram(
+    account: Account, *, told: bool, face: Mate | None, take_over: bool, roads: Roads
+) -> Report:
     from loopforge.io.telegram import checks
     from loopforge.io.telegram.introduce import visiting
 
     async with visiting(account.token, roads.servers.get("telegram", "")) as there:
+        taken = await there.take_over() if take_over else []
         standing = await there.standing()
-        findings = checks.findings(standing)
+        findings = taken + checks.findings(standing)
         findings += [await there.register()] if told else []
         findings += await there.present(face) if face else []
     ways = (

@@ -44,8 +44,9 @@ def findings(standing: Standing) -> list[Finding]:
         said = (
             f"its messages go to {standing.webhook} (a webhook is set), and never reach this home."
         )
-        mend = "End the program there, which takes its webhook away, or let the bot have a new "
-        found.append(Finding("bad", said, f"{mend}token: /revoke at {FATHER}"))
+        mend = "End the program there, and connect again with --take-over, which takes its webhook "
+        mend += "away; or let the bot have a new token: /revoke at "
+        found.append(Finding("bad", said, f"{mend}{FATHER}"))
     if not standing.joins:
         said = "it may not be brought into groups; in private it can talk."
         mend = f"For groups: send /setjoingroups to {FATHER}, choose {name}, then Enable."

@@ -65,6 +65,14 @@ class Visit:
             webhook=(urlsplit(hook.url).hostname or "somewhere else") if hook.url else "",
         )
 
+    async def take_over(self) -> list[Finding]:
+        """Take away the webhook of another program; its messages come to this home from now on."""
+        before = (await self.standing()).webhook
+        if not before:
+            return []
+        done = f"its messages went to {before}, and come to this home now; what waited is kept."
+        return [await _tried(self._bot.delete_webhook, done, "its webhook stays")]
+
     async def register(self) -> Finding:
         """Tell Telegram the commands of rooms."""
         told = [
