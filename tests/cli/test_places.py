@@ -105,6 +105,22 @@ def test_listed_with_names(run: Run) -> None:
     ]
 
 
+def test_what_is_admitted(home: Path, run: Run) -> None:
+    """A place opens a room of its own; a private one, and one beside a list, are refused."""
+    assert run("admit", "discord:4712")[:2] == (
+        0,
+        "Mates talk in discord:4712 from now on, whoever speaks to them there.\n",
+    )
+    assert "discord:4712" in rows(run)
+    assert "`loopforge people admit`" in run("admit", "telegram:5@6")[2]
+    with (home / "loopforge.toml").open("a") as file:
+        file.write('\ndiscord_places = "4711"\n')
+    code, _, err = run("admit", "discord:4713")
+    assert code == 2
+    assert "discord_places lists where mates talk (4711)" in err
+    assert "discord:4713" not in rows(run)
+
+
 def test_a_place_that_nobody_spoke_in(run: Run) -> None:
     """A place that is not known yet can be joined by its key."""
     code, out, _ = run("join", "commons", "telegram:-1009/7")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from loopforge.cli import main
 from loopforge.core.room import Told
 from loopforge.io.grounds import CLOSED, NOT_HERE
 from tests.discord.lodging import Lodging, lodged
@@ -39,6 +41,23 @@ async def test_a_server_counts_once_somebody_known_speaks(city: Twin, tmp_path: 
     async with lodged(city, tmp_path, {maya: "maya"}, grounds="known") as home:
         await city.say(ben, alley, "maya, still?")
         await home.hears(alley, "maya, now?", "maya, still?")
+
+
+async def test_the_owner_admits_a_place(city: Twin, tmp_path: Path) -> None:
+    """The notice says by which command the owner admits the place; then mates talk in its server."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, alley = city.channel("plaza"), city.channel("alley")
+    async with lodged(city, tmp_path, {maya: "maya"}, grounds="known") as home:
+        await city.say(ben, plaza, f"{maya.mention} hello")
+        await city.until(lambda: city.lines(plaza)[-1].by == "Maya")
+        admit = ["room", "admit", f"discord:{plaza.id}"]
+        assert f"`loopforge {' '.join(admit)}`" in city.lines(plaza)[-1].text
+        assert await asyncio.to_thread(main, ["--home", str(tmp_path), *admit]) == 0
+        await city.say(ben, alley, "maya, now?")
+        await home.hears(alley, "maya, now?")
+        await city.until(lambda: city.lines(alley)[-1].by == "Maya")
+        await city.say(ben, plaza, "maya, and here?")
+        await home.hears(plaza, "maya, and here?")
 
 
 @pytest.mark.parametrize("named", ["guild", "channel", "none"])

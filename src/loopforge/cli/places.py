@@ -1,4 +1,4 @@
-"""loopforge room places, join and part: which places of platforms are part of which room.
+"""loopforge room places, admit, join and part: which places of platforms are part of which room.
 
 A channel of Discord, a group of Telegram and a room of the browser can be one conversation. A
 running host takes it up by itself. room.py offers these commands among its own.
@@ -113,6 +113,30 @@ async def _spot(app: App, sessions: Sessions, key: str) -> Spot:
         return Spot(key, str(there.name), cast("Kind", there.kind))
     kind: Kind = "private" if "@" in key else "thread" if "/" in key else "group"
     return Spot(key, key, kind)
+
+
+def admit(context: typer.Context, place: Place) -> None:
+    """Let mates talk in the server or group of a place, though nobody who was let in spoke there.
+
+    The key stands in what a mate says there when somebody speaks to it. To end it, part the place.
+    """
+
+    async def work(app: App, sessions: Sessions) -> None:
+        from loopforge.io.grounds import SETTINGS
+
+        spot = await _spot(app, sessions, place)
+        if spot.kind == "private":
+            raise InputError(f"{place} is a private talk: `loopforge people admit` lets people in.")
+        platform = place.partition(":")[0]
+        policy = str(getattr(app.settings, SETTINGS[platform])).strip().casefold()
+        if policy not in ("known", "open"):
+            raise InputError(
+                f"{SETTINGS[platform]} lists where mates talk ({policy}): add the place's id there."
+            )
+        await sessions.room(spot, ())
+        typer.echo(f"Mates talk in {spot.name} from now on, whoever speaks to them there.")
+
+    _run(context, work)
 
 
 def part(context: typer.Context, place: Place) -> None:

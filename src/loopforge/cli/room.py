@@ -127,6 +127,7 @@ def stop(context: typer.Context, room: Room) -> None:
 
 
 app.command()(places.places)
+app.command()(places.admit)
 app.command()(places.join)
 app.command()(places.part)
 

@@ -1,8 +1,8 @@
 """Grounds: which servers and groups of platforms this home serves.
 
     open       every one that a bot of ours is brought into
-    known      one that was served before, that is the bot's maker's own, or in which somebody who
-               was let in here has spoken (default)
+    known      one that was served before or admitted, that is the bot's maker's own, or in which
+               somebody who was let in here has spoken (default)
     a list     the servers, groups and channels whose ids it names
 
 What is said elsewhere is not heard, opens no room and asks no model; who speaks to a mate there is
@@ -18,7 +18,8 @@ from typing import NamedTuple
 UNKNOWN = (
     "Mates do not talk here yet. They will once somebody whom the owner of their home has let in "
     "speaks to them here: write to me in private first; the owner lets you in by the code that you "
-    "are shown. (The setting {setting} says where mates talk.)"
+    "are shown. Or the owner types `loopforge room admit {place}` on its machine. (The setting "
+    "{setting} says where mates talk.)"
 )
 CLOSED = "Mates do not talk here: the owner of their home has named the places where they do."
 NOT_HERE = "Mates do not talk here."
@@ -28,8 +29,9 @@ SETTINGS = {"discord": "discord_places", "telegram": "telegram_groups"}
 class Ground(NamedTuple):
     """A server or a group, as somebody says something there.
 
-    `ids` are those by which a list may name it, its own first; `holds` tells of a place's key
-    whether it is in it; `maker`: it is the bot's maker's, or nobody else could bring the bot there.
+    `ids` are those by which a list may name it, its own first, then that of the channel;
+    `holds` tells of a place's key whether it is in it; `maker`: it is the bot's maker's, or
+    nobody else could bring the bot there.
     """
 
     platform: str
@@ -70,4 +72,6 @@ class Grounds:
             return ""
         self._told.add(id)
         setting = SETTINGS.get(ground.platform, "")
-        return (UNKNOWN if self._policy == "known" else CLOSED).format(setting=setting)
+        place = f"{ground.platform}:{ground.ids[min(1, len(ground.ids) - 1)]}"
+        said = UNKNOWN if self._policy == "known" else CLOSED
+        return said.format(setting=setting, place=place)
