@@ -154,5 +154,5 @@ def test_a_policy_that_must_be_awaited_is_refused() -> None:
         """Never."""
 
     minds = Minds(policy="later", own={"later": later})  # type: ignore[dict-item]
-    with pytest.raises(BadScenario, match="no function from perception to plan"):
+    with pytest.raises(BadScenario, match="The policy 'later' is async"):
         minds.check()

@@ -106,6 +106,7 @@ questions = st.builds(
     ),
     max_tokens=st.integers(1, 3),
     route=routes,
+    fits=st.sampled_from(["any", "small", "large"]),
 )
 
 
@@ -115,9 +116,10 @@ def test_keys_tell_questions_apart(one: Question, other: Question) -> None:
     assert (key_of(one) == key_of(other)) == (one == other)
 
 
-def test_pictures_make_another_question_and_old_tapes_hold() -> None:
-    """A question without pictures has the key it had before there were any; one with some has not."""
+def test_old_tapes_hold() -> None:
+    """A question has the key it had before there were pictures and models that fit; with them, another."""
     plain = question("one")
     assert key_of(plain) == "ed01633fea481b49d1d9ae069b7f61fc"
     seen = question("one", pictures=(Pictured(message=1, hash="ab" * 32, media="image/png"),))
     assert key_of(seen) != key_of(plain)
+    assert key_of(question("one", fits="small")) != key_of(plain)

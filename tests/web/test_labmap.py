@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loopforge.core.traits import BANDS
@@ -33,7 +33,18 @@ def graphs(draw: st.DrawFn) -> City:
     return city_of(near, kinds)
 
 
+def alone(count: int) -> City:
+    """The map of so many places with no corridor at all."""
+    return city_of(tuple((f"place {n}", ()) for n in range(count)), (KINDS[0],) * count)
+
+
+def apart(one: tuple[int, int], other: tuple[int, int], scale: float) -> float:
+    """How many cells lie between two places, the way in which it is more."""
+    return max(abs(a - b) / (side * scale) for a, b, side in zip(one, other, CELL, strict=True))
+
+
 @given(graphs())
+@example(alone(15))
 @settings(max_examples=few(30))
 def test_any_city_fits_its_map(drawn: City) -> None:
     """Every place lies within both layouts with room about it, and no two lie on each other."""
@@ -41,7 +52,8 @@ def test_any_city_fits_its_map(drawn: City) -> None:
         width, height = getattr(drawn, layout)
         points = [getattr(spot, layout) for spot in drawn.spots]
         assert all(0 < x < width and 0 < y < height for x, y in points)
-        assert len(set(points)) == len(points)
+        for pair in combinations(points, 2):
+            assert apart(*pair, drawn.scale) > 0.45, pair  # half a cell, and what rounding takes
     for spot in drawn.spots:
         assert len(spot.bars) == len(MOVING[spot.kind])
         assert all(-spot.width / 2 <= bar.x <= spot.width / 2 for bar in spot.bars)
@@ -52,11 +64,7 @@ def test_shipped_cities_are_readable(name: str) -> None:
     """On a wide window no place of a shipped city stands in another's room."""
     drawn = city(open_scenario(name))
     for one, other in combinations(drawn.spots, 2):
-        apart = [
-            abs(a - b) / (side * drawn.scale)
-            for a, b, side in zip(one.wide, other.wide, CELL, strict=True)
-        ]
-        assert max(apart) > 0.7, (one.name, other.name)
+        assert apart(one.wide, other.wide, drawn.scale) > 0.7, (one.name, other.name)
 
 
 @pytest.mark.parametrize("name", shipped_scenarios())

@@ -46,6 +46,8 @@ def key_of(question: Question) -> str:
     built = msgspec.to_builtins(question)
     if not question.pictures:  # a tape of words alone is as old as tapes are
         del built["pictures"]
+    if question.fits == "any":  # likewise of what any model may answer
+        del built["fits"]
     for how in ("field", "aloud", "longest"):  # how it is listened to is no part of the question
         del built[how]
     return hashlib.sha256(json.dumps(built, sort_keys=True).encode()).hexdigest()[:32]

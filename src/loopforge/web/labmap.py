@@ -3,7 +3,8 @@
 Places are laid out from the graph alone, by stress majorization (Gansner, Koren and North 2004):
 the same city always looks the same, and what is near in walking is near on paper. Each place is a
 building of its kind, and the columns of light in it are its quantities. Two layouts are made, one
-for wide windows and one for phones.
+for wide windows and one for phones; where a box is too full for places to give way to each other,
+they stand in rows.
 
 Knows no run: what a moment puts into these buildings is said in lab.py and drawn by the template.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import Any
 
 from msgspec import Struct
@@ -28,6 +30,8 @@ ROUNDS = 300
 CELL = (200.0, 178.0)
 """The room that a place takes with its name and two or three robots before it, in map units."""
 WIDE, TALL = (1000.0, 660.0), (470.0, 1010.0)
+APART = 0.5
+"""Any two places lie at least this part of a cell from each other, across or down."""
 STEP, BAR = 12, 8
 """From one column of light to the next, and how broad each is."""
 HIGH = {"office": 64, "console": 52, "line": 50, "room": 46, "gate": 50, "street": 46}
@@ -201,7 +205,35 @@ def _fitted(points: Sequence[Point], box: Point, cell: Point) -> list[tuple[int,
         settling = more == 1.0
         if not _pushed_apart(placed, box, berth, margin, settling=settling) and settling:
             break
+    if any(_apart(one, other, cell) < APART for one, other in combinations(placed, 2)):
+        placed = _seated(placed, box, cell)
     return [(round(x), round(y)) for x, y in placed]
+
+
+def _apart(one: Sequence[float], other: Sequence[float], cell: Point) -> float:
+    """How far two places lie from each other, in cells, the way in which it is further."""
+    return max(abs(one[axis] - other[axis]) / cell[axis] for axis in (0, 1))
+
+
+def _seated(placed: list[list[float]], box: Point, cell: Point) -> list[list[float]]:
+    """The places in rows, each where it lies among the others: below whom, and right of whom."""
+
+    def steps(columns: int) -> list[float]:
+        counts = (columns, -(-len(placed) // columns))
+        return [(box[axis] - cell[axis]) / max(1, counts[axis] - 1) for axis in (0, 1)]
+
+    def room(columns: int) -> float:
+        return min(step / side for step, side in zip(steps(columns), cell, strict=True))
+
+    columns = max(range(1, len(placed) + 1), key=room)
+    step = steps(columns)
+    down = sorted(range(len(placed)), key=lambda nth: placed[nth][1])
+    seats = [[0.0, 0.0] for _ in placed]
+    for row, first in enumerate(range(0, len(down), columns)):
+        across = sorted(down[first : first + columns], key=lambda nth: placed[nth][0])
+        for column, nth in enumerate(across):
+            seats[nth] = [cell[0] / 2 + column * step[0], cell[1] / 2 + row * step[1]]
+    return seats
 
 
 def _full(placed: list[list[float]], one: list[float], axis: int, box: Point, cell: Point) -> bool:
