@@ -8,9 +8,17 @@ import pytest
 
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
+from tests.telegram.records import FaultKind, Kind
+from tests.telegram.test_limits import MINUTE, lab
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Telegram's library gives spans as such; else its errors themselves warn of their old type."""
+    monkeypatch.setenv("PTB_TIMEDELTA", "1")
 
 
 async def test_why_is_one_message_and_a_file(tmp_path: Path, twin: Twin, city: City) -> None:
@@ -29,11 +37,8 @@ async def test_why_is_one_message_and_a_file(tmp_path: Path, twin: Twin, city: C
         assert len(await city.lines(chat, by=maya)) == 3
 
 
-async def test_what_an_answer_met_is_said(
-    tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_an_answer_met_is_said(tmp_path: Path, twin: Twin, city: City) -> None:
     """In a group it is said why an answer for one person alone did not get to them."""
-    monkeypatch.setenv("PTB_TIMEDELTA", "1")
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana = await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [ana, maya])
@@ -41,7 +46,51 @@ async def test_what_an_answer_met_is_said(
         chat = await city.private(ana, maya)
         await city.say(ana, lab, "maya, hello")
         await city.heard(lab, by=maya)
-        await city.fault("sendMessage", "flood", retry_after=9, chat=chat)
+        await city.fault("sendMessage", "flood", retry_after=300, chat=chat)
         await city.command(ana, lab, "why")
         said = (await city.heard(lab, by=maya, count=2))[1].text
-        assert said.startswith("The answer could not be sent to you: Telegram asks for 9 s")
+        assert said.startswith("The answer could not be sent to you: Telegram asks for 300 s")
+
+
+@pytest.mark.parametrize("kind", ["supergroup", "group", "private"])
+@pytest.mark.parametrize("fault", ["flood", "drop", "before", "after", "cut"])
+async def test_an_answer_that_met_something_comes(
+    tmp_path: Path, fault: FaultKind, kind: Kind
+) -> None:
+    """What a command comes to stands once, after a flood or a short outage, as soon as it may."""
+    async with lab(tmp_path, kind) as there:
+        city, chat = there.city, there.chat
+        once = fault in ("after", "cut") or (kind == "group" and fault != "flood")
+        await city.fault("sendMessage", fault, retry_after=20, times=2 - once, chat=chat)
+        await city.command(there.ana, chat, "energy")
+        await there.heard(2)
+        assert len(await city.lines(chat, by=there.maya)) == 2
+        await there.clock.advance(300)
+        assert len(await city.lines(chat, by=there.maya)) == 2
+
+
+async def test_what_an_answer_met_in_its_own_chat_is_said(tmp_path: Path) -> None:
+    """An answer that waited too long is followed by one word that says so; others go on at once."""
+    async with lab(tmp_path) as there:
+        city, chat = there.city, there.chat
+        own = await city.private(there.ana, there.maya)
+        await city.fault("sendMessage", "flood", retry_after=300, chat=chat)
+        await city.command(there.ana, chat, "energy")
+        await city.command(there.ana, there.maya, "help")
+        while not await city.lines(own, by=there.maya):
+            await there.clock.advance(0.5)
+            assert there.clock.ticks() < MINUTE, [c.method for c in await city.calls()][-5:]
+        assert len(await there.stands()) == 1
+        await there.heard(2)
+        assert (await there.stands())[1].startswith(
+            "The answer to this could not be sent in time: Telegram asks for 300 s of patience."
+        )
+
+
+async def test_an_answer_of_which_nobody_knows(tmp_path: Path) -> None:
+    """Where Telegram does not let us look whether it arrived, that is said, and it is not sent."""
+    async with lab(tmp_path, "group") as there:
+        await there.city.fault("sendMessage", "drop", times=2, chat=there.chat)
+        await there.city.command(there.ana, there.chat, "energy")
+        await there.heard(2)
+        assert (await there.stands())[1].startswith("Nobody can tell whether the answer to this")

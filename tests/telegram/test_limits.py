@@ -46,6 +46,14 @@ class Lab:
             assert self.clock.ticks() - began < 5 * MINUTE, await self.ended()
         return self.clock.ticks() - began
 
+    async def heard(self, count: int) -> float:
+        """Wait until the mate's bot said so much there; the seconds that this took."""
+        began = self.clock.ticks()
+        while len(await self.stands()) < count:
+            await self.clock.advance(0.5)
+            assert self.clock.ticks() - began < 10 * MINUTE, await self.stands()
+        return self.clock.ticks() - began
+
     async def ended(self) -> list[str]:
         """How deliveries ended, in order."""
         events = [await self.home.events(room) for room in await self.home.rooms()]

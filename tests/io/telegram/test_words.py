@@ -211,6 +211,9 @@ def test_pieces_fit_and_are_never_blank(text: str, limit: int) -> None:
         ("**a `b` c**", "a b c", [("bold", "a "), ("code", "b"), ("bold", " c")]),
         ("# T *i*\ntext", "T i\ntext", [("bold", "T i"), ("italic", "i")]),
         ("## **T**", "T", [("bold", "T")]),
+        ("a ||b **c**|| d", "a b c d", [("spoiler", "b c"), ("bold", "c")]),
+        ("**||a||** ||`x`||", "a x", [("spoiler", "a"), ("bold", "a"), ("spoiler", "x")]),
+        ("a || b || c|| \\|\\|d|| `||e||`", "a || b || c|| ||d|| ||e||", [("code", "||e||")]),
         ("[a `b`](https://c.d)", "a b", [("text_link", "a b")]),
         ("![p](https://c.d) ![](https://e.f)", "p https://e.f", [
             ("text_link", "p"), ("text_link", "https://e.f"),

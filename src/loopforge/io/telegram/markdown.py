@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from msgspec import Struct
 
@@ -30,7 +31,9 @@ INDENT = "  "
 _DEEPEST = 60
 """Levels of blocks; what nests deeper is dropped by the parser, so it is not given to it."""
 
-_STYLES = {"strong": "bold", "em": "italic", "s": "strikethrough"}
+_STYLES = {"strong": "bold", "em": "italic", "s": "strikethrough", "spoiler": "spoiler"}
+_UNCODED = ("text_link", "spoiler")
+"""Markup in which Telegram allows no code."""
 _LINKED = re.compile(r"(?:https?|tg)://[^\s]+", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[\w+#.-]+")
 _LEAVES = ("paragraph_open", "heading_open", "fence", "code_block", "hr", "table_open")
@@ -86,7 +89,25 @@ def _fitting(markdown: str, limit: int) -> list[Rendered]:
 def _reader() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST})
     made.disable("reference")  # it would take lines like "[1]: ..." out of the text
+    made.inline.add_terminator_char("|")
+    made.inline.ruler.before("emphasis", "spoiler", _spoiler)
     return made.enable(["table", "strikethrough"])
+
+
+def _spoiler(state: StateInline, silent: bool) -> bool:
+    """Read `||words||`, as chats write what is shown only to who asks for it."""
+    start, most = state.pos + 2, state.posMax
+    end = state.src.find("||", start, most)
+    inner = state.src[start:end]
+    if not state.src.startswith("||", state.pos) or end < 0 or not inner or inner != inner.strip():
+        return False
+    if not silent:
+        state.push("spoiler_open", "", 1)
+        state.pos, state.posMax = start, end
+        state.md.inline.tokenize(state)
+        state.push("spoiler_close", "", -1)
+    state.pos, state.posMax = end + 2, most
+    return True
 
 
 class _Open:
@@ -237,7 +258,7 @@ class _Writer:
 
     def _set_off(self, type: str, words: str, language: str = "") -> None:
         """Write code, in which no other markup may hold and which no style may enclose."""
-        if any(mark.type == "text_link" for mark in self._open):
+        if any(mark.type in _UNCODED for mark in self._open):
             return self._write(words)
         styles = [mark for mark in self._open if mark.type in _STYLES.values()]
         for mark in styles:

@@ -102,21 +102,48 @@ class Sending:
         self, poll: Poll, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
     ) -> Sequence[int]:
         """Messages of ours since an event that nothing accounts for. Raises SendFailed."""
-        at = where(place)
-        like = _numbered(poll, at)
-        anchor = await self._sessions.highest(like, place, before)
-        top = await self._sessions.top(like)
-        known = await self._sessions.numbers_above(like, anchor)
-        known = known.union(told, self._met.above(like, anchor))
-        look = self._looks.setdefault(f"{place} {before}", Look(poll, at, self._clock))
+        anchor = await self._sessions.highest(_numbered(poll, where(place)), place, before)
+        look = self._looks.setdefault(f"{place} {before}", Look(poll, where(place), self._clock))
         try:
-            found = await look.ours(Span(anchor, top, known, wanted))
+            found = await self._above(look, poll, where(place), anchor, told, wanted)
         except SendFailed as refused:
             if refused.uncertain:
                 self._looks.pop(f"{place} {before}", None)
             raise
         del self._looks[f"{place} {before}"]
         return found
+
+    async def _above(
+        self,
+        look: Look,
+        poll: Poll,
+        at: Where,
+        anchor: int,
+        told: Sequence[int] = (),
+        wanted: int = 1,
+    ) -> Sequence[int]:
+        like = _numbered(poll, at)
+        top = await self._sessions.top(like)
+        known = await self._sessions.numbers_above(like, anchor)
+        known = known.union(told, self._met.above(like, anchor))
+        return await look.ours(Span(anchor, top, known, wanted))
+
+    async def anchor(self, poll: Poll, at: Where, reply: int | None) -> int:
+        """A number above which everything stands that is sent from now on, in answer to that."""
+        like = _numbered(poll, at)
+        return reply or max([await self._sessions.top(like), *self._met.above(like, 0)])
+
+    def look(self, poll: Poll, at: Where) -> Look:
+        """For a look at this chat that may have to go on."""
+        return Look(poll, at, self._clock)
+
+    async def arrived(self, look: Look, poll: Poll, at: Where, anchor: int) -> bool:
+        """Whether something of ours that is no line stands above this number. Raises SendFailed."""
+        async with self.locks[at.key]:
+            found = await self._above(look, poll, at, anchor)
+        for number in found:
+            self.met(poll, at.key, number)
+        return bool(found)
 
     def met(self, poll: Poll, place: str, number: int) -> None:
         """A message of this number is known for what it is, though it is no line of a room."""

@@ -1,12 +1,14 @@
 """The stage: typing signs, drafts and marks as Telegram can show them.
 
 In private chats a draft is Telegram's own (it fades by itself when the message comes). In groups it
-is a message that is edited; its number is in the ledger, and the line takes its place. It ends with
-a cursor, so that people see that more is coming.
+is a message that is edited, seldom enough that lines are not held up (faults.py); its number is in
+the ledger, and the line takes its place. It ends with a cursor, so that people see that more is
+coming.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
 
 from sqlalchemy import select
@@ -29,6 +31,8 @@ from loopforge.io.telegram.words import rendered
 from loopforge.io.watching import Speech
 
 CURSOR = " ▌"
+SPOILER, COVERED = re.compile(r"\|\|(?=\S).*?(?:\|\||\Z)", re.DOTALL), "▒▒▒"
+"""What is covered in a line stands in none of its drafts."""
 SIGNS: dict[Mark, str] = {"seen": "👀", "answered": "👌", "failed": "💔", "": ""}
 """Bots may only put Telegram's own reactions, which have neither a tick nor a cross."""
 
@@ -48,7 +52,12 @@ class Stage:
         await bot.send_chat_action(at.chat, ChatAction.TYPING, message_thread_id=at.topic)
 
     async def draft(self, speech: Speech, text: str) -> float:
-        """Show what it is saying so far; seconds to wait, where Telegram asks for patience."""
+        """Show what it is saying so far; seconds to wait, where it is not yet time."""
+        at = where(speech.place)
+        flood = self._sending.by(speech.mate, at).flood
+        if not at.private and (wait := flood.drafting(at.chat)):
+            return wait
+        text = SPOILER.sub(COVERED, text)
         try:
             async with self._sending.locks[speech.place]:
                 if not self._sending.standing.over(Key(speech.place, speech.turn)):

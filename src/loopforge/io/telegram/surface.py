@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 from telegram.constants import ChatType
 from telegram.error import TelegramError
 
@@ -29,15 +30,13 @@ from loopforge.chat.places import Spot
 from loopforge.core.room import File
 from loopforge.errors import InputError, LedgerError, LoopforgeError, SendFailed
 from loopforge.io.reception import Coming, Reception, Taken, proves
-from loopforge.io.split import as_file
 from loopforge.io.telegram import inward
+from loopforge.io.telegram.answers import Answer, Answers
 from loopforge.io.telegram.crowd import Crowd
-from loopforge.io.telegram.outward import LONGEST, Outward
 from loopforge.io.telegram.place import NAME, Where, where
 from loopforge.io.telegram.poll import Poll
 from loopforge.io.telegram.sending import Sending
 from loopforge.io.telegram.stage import Stage
-from loopforge.io.telegram.words import pieces
 from loopforge.io.tokens import Account
 from loopforge.io.watching import Watch
 from loopforge.runtime.ports import Clock, Outgoing
@@ -52,6 +51,8 @@ TOGETHER = (
     "; in a group that is no supergroup it hears and speaks for all mates: make it a supergroup, "
     "and each has its own voice"
 )
+
+PRIVATELY = "This is for you alone: write to me in private first, then ask again."
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -88,6 +89,7 @@ class Telegram:
         self._crowd = Crowd(self._polls, front.mates)
         sending = Sending(self._polls, reception.sessions, front, artifacts, clock)
         self._sending = sending
+        self._answers = Answers(sending, clock)
         stage = Stage(sending, reception.sessions, front)
         self._stage = stage
         self._watch = Watch(
@@ -113,6 +115,7 @@ class Telegram:
         """Be there no longer."""
         await self._watch.close()
         await self._tasks.close()
+        await self._answers.close()
         for poll in self._polls:
             await poll.close()
 
@@ -305,17 +308,11 @@ class Telegram:
             )
         except InputError as error:
             answer = str(error)
-        private = getattr(known[name], "private", False) and spot.kind != "private"
-        if private and by.account.isdigit():
-            try:
-                await self._say(poll, Where(int(by.account), bot=poll.number), answer)
-            except SendFailed as refused:
-                answer = "This is for you alone: write to me in private first, then ask again."
-                if not refused.gone:
-                    answer = f"The answer could not be sent to you: {refused.why} Ask again later."
-            else:
-                return
-        await self._answer(poll, spot, message, answer)
+        here = where(spot.key)
+        said = Answer(poll=poll, at=here, text=answer, reply=message.message_id)
+        if getattr(known[name], "private", False) and spot.kind != "private":
+            said = _in_private(said, by.account)
+        await self._answers.say(said)
 
     async def _stays_out(
         self, poll: Poll, spot: Spot, by: inward.Author, message: telegram.Message
@@ -327,17 +324,8 @@ class Telegram:
         return notice is not None
 
     async def _answer(self, poll: Poll, spot: Spot, message: telegram.Message, text: str) -> None:
-        await self._say(poll, where(spot.key), text, message.message_id)
-
-    async def _say(self, poll: Poll, at: Where, text: str, reply: int | None = None) -> None:
-        """Something that is no line of a room: a notice, an answer to a command."""
-        long = as_file(text, LONGEST, 1)
-        for part in pieces(long.preview.text)[:1] if long else pieces(text):
-            number = await Outward(poll).post(at, part, reply)
-            self._sending.met(poll, at.key, number)
-        if long:
-            number = await Outward(poll).file(at, long.name, long.data, reply)
-            self._sending.met(poll, at.key, number)
+        here = where(spot.key)
+        await self._answers.say(Answer(poll=poll, at=here, text=text, reply=message.message_id))
 
     # ------------------------------------------------------------ who and what is there
 
@@ -399,3 +387,16 @@ class Telegram:
             except TelegramError:
                 refused.append(f"{each.name} could not be fetched from Telegram. Give it again.")
         return files, refused
+
+
+def _in_private(answer: Answer, account: str) -> Answer:
+    """The same for one person alone; where it cannot be sent, it is said why."""
+    if not account.isdigit():
+        return replace(answer, text=PRIVATELY)
+
+    def instead(refused: SendFailed) -> Answer:
+        told = f"The answer could not be sent to you: {refused.why} Ask again later."
+        return replace(answer, text=PRIVATELY if refused.gone else told)
+
+    there = Where(int(account), bot=answer.poll.number)
+    return replace(answer, at=there, reply=None, otherwise=instead)
