@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,8 @@ class Behaviour:
     With a `status` other than 200 it answers with `body`. Else it streams `pieces` and then the
     end that `finish` says; `stall` waits for the `gate` before the piece of that number (for ever,
     unless somebody opens it), `cut` breaks the connection there, `vanish` ends the stream there as
-    if all was well but without an end.
+    if all was well but without an end. `raw` goes out in the stream's place, `endless` again and
+    again, after it; `wire` in the place of the whole response, its status line included.
     """
 
     pieces: Sequence[str] = ("Hello", ", ", "ana", "!")
@@ -42,6 +43,7 @@ class Behaviour:
     tool: str = ""
     raw: bytes = b""
     endless: bytes = b""
+    wire: bytes = b""
     read: int = 100
     cached: int = 0
     stored: int = 0
@@ -60,6 +62,7 @@ class Server:
     """A provider on loopback. `asked` are its requests in order.
 
     `reached`: a request has come; `left`: a client has closed its connection before the end.
+    `waiting`: how many answers are held up for good, or never end.
     """
 
     def __init__(self) -> None:
@@ -67,6 +70,7 @@ class Server:
         self.asked: list[Asked] = []
         self.reached = asyncio.Event()
         self.left = asyncio.Event()
+        self.waiting = 0
         self.url = ""
 
     def does(self, *behaviours: Behaviour) -> None:
@@ -92,6 +96,11 @@ class Server:
                 headers=behaviour.headers,
                 content_type="application/json",
             )
+        if behaviour.wire:
+            assert request.transport is not None
+            request.transport.write(behaviour.wire)
+            request.transport.close()
+            return web.Response()
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
         try:
@@ -108,13 +117,17 @@ class Server:
     ) -> None:
         if behaviour.raw:
             await response.write(behaviour.raw)
+        if behaviour.endless:
+            with self._held():
+                while True:
+                    await response.write(behaviour.endless)
+                    await asyncio.sleep(0)
+        if behaviour.raw:
             return
-        while behaviour.endless:
-            await response.write(behaviour.endless)
-            await asyncio.sleep(0)
         for place, event in enumerate(_events(request.path, behaviour)):
             if place == behaviour.stall:
-                await behaviour.gate.wait()
+                with self._held():
+                    await behaviour.gate.wait()
             if place == behaviour.cut:
                 assert request.transport is not None
                 request.transport.abort()
@@ -122,6 +135,14 @@ class Server:
             if place == behaviour.vanish:
                 return
             await response.write(event)
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        self.waiting += 1
+        try:
+            yield
+        finally:
+            self.waiting -= 1
 
 
 def _sse(data: Any, event: str = "") -> bytes:

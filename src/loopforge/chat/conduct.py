@@ -288,10 +288,14 @@ class Conduct:
         """Have the room told when a mate that was called lets it wait, and who is asked next."""
         name = running.mate.name
 
-        def slow(model: str, others: str) -> None:
+        def slow(model: str, others: str, begun: bool) -> None:
             then = f"{others} is asked next" if others else "nobody can stand in"
-            text = f"{name} is taking long: {model} does not say a word yet; {then}."
-            work = self._notice(stream, state, running, text, [(model, "slow")])
+            does = "does not say a word yet; " + then
+            does = "has begun, and there is no word to show yet" if begun else does
+            text = f"{name} is taking long: {model} {does}."
+            work = self._notice(
+                stream, state, running, text, [(model, "thinking" if begun else "slow")]
+            )
             self._ports.tasks.spawn(work, f"notice in {stream}")
 
         if _called(running):

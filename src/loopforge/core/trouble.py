@@ -59,8 +59,10 @@ OWNER: dict[str, str] = {
     "missing": "{model} cannot be asked: House, Models says what it needs",
     "slow": "{model} accepted the question and says nothing: see whether its server is well, or "
     "still loading (House, Models asks it)",
+    "thinking": "{model} sends thoughts, or what is not for people, and no words so far; "
+    "model_total_seconds is the longest wait",
 }
-"""What is told the owner alone, `{model}` by its name; `slow` is no cause, it may still come."""
+"""What is told the owner alone, `{model}` by its name; the last two are no causes: it may come."""
 
 EVERYBODY: dict[str, str] = {
     "busy": "the model is too busy just now",

@@ -351,12 +351,11 @@ class TieredModels:
     # ------------------------------------------------------------ tries
 
     async def _watch(self, climb: Climb) -> None:
-        """Say so when no sign comes for a while."""
+        """Say so when no sign comes for a while, or none with words that people are shown."""
         hear: object = climb.hear
         if isinstance(hear, Attentive):
             await self._clock.sleep(SLOW)
-            if not climb.alive:
-                hear.slow(climb.asked, climb.next)
+            hear.slow(climb.asked, climb.next, begun=climb.alive)
 
     async def _climb(self, specs: Sequence[ModelSpec], climb: Climb) -> tuple[str, Tried]:
         """The models in order, until one answers. If all are at rest, the one that wakes first."""

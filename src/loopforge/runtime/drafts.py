@@ -24,7 +24,7 @@ APART = 1 / 12
 class Drafts:
     """Hears one answer come, and shows it as it grows: `show` is given the words so far.
 
-    `slow` is told of a model that lets one wait, and who is asked next.
+    `slow` is told of a model that lets one wait, who is asked next, and whether it has begun.
     """
 
     def __init__(
@@ -34,10 +34,10 @@ class Drafts:
         clock: Clock,
         tasks: Tasks,
         *,
-        slow: Callable[[str, str], None] = lambda _model, _others: None,
+        slow: Callable[[str, str, bool], None] = lambda _model, _others, _begun: None,
     ) -> None:
         self._part, self._show, self._clock, self._tasks = part, show, clock, tasks
-        self.slow = slow
+        self._slow = slow
         self.raw: list[str] = []
         self._spoken = Spoken(part.schema, part.field)
         self._shown, self._last = "", float("-inf")
@@ -60,6 +60,11 @@ class Drafts:
                 self._look()
             else:
                 self._later = self._tasks.spawn(self._wait(left), "draft")
+
+    def slow(self, model: str, others: str, *, begun: bool) -> None:
+        """A model lets one wait; no word of it where there are words to be seen."""
+        if not begun or (self._part.aloud and not self._spoken.words):
+            self._slow(model, others, begun)
 
     async def _wait(self, seconds: float) -> None:
         await self._clock.sleep(seconds)

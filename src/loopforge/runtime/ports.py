@@ -149,8 +149,11 @@ class Pictures(Protocol):
 class Attentive(Protocol):
     """Who hears an answer come and wants to know, too, that it does not come."""
 
-    def slow(self, model: str, others: str) -> None:
-        """This model lets one wait; the next that is asked is `others`, "" for nobody."""
+    def slow(self, model: str, others: str, *, begun: bool) -> None:
+        """This model lets one wait; the next that is asked is `others`, "" for nobody.
+
+        `begun`: it has begun to answer; whether there are words in it is the hearer's to know.
+        """
         ...
 
 

@@ -120,7 +120,7 @@ class Ended:
 class Turn:
     """One turn of one mind. `opening` are facts to be written before its first request.
 
-    `slow` is told of a model that lets one wait, and who is asked next; `troubles` are the models
+    `slow` is told of a model that lets one wait, as in drafts.py; `troubles` are the models
     that did not answer so far.
     """
 
@@ -133,7 +133,7 @@ class Turn:
         self._news: dict[str, Line] = {}
         self._taken_in: dict[str, None] = {}
         self._fallback = ""
-        self.slow: Callable[[str, str], None] = lambda _model, _others: None
+        self.slow: Callable[[str, str, bool], None] = lambda _model, _others, _begun: None
         self.troubles: list[Trouble] = []
 
     def stop(self, why: str) -> None:
