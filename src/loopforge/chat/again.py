@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.chat.trace import events_of, turn_of
-from loopforge.core.events import Perceived, Planned
+from loopforge.core.events import Event, Perceived, Planned
 from loopforge.core.policy import Policy
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.record import perception_of
@@ -29,11 +29,25 @@ class Replayed(Struct, frozen=True):
 async def replayed(
     ledger: Ledger, policies: Mapping[str, tuple[Policy, str]], event: str
 ) -> Replayed:
-    """Feed the recorded exchange of the event's turn to its policy. Raises Unknown."""
+    """Feed the recorded exchange of the event's turn to its policy. Raises Unknown.
+
+    Where a policy of another version does something else, that is said first.
+    """
     turn = await turn_of(ledger, await ledger.event(event))
     began = await ledger.event(turn)
     assert isinstance(began.body, Perceived)
-    name = began.body.policy.partition("/")[0]
+    found = await _replayed(ledger, policies, began, began.body.policy)
+    version = policies.get(began.body.policy.partition("/")[0], (None, ""))[1]
+    if found.outcome != "diverged" or version == began.body.policy:
+        return found
+    changed = f"The mind has changed since: it was {began.body.policy}, it is {version} now."
+    return Replayed("diverged", f"{changed} {found.detail}")
+
+
+async def _replayed(
+    ledger: Ledger, policies: Mapping[str, tuple[Policy, str]], began: Event, policy: str
+) -> Replayed:
+    name = policy.partition("/")[0]
     if name not in policies:
         return Replayed("unknown", f"There is no policy {name!r} any more.")
     perception = await perception_of(ledger, began)
