@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from loopforge.errors import BadSettings
+from loopforge.io.tokens import tokens_in
 from loopforge.ledger.location import located
 from loopforge.runtime.timezone import zone_of
 
@@ -431,7 +432,7 @@ def load_settings(
         home=home,
         sources=sources,
         keys=_keys(environ),
-        tokens=_tokens(environ),
+        tokens=tokens_in(environ),
         strays=_strays(environ),
     )
 
@@ -585,14 +586,6 @@ def _keys(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if value and name.endswith(("_API_KEY", "_BASE_URL")) and not name.startswith(PREFIX)
     }
-
-
-TOKEN = re.compile(r"(?:DISCORD|TELEGRAM)_TOKEN(?:_[A-Z0-9_]+)?")
-
-
-def _tokens(environ: Mapping[str, str]) -> dict[str, str]:
-    """What is set of the platforms' variables: DISCORD_TOKEN, TELEGRAM_TOKEN_MAYA and so on."""
-    return {name: value for name, value in environ.items() if value and TOKEN.fullmatch(name)}
 
 
 def _strays(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -29,6 +29,11 @@ FILE = "accounts.json"
 VARIABLE = re.compile(r"(DISCORD|TELEGRAM)_TOKEN(?:_([A-Z0-9_]+))?")
 
 
+def tokens_in(environ: Mapping[str, str]) -> dict[str, str]:
+    """What is set of the platforms' variables: DISCORD_TOKEN, TELEGRAM_TOKEN_MAYA and so on."""
+    return {name: value for name, value in environ.items() if value and VARIABLE.fullmatch(name)}
+
+
 class Account(Struct, frozen=True, kw_only=True):
     """A bot account of a platform, and the mates that speak by it (handles, or "*" for all).
 
