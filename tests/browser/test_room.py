@@ -14,7 +14,9 @@ from typing import Literal
 import pytest
 from playwright.async_api import Locator, expect
 
+from loopforge.models.scripted import ScriptedAnswer
 from loopforge.runtime.clock import SimClock
+from loopforge.runtime.ports import Question
 from tests.browser.people import Crowd, Person, guest_of, owner_of
 from tests.rooms.conftest import living
 from tests.web.conftest import Town, town
@@ -252,6 +254,13 @@ async def test_how_a_room_works_is_set_in_the_page(site: Town, crowd: Crowd) -> 
     ben = await guest_of(room, ana, crowd)
     page, flash = ana.page, ana.page.locator(".flash.good")
     await ana.opens(f"/rooms/{room}/settings")
+    talk, rights = [
+        await page.locator("form", has=page.locator(f"[value={act}]")).bounding_box()
+        for act in ("talk", "rights")
+    ]
+    assert talk
+    assert rights
+    assert rights["y"] >= talk["y"] + talk["height"] + 8  # what is set apart is seen apart
     await page.get_by_label("Title").fill("Coffee, after all")
     await page.locator("form", has=page.locator("[value=title]")).get_by_role("button").click()
     await expect(flash).to_be_visible()
@@ -329,6 +338,24 @@ async def test_a_table_of_ones_own_can_be_read(site: Town, crowd: Crowd) -> None
         )
         light, dark = sorted((luminance(ink) for ink in inks), reverse=True)
         assert (light + 0.05) / (dark + 0.05) > 4.5, inks
+
+
+async def test_code_stands_on_one_ground(tmp_path: Path, crowd: Crowd) -> None:
+    """A block of code has one shade from edge to edge, in one's own bubble and in a mate's."""
+    code = "```\nloaf = 1\n```"
+
+    def answers(question: Question) -> ScriptedAnswer:
+        data = {"say": code, "narrative": "They asked for code.", "mode": "context"}
+        return ScriptedAnswer(text=code, data=data)
+
+    async with town(tmp_path, answers) as site, crowd:
+        ana = await owner_of(site, crowd)
+        await ana.says(f"@maya like this?\n\n{code}")
+        await ana.hears("Maya")
+        for of in (".mine", ".said"):
+            grounds = ana.page.locator(f"#lines {of} pre code")
+            await expect(grounds).to_have_count(1)
+            await expect(grounds).to_have_css("background-color", "rgba(0, 0, 0, 0)")
 
 
 def luminance(ink: str) -> float:

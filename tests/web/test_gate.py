@@ -11,6 +11,7 @@ from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 
 from loopforge.host import site_of
+from loopforge.web import app as web
 from loopforge.web.app import make_app
 from tests.web.conftest import Guest, Town, town
 
@@ -228,3 +229,18 @@ async def test_too_many_tries_are_put_off(tmp_path: Path) -> None:
         told = await stranger.post("/sign-in", {"name": "olu", "password": "guess"})
     assert set(found) == {400}
     assert "The password was wrong 5 times in a row" in told.text
+
+
+async def test_who_watches_over_the_home_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asked for more pages than fit a minute is put off, and still told that it is alive."""
+    monkeypatch.setattr(web, "PER_MINUTE", 20)
+    async with town(tmp_path) as site:
+        stranger = await site.stranger()
+        alive = [(await stranger.get("/alive")).status_code for _ in range(40)]
+        pages = [(await stranger.get("/sign-in")).status_code for _ in range(25)]
+        alive += [(await stranger.get("/alive")).status_code for _ in range(10)]
+    assert set(alive) == {200}
+    assert pages[0] == 200
+    assert pages[-1] == 429

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +17,7 @@ import pytest
 from loopforge.models.scripted import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.web import stream
-from tests.web.conftest import Guest, Town, town
+from tests.web.conftest import PASSWORD, Guest, Town, town
 
 
 @dataclass
@@ -255,3 +255,45 @@ async def test_a_line_sent_twice_is_heard_once(site: Town) -> None:
     second = await owner.says(room, "hello?", source="one")
     assert first == second
     assert [e.kind for e in await site.events(room)].count("room.heard") == 1
+
+
+async def test_streams_of_a_session_and_of_a_person_are_bounded(site: Town) -> None:
+    """A session has 100 streams, a person 200 whatever their sessions; one that ends makes room."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    one = await site.guest("ben", room, by=owner)
+    two, three = await again(site, "ben"), await again(site, "ben")
+    async with AsyncExitStack() as others:
+        async with AsyncExitStack() as first:
+            assert await opened(first, one, room, stream.MOST) == {200}
+            assert await opened(first, one, room, 1) == {429}
+            assert await opened(others, two, room, stream.OF_ONE - stream.MOST) == {200}
+            assert await opened(others, three, room, 1) == {429}
+            assert await opened(others, owner, room, 1) == {200}
+        async with asyncio.timeout(60):
+            while await opened(others, three, room, 1) != {200}:
+                await asyncio.sleep(0.05)
+
+
+async def again(site: Town, name: str) -> Guest:
+    """The same person, come in at another device."""
+    device = await site.stranger(name)
+    answer = await device.post("/sign-in", {"name": name, "password": PASSWORD})
+    assert answer.status_code == 200, answer.text
+    return device
+
+
+async def opened(stack: AsyncExitStack, guest: Guest, room: str, count: int) -> set[int]:
+    """Open streams that stay open as long as the block; what they were answered with."""
+    found = set[int]()
+    http = httpx.AsyncClient(
+        base_url=guest.http.base_url,
+        cookies=guest.http.cookies,
+        limits=httpx.Limits(max_connections=None),
+        timeout=60,
+    )
+    await stack.enter_async_context(http)
+    for _ in range(count):
+        path = f"/rooms/{room}/stream"
+        found.add((await stack.enter_async_context(http.stream("GET", path))).status_code)
+    return found
