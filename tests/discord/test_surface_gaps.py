@@ -70,6 +70,26 @@ async def test_a_mention_of_a_bot_that_is_not_back_yet(city: Twin, tmp_path: Pat
         await city.until(lambda: city.lines(plaza)[-1].by == "Aria")
 
 
+@pytest.mark.parametrize("by", ["user", "role"])
+async def test_a_thread_for_a_bot_that_is_not_back_yet(city: Twin, tmp_path: Path, by: str) -> None:
+    """Who mentions in a gap a bot that is not back yet is answered in a thread, as others are."""
+    aria, bram, ben = city.bot("Aria"), city.bot("Bram"), city.person("ben")
+    plaza, bots = city.channel("plaza"), {aria: "maya", bram: "merlin"}
+    mention = aria.mention if by == "user" else f"<@&{aria.role}>"
+    async with lodged(city, tmp_path, bots, options=ANSWER) as home:
+        await city.say(ben, plaza, "one")
+        await home.hears(plaza, "one")
+    line = await city.say(ben, plaza, f"{mention} second")
+    late = city.faults.hold("GET /users/@me", bot="Aria")
+    async with lodged(city, tmp_path, bots, wait=False, options=ANSWER) as home:
+        await late.reached.wait()
+        await home.hears(line.id, "@Maya second")
+        late.release()
+        await city.until(lambda: city.lines(line.id)[-1].by == "Aria")
+        assert await home.heard(plaza) == ["one"]
+        await home.delivered(line.id)
+
+
 async def test_an_end_while_a_gap_is_read(city: Twin, tmp_path: Path) -> None:
     """What was not read of a gap when the home ended is read later, though newer lines were heard."""
     maya, ben = city.bot("Maya"), city.person("ben")

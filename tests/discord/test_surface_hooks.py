@@ -84,6 +84,19 @@ async def test_where_no_face_can_be_had(city: Twin, tmp_path: Path, others: int)
     assert city.faults.left == []
 
 
+async def test_webhooks_take_turns_too(city: Twin, tmp_path: Path) -> None:
+    """Every call that Discord counts took a turn of its account, those by webhooks among them."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        for mate in ("Maya", "Merlin"):
+            await city.say(ben, plaza, f"{mate}, hello")
+            await city.until(lambda name=mate: city.lines(plaza)[-1].by == name)  # type: ignore[misc]
+            await home.settled(plaza)
+            await home.delivered(plaza)
+        assert [call for call in city.calls if call.path.startswith("/webhooks/")]
+        assert home.surface.turns == [len(city.calls) + len(city.identified)]
+
+
 async def test_a_webhook_whose_making_fails_once(city: Twin, tmp_path: Path) -> None:
     """What fails on Discord's side is tried with the next line; a call that broke off makes one."""
     house, ben = city.bot("House"), city.person("ben")

@@ -170,6 +170,10 @@ class Crowd:
                 found |= dict.fromkeys(self.mates_of(client.account))
         return tuple(found)
 
+    def mates_awaited(self) -> tuple[str, ...]:
+        """All mates by an account that is about to be there, so that their places are not known."""
+        return tuple(m for i in sorted(self._waiting()) for m in self.mates_of(self.accounts[i]))
+
     def first(self, channel: int) -> Client | None:
         """The connected account that speaks for all of ours on what happens in a place."""
         for client in self.clients():

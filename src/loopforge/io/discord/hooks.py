@@ -78,7 +78,7 @@ class Hooks:
 
     def __init__(self, crowd: Crowd, connector: Connector | None) -> None:
         self._crowd, self._connector = crowd, connector
-        self._session: aiohttp.ClientSession | None = None
+        self._sessions: dict[int, aiohttp.ClientSession] = {}
         self._racks: dict[tuple[int, int], Rack] = {}
         self._bare: dict[int, discord.Webhook] = {}
         self._ids: set[int] = set()
@@ -87,8 +87,8 @@ class Hooks:
 
     async def close(self) -> None:
         """Let the connections go."""
-        if self._session is not None:
-            await self._session.close()
+        for session in self._sessions.values():
+            await session.close()
 
     # ------------------------------------------------------------ to speak by
 
@@ -240,12 +240,16 @@ class Hooks:
     def _know(self, client: Client, hook: discord.Webhook) -> None:
         """Keep the same webhook over connections on which nothing is done twice.
 
-        It knows the client because discord.py cannot read an answer with a reaction in it else.
+        Its calls take turns with those of its account. It knows the client because discord.py
+        cannot read an answer with a reaction in it else.
         """
-        if self._session is None:
+        if client.id not in self._sessions:
             connector = self._connector() if self._connector is not None else None
-            self._session = aiohttp.ClientSession(connector=connector, middlewares=(once,))
-        token, session = hook.token or "", self._session
+            traces = [client.http.http_trace] if client.http.http_trace is not None else []
+            self._sessions[client.id] = aiohttp.ClientSession(
+                connector=connector, middlewares=(once,), trace_configs=traces
+            )
+        token, session = hook.token or "", self._sessions[client.id]
         self._bare[hook.id] = discord.Webhook.partial(
             hook.id, token, session=session, client=client
         )

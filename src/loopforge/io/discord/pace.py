@@ -40,10 +40,11 @@ def later() -> Iterator[None]:
 
 
 class Pace:
-    """The turns of one account."""
+    """The turns of one account; `turns` is how many it took."""
 
     def __init__(self) -> None:
         self._left, self._at = AT_ONCE, 0.0
+        self.turns = 0
 
     def trace(self) -> aiohttp.TraceConfig:
         """What lets the calls of one client take turns."""
@@ -70,6 +71,7 @@ class Pace:
             self._at = now
             if self._left >= least:
                 self._left -= 1.0
+                self.turns += 1
                 return
             await asyncio.sleep((least - self._left) / RATE)
 

@@ -107,6 +107,11 @@ class Discord:
         """How each account stands, in their order."""
         return self._crowd.states()
 
+    @property
+    def turns(self) -> list[int]:
+        """How many calls of each account, by itself or by its webhooks, took their turn."""
+        return [pace.turns for pace in self._paces]
+
     async def send(self, out: Outgoing) -> str:
         """Send it; the ids of its messages. Raises SendFailed."""
         try:

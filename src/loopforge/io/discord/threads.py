@@ -183,8 +183,9 @@ class Threads:
     ) -> tuple[str, ...]:
         """The mates that a line calls in a place, in the order in which it does."""
         state, here = await self._state(channel), self._here(channel)
-        said = address.plain(text, surface=PREFIX)
-        found = [(mate, call.summons) for mate, call in address.named(said, here)]
+        said, away = address.plain(text, surface=PREFIX), self._away()
+        found = [(mate, call.summons) for mate, call in address.named(said, away | here)]
+        here |= {mate: away[mate] for mate, call in found if mate in away and call == "mention"}
         answered = message.reference.resolved if message.reference is not None else None
         if ours and isinstance(answered, discord.Message):
             found.insert(0, (await self._author(answered, channel), "reply"))
@@ -199,6 +200,10 @@ class Threads:
     def _here(self, channel: object) -> dict[str, str]:
         """The names of the mates that are in a place."""
         return {mate: self._crowd.name(mate) for mate in self._crowd.mates_in(channel)}
+
+    def _away(self) -> dict[str, str]:
+        """The names of the mates whose account is about to be there."""
+        return {mate: self._crowd.name(mate) for mate in self._crowd.mates_awaited()}
 
     def _obeys(self, state: RoomState | None, mate: str, call: str) -> bool:
         """Whether a mate is there, and this call is one that it comes to."""
