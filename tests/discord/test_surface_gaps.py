@@ -110,3 +110,18 @@ async def test_an_end_while_a_gap_is_read(city: Twin, tmp_path: Path) -> None:
     city.faults.clear()
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await home.hears(alley, "one", "two")
+
+
+async def test_a_newer_line_of_the_same_place_hides_none(city: Twin, tmp_path: Path) -> None:
+    """What was missed in a place is read, also where something newer was heard there before."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        first = await city.say(ben, plaza, "one")
+        await home.hears(plaza, "one")
+        city.faults.drop("MESSAGE_CREATE")
+        for text in ("two", "three"):
+            await city.say(ben, plaza, text)
+        await home.hears(plaza, "one", "three")
+        await home.app.front.behind.note("discord", first.id)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.hears(plaza, "one", "three", "two")

@@ -251,6 +251,8 @@ class Missed:
             await self._look_back(
                 client, channel, last, discord.utils.snowflake_time(max(after, 0))
             )
+        if last > mark:  # another of ours heard it, or one before a crash: it hides what is missing
+            last = after
         if newest > max(last, after):
             await self._read(client, channel, max(last, after) if last else mark)
 
