@@ -105,8 +105,8 @@ class Reading:
         return await self.models.count(route, texts)
 
     def facts(self, route: Route) -> ModelFacts:
-        """As they are."""
-        return self.models.facts(route)
+        """As they are, but for the form: a capable model's prompt, which holds the whole talk."""
+        return msgspec.structs.replace(self.models.facts(route), small=False)
 
 
 async def talked(app: App) -> None:

@@ -26,6 +26,7 @@ PROMPTS = {
     )
 } | {
     "time-small": "It is {now}.",
+    "faq": "> What is this?\n> Where am I?\nThis is {name}'s home. (README.md)",
     "decide-small": "<decide-small>",
     "title-small": "<title-small>\n\n> bo: hi\n{}",
     "account-small": "<account-small>\n\n> bo: Hi!\\nMaya: Hi.\nI greeted.",

@@ -41,7 +41,7 @@ from loopforge.chat.rules import SCREEN, Rules
 from loopforge.chat.server import Rooms
 from loopforge.chat.triggers import Thresholds
 from loopforge.core.events import Event
-from loopforge.core.mate import parse
+from loopforge.core.mate import for_capable, parse
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
 from loopforge.home import shipped_mates
@@ -434,7 +434,7 @@ def lab_minds(
         prompts=PromptBook(settings.home / "prompts"),
         personas={
             handle: Persona(
-                mate.prompt,
+                for_capable(mate.prompt),
                 Route(tier=mate.tier, model=model or mate.model, temperature=mate.temperature),
                 mate.hash,
             )

@@ -156,7 +156,7 @@ async def test_a_turn_that_failed_is_marked(city: Twin, tmp_path: Path) -> None:
     """Where the model gives no answer, the line that called is marked so, and people are told."""
 
     def script(_: Question) -> ScriptedAnswer:
-        return ScriptedAnswer(outcome="failed", text="no")
+        return ScriptedAnswer(outcome="failed", text="")
 
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}, script, options=MARKS):

@@ -19,7 +19,6 @@ from loopforge.policies.prompting import (
     fill,
     mode_of,
     opening,
-    plain_prompt,
     prompt,
     sentences,
     transcript,
@@ -95,27 +94,6 @@ def test_texts_of_the_room_stay_references() -> None:
         line = Line(kind=kind, who=Words("ada"), text=words)
         (message,) = transcript(seen(line))
         assert any(part is words for part in message.parts), kind
-
-
-def test_a_small_model_reads_the_newest_lines_last_and_together() -> None:
-    """All it has not answered is one message at the end; notes are left out."""
-    spoken = seen(
-        Line(kind="heard", who=Words("ada"), text=Words("one")),
-        Line(kind="mine", text=Words("mine")),
-        Line(kind="heard", who=Words("ada"), text=Words("two")),
-        Line(kind="note", text=Words("hidden")),
-        Line(kind="said", who=Words("merlin"), text=Words("three")),
-        model="small",
-        character="Kind.\n\n> Hi!\nHello.",
-    )
-    assert [(message.role, message.text) for message in plain_prompt(spoken, PROMPTS)] == [
-        ("system", "Kind.\nBe Maya."),
-        ("user", "Hi!"),
-        ("assistant", "Hello."),
-        ("user", "ada: one"),
-        ("assistant", "mine"),
-        ("user", "ada: two\nmerlin: three"),
-    ]
 
 
 def test_the_character_comes_first() -> None:

@@ -17,7 +17,8 @@ from loopforge.core.policy import Message
 from loopforge.core.room import File
 from loopforge.core.rows import BAR, inert, laid_out, quote
 from loopforge.core.words import Words, public
-from loopforge.policies.prompting import last_lines, plain_prompt, prompt
+from loopforge.policies.prompting import last_lines, prompt
+from loopforge.policies.small_prompt import small_prompt
 from loopforge.policies.speakers import HOUSE, STRANGER, instruction
 from loopforge.policies.title import title
 from tests.playbook import PROMPTS, Playbook
@@ -154,7 +155,7 @@ def test_a_small_model_reads_rows_too(name: str, text: str) -> None:
         Line(kind="heard", who=Words(name), text=Words(text), id="a"),
         Line(kind="heard", who=Words("Ben"), text=Words("hm"), id="b"),
     )
-    rows = rows_of(plain_prompt(view(*lines, small=True), PROMPTS)[-1].text)
+    rows = rows_of(small_prompt(view(*lines, small=True), PROMPTS)[-1].text)
     assert [read(row)[:2] for row in rows] == [
         (inert(row_name(name)), broken(text)),
         ("Ben", "hm"),

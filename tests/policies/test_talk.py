@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from loopforge.core.perception import Line
 from loopforge.core.policy import Answer, AnswerOutcome, Ask
 from loopforge.core.room import Continue, Note, Paper, Say, StaySilent, UseTool
 from loopforge.core.words import Words
+from loopforge.policies.faq import RULE
 from loopforge.policies.talk import talk
 from tests.playbook import PROMPTS, Playbook, heard, mine, shown
 
@@ -77,15 +79,14 @@ def test_nobody_addressed_it_and_it_speaks() -> None:
 def test_the_prompt_only_grows_at_its_end() -> None:
     """All but the tail of a prompt stands unchanged at the start of the next turn's prompt."""
     lines = [heard("ana", "one"), mine("two", "because"), heard("bo", "three")]
-    for model, tail in (("small", 0), ("full", 1)):
-        before = Playbook(MIND, shown(*lines, model=model)).request
-        more = (mine("answer", "why"), heard("bo", "four"))
-        after = Playbook(MIND, shown(*lines, *more, model=model)).request
-        assert isinstance(before, Ask)
-        assert isinstance(after, Ask)
-        kept = len(before.messages) - tail
-        assert kept >= 2
-        assert after.messages[:kept] == before.messages[:kept]
+    before = Playbook(MIND, shown(*lines, model="full")).request
+    more = (mine("answer", "why"), heard("bo", "four"))
+    after = Playbook(MIND, shown(*lines, *more, model="full")).request
+    assert isinstance(before, Ask)
+    assert isinstance(after, Ask)
+    kept = len(before.messages) - 1
+    assert kept >= 2
+    assert after.messages[:kept] == before.messages[:kept]
 
 
 def test_a_small_model_accounts_afresh() -> None:
@@ -113,16 +114,93 @@ def test_the_time_stands_at_the_tail() -> None:
     assert full.prompt.splitlines()[-1] == "It is Saturday, 14:05."
 
 
-def test_a_small_model_is_shown_examples_as_messages() -> None:
-    """The examples in a mate's character are real messages to a small model, text to a large one."""
-    character = "You are Maya.\n\n> Hi!\nHello, what broke?"
-    for model, found in (
-        ("small", "[user] Hi!\n[assistant] Hello, what broke?"),
-        ("full", "> Hi!"),
-    ):
-        assert (
-            found in Playbook(MIND, shown(heard("a", "b"), model=model, character=character)).prompt
-        )
+CHARACTER = "You are Maya.\n\n> Hi!\nHello, what broke?\n\n## Small talk\n\n> I am sad.\nTell me."
+
+
+def test_a_small_model_is_shown_the_example_that_is_like_the_line() -> None:
+    """It is a message of whoever speaks now; the others, and the talk before, are left out."""
+    lines = (heard("ana", "hm"), mine("Yes?", "why"), heard("bo", "so sad today"))
+    prompt = Playbook(MIND, shown(*lines, model="small", character=CHARACTER)).prompt
+    assert prompt.splitlines()[1:] == [
+        "<base-small>",
+        *(["[user] bo: I am sad.", "[assistant] Tell me."] * 2),
+        "[user] bo: so sad today",
+    ]
+
+
+def test_what_is_like_no_example_is_read_after_the_exchange_before_it() -> None:
+    """One exchange, then what has been said since: more makes a small model repeat itself."""
+    lines = (
+        heard("ana", "one"),
+        mine("two", "why"),
+        heard("ana", "three"),
+        mine("four", "why"),
+        heard("bo", "five"),
+        heard("cy", "six"),
+    )
+    prompt = Playbook(MIND, shown(*lines, model="small", character=CHARACTER)).prompt
+    assert prompt.splitlines()[2:] == [
+        "[user] ana: three",
+        "[assistant] four",
+        "[user] bo: five",
+        "cy: six",
+    ]
+
+
+def test_a_capable_model_reads_the_examples_but_not_the_small_talk() -> None:
+    """Examples are text to it; those under the heading are for small models alone."""
+    prompt = Playbook(MIND, shown(heard("a", "b"), model="full", character=CHARACTER)).prompt
+    assert "> Hi!\nHello, what broke?" in prompt
+    assert "I am sad" not in prompt
+    assert "Small talk" not in prompt
+
+
+def test_what_it_has_said_already_is_asked_for_anew() -> None:
+    """Its own words again, or those it was to answer, are asked for once more in another form."""
+    lines = (heard("ana", "I am sad."), mine("Tell me.", "why"), heard("ana", "i am sad", "b"))
+    book = Playbook(MIND, shown(*lines, model="small", character=CHARACTER))
+    again = book.answered("Tell me!").asks("talk", aloud=True)
+    assert again.prompt.splitlines()[-3:] == [
+        "[user] ana: I am sad.",
+        "[assistant] Tell me.",
+        "[user] ana: i am sad",
+    ]
+    plan = again.answered("What is it?").answered(narrative="I asked.").plans()
+    assert plan.acts == (Say(text="What is it?"),)
+
+
+def test_a_question_about_the_house_is_answered_from_its_pages() -> None:
+    """No model is asked, and the answer names its page; who has heard it needs it no second time."""
+    line = heard("ana", "maya, where am I?")
+    plan = Playbook(MIND, shown(line, model="small")).plans()
+    assert plan.acts == (Say(text="This is Maya's home. (README.md)"),)
+    assert (plan.mode, plan.rule) == ("guardrail", RULE)
+    told = Line(kind="said", who=Words("Zuzu"), text=Words("This is Maya's home. (README.md)"))
+    silent = Playbook(MIND, shown(line, told, model="small", line=line.id)).plans()
+    assert silent.intent == "listen"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Ana: I had pizza.", "I had pizza."),
+        ("maya: “Hello there.”", "Hello there."),
+        ("(smiling) Ah, soup.", "Ah, soup."),
+        ("*waves* Hi!", "Hi!"),
+        ("Note: it is late.", "Note: it is late."),
+        ("I eat. I eat!", "I eat."),
+        ("It is red. No, no, no, no, no, no.", "It is red."),
+    ],
+)
+def test_what_only_a_small_model_writes_is_not_said(text: str, said: str) -> None:
+    """No speaker's name, no stage direction and no circle stands in what is said."""
+    plan = (
+        Playbook(MIND, shown(heard("ana", "what did you have"), model="small"))
+        .answered(text)
+        .answered(narrative="I answered.")
+        .plans()
+    )
+    assert plan.acts == (Say(text=said),)
 
 
 def test_a_mind_that_goes_on_alone_is_told_to() -> None:

@@ -11,8 +11,9 @@
     My guess is dead yeast. How warm was the water?
 
 Lines quoted with > in the body, each with the answer under it, are examples of how the mate talks:
-part of the prompt for every model, and shown as turns of talk to a small one, which learns more
-from them than from any description. Every flaw of a file is a sentence with its line. Does not
+part of the prompt for every model. A small one learns more from them than from any description: it
+is shown those that are like what was just said. Examples for small models alone stand under a
+heading `## Small talk`. Every flaw of a file is a sentence with its line. Does not
 read files (mates/roster.py).
 """
 
@@ -346,12 +347,29 @@ class Dialogue(NamedTuple):
     examples: tuple[tuple[str, str], ...]
 
 
+_SMALL_TALK = re.compile(r"^#{1,6}[ \t]*small talk[ \t]*$", re.IGNORECASE | re.MULTILINE)
+
+
+def for_capable(prompt: str) -> str:
+    """The prompt as a capable model reads it: without the examples under `## Small talk`."""
+    parts = _SMALL_TALK.split(prompt, maxsplit=1)
+    if len(parts) == 1:
+        return prompt
+    return "\n\n".join(
+        part for part in (parts[0].strip(), _taken_apart(parts[1]).character) if part
+    )
+
+
 def dialogue(prompt: str) -> Dialogue:
     """Take the examples out of a prompt: a paragraph of > lines, and the answer under it.
 
     An answer ends at the next empty line or the next >. A quote without an answer is no example.
     Quoted lines stay lines: they may be those of several people.
     """
+    return _taken_apart(_SMALL_TALK.sub("", prompt, count=1))
+
+
+def _taken_apart(prompt: str) -> Dialogue:
     character: list[str] = []
     examples: list[tuple[str, str]] = []
     for block in re.split(r"\n\s*\n", prompt):

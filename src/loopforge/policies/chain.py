@@ -16,11 +16,11 @@ from loopforge.policies.prompting import (
     fill,
     is_small,
     may_pass,
-    plain_prompt,
     prompt,
     without_answer,
     words_of,
 )
+from loopforge.policies.small_prompt import small_prompt
 from loopforge.policies.speakers import Told, instruction, row
 
 VERSION = "chain/2"
@@ -39,7 +39,7 @@ def chain(prompts: Prompts) -> Policy:
             text = fill(prompts[name], fields_of(seen))
             return Message("user", (text,)) if is_small(seen) else instruction(text, seen)
 
-        base = plain_prompt(seen, prompts) if is_small(seen) else prompt(seen, prompts, spoken=True)
+        base = small_prompt(seen, prompts) if is_small(seen) else prompt(seen, prompts, spoken=True)
         messages = (*base, question("plan"))
         plan = yield from ask(messages, purpose="plan", max_tokens=120)
         if plan.outcome != "answered":

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from loopforge.core.mate import dialogue
+from loopforge.core.mate import dialogue, for_capable
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.plan import MODES, AgentActionPlan, Mode
 from loopforge.core.policy import Answer, Asking, Fits, Message, Prompts, ask
@@ -45,6 +45,7 @@ def fields_of(seen: AgentPerception) -> dict[str, str]:
         "location": seen.location,
         "traits": traits,
         "self": _self(seen, traits),
+        "manner": _manner(seen, traits),
         "others": f"The other mates here:\n{others}" if others else "",
         "world": seen.world_summary,
         "summary": seen.personal_recent_summary,
@@ -58,6 +59,20 @@ def _self(seen: AgentPerception, traits: str) -> str:
     parts += [f"How you talk: {voice}."] if voice else []
     parts += [f"Your traits: {traits}."] if traits else []
     return " ".join(parts)
+
+
+def _manner(seen: AgentPerception, traits: str) -> str:
+    """The same as plain words, which a small model follows better: role, voice and traits."""
+    voice, role = seen.context.get("voice", "").rstrip("."), seen.role.rstrip(".")
+    parts = (f"You are {_article(role)}{role}" if role else "", voice, traits)
+    return " ".join(f"{part}." for part in parts if part)
+
+
+def _article(role: str) -> str:
+    """What stands before a role that names no article of its own."""
+    if role.lower().startswith(("a ", "an ", "the ")):
+        return ""
+    return "an " if role[:1].lower() in "aeiou" else "a "
 
 
 def is_small(seen: AgentPerception) -> bool:
@@ -93,20 +108,10 @@ def may_pass(seen: AgentPerception) -> bool:
 
 
 def opening(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
-    """The system message: the mate's own character and the base prompt.
-
-    For a small model the examples in the character become real messages: they are what it imitates.
-    """
-    small = is_small(seen)
-    base = fill(prompts["base-small" if small else "base"], fields_of(seen))
-    character = seen.context.get("character", "")
-    if not small:
-        return (Message("system", (f"{character}\n\n{base}".strip(),)),)
-    parts = dialogue(character)
-    messages = [Message("system", (f"{parts.character}\n{base}".strip(),))]
-    for asked, answered in parts.examples:
-        messages += [Message("user", (asked,)), Message("assistant", (answered,))]
-    return tuple(messages)
+    """The system message: the mate's own character and the base prompt."""
+    character = for_capable(seen.context.get("character", ""))
+    base = fill(prompts["base"], fields_of(seen))
+    return (Message("system", (f"{character}\n\n{base}".strip(),)),)
 
 
 def transcript(seen: AgentPerception, *, spoken: bool = False) -> tuple[Message, ...]:
@@ -115,52 +120,21 @@ def transcript(seen: AgentPerception, *, spoken: bool = False) -> tuple[Message,
     That is JSON, or with `spoken` its words alone. Between two own lines stands a word of the
     room: joined into one message they would show a form that is none.
     """
-    small, told = is_small(seen), Told()
+    told = Told()
     messages: list[Message] = []
     for line in seen.lines:
-        message = _message(line, told.before(line), small, spoken=spoken)
+        message = _message(line, told.before(line), spoken=spoken)
         own = message.role == "assistant"
-        if own and not small and messages and messages[-1].role == "assistant":
+        if own and messages and messages[-1].role == "assistant":
             messages.append(Message("user", (WENT_ON,)))
         messages.append(message)
     return tuple(messages)
 
 
-def _message(line: Line, earlier: Lines, small: bool, *, spoken: bool = False) -> Message:
+def _message(line: Line, earlier: Lines, *, spoken: bool = False) -> Message:
     if line.kind == "mine":
-        return Message("assistant", (line.text,) if small or spoken else _as_json(line))
-    return row(line, earlier, small=small)
-
-
-def plain_prompt(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
-    """The prompt of a small model: all it has not answered yet comes last, as one message.
-
-    Measured: any other message near the end (an instruction, a bracketed time) makes a model of
-    this size leave its character. So the time is a pair of lines like any other, and stands there
-    only where the last lines speak of time: what follows it is read anew at the next turn.
-    """
-    groups = _groups(seen)
-    last = groups.pop() if groups and groups[-1].role == "user" else Message("user", ("Go on.",))
-    return (*opening(seen, prompts), *groups, *_time(seen, prompts, last), last)
-
-
-OF_TIME = re.compile(
-    r"\b(time|clock|o'clock|hour|minute|date|day|days|today|tonight|tomorrow|yesterday|week|weekday"
-    r"|month|year|morning|noon|afternoon|evening|night|late|early|when|monday|tuesday|wednesday"
-    r"|thursday|friday|saturday|sunday|weekend)\b",
-    re.IGNORECASE,
-)
-"""Words by which lines speak of time (the embedded model has English alone)."""
-
-
-def _time(seen: AgentPerception, prompts: Prompts, last: Message) -> tuple[Message, ...]:
-    """What day and time it is, where that is spoken of."""
-    if not OF_TIME.search(last.text):
-        return ()
-    return (
-        Message("user", ("What day and time is it?",)),
-        Message("assistant", (fill(prompts["time-small"], fields_of(seen)),)),
-    )
+        return Message("assistant", (line.text,) if spoken else _as_json(line))
+    return row(line, earlier)
 
 
 def last_lines(seen: AgentPerception, most: int, head: str = "") -> Message:
@@ -168,20 +142,6 @@ def last_lines(seen: AgentPerception, most: int, head: str = "") -> Message:
     small, told = is_small(seen), Told()
     rows = [row(line, told.before(line), small=small) for line in seen.lines if was_said(line)]
     return joined([*([Message("user", (head,))] if head else []), *rows[-most:]])
-
-
-def _groups(seen: AgentPerception) -> list[Message]:
-    """The lines as a small model reads them: its own, and between them all others' as one."""
-    groups: list[Message] = []
-    told = Told()
-    for line in seen.lines:
-        if line.kind in ("note", "told"):
-            continue
-        message = _message(line, told.before(line), small=True)
-        if message.role == "user" and groups and groups[-1].role == "user":
-            message = joined([groups.pop(), message])
-        groups.append(message)
-    return groups
 
 
 def _as_json(line: Line) -> tuple[str | Words, ...]:

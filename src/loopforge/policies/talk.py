@@ -19,6 +19,7 @@ from loopforge.core.perception import AgentPerception
 from loopforge.core.plan import Act, AgentActionPlan
 from loopforge.core.policy import Answer, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room import Continue, Note, Paper, Say, StaySilent, UseTool
+from loopforge.policies.faq import from_documents
 from loopforge.policies.form import SAY, SPEAK, instructions, may_write, schema_of
 from loopforge.policies.prompting import (
     account,
@@ -30,17 +31,21 @@ from loopforge.policies.prompting import (
     last_lines,
     may_pass,
     mode_of,
-    plain_prompt,
     prompt,
-    sentences,
     without_answer,
     words_of,
+)
+from loopforge.policies.small_prompt import (
+    called_by,
+    says_nothing_new,
+    small_prompt,
+    spoken,
 )
 from loopforge.policies.speakers import instruction
 
 VERSION = "talk/2"
 
-SHORT = 60
+SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
 
 NOTHING = re.compile(
@@ -86,6 +91,10 @@ def _to(seen: AgentPerception) -> str:
 
 
 def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
+    if (called := called_by(seen)) and (
+        known := from_documents(seen, prompts, str(called.text), _to(seen))
+    ):
+        return known
     fits = fits_of(seen)
     if may_pass(seen):
         question = last_lines(seen, 4, head=f"{seen.name}, {seen.role}:")
@@ -96,9 +105,13 @@ def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
         narrative = str(answer.data.get("narrative") or "")
         if not _wants(narrative, answer.data):
             return _silent(narrative)
-    messages = plain_prompt(seen, prompts)
+    messages = small_prompt(seen, prompts)
     answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT, fits=fits)
-    said = sentences(answer.text, 2)
+    said = spoken(answer.text, seen)
+    if answer.outcome == "answered" and says_nothing_new(said, seen):
+        messages = small_prompt(seen, prompts, again=True)
+        answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT, fits=fits)
+        said = spoken(answer.text, seen)
     if answer.outcome != "answered" or not said:
         return without_answer(answer, "" if may_pass(seen) else words_of(answer), _to(seen))
     mode, rule, narrative = yield from account(messages, said, seen, prompts)

@@ -1,0 +1,144 @@
+"""The prompt of a small model: who it is, the examples nearest to what was said, what was said.
+
+Measured with the embedded model over thirty first lines (docs/embedded-model.md): every message
+more near the end makes a model of this size leave its character, and its own earlier lines make it
+say them again. So it is shown two examples at the most; only where none is like the line, the
+exchange before it. The time is a pair of lines like any other, and stands there only where it is
+asked for.
+"""
+
+from __future__ import annotations
+
+import re
+
+from loopforge.core.mate import dialogue
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.policy import Message, Prompts
+from loopforge.core.rows import NAME, PLAIN, TEXT
+from loopforge.policies.few_shot import Example, nearest
+from loopforge.policies.prompting import fields_of, fill, sentences
+from loopforge.policies.speakers import joined, laid, row, was_said
+
+TWICE = 2
+"""How often the examples stand there: once is overheard, thrice is copied without a thought."""
+LATEST = 3
+"""Rows of others that stand in the last message, at most."""
+OF_TIME = re.compile(
+    r"\bwhat (?:time|date|day|weekday|month|year) (?:is (?:it|today)|do we have)\b"
+    r"|\bwhat(?: is|['’]s) (?:the (?:time|date)|today['’]?s date)\b"
+    r"|\b(?:time|late|early) is it\b|\bis it (?:late|early)\b",
+    re.IGNORECASE,
+)
+"""Questions about the time (the embedded model has English alone)."""
+
+
+_STAGE = re.compile(r"^\s*(?:\([^()]{1,60}\)|\*[^*\n]{1,60}\*)\s*(?=\S)")
+"""A stage direction before the words: (smiling)."""
+
+
+def called_by(seen: AgentPerception) -> Line | None:
+    """The line that this turn answers: the one that called, else the last of somebody else."""
+    heard = [line for line in seen.lines if line.kind in ("heard", "said")]
+    called = [line for line in heard if line.id == seen.context.get("line")]
+    return next(iter((called or heard)[-1:]), None)
+
+
+def small_prompt(
+    seen: AgentPerception, prompts: Prompts, *, again: bool = False
+) -> tuple[Message, ...]:
+    """What a small model is asked with; `again`, where that made it repeat itself, with less."""
+    parts = dialogue(seen.context.get("character", ""))
+    base = fill(prompts["base-small"], fields_of(seen))
+    system = Message("system", (f"{parts.character}\n{base}".strip(),))
+    since = _since_it_spoke(seen)
+    if not since:
+        return (system, *_last_exchange(seen), Message("user", ("Go on.",)))
+    line = called_by(seen) or since[-1]
+    said = str(line.text)
+    time = _time(seen, prompts, said)
+    shown = nearest(parts.examples, said, seen.name)
+    if shown and not again:
+        shots = [message for example in shown for message in _shot(line, example)]
+        return (system, *shots * TWICE, *time, row(line, small=True))
+    exchange = () if again and not shown else _last_exchange(seen)
+    return (system, *exchange, *time, _latest(since, line))
+
+
+def _shot(line: Line, example: Example) -> tuple[Message, Message]:
+    """An example, as if whoever speaks now had asked it."""
+    asked, answered = example
+    who = ((line.who, NAME), (": ", PLAIN), (asked, TEXT))
+    return laid("user", who), Message("assistant", (answered,))
+
+
+def _last_exchange(seen: AgentPerception) -> tuple[Message, ...]:
+    """What this mind answered last, with its answer."""
+    spoken = [line for line in seen.lines if was_said(line)]
+    own = [at for at, line in enumerate(spoken) if line.kind == "mine"]
+    asked = [line for line in spoken[: own[-1]] if line.kind != "mine"] if own else []
+    if not asked:
+        return ()
+    return (row(asked[-1], small=True), Message("assistant", (spoken[own[-1]].text,)))
+
+
+def _since_it_spoke(seen: AgentPerception) -> list[Line]:
+    """What others have said since this mind spoke last."""
+    since: list[Line] = []
+    for line in seen.lines:
+        if line.kind == "mine":
+            since.clear()
+        elif was_said(line):
+            since.append(line)
+    return since
+
+
+def _latest(since: list[Line], called: Line) -> Message:
+    """The last rows of others, the one that called it among them."""
+    latest = since[-LATEST:]
+    if called not in latest:
+        latest = [called, *latest[1:]]
+    return joined([row(line, small=True) for line in latest])
+
+
+def _time(seen: AgentPerception, prompts: Prompts, said: str) -> tuple[Message, ...]:
+    """What day and time it is, where that is asked."""
+    if not OF_TIME.search(said):
+        return ()
+    return (
+        Message("user", ("What day and time is it?",)),
+        Message("assistant", (fill(prompts["time-small"], fields_of(seen)),)),
+    )
+
+
+def spoken(text: str, seen: AgentPerception) -> str:
+    """What is said of an answer: its first two sentences, without a speaker's name before them.
+
+    The second goes if it is not whole, says nothing new, or goes round in a circle.
+    """
+    said = sentences(_without_name(text.strip(), seen), 2)
+    first = sentences(said, 1)
+    rest = said[len(first) :].strip()
+    words, before = _words(rest), _words(first)
+    turns = [tuple(words[at : at + 3]) for at in range(len(words) - 2)]
+    whole = sentences(f"{rest} x", 1) == rest
+    news = bool(set(words) - set(before)) and len(set(turns)) == len(turns)
+    return said if rest and whole and news else first
+
+
+def says_nothing_new(said: str, seen: AgentPerception) -> bool:
+    """Whether these are its own words again, or those it was to answer."""
+    called = called_by(seen)
+    known = [line for line in seen.lines if line.kind == "mine"] + ([called] if called else [])
+    return any(_words(said) == _words(str(line.text)) for line in known)
+
+
+def _without_name(text: str, seen: AgentPerception) -> str:
+    """An answer that begins like a row of the room ("Ana: ...") or a play, without that."""
+    text = _STAGE.sub("", text)
+    head, colon, rest = text.partition(":")
+    names = {seen.name.lower(), *(str(line.who).lower() for line in seen.lines)}
+    return rest.strip().strip('"“”') if colon and head.strip().lower() in names else text
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
