@@ -59,3 +59,16 @@ def test_no_plan_no_words() -> None:
         Playbook(MIND, shown(heard("ana", "@maya?"), model="full")).told(Answer("failed")).plans()
     )
     assert plan.meta == {"trouble": "failed"}
+
+
+@pytest.mark.parametrize("step", [0, 1, 2])
+def test_a_small_model_that_stands_in_is_asked_in_its_own_form(step: int) -> None:
+    """Whichever question the large one leaves open, the small one says plainly what it has to say."""
+    book = Playbook(MIND, shown(heard("ana", "@maya advise me"), model="full"))
+    for _ in range(step):
+        book.answered("Something.")
+    book.told(Answer("failed", small=True)).asks("talk", aloud=True)
+    assert book.prompt.splitlines()[-1] == "[user] ana: @maya advise me"
+    assert "<base-small>" in book.prompt
+    plan = book.answered("Wait.").answered(narrative="I answered.").plans()
+    assert plan.acts == (Say(text="Wait."),)

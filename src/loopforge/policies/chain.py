@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.plan import AgentActionPlan
-from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
+from loopforge.core.policy import Fits, Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room import Note, Say
 from loopforge.policies.prompting import (
     account,
     fields_of,
     fill,
+    for_small,
     is_small,
     may_pass,
     prompt,
@@ -22,6 +23,7 @@ from loopforge.policies.prompting import (
 )
 from loopforge.policies.small_prompt import small_prompt
 from loopforge.policies.speakers import Told, instruction, row
+from loopforge.policies.talk import plainly
 
 VERSION = "chain/2"
 
@@ -39,9 +41,12 @@ def chain(prompts: Prompts) -> Policy:
             text = fill(prompts[name], fields_of(seen))
             return Message("user", (text,)) if is_small(seen) else instruction(text, seen)
 
+        fits: Fits = "any" if is_small(seen) else "large"
         base = small_prompt(seen, prompts) if is_small(seen) else prompt(seen, prompts, spoken=True)
         messages = (*base, question("plan"))
-        plan = yield from ask(messages, purpose="plan", max_tokens=120)
+        plan = yield from ask(messages, purpose="plan", max_tokens=120, fits=fits)
+        if plan.small:
+            return (yield from plainly(for_small(seen), prompts))
         if plan.outcome != "answered":
             return without_answer(plan)
         messages += (
@@ -49,7 +54,9 @@ def chain(prompts: Prompts) -> Policy:
             *_news(plan.news, seen),
             question("critique"),
         )
-        critique = yield from ask(messages, purpose="critique", max_tokens=120)
+        critique = yield from ask(messages, purpose="critique", max_tokens=120, fits=fits)
+        if critique.small:
+            return (yield from plainly(for_small(seen), prompts))
         if critique.outcome != "answered":
             return without_answer(critique)
         messages += (
@@ -57,7 +64,9 @@ def chain(prompts: Prompts) -> Policy:
             *_news(critique.news, seen),
             question("final"),
         )
-        final = yield from ask(messages, aloud=True, purpose="final", max_tokens=400)
+        final = yield from ask(messages, aloud=True, purpose="final", max_tokens=400, fits=fits)
+        if final.small:
+            return (yield from plainly(for_small(seen), prompts))
         said = final.text.strip()
         if final.outcome != "answered" or not said:
             return without_answer(final, "" if may_pass(seen) else words_of(final))

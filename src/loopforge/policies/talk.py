@@ -74,7 +74,7 @@ def talk(prompts: Prompts) -> Policy:
 
     def policy(seen: AgentPerception) -> Thinking:
         if is_small(seen):
-            return (yield from _plainly(seen, prompts))
+            return (yield from plainly(seen, prompts))
         return (yield from _structured(seen, prompts))
 
     return policy
@@ -90,7 +90,8 @@ def _to(seen: AgentPerception) -> str:
 # ---------------------------------------------------------------- a small model
 
 
-def _plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
+def plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
+    """How a small model is asked: plain words first, then an account of them."""
     if (called := called_by(seen)) and (
         known := from_documents(seen, prompts, str(called.text), _to(seen))
     ):
@@ -155,7 +156,7 @@ def _structured(seen: AgentPerception, prompts: Prompts) -> Thinking:
         fits="large",
     )
     if answer.small:
-        return (yield from _plainly(for_small(seen), prompts))
+        return (yield from plainly(for_small(seen), prompts))
     if answer.outcome != "answered" or answer.data is None:
         return without_answer(answer, _came(answer, seen), _to(seen))
     plan = _plan(answer.data, seen)
