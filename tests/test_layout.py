@@ -10,6 +10,8 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.source import parsed
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "loopforge"
 MODULES = sorted(SOURCE.glob("**/*.py"))
@@ -50,7 +52,7 @@ def test_every_module_says_what_it_is_for() -> None:
     """A module opens with a sentence that is one."""
 
     def says(path: Path) -> bool:
-        words = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+        words = ast.get_docstring(parsed(path.read_text("utf-8"))) or ""
         return len(words.split()) >= 4 and re.search(r"[.:;]", words) is not None
 
     assert named(path for path in MODULES if not says(path)) == []
@@ -110,7 +112,7 @@ def test_every_import_is_declared() -> None:
 def imported(text: str) -> set[str]:
     """The top names that a source imports, wherever it does."""
     tops = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Import):
             tops |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from tests.source import parsed
+
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("bench/*.py")])
 FILE, FUNCTION = 600, 80
@@ -13,7 +15,7 @@ FILE, FUNCTION = 600, 80
 def long_functions(text: str) -> list[str]:
     """The functions of a source that are too long, docstrings not counted."""
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if ast.get_docstring(node) is not None:

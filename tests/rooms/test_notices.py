@@ -118,7 +118,7 @@ async def test_a_small_stand_in_gets_a_small_models_prompt(tmp_path: Path) -> No
         await home.rest()
         assert [one.body["model"] for one in server.asked] == ["big", "big", "tiny", "tiny"]
         large, _, small, _ = [one.body for one in server.asked]
-        assert (large["max_tokens"], small["max_tokens"]) == (900, 60)
+        assert (large["max_tokens"], small["max_tokens"]) == (900, 50)
         assert ("response_format" in large, "response_format" in small) == (True, False)
         said = [e for e in await home.events() if isinstance(e.body, Said)]
         assert [str(e.body.text) for e in said if isinstance(e.body, Said)] == [

@@ -1,6 +1,7 @@
 """The cast: the mates of a home as a mapping, for whoever asks dozens of times in a turn.
 
-A look at the files holds for a moment. Does not know why somebody is missing (roster.py does).
+A look at the files holds for a moment; who is not found is looked for anew, since a mate may have
+been made just now. Does not know why somebody is missing (roster.py does).
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ class Cast(Mapping[str, Mate]):
         self._mates: dict[str, Mate] = {}
         self._looked = -MOMENT
 
-    def _now(self) -> dict[str, Mate]:
+    def _now(self, *, anew: bool = False) -> dict[str, Mate]:
         ticks = self._clock.ticks()
-        if ticks - self._looked >= MOMENT:
+        if anew or ticks - self._looked >= MOMENT:
             self._mates, self._looked = self._roster.mates(), ticks
         return self._mates
 
     def __getitem__(self, handle: str) -> Mate:
-        return self._now()[handle]
+        mates = self._now()
+        return mates[handle] if handle in mates else self._now(anew=True)[handle]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._now())
