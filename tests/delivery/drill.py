@@ -144,7 +144,7 @@ async def drill(platform: Platform, path: Path, plan: Plan) -> Outcome:
         try:
             async with asyncio.TaskGroup() as group:
                 for place in range(plan.places):
-                    group.create_task(_talk(platform, place, numbers, talk, plan.places / LOOKS))
+                    group.create_task(_talk(platform, place, numbers, talk, plan.places))
         finally:
             done.set()
             await havoc
@@ -159,9 +159,12 @@ async def drill(platform: Platform, path: Path, plan: Plan) -> Outcome:
 
 
 async def _talk(
-    platform: Platform, place: int, numbers: Iterator[int], talk: Talk, pause: float
+    platform: Platform, place: int, numbers: Iterator[int], talk: Talk, places: int
 ) -> None:
-    """Somebody talks in a place until there are no more lines."""
+    """Somebody talks in a place until there are no more lines; after the first, all wait for all.
+
+    Else a place whose first answer is slow would keep the kills away until there is nothing left.
+    """
     dice, most = Rolls(place), 1
     while True:
         waiting = []
@@ -175,9 +178,11 @@ async def _talk(
             waiting.append(number)
         if not waiting:
             return
-        await _answered(platform, place, waiting, pause)
+        await _answered(platform, place, waiting, places / LOOKS)
         if most == 1:
             talk.known, most = talk.known + 1, BURST
+            while talk.known < places:
+                await asyncio.sleep(0.05)
 
 
 async def _answered(platform: Platform, place: int, numbers: Sequence[int], pause: float) -> None:
@@ -199,7 +204,7 @@ async def _havoc(
     dice = Rolls(plan.seed)
     kills = sorted((0.02 + 0.93 * dice.share()) * plan.lines for _ in range(plan.kills))
     troubles = sorted(0.97 * dice.share() * plan.lines for _ in range(plan.troubles))
-    while not done.is_set():
+    while not done.is_set() or (talk.known == plan.places and (kills or troubles)):
         if troubles and len(talk.said) >= troubles[0]:
             troubles.pop(0)
             await platform.trouble(dice)
