@@ -9,8 +9,8 @@ import gc
 def parsed(text: str) -> ast.Module:
     """The tree of a source.
 
-    CPython 3.11 loses count of the recursion, and raises SystemError, where the garbage collector
-    comes in between and what it ends parses something, too; so it waits.
+    CPython 3.11 raised SystemError here once ("recursion depth mismatch"). That the garbage collector
+    came in between is a guess, not proven; it waits until the tree stands.
     """
     gc.disable()
     try:
