@@ -19,12 +19,14 @@ WORKERS ?= 4
 put = $(VENV)/bin/uv pip install -q --compile-bytecode --python $(PY) $(1) \
 	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q $(1); }
 
-.PHONY: help install run test patient check bench bench-delivery docs lock dev system clean
+.PHONY: help install install-all run test patient check bench bench-delivery docs lock dev system clean
 
 help: ## Say what can be made.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
 install: $(VENV)/.run ## Set up .venv with Loopforge in it, and touch nothing else.
+
+install-all: $(VENV)/.all ## The same with what reports, Parquet and PostgreSQL need (some 370 MB more).
 
 run: install ## Open the home: three mates, in your browser and here. No key, no account.
 	@LOOPFORGE_HOME="$(LOOPFORGE_HOME)" $(VENV)/bin/loopforge up
@@ -60,7 +62,7 @@ docs: dev ## Write the generated parts of docs/ anew.
 lock: $(VENV)/.build ## Resolve requirements/*.in anew, no younger than a week, with hashes.
 	@week=$$(date -u -d '7 days ago' +%Y-%m-%dT00:00:00Z)
 	declare -A how=([model]=--no-deps [concordia]="--no-deps --python-version 3.12")
-	for each in run dev build model bench concordia; do
+	for each in run all dev build model bench concordia; do
 	  $(VENV)/bin/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-header \
 	    --exclude-newer "$$week" $${how[$$each]:-} requirements/$$each.in -o requirements/$$each.txt
 	done
@@ -101,6 +103,10 @@ $(VENV)/.run: $(VENV)/.build requirements/run.txt requirements/model.txt pyproje
 	$(call put,--no-deps --no-build-isolation -e .)
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+$(VENV)/.all: $(VENV)/.run requirements/all.txt
+	@$(call put,--require-hashes -r requirements/all.txt)
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.all requirements/dev.txt
 	@$(call put,--require-hashes -r requirements/dev.txt)
 	touch $@

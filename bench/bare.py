@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from loopforge.core.events import Body, Fact, moment
-from loopforge.core.words import Words
-from loopforge.ledger.rows import collector, unkept
-from loopforge.ledger.sql import open_ledger
-from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.sql_ledger import open_ledger
+from loopforge.ledger.storage.row_codec import collector, unkept
+from loopforge.runtime.system_clock import SystemClock, SystemDice
 
 TABLES = """
 CREATE TABLE events (stream TEXT, seq INTEGER, id TEXT, kind TEXT, at INTEGER, actor TEXT,

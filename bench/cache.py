@@ -12,24 +12,24 @@ import msgspec
 from bench.figures import Figure, folder, sized
 from bench.homes import home
 from loopforge.app import App, open_models
-from loopforge.chat.perceive import route_of
+from loopforge.chat.turns.build_perception import route_of
 from loopforge.core.events import Answered, Event, Perceived, Usage
 from loopforge.core.policy import Answer, Ask
-from loopforge.core.room import Purged, Said
+from loopforge.core.room_vocabulary import Purged, Said
 from loopforge.home import make_home
-from loopforge.models.router import TieredModels
-from loopforge.models.scripted import fill
-from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.models.model_router import TieredModels
+from loopforge.models.scripted_model import fill
 from loopforge.runtime.ports import ModelFacts, ModelReply, Question, Route
-from loopforge.runtime.record import perception_of
+from loopforge.runtime.system_clock import SystemClock, SystemDice
+from loopforge.runtime.turn_record import perception_of
 from loopforge.settings import load_settings
 
-TURNS = sized(200, 4)
+TURNS = sized(200, 3)
 MATES = ("maya", "merlin", "zuzu")
 CONTEXT = 8192
 """The embedded model's whole window; a home gives it half of that, to save memory."""
 WINDOW = 40
-SLID = 12
+SLID = sized(12, 2)
 """Turns that are asked again with a sliding window; each reads almost everything anew."""
 
 THINGS = (

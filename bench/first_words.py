@@ -19,9 +19,9 @@ from pathlib import Path
 from bench.figures import folder
 from bench.homes import home
 from loopforge.app import App, open_models
-from loopforge.core.room import Heard, Said
+from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.home import make_home
-from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 
 LINES = Path(__file__).with_name("first_lines.json")

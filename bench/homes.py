@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from loopforge.app import App, open_app
 from loopforge.core.events import Event, Usage
-from loopforge.core.room import Heard, Said
+from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.home import make_home
-from loopforge.models.scripted import fill
-from loopforge.models.tokens import estimate
+from loopforge.models.providers.token_estimate import estimate
+from loopforge.models.scripted_model import fill
 from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Route
 from loopforge.settings import load_settings
 

@@ -17,22 +17,25 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bench.figures import Figure, folder, sized
-from loopforge.core.factory import Stepped
-from loopforge.lab.engine import Here, Processes
-from loopforge.lab.episode import Episode, began
-from loopforge.lab.experiment import Experiment
-from loopforge.lab.log import lines_of, row_of
-from loopforge.lab.minds import Minds
-from loopforge.lab.runs import Choice, play
-from loopforge.lab.scenario import Scenario, open_scenario
-from loopforge.lab.sweep import laid_out, sweep
-from loopforge.mates.prompts import PromptBook
-from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
-from loopforge.runtime.clock import SystemClock
+from bench.figures import SMALL, Figure, folder, sized
+from loopforge.core.factory_vocabulary import Stepped
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import Choice, play
+from loopforge.lab.run.run_log import lines_of, row_of
+from loopforge.lab.run.step_loop import Episode, began
+from loopforge.lab.sweeps.experiment_file import Experiment
+from loopforge.lab.sweeps.sweep_engines import Here, Processes
+from loopforge.lab.sweeps.sweep_runner import laid_out, sweep
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.lab.world.scenario_file import open_scenario
+from loopforge.mates.prompt_files import PromptBook
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
+from loopforge.runtime.system_clock import SystemClock
 
 DAYS, ROUNDS = sized(200, 20), sized(5, 2)
+ALONE = sized(40, 2)
+"""Days of a run whose rows are encoded again, and of one beside the rivals."""
 ROBOTS, STEPS, ANSWERS = sized(50, 14), sized(10, 3), 0.1
 CELLS: dict[str, tuple[str | int, ...]] = {"policy": ("stub", "context"), "pressure": (2, 8)}
 SEEDS = sized(120, 2)
@@ -75,7 +78,7 @@ def _rows(here: Path) -> Iterator[Figure]:
         paces.append((rows_there / wall, rows_there / cpu))
     size = out.stat().st_size
     run = here / "run"
-    asyncio.run(play(began(replace(scenario, days=40), 7, minds), minds, run))
+    asyncio.run(play(began(replace(scenario, days=ALONE), 7, minds), minds, run))
     rows = [row_of(line) for line in lines_of(run)]
     floor = _floor(rows, here / "floor")
     against = "encoding, hashing and writing such rows alone"
@@ -225,14 +228,17 @@ def _swept(here: Path) -> Iterator[Figure]:
 
 def _rivals() -> Iterator[Figure]:
     """Mesa (no rows) and Concordia (a fixed answer in place of a model), in their own venv."""
-    made = subprocess.run(["bash", str(RIVALS.with_suffix(".sh"))], check=False)
     python = RIVALS.parent.parent / ".venv-bench" / "bin" / "python"
+    if SMALL and not python.exists():
+        print("Mesa and Concordia are not installed for small numbers; they are left out.")
+        return
+    made = subprocess.run(["bash", str(RIVALS.with_suffix(".sh"))], check=False)
     if made.returncode or not python.exists():
         print("Mesa and Concordia could not be installed here; they are left out.")
         return
     ours = _steps_alone()
     done = subprocess.run(
-        [str(python), str(RIVALS)],
+        [str(python), str(RIVALS), *SMALL * ["--small"]],
         check=False,
         capture_output=True,
         text=True,
@@ -252,7 +258,7 @@ def _rivals() -> Iterator[Figure]:
 
 
 def _steps_alone() -> float:
-    scenario = Choice(days=40).apply(open_scenario("first_shift"))
+    scenario = Choice(days=ALONE).apply(open_scenario("first_shift"))
     with folder() as here:
         minds = Minds()
         began_at = time.perf_counter()

@@ -12,10 +12,10 @@ from pathlib import Path
 from bench import bare
 from bench.figures import Figure, folder, sized
 from loopforge.core.events import Event, Fact
-from loopforge.core.room import Heard
-from loopforge.core.words import Words
-from loopforge.ledger.sql import SqlLedger, open_ledger
-from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
+from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
 LONE = sized(3_000, 100)
 TENS = sized(1_000, 50)

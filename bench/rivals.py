@@ -14,8 +14,9 @@ import sys
 import time
 from typing import Any
 
-AGENTS, STEPS = 100, 200
-ACTORS, TURNS = 3, 6
+SMALL = "--small" in sys.argv
+AGENTS, STEPS = (20, 10) if SMALL else (100, 200)
+ACTORS, TURNS = (2, 1) if SMALL else (3, 6)
 
 
 def mesa_rate() -> float:

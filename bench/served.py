@@ -17,11 +17,17 @@ import msgspec
 
 from bench.homes import Instant, home
 from loopforge.app import App
-from loopforge.chat.front import SHOWN
-from loopforge.chat.house import stream_of
+from loopforge.chat.room.room_store import stream_of
+from loopforge.chat.rooms_api import SHOWN
 from loopforge.core.events import Body, Event
-from loopforge.core.room import ConversationBegan, ConversationEnded, Heard, Said, Weighed
-from loopforge.core.words import Words
+from loopforge.core.room_vocabulary import (
+    ConversationBegan,
+    ConversationEnded,
+    Heard,
+    Said,
+    Weighed,
+)
+from loopforge.core.text.erasable_text import Words
 from loopforge.host import opened
 
 MATE = "maya"
@@ -50,12 +56,12 @@ class Home:
     async def people(self, count: int) -> list[str]:
         """So many people, the owner among them; the tokens of their sessions."""
         accounts = self._app.accounts
-        owner, token = await accounts.enter(await accounts.owner_link(), "olu", "bench")
+        owner, token = await accounts.links.enter(await accounts.links.offer(), "olu", "bench")
         tokens = [token]
         self._people = [(owner.person, owner.name)]
         for nth in range(1, count):
-            _, link = await accounts.invite(owner.person)
-            visitor, token, _ = await accounts.take(link, f"ana{nth}", PASSWORD, "bench")
+            _, link = await accounts.links.invite(owner.person)
+            visitor, token, _ = await accounts.links.take(link, f"ana{nth}", PASSWORD, "bench")
             self._people.append((visitor.person, visitor.name))
             tokens.append(token)
         return tokens

@@ -13,8 +13,8 @@ from bench.figures import Figure, folder, middle, share, sized
 from bench.homes import Append, Instant, Taken, database, home
 from loopforge.app import App
 from loopforge.core.events import Body
-from loopforge.core.room import Heard, Said, Weighed
-from loopforge.core.words import Words
+from loopforge.core.room_vocabulary import Heard, Said, Weighed
+from loopforge.core.text.erasable_text import Words
 
 LINE = "@maya my bread number {nth} did not rise, and I do not know why"
 ALONE, WARM = sized(500, 20), sized(25, 5)

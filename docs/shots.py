@@ -20,14 +20,14 @@ sys.path[:0] = [str(ROOT)]
 
 from docs.palette import small  # noqa: E402
 
-from loopforge.chat.places import Spot  # noqa: E402
-from loopforge.core.factory import Decided  # noqa: E402
-from loopforge.core.room import TalkSet  # noqa: E402
+from loopforge.chat.room.platform_channels import ChannelSpot  # noqa: E402
+from loopforge.core.factory_vocabulary import Decided  # noqa: E402
+from loopforge.core.room_vocabulary import TalkSet  # noqa: E402
 from loopforge.home import make_home  # noqa: E402
-from loopforge.lab.log import rows_of  # noqa: E402
-from loopforge.lab.runs import simulate  # noqa: E402
-from loopforge.lab.scenario import open_scenario  # noqa: E402
-from loopforge.models.scripted import ScriptedAnswer  # noqa: E402
+from loopforge.lab.run.run_lifecycle import simulate  # noqa: E402
+from loopforge.lab.run.run_log import rows_of  # noqa: E402
+from loopforge.lab.world.scenario_file import open_scenario  # noqa: E402
+from loopforge.models.scripted_model import ScriptedAnswer  # noqa: E402
 from loopforge.runtime.ports import Question  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
 from tests.browser.people import Crowd, Person, owner_of  # noqa: E402
@@ -116,7 +116,7 @@ async def joined(ana: Person, site: Town) -> None:
     """One conversation in three places: a channel of Discord, a group of Telegram, and here."""
     room, front = await ana.makes_room("One bridge, three places", "maya", "merlin"), site.app.front
     for place, name in (("discord:1", "#bridges"), ("telegram:-1", "Night walkers")):
-        await front.settle(Spot(place, name, "group"), (), room)
+        await front.settle(ChannelSpot(place, name, "group"), (), room)
     await site.app.rooms.add(room, "", TalkSet(free=False))
     for nth, (platform, name, text) in enumerate(JOINED):
         person = await site.app.people.meet(platform, name.lower(), name)

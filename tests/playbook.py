@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
-from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import Answer, Ask, Policy, Reply, Request, Thinking, as_policy
-from loopforge.core.words import Words, public
+from loopforge.core.text.erasable_text import Words, public
 
 PROMPTS = {
     name: f"<{name}>"

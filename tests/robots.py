@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopforge.core.factory import EMOTIONS, SCARS, TRAITS
+from loopforge.core.factory_vocabulary import EMOTIONS, SCARS, TRAITS
 from loopforge.core.perception import AgentPerception
 
 CARD = {

@@ -14,8 +14,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from loopforge.ledger.sql import SqlLedger
-from loopforge.runtime.clock import SimClock
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.runtime.system_clock import SimClock
 
 T = TypeVar("T")
 

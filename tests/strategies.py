@@ -21,7 +21,7 @@ from loopforge.core.events import (
     TurnEnded,
     Verdict,
 )
-from loopforge.core.room import (
+from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
     EnergySet,
@@ -47,7 +47,7 @@ from loopforge.core.room import (
     Weighed,
     Weight,
 )
-from loopforge.core.words import Words, digest, public
+from loopforge.core.text.erasable_text import Words, digest, public
 
 DAWN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 PEOPLE = ("p-ada", "p-bo", "p-cy")

@@ -15,7 +15,7 @@ import pytest
 from typer.main import get_group
 
 from loopforge import cli, errors
-from loopforge.io.commands import COMMANDS
+from loopforge.io.terminal.slash_completion import COMMANDS
 from loopforge.settings import rows
 
 ROOT = Path(__file__).parent.parent
@@ -160,3 +160,12 @@ def test_check_says_what_is_stale(tmp_path: Path) -> None:
     )
     assert out.returncode == 1
     assert "docs/settings.md" in out.stdout
+
+
+def test_where_the_glossary_says_a_word_lives_is_there() -> None:
+    """Every path in the glossary exists in the package."""
+    text = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    places = re.findall(r"`([\w/]+(?:/|\.\w+))`", text)
+    assert len(places) > 40
+    source = ROOT / "src" / "loopforge"
+    assert [at for at in places[1:] if not (source / at).exists()] == []

@@ -14,7 +14,7 @@ import pytest
 from loopforge.app import open_ledger_of
 from loopforge.errors import HostTaken, LoopforgeError
 from loopforge.home import example, holder, lock_home, make_home, shipped_mates
-from loopforge.models.tiers import ladder
+from loopforge.models.model_tiers import ladder
 from loopforge.settings import load_settings, rows
 
 

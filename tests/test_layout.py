@@ -18,18 +18,19 @@ MODULES = sorted(SOURCE.glob("**/*.py"))
 PURE = [
     path
     for package in ("core", "policies")
-    for path in sorted((SOURCE / package).glob("*.py"))
+    for path in sorted((SOURCE / package).glob("**/*.py"))
     if path.name != "__init__.py"
 ]
 ELSEWHERE = {
     "perception.py": "test_seam.py",
-    "plan.py": "test_seam.py",
+    "action_plan.py": "test_seam.py",
     "reflection.py": "test_seam.py",
-    "people.py": "core/test_events.py",
-    "platforms.py": "core/test_events.py",
-    "room.py": "core/test_events.py",
+    "people_events.py": "core/test_events.py",
+    "platform_events.py": "core/test_events.py",
+    "room_vocabulary.py": "core/test_events.py",
+    "supervisor_texts.py": "policies/test_supervisor_rules.py",
 }
-"""Values and vocabularies, which are tested where they go through a codec."""
+"""Values, vocabularies and texts, which are tested where they go through a codec."""
 VAGUE = {"utils", "util", "helpers", "helper", "manager", "base", "common", "misc"}
 
 
@@ -42,7 +43,7 @@ def test_every_pure_module_has_its_test() -> None:
     """core/x.py is tested in tests/core/test_x.py, policies/x.py likewise."""
 
     def tested(path: Path) -> bool:
-        test = ELSEWHERE.get(path.name, f"{path.parent.name}/test_{path.name}")
+        test = ELSEWHERE.get(path.name, f"{path.relative_to(SOURCE).parts[0]}/test_{path.name}")
         return (ROOT / "tests" / test).is_file()
 
     assert named(path for path in PURE if not tested(path)) == []
@@ -69,13 +70,48 @@ def test_a_module_is_one_or_two_exact_words() -> None:
     assert named(p for p in MODULES if not p.stem.startswith("__") and not is_exact(p.stem)) == []
 
 
+def test_a_module_name_stands_for_one_thing() -> None:
+    """No two modules bear one name, but what mirrors each other on two platforms."""
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        if not path.stem.startswith("__") and "migrations" not in path.parts:
+            mirrored = re.sub(
+                r"^io/(discord|telegram)/.*", "io/platform", str(path.relative_to(SOURCE))
+            )
+            places.setdefault(path.stem, []).append(mirrored)
+    assert {n: p for n, p in places.items() if len(p) > 1 and set(p) != {"io/platform"}} == {}
+
+
+def test_a_public_class_name_stands_for_one_thing() -> None:
+    """No two modules have a public class of one name, but the two platforms that mirror each other."""
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        where = re.sub(r"^io/(discord|telegram)/.*", "io/platform", str(path.relative_to(SOURCE)))
+        for node in parsed(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(where)
+    assert {n: p for n, p in places.items() if len(p) > 1 and set(p) != {"io/platform"}} == {}
+
+
+def test_a_folder_holds_some_fifteen_modules() -> None:
+    """A folder that holds more is parted."""
+    held: dict[str, int] = {}
+    for path in MODULES:
+        if not path.stem.startswith("__"):
+            held[str(path.parent)] = held.get(str(path.parent), 0) + 1
+    assert {folder: n for folder, n in held.items() if n > 16} == {}
+
+
 def test_every_import_is_declared() -> None:
-    """What src imports from outside stands in pyproject's dependencies and in the run lock."""
+    """What src imports from outside stands in pyproject's dependencies, or extras, and in a lock."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     declared = {
-        re.split(r"[\[<>=]", need)[0].lower().replace(".", "-") for need in project["dependencies"]
+        re.split(r"[\[<>=]", need)[0].lower().replace(".", "-")
+        for needs in (project["dependencies"], *project["optional-dependencies"].values())
+        for need in needs
     }
     wheels = {
+        "PIL": "pillow",
         "argon2": "argon2-cffi",
         "discord": "discord-py",
         "linkify_it": "linkify-it-py",
@@ -85,7 +121,7 @@ def test_every_import_is_declared() -> None:
         "telegram": "python-telegram-bot",
         "yaml": "pyyaml",
     }
-    locks = [(ROOT / "requirements" / name).read_text("utf-8") for name in ("run.txt", "model.txt")]
+    locks = [(ROOT / "requirements" / name).read_text("utf-8") for name in ("all.txt", "model.txt")]
     locked = set(re.findall(r"^([a-z0-9-]+)==", "\n".join(locks), re.MULTILINE))
     outside = {
         top

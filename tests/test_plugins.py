@@ -13,7 +13,7 @@ from tests.rooms.conftest import living
 MODULE = """
 from loopforge import AgentActionPlan, call
 from loopforge.core.policy import Mind
-from loopforge.core.room import Say
+from loopforge.core.room_vocabulary import Say
 from loopforge.runtime.ports import Tool
 
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge import AgentActionPlan, AgentPerception, AgentReflection
+from loopforge.core.action_plan import MODES
 from loopforge.core.perception import Line, LineKind, PerceptionMode
-from loopforge.core.plan import MODES
-from loopforge.core.room import RoomAct
-from loopforge.core.traits import BANDS, BATTERY
-from loopforge.core.words import Words
+from loopforge.core.room_vocabulary import RoomAct
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.quantity_bands import BANDS, BATTERY
 from loopforge.errors import BadPerception, BadPlan, BadReflection, InputError
 
 words = st.text(max_size=40).map(Words)

@@ -45,11 +45,16 @@ def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
 def test_every_setting_is_read_from_its_variable(tmp_path: Path, name: str) -> None:
     """Each row of the table can be set from the environment, and arrives in its own type."""
     row = next(row for row in rows() if row.name == name)
+    texts = {
+        "timezone": "Europe/Berlin",
+        "database_url": "postgresql://h/n",
+        "telegram_base_url": "http://h:1",
+    }
     given = {
         "bool": "false",
         "int": f"{(row.least or 0) + 1:g}",
         "float": f"{row.least or 0:g}",
-        "str": {"timezone": "Europe/Berlin", "database_url": "postgresql://h/n"}.get(name, "x"),
+        "str": texts.get(name, "x"),
     }.get(row.type, row.allowed.split(" or ", maxsplit=1)[0])
     settings = read(tmp_path, **{row.variable: given})
     value = getattr(settings, name)

@@ -31,6 +31,6 @@ def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
     }
     assert shipped == source
     assert any(name.endswith("licenses/LICENSE") for name in inside)
-    for data in ("py.typed", "models/ladder.toml", "policies/prompts/base.md"):
+    for data in ("py.typed", "models/shipped_models.toml", "policies/prompts/base.md"):
         assert f"loopforge/{data}" in shipped
     assert sum(name.startswith("loopforge/mates/shipped/") for name in shipped) >= 3

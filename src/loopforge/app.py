@@ -19,64 +19,64 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
-from loopforge.artifacts.kept import Keeper, Kept, sweep
-from loopforge.artifacts.store import Artifacts
-from loopforge.budgets.usage import Tally, Usage
-from loopforge.chat.again import Replayed, replayed
-from loopforge.chat.answers import Answers
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.file_retention import Keeper, Kept, sweep
+from loopforge.budgets.model_usage import UsageTally, UsageView
 from loopforge.chat.bot import Bot
-from loopforge.chat.closing import Closing
-from loopforge.chat.commands import Commands
-from loopforge.chat.conduct import Conduct
-from loopforge.chat.forgetting import Forgetting
-from loopforge.chat.front import Front
-from loopforge.chat.house import House
-from loopforge.chat.lost import Lost
-from loopforge.chat.members import Members
-from loopforge.chat.perceive import Viewer
-from loopforge.chat.places import Places
-from loopforge.chat.quota import Quota
-from loopforge.chat.relief import Relief
-from loopforge.chat.rules import SCREEN, Rules
+from loopforge.chat.commands.command_dispatch import Commands
+from loopforge.chat.commands.query_commands import QueryCommands
+from loopforge.chat.room.daily_quota import Quota
+from loopforge.chat.room.member_visibility import Members
+from loopforge.chat.room.platform_channels import Places
+from loopforge.chat.room.room_store import House
+from loopforge.chat.room_loop import Conduct
+from loopforge.chat.rooms_api import Front
 from loopforge.chat.server import Rooms
-from loopforge.chat.triggers import Thresholds
+from loopforge.chat.service.delivery_notices import LostNotices
+from loopforge.chat.service.line_deletion import Forgetting
+from loopforge.chat.service.room_closing import Closing
+from loopforge.chat.speaking.room_rules import SCREEN, Rules
+from loopforge.chat.speaking.triggers import Thresholds
+from loopforge.chat.turns.build_perception import Viewer
+from loopforge.chat.turns.fallback_mate import Relief
+from loopforge.chat.why.turn_replay import Replayed, replayed
 from loopforge.core.events import Event
-from loopforge.core.mate import for_capable, parse
+from loopforge.core.mates.mate_file import for_capable, parse
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
 from loopforge.home import shipped_mates
-from loopforge.mates.cast import Cast
-from loopforge.mates.chronicle import Chronicle
-from loopforge.mates.prompts import PromptBook
-from loopforge.mates.roster import Roster
-from loopforge.mates.workshop import Workshop
-from loopforge.models.listing import Desk
-from loopforge.models.local import Embedded
-from loopforge.models.router import Patience, TieredModels
-from loopforge.models.servers import Catalogues
-from loopforge.models.tiers import Limits, Tiers, read_tiers
-from loopforge.models.unasked import Unasked
-from loopforge.people.accounts import Accounts
-from loopforge.people.registry import STREAM, Registry
-from loopforge.runtime.air import LocalAir
-from loopforge.runtime.clock import Stamp, SystemClock, SystemDice
-from loopforge.runtime.delivery import Deliveries
-from loopforge.runtime.lanes import LocalLanes
+from loopforge.mates.mate_cache import Cast
+from loopforge.mates.mate_editing import Workshop
+from loopforge.mates.mate_roster import Roster
+from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.version_history import Chronicle
+from loopforge.models.model_listing import ModelsDesk
+from loopforge.models.model_router import Patience, TieredModels
+from loopforge.models.model_tiers import TierLimits, Tiers, read_tiers
+from loopforge.models.null_model import Unasked
+from loopforge.models.providers.embedded_model import Embedded
+from loopforge.models.providers.own_servers import Catalogues
+from loopforge.people.accounts.account_service import Accounts
+from loopforge.people.identity.person_registry import STREAM, Registry
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route, Surface, ToolMaker
-from loopforge.runtime.record import Recorder
-from loopforge.runtime.tasks import Tasks
-from loopforge.runtime.turn import Ports
+from loopforge.runtime.room_pubsub import LocalAir
+from loopforge.runtime.stream_lanes import LocalLanes
+from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
+from loopforge.runtime.turn_driver import Ports
+from loopforge.runtime.turn_record import Recorder
 from loopforge.settings import Settings, load_settings
-from loopforge.tools.registry import Toolbox
+from loopforge.tools.tool_registry import Toolbox
 
 if TYPE_CHECKING:
-    from loopforge.lab.anchors import Witness
-    from loopforge.lab.minds import Minds as LabMinds
-    from loopforge.ledger.sql import SqlLedger
-    from loopforge.ledger.views import View
-    from loopforge.people.linking import Linking
-    from loopforge.people.pairing import Pairing
-    from loopforge.people.pairing import Policy as Welcoming
+    from loopforge.lab.run.robot_minds import Minds as LabMinds
+    from loopforge.lab.verification.ledger_anchors import Witness
+    from loopforge.ledger.sql_ledger import SqlLedger
+    from loopforge.ledger.storage.folded_views import FoldedView
+    from loopforge.people.account_linking import AccountLinking
+    from loopforge.people.stranger_pairing import Pairing
+    from loopforge.people.stranger_pairing import Policy as Welcoming
 
 log = logging.getLogger(__name__)
 FOLLOW = 1.0
@@ -150,15 +150,15 @@ class App:
     roster: Roster
     people: Registry
     accounts: Accounts
-    linking: Linking
+    linking: AccountLinking
     pairing: Pairing
     artifacts: Artifacts
     keeper: Keeper
     closing: Closing
     forgetting: Forgetting
     chronicle: Chronicle
-    usage: Usage
-    desk: Desk
+    usage: UsageView
+    desk: ModelsDesk
     deliveries: Deliveries
     house: House
     air: LocalAir
@@ -166,9 +166,9 @@ class App:
     policies: Mapping[str, tuple[Policy, str]]
 
 
-def views() -> tuple[View, ...]:
+def views() -> tuple[FoldedView, ...]:
     """The views of a home's ledger, besides its own."""
-    return (Members(), Kept(), Tally(), Places())
+    return (Members(), Kept(), UsageTally(), Places())
 
 
 @asynccontextmanager
@@ -176,7 +176,7 @@ async def open_ledger_of(
     settings: Settings, clock: Clock | None = None, dice: Dice | None = None
 ) -> AsyncIterator[SqlLedger]:
     """The ledger of a home alone, for commands that only read or mend it."""
-    from loopforge.ledger.sql import open_ledger
+    from loopforge.ledger.sql_ledger import open_ledger
 
     ledger = await open_ledger(
         settings.database_url,
@@ -196,7 +196,7 @@ def tiers_of(settings: Settings, catalogues: Catalogues = {}) -> Tiers:  # noqa:
 
     `catalogues` are what servers of one's own said they have, by address.
     """
-    limits = Limits(
+    limits = TierLimits(
         first_token_seconds=settings.model_first_token_seconds,
         total_seconds=settings.model_total_seconds,
         embedded=settings.embedded_model,
@@ -265,7 +265,7 @@ async def open_app(
         stack.push_async_callback(app.deliveries.close)
         stack.push_async_callback(app.lanes.close)
         await app.people.refresh()
-        await app.accounts.refresh()
+        await app.accounts.desk.refresh()
         await app.deliveries.start(ledger)
         if wake:
             await app.rooms.wake_all()
@@ -290,7 +290,7 @@ async def _follow(app: App, pause: float) -> None:
                 await app.forgetting.changed(stream)
                 if stream == STREAM:
                     await app.people.refresh()
-                    await app.accounts.refresh()
+                    await app.accounts.desk.refresh()
             await app.chronicle.look()
         except LedgerError as error:
             log.warning("the ledger could not be followed: %s", error)
@@ -328,7 +328,7 @@ def _wired(
     quota = Quota(ledger, clock, rules.zone, *most)
     notice = notice_of(models)
     rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, quota, notice)
-    deliveries = Deliveries(ledger, stamp, surfaces, Lost(house.known, cast), patience)
+    deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
     accounts, chronicle = Accounts(ledger, people, stamp), Chronicle(ledger, roster, stamp)
     linking, pairing = doors_of(settings, accounts, people, clock)
     keeper = Keeper(ledger, artifacts, tasks, clock)
@@ -340,14 +340,14 @@ def _wired(
         rooms.appended(stream, events)
         deliveries.appended(stream, events)
         people.appended(stream, events)
-        accounts.appended(stream, events)
+        accounts.desk.appended(stream, events)
         chronicle.appended(stream, events)
         keeper.appended(stream, events)
         forgetting.appended(stream, events)
 
     ledger.on_append(appended)
-    usage, going = Usage(ledger), deliveries.going
-    answers = Answers(rooms, ledger, models, usage, going, clock, rules, linking)
+    usage, going = UsageView(ledger), deliveries.going
+    answers = QueryCommands(rooms, ledger, models, usage, going, clock, rules, linking)
     commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster))
     front = Front(rooms, commands, deliveries, ledger, closing)
     return App(
@@ -369,7 +369,7 @@ def _wired(
         forgetting=forgetting,
         chronicle=chronicle,
         usage=usage,
-        desk=Desk(models, partial(tiers_of, settings), settings.keys),
+        desk=ModelsDesk(models, partial(tiers_of, settings), settings.keys),
         deliveries=deliveries,
         house=house,
         air=air,
@@ -380,27 +380,29 @@ def _wired(
 
 def doors_of(
     settings: Settings, accounts: Accounts, people: Registry, clock: Clock
-) -> tuple[Linking, Pairing]:
+) -> tuple[AccountLinking, Pairing]:
     """Who is who on other platforms, and which strangers are let in there."""
-    from loopforge.people.linking import Linking
-    from loopforge.people.pairing import Pairing
+    from loopforge.people.account_linking import AccountLinking
+    from loopforge.people.stranger_pairing import Pairing
 
     policies: dict[str, Welcoming] = {
         "discord": settings.discord_dm,
         "telegram": settings.telegram_dm,
     }
-    return Linking(accounts.desk, people, clock), Pairing(accounts.desk, people, policies)
+    return AccountLinking(accounts.desk, people, clock), Pairing(accounts.desk, people, policies)
 
 
-def notice_of(models: Models) -> str:
-    """What people are told on entering about the model that answers."""
+def notice_of(models: Models, *, owner: bool = True) -> str:
+    """What people are told on entering about the model; the owner also, what to set for another."""
     facts = models.facts(Route())
     if not facts.embedded:
         return ""
-    return (
-        "Answers come from a small embedded model, for trying out. For a better one, set "
-        "OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY (docs/adding-models.md)."
+    told = "Answers come from a small embedded model, for trying out."
+    more = (
+        " For a better one, set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY "
+        "(docs/adding-models.md)."
     )
+    return told + more * owner
 
 
 # ---------------------------------------------------------------- the Factory
@@ -414,8 +416,8 @@ def lab_minds(
     Another model steps in only with `fallback`. The mates are the home's; where there is no home,
     those that come along. Raises Unknown for a model that cannot be asked.
     """
-    from loopforge.lab.minds import Minds, Persona
-    from loopforge.lab.pinned import Pinned
+    from loopforge.lab.run.pinned_model import Pinned
+    from loopforge.lab.run.robot_minds import Minds, Persona
 
     if isinstance(models, TieredModels):
         pinned = Pinned(models)
@@ -470,8 +472,8 @@ async def open_run(
 
     Where there is no home, nobody takes note of the run but its own folder.
     """
-    from loopforge.lab.anchors import Witness
-    from loopforge.lab.minds import Minds
+    from loopforge.lab.run.robot_minds import Minds
+    from loopforge.lab.verification.ledger_anchors import Witness
 
     async with AsyncExitStack() as stack:
         minds = Minds()

@@ -13,6 +13,7 @@
         BadRun              a folder is no run of the Factory, or its log is damaged
         BadAccount          a name or a password that no account can have
         NotLetIn            a link, a name or a password does not open the door; or not for you
+          TooEarly          it was wrong too often: there is to be waited before the next try
         Unknown             no such event, room, mate or policy
         Changed             what was edited became another meanwhile; nothing was written
       LedgerError           the ledger
@@ -22,6 +23,7 @@
         LedgerBehind        the schema is older or newer than this program
         Conflict            the stream moved on meanwhile; nothing was written
       ArtifactError         a kept file cannot be written or read, or is damaged
+      NotInstalled          a library that only some homes need is missing
       ModelError            the language-model layer is not usable as configured
       SendFailed            a surface did not take a message; says whether to try again
       HostTaken             another process runs this home already
@@ -90,6 +92,14 @@ class NotLetIn(InputError):
     """A link, a name or a password does not open the door; or it opens for others alone."""
 
 
+class TooEarly(NotLetIn):
+    """It was wrong too often: there is to be waited first. `told`: this wait was told of before."""
+
+    def __init__(self, why: str, *, told: bool) -> None:
+        self.told = told
+        super().__init__(why)
+
+
 class Unknown(InputError):
     """No such event, room, mate or policy."""
 
@@ -149,6 +159,10 @@ class SendFailed(LoopforgeError):
         self.uncertain, self.unsent, self.mistake = uncertain, unsent, mistake
         self.after = after
         super().__init__(why)
+
+
+class NotInstalled(LoopforgeError):
+    """A library that only some homes need is missing; the sentence says how to get it."""
 
 
 class ModelError(LoopforgeError):

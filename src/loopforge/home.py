@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from loopforge.errors import HostTaken, LoopforgeError
-from loopforge.settings import FILE, Row, Settings, rows
+from loopforge.settings import FILE, Settings, SettingsRow, rows
 
 if TYPE_CHECKING:
     from loopforge.runtime.ports import Clock
@@ -142,7 +142,7 @@ def example() -> str:
     return "\n".join(parts)
 
 
-def _entry(row: Row) -> str:
+def _entry(row: SettingsRow) -> str:
     default = f" Default: {row.shown}." if row.told else ""
     return f"{_prose(f'{row.help} ({row.allowed}){default}')}\n#{row.name} = {_toml(row.default)}"
 
@@ -158,7 +158,7 @@ def _toml(value: object) -> str:
 
 def _ladder() -> str:
     """The shipped ladder, from its first table on, with # before each line."""
-    text = files("loopforge").joinpath("models", "ladder.toml").read_text("utf-8")
+    text = files("loopforge").joinpath("models", "shipped_models.toml").read_text("utf-8")
     body = text[text.index("\n[tiers]") + 1 :]
     return re.sub(r"^(?=[^#\n])", "#", body, flags=re.MULTILINE)
 

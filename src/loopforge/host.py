@@ -26,25 +26,25 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from loopforge.core.events import Event
-from loopforge.core.people import SignedIn
+from loopforge.core.people_events import SignedIn
 from loopforge.errors import LoopforgeError, Unknown, Unreachable
 from loopforge.home import lock_home, make_home, open_log
-from loopforge.runtime.clock import SystemClock, SystemDice
-from loopforge.runtime.files import raise_limit
-from loopforge.runtime.loading import load
-from loopforge.runtime.tasks import Tasks
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.library_loading import load
+from loopforge.runtime.open_files import raise_limit
+from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import Settings, rows
-from loopforge.web.port import bind, is_loopback
+from loopforge.web.server.port_binding import bind, is_loopback, trusted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from loopforge.app import App
-    from loopforge.chat.front import Front
-    from loopforge.io.platforms import Manners, Platforms
-    from loopforge.io.tokens import Tokens
-    from loopforge.lab.shifts import Shifts
-    from loopforge.web.site import SettingRow, Site
+    from loopforge.chat.rooms_api import Front
+    from loopforge.io.platform_runner import Manners, Platforms
+    from loopforge.io.platforms.bot_tokens import BotTokens
+    from loopforge.lab.run_queue import Shifts
+    from loopforge.web.server.page_context import SettingRow, Site
 
 log = logging.getLogger(__name__)
 KEY_FILE = "web.secret"
@@ -72,11 +72,11 @@ async def hosted(
     with lock_home(settings.home):
         await load("loopforge.app")
         from loopforge.app import open_app
-        from loopforge.io.tokens import Tokens, Unsaid
+        from loopforge.io.platforms.bot_tokens import BotTokens, UntoldToken
 
-        tokens = Tokens(settings.data, settings.tokens)
+        tokens = BotTokens(settings.data, settings.tokens)
         async with AsyncExitStack() as stack:
-            app = await stack.enter_async_context(open_app(settings, secrets=Unsaid(tokens)))
+            app = await stack.enter_async_context(open_app(settings, secrets=UntoldToken(tokens)))
             there = connected(app, tokens, later=later, tell=tell)
             platforms = await stack.enter_async_context(there)
             await stack.enter_async_context(opened(app, later=later, platforms=platforms))
@@ -86,7 +86,7 @@ async def hosted(
 @asynccontextmanager
 async def connected(
     app: App,
-    tokens: Tokens,
+    tokens: BotTokens,
     manners: Manners | None = None,
     *,
     later: float = 0.0,
@@ -96,7 +96,7 @@ async def connected(
 
     `manners` are the settings' own. Where nobody is connected, nothing is loaded.
     """
-    from loopforge.io.platforms import Parts, Platforms
+    from loopforge.io.platform_runner import Parts, Platforms
 
     parts = Parts(
         front=app.front,
@@ -119,16 +119,17 @@ async def connected(
 
 def manners_of(settings: Settings) -> Manners:
     """How mates behave on platforms, as it is set."""
-    from loopforge.artifacts.receive import Limits
-    from loopforge.io.platforms import Manners
+    from loopforge.artifacts.file_intake import FileLimits
+    from loopforge.io.platform_runner import Manners
 
     return Manners(
         streams=settings.platform_streaming,
         marks=settings.platform_marks,
         threads=settings.discord_threads,
         patience=timedelta(hours=settings.platform_patience_hours),
-        limits=Limits(settings.upload_limit_bytes, settings.file_limit_bytes),
+        limits=FileLimits(settings.upload_limit_bytes, settings.file_limit_bytes),
         grounds={"discord": settings.discord_places, "telegram": settings.telegram_groups},
+        servers={"telegram": settings.telegram_base_url},
     )
 
 
@@ -150,13 +151,14 @@ async def opened(
         return
     exactly = settings.sources.get("web_port", "default") != "default"
     try:
+        trusted(settings.web_proxies)
         found = found or bind(settings.web_host, settings.web_port, exactly=exactly)
     except LoopforgeError as error:
         app.rooms.notice = f"{app.rooms.notice} The web room is closed. {error}".strip()
         yield ""
         return
     address = address_of(settings, found)
-    link = f"{address}/enter/{await app.accounts.owner_link()}"
+    link = f"{address}/enter/{await app.accounts.links.offer()}"
     plain = app.rooms.notice
     once = f"In the browser, as its owner, once, within the hour:\n{link}"
     app.rooms.notice = f"{plain}\n{once}".strip()
@@ -201,12 +203,12 @@ class Pages:
         """Serve until `close`."""
         try:
             await self._app.stamp.clock.sleep(self._later)
-            await load("loopforge.web.app", "loopforge.web.serve")
-            from loopforge.runtime.files import most_open
-            from loopforge.web.app import make_app
-            from loopforge.web.connections import Connections, room_for
-            from loopforge.web.headers import guarded
-            from loopforge.web.serve import Serving
+            await load("loopforge.web.web_app", "loopforge.web.server.http_server")
+            from loopforge.runtime.open_files import most_open
+            from loopforge.web.server.connection_limits import Connections, room_for
+            from loopforge.web.server.http_server import Serving
+            from loopforge.web.server.security_headers import guarded
+            from loopforge.web.web_app import make_app
 
             site = site_of(self._app, self._address, self._platforms)
             self._site = site
@@ -214,7 +216,8 @@ class Pages:
             asgi = await asyncio.to_thread(make_app, site, secret, hosts)
             each = self._app.settings.web_connections
             among = Connections(self._app.stamp.clock, most=room_for(most_open()), each=each)
-            self._serving = Serving(guarded(asgi), self._found, among)
+            proxies = trusted(self._app.settings.web_proxies)
+            self._serving = Serving(guarded(asgi), self._found, among, proxies)
             await self._serving.run()
         finally:
             self._over.set()
@@ -265,8 +268,8 @@ def _secret(app: App) -> str:
 def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
     """Everything pages may use."""
     from loopforge.app import choices, notice_of
-    from loopforge.web.look import Looks
-    from loopforge.web.site import Site
+    from loopforge.web.server.page_context import Site
+    from loopforge.web.server.page_templates import Looks
 
     settings = app.settings
     looks = Looks(app.front, ZoneInfo(settings.timezone))
@@ -293,12 +296,13 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         boot=app.stamp.dice.bytes(4).hex(),
         commons=settings.room,
         person=settings.person,
-        notice=notice_of(app.models),
+        notice=notice_of(app.models, owner=False),
+        notice_owner=notice_of(app.models),
         platforms=platforms.states if platforms is not None else dict,
         upload_limit=settings.upload_limit_bytes,
         text_limit=settings.file_limit_bytes,
     )
-    app.accounts.on_end(site.hub.cut)
+    app.accounts.desk.presence.hear(site.hub.cut)
     app.keeper.on_erased(looks.forget_all)
     return site
 
@@ -306,9 +310,9 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
 def shifts_of(app: App) -> Shifts:
     """What plays the runs of the Factory that are started from pages, with the home's models."""
     from loopforge.app import lab_minds
-    from loopforge.lab.anchors import Witness
-    from loopforge.lab.archive import Archive
-    from loopforge.lab.shifts import Shifts
+    from loopforge.lab.inspect.run_archive import Archive
+    from loopforge.lab.run_queue import Shifts
+    from loopforge.lab.verification.ledger_anchors import Witness
 
     def witness(folder: Path, resumed: bool) -> Witness:
         return Witness(app.ledger, app.stamp, folder, resumed=resumed)
@@ -319,7 +323,7 @@ def shifts_of(app: App) -> Shifts:
 
 def settings_of(settings: Settings) -> Sequence[SettingRow]:
     """Every setting with where it comes from; what may hold a password is hidden."""
-    from loopforge.web.site import SettingRow
+    from loopforge.web.server.page_context import SettingRow
 
     found = []
     for row in rows():
@@ -354,27 +358,29 @@ async def owner_link(settings: Settings, *, password: bool = False) -> str:
             "The web room is not open. Start the home with `loopforge up`, then ask again."
         ) from error
     from loopforge.app import open_app
-    from loopforge.models.unasked import Unasked
+    from loopforge.models.null_model import Unasked
 
     async with open_app(settings, models=Unasked(), wake=False) as app:
         if not password:
-            return f"{address}/enter/{await app.accounts.owner_link()}"
-        owner = [one.person for one in await app.accounts.accounts() if one.right == "owner"]
+            return f"{address}/enter/{await app.accounts.links.offer()}"
+        owner = [
+            one.person for one in await app.accounts.signing.accounts() if one.right == "owner"
+        ]
         if not owner:
             raise Unknown("Nobody owns this home yet; `loopforge web link` lets you in first.")
-        return f"{address}/renew/{await app.accounts.renewal(owner[0], '')}"
+        return f"{address}/renew/{await app.accounts.links.renewal(owner[0], '')}"
 
 
 async def watch(settings: Settings, say: Callable[[str], None]) -> int:
     """Be the host, for terminals too, until SIGTERM or SIGINT; the exit code."""
-    from loopforge.io.address import Address
-    from loopforge.io.hall import Hall
+    from loopforge.io.socket.socket_address import SocketAddress
+    from loopforge.io.socket.socket_server import Hall
 
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, over.set)
-    address = Address(settings.data, settings.host_socket)
+    address = SocketAddress(settings.data, settings.host_socket)
     async with hosted(settings, tell=partial(_tell, say)) as front, Hall(front, address):
         say(front.notice)
         await over.wait()
@@ -394,34 +400,34 @@ async def converse(
 
     With a `mate` and no `room`, the room is one that holds this mate alone.
     """
-    from loopforge.io.address import Address
-    from loopforge.io.link import Link, Person
-    from loopforge.io.screen import end_with
+    from loopforge.io.socket.socket_address import SocketAddress
+    from loopforge.io.socket.socket_client import SocketLink, TerminalPerson
+    from loopforge.io.terminal.screen_support import end_with
 
     make_home(settings.home)
     clock, stdin = SystemClock(), _stdin()
     plain = plain or as_json or not (os.isatty(stdin) and sys.stdout.isatty())
     if os.isatty(stdin):
         end_with(stdin)
-    person = Person(
+    person = TerminalPerson(
         client=SystemDice().bytes(6).hex(),
         room=room or (f"with-{mate}" if mate else settings.room),
         name=name or settings.person,
         mates=(mate,) if mate else (),
         tail=0 if plain else settings.history_lines,
     )
-    address = Address(settings.data, settings.host_socket)
+    address = SocketAddress(settings.data, settings.host_socket)
     tell = partial(_tell, _aside) if plain else None
     host = partial(hosted, settings, later=LATER, tell=tell)
-    link = Link(address, host, person, clock, lasting=not plain)
+    link = SocketLink(address, host, person, clock, lasting=not plain)
     if plain:
-        from loopforge.io.plain import run_plain
+        from loopforge.io.terminal.plain_mode import run_plain
 
         largest = settings.file_limit_bytes
         return await run_plain(
             link, stdin, sys.stdout, sys.stderr, as_json=as_json, largest=largest
         )
-    from loopforge.io.terminal import run_terminal
+    from loopforge.io.terminal.terminal_app import run_terminal
 
     zone = ZoneInfo(settings.timezone)
     await run_terminal(link, zone=zone, largest=settings.file_limit_bytes)

@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from loopforge.errors import BadSettings
-from loopforge.io.tokens import tokens_in
-from loopforge.ledger.location import located
-from loopforge.runtime.timezone import zone_of
+from loopforge.io.platforms.bot_tokens import tokens_in
+from loopforge.io.telegram.connection.api_server import endpoint
+from loopforge.ledger.database.database_url import located
+from loopforge.models.key_variables import keys_in
+from loopforge.runtime.home_timezone import zone_of
 
 FILE = "loopforge.toml"
 PREFIX = "LOOPFORGE_"
@@ -79,7 +81,7 @@ class Settings:
 
     database_url: str = setting(
         "",
-        "Where the ledger lives: sqlite:///PATH or postgresql://USER@HOST/NAME.",
+        "Where the ledger lives: sqlite:///PATH, or postgresql://USER@HOST/NAME (install-all).",
         "The ledger",
         shown="SQLite in data/loopforge.db",
         secret=True,
@@ -186,8 +188,8 @@ class Settings:
     )
     model_first_token_seconds: float = setting(
         60.0,
-        "Longest wait for the first word of one model's answer; its equal share of what is left of "
-        "model_climb_seconds, where that is less.",
+        "Longest wait for the first word of one model's answer (its equal share of what is left of "
+        "model_climb_seconds, where that is less), and for more of it once there are words.",
         "Models",
         least=0.1,
         most=3600,
@@ -238,10 +240,12 @@ class Settings:
     )
     web_address: str = setting(
         "",
-        "The address by which browsers reach it, such as https://mates.example.org, where a proxy "
-        "stands before it.",
+        "The address by which browsers reach it behind a proxy, such as https://mates.example.org.",
         "The web room",
         shown="made of host and port",
+    )
+    web_proxies: str = setting(
+        "", "Proxies, with commas between, whose X-Forwarded-For is believed.", "The web room"
     )
     web_connections: int = setting(
         256,
@@ -280,6 +284,12 @@ class Settings:
         "The same for groups of Telegram: known, open, or their ids, such as -1001234567890.",
         "Platforms",
     )
+    telegram_base_url: str = setting(
+        "",
+        "Another server of Telegram's Bot API: your own telegram-bot-api, or a proxy.",
+        "Platforms",
+        shown="https://api.telegram.org",
+    )
     answers_per_place_a_day: int = setting(
         500,
         "How many lines mates say in one room on platforms in a day; 0: as many as they like.",
@@ -304,7 +314,7 @@ class Settings:
     )
     platform_marks: bool = setting(
         True,
-        "Whether a line that called a mate bears a mark: seen, answered, or failed.",
+        "Whether a line that called a mate bears a mark: seen, waiting, answered, or failed.",
         "Platforms",
     )
     platform_patience_hours: float = setting(
@@ -346,7 +356,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Row:
+class SettingsRow:
     """One setting as the docs, the doctor and the example file see it.
 
     `shown` is the default in words; `told` says that it depends on the machine or the home.
@@ -381,11 +391,11 @@ class Row:
         return f"{kind}, at least {self.least:g}" if self.least is not None else kind
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[SettingsRow]:
     """The table, row by row, in its order."""
     for each in fields(Settings):
         if about := each.metadata:
-            yield Row(each.name, str(each.type), each.default, **_row(about, each.default))
+            yield SettingsRow(each.name, str(each.type), each.default, **_row(about, each.default))
 
 
 def _row(about: Mapping[str, Any], default: Any) -> dict[str, Any]:
@@ -427,11 +437,11 @@ def load_settings(
     sources = _sources(written, text, environ)
     values = _checked(written, environ, sources)
     return Settings(
-        **_completed(values, home, environ),
+        **_completed(values, home, environ, sources),
         **raw,
         home=home,
         sources=sources,
-        keys=_keys(environ),
+        keys=keys_in(environ),
         tokens=tokens_in(environ),
         strays=_strays(environ),
     )
@@ -502,7 +512,7 @@ def _keys_within(table: Mapping[str, Any]) -> Iterator[str]:
 def _sources(written: Mapping[str, Any], text: str, environ: Mapping[str, str]) -> dict[str, str]:
     """Where each setting comes from: a variable, a line of the file, or "default"."""
 
-    def source(row: Row) -> str:
+    def source(row: SettingsRow) -> str:
         if environ.get(row.variable):
             return row.variable
         return _place(text, row.name) if row.name in written else "default"
@@ -569,23 +579,18 @@ def _reader(environ: Mapping[str, str]) -> Any:
     return create_model("Settings", __base__=Reader, **columns)
 
 
-def _completed(values: dict[str, Any], home: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+def _completed(
+    values: dict[str, Any], home: Path, environ: Mapping[str, str], sources: Mapping[str, str]
+) -> dict[str, Any]:
     """Fill in the defaults that depend on the machine and the home."""
+    source = sources["telegram_base_url"]
+    values["telegram_base_url"] = endpoint(values["telegram_base_url"], source)
     values["person"] = values["person"] or environ.get("LOGNAME") or environ.get("USER") or "guest"
     values["timezone"] = zone_of(values["timezone"], environ)
     values["database_url"] = located(values["database_url"], home)
     if values["host_socket"]:
         values["host_socket"] = str(home / Path(values["host_socket"]).expanduser())
     return values
-
-
-def _keys(environ: Mapping[str, str]) -> dict[str, str]:
-    """What is set of the providers' variables."""
-    return {
-        name: value
-        for name, value in environ.items()
-        if value and name.endswith(("_API_KEY", "_BASE_URL")) and not name.startswith(PREFIX)
-    }
 
 
 def _strays(environ: Mapping[str, str]) -> tuple[str, ...]:

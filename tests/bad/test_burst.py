@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from loopforge.core.room import Heard, Said
+from loopforge.core.room_vocabulary import Heard, Said
 from tests.crash.child import Options
 from tests.crash.drill import furnish
 from tests.crash.host import hosting

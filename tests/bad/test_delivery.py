@@ -8,15 +8,15 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from loopforge.core.delivery import Queued
+from loopforge.core.delivery_states import Queued
 from loopforge.core.events import Event, Fact, kind_of
-from loopforge.core.room import Said
-from loopforge.core.words import Words
+from loopforge.core.room_vocabulary import Said
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerBusy, SendFailed
-from loopforge.ledger.sql import SqlLedger, open_ledger
-from loopforge.runtime.clock import SeededDice, SimClock, Stamp
-from loopforge.runtime.delivery import MOST_ATTEMPTS, PATIENCE, Deliveries
+from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
+from loopforge.runtime.delivery_worker import MOST_ATTEMPTS, PATIENCE, Deliveries
 from loopforge.runtime.ports import Outgoing
+from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
 from tests.still import still
 
 STREAM = "room:commons"
@@ -54,6 +54,7 @@ class Moody:
     def __init__(self, inner: SqlLedger) -> None:
         self._inner, self.refusing = inner, ""
         self.read, self.event, self.heads = inner.read, inner.event, inner.heads
+        self.decide = inner.decide
 
     async def append(
         self, stream: str, facts: Sequence[Fact], *, expect: int | None = None

@@ -5,22 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
-from loopforge.core.room import Heard, Said
+from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.errors import LedgerFull
-from loopforge.io.link import Unsaid, Update
+from loopforge.io.socket.socket_client import UnsentLine, Update
 from loopforge.runtime.ports import Thinking
 from tests.crash import board
 from tests.crash.child import Options
 from tests.crash.drill import furnish
 from tests.crash.host import PATIENCE, hosting
 from tests.crash.tally import count, read
-from tests.crash.terminal import Terminal, drafting, said, sitting
+from tests.crash.terminal import Terminal, said, sitting
 
 pytestmark = pytest.mark.crash
 
@@ -78,7 +78,7 @@ def thinking(update: Update) -> bool:
 
 def refused(update: Update) -> bool:
     """A line was not taken."""
-    return isinstance(update, Unsaid)
+    return isinstance(update, UnsentLine)
 
 
 async def sound(home: Path, terminal: Terminal, without: set[str]) -> None:
@@ -111,24 +111,23 @@ async def test_a_line_on_a_full_disk_is_refused_and_can_be_said_again(home: Path
     await sound(home, ana, {ana.unsaid[0].source})
 
 
-@pytest.mark.parametrize("moment", [thinking, drafting], ids=["asking", "streaming"])
-async def test_a_turn_that_cannot_be_written_is_taken_up_again(
-    home: Path, moment: Callable[[Update], bool]
-) -> None:
+@pytest.mark.parametrize("moment", ["ask.begin", "ask.first"], ids=["asking", "streaming"])
+async def test_a_turn_that_cannot_be_written_is_taken_up_again(home: Path, moment: str) -> None:
     """The disk fills while a mate answers: once there is room, its answer is there, once."""
     filler = Filler(home / "data")
-    options = Options(home=str(home), wait=0.3, pause=0.1)
-    async with sitting(home, "ana") as ana, hosting(options) as host:
+    async with sitting(home, "ana") as ana, hosting(Options(home=str(home))) as host:
         assert await host.ready()
         await ana.link.settled()
         await use_up(ana, filler)
         filler.free()
-        seen = ana.sees(moment)
+        assert await host.arm(moment, halts=True)
         ana.say("@maya [k1] hello", "[k1]", "maya")
         async with asyncio.timeout(PATIENCE):
-            await seen
-        filler.fill()
-        await asyncio.sleep(3)  # it fails, and is tried again, and fails
+            assert await host.halted()
+            filler.fill()
+            host.resume()
+            for _ in range(2):  # it fails, and is tried again, and fails
+                assert await host.waits()
         assert not ana.answered("[k1]")
         filler.free()
         answer = ana.sees(said)

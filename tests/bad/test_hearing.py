@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.people import PersonMet
-from loopforge.core.room import Heard
-from loopforge.runtime.tasks import Tasks
+from loopforge.core.people_events import PersonMet
+from loopforge.core.room_vocabulary import Heard
+from loopforge.runtime.background_tasks import Tasks
 from tests.rooms.conftest import Home, living
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from loopforge.app import open_ledger_of
 from loopforge.core.events import TurnEnded
-from loopforge.core.room import Heard
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.core.room_vocabulary import Heard
+from loopforge.models.scripted_model import ScriptedAnswer
 from tests.rooms.conftest import Home, living
 
 BRIEF, LONG = 0.1, 120.0
@@ -60,7 +60,7 @@ async def test_what_is_said_meanwhile_waits_its_turn(tmp_path: Path) -> None:
             saying = asyncio.ensure_future(home.says("ana", "@maya hello"))  # noqa: TID251
             while not home.app.ledger.working:
                 await asyncio.sleep(0)
-            await asyncio.sleep(0.05)
+            await home.app.ledger.heads()  # who only reads is not held up meanwhile
             assert not saying.done()
         assert isinstance((await saying).body, Heard)
         await home.rest()

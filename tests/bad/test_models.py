@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from loopforge.core.events import Answered, TurnEnded
-from loopforge.core.room import Said
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.core.room_vocabulary import Said
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Draft, Question
-from loopforge.runtime.tasks import Tasks
 from tests.rooms.conftest import Home, living
 
 FOR_EVER = 10**9

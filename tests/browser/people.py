@@ -220,7 +220,7 @@ class Crowd:
 async def owner_of(site: Town, crowd: Crowd, name: str = "olu", **how: Any) -> Person:
     """The owner of a home, who came in by the one-time link."""
     owner = await crowd.person(name, site.address, **how)
-    await owner.enters(f"{site.address}/enter/{await site.app.accounts.owner_link()}")
+    await owner.enters(f"{site.address}/enter/{await site.app.accounts.links.offer()}")
     return owner
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Locator, expect
 
-from loopforge.core.factory import Decided, Stepped
-from loopforge.lab.log import rows_of
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.core.factory_vocabulary import Decided, Stepped
+from loopforge.lab.run.run_log import rows_of
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.browser.people import Crowd, Person, owner_of
 from tests.browser.test_shape import HEAVY, RULES, found, looked_at

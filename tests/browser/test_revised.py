@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from loopforge.core.room import Heard
+from loopforge.core.room_vocabulary import Heard
 from tests.browser.people import Crowd, owner_of
 from tests.web.conftest import Town
 

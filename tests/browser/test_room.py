@@ -14,9 +14,9 @@ from typing import Literal
 import pytest
 from playwright.async_api import Locator, expect
 
-from loopforge.models.scripted import ScriptedAnswer
-from loopforge.runtime.clock import SimClock
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
+from loopforge.runtime.system_clock import SimClock
 from tests.browser.people import Crowd, Person, guest_of, owner_of
 from tests.rooms.conftest import living
 from tests.web.conftest import Town, town
@@ -368,7 +368,7 @@ def luminance(ink: str) -> float:
 async def expect_read(site: Town, room: str, who: Person, text: str) -> None:
     """Until the home knows that they read this line."""
     seq = int(await who.line(text).get_attribute("data-seq") or 0)
-    account = await site.app.accounts.accounts()
+    account = await site.app.accounts.signing.accounts()
     person = next(each.person for each in account if each.name == who.name)
-    while (await site.app.accounts.reads(person)).get(f"room:{room}", 0) < seq:
+    while (await site.app.accounts.desk.vault.reads(person)).get(f"room:{room}", 0) < seq:
         await asyncio.sleep(0.02)

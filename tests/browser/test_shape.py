@@ -98,7 +98,7 @@ async def test_every_page_fits_every_window_and_every_reader(site: Town, crowd: 
     eve.expects("status of 404")
     await ana.turns_desk()
     invite = await ana.invites(paths[1].removeprefix("/rooms/"))
-    link = await site.app.accounts.owner_link()
+    link = await site.app.accounts.links.offer()
     for path in ("/sign-in", invite.removeprefix(site.address), f"/enter/{link}", "/enter/spent"):
         wrong += [one async for one in looked_at(eve, path)]
     assert not wrong, "\n".join(wrong)
@@ -161,7 +161,7 @@ async def test_a_room_is_light_in_weight(site: Town, crowd: Crowd) -> None:
     ana = await owner_of(site, crowd)
     room = await ana.makes_room("Much was said", "maya", "merlin", "zuzu")
     for number in range(60):
-        person = (await site.app.accounts.accounts())[0].person
+        person = (await site.app.accounts.signing.accounts())[0].person
         text = f"@maya this is line {number}, and it goes on for a while, as lines do at times"
         await site.app.front.hear(room, person, text, surface="web", source=f"s{number}")
     await site.rest(room)

@@ -9,10 +9,10 @@ import pytest
 from playwright.async_api import expect
 
 from loopforge.app import open_app
-from loopforge.core.room import Said, Stopped
+from loopforge.core.room_vocabulary import Said, Stopped
 from loopforge.home import make_home
 from loopforge.host import opened
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings
 from tests.browser.people import Crowd, guest_of, owner_of
@@ -35,7 +35,7 @@ async def test_two_people_and_three_mates_on_the_embedded_model(
     ):
         await reachable(address)
         ana = await crowd.person("ana", address)
-        await ana.enters(f"{address}/enter/{await app.accounts.owner_link()}")
+        await ana.enters(f"{address}/enter/{await app.accounts.links.offer()}")
         await expect(ana.page.locator("[data-notice]")).to_contain_text("small")
         room = await ana.makes_room("A first evening", "maya", "merlin", "zuzu")
         await expect(ana.page.locator("#scene-body [data-handle]")).to_have_count(3)

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.chat.topics import COMMON, folded, overlap, stem, topics, touched, unspaced, words
+from loopforge.chat.speaking.topics import (
+    COMMON,
+    folded,
+    overlap,
+    stem,
+    topics,
+    touched,
+    unspaced,
+    words,
+)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from loopforge.chat.state import RoomState, fold
-from loopforge.chat.triggers import REASONS, Thresholds, batches, weigh
-from loopforge.core.room import (
+from loopforge.chat.room.room_state import RoomState, fold
+from loopforge.chat.speaking.triggers import REASONS, Thresholds, batches, weigh
+from loopforge.core.room_vocabulary import (
     DefaultMateSet,
     EnergySet,
     Heard,
@@ -20,9 +20,10 @@ from loopforge.core.room import (
     Purged,
     TalkSet,
     TriggersSet,
+    Weighed,
     Weight,
 )
-from loopforge.core.words import Words, public
+from loopforge.core.text.erasable_text import Words, public
 from tests.strategies import MATES, PEOPLE, TEXTS, Chronicle, Listening, histories
 
 HOUSE = {
@@ -378,6 +379,42 @@ def test_a_batch_is_weighed_as_one_text() -> None:
     weights = weighed(story)
     assert list(weights)[:2] == ["merlin", "maya"]
     assert {weight.line for weight in weights.values()} == {last.id}
+
+
+def test_each_mate_answers_the_line_that_called_it() -> None:
+    """Lines in a row that call one mate each: every turn cites its own line, not the last."""
+    story = Chronicle(people=2, mates=4)
+    lines = [story.hear(f"{mate}, what is new?").id for mate in ("maya", "merlin", "zoe")]
+    last = story.hear("thanks").id
+    weights = weighed(story)
+    assert [weights[mate].caller for mate in ("maya", "merlin", "zoe")] == lines
+    assert {weight.line for weight in weights.values()} == {last}
+    assert weights["otto"].caller == last
+    story.add(Weighed(upto=len(story.events), weights=tuple(weights.values())))
+    due = fold(story.events).due
+    assert [(one.mate, one.line) for one in due if one.verdict == "speak"] == [
+        (mate, line) for mate, line in zip(("maya", "merlin", "zoe"), lines, strict=True)
+    ]
+
+
+def test_of_several_lines_that_call_a_mate_it_answers_the_strongest_and_newest() -> None:
+    """A mention counts more than a name, and of two alike the later."""
+    story = Chronicle(people=2)
+    story.hear("maya?")
+    mention = story.hear("@maya, hello?").id
+    story.hear("maya, please")
+    story.hear("merlin?")
+    newest = story.hear("merlin, and you?").id
+    weights = weighed(story)
+    assert (weights["maya"].caller, weights["merlin"].caller) == (mention, newest)
+
+
+def test_what_follows_a_call_belongs_to_it() -> None:
+    """Where one line alone calls, the turn answers the last of what was said in a row."""
+    story = Chronicle(people=2)
+    story.hear("maya, what time is it?")
+    last = story.hear("in Tokyo, I mean").id
+    assert weighed(story)["maya"].caller == last
 
 
 def test_no_lines_no_weights() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.cli import main
-from loopforge.cli.doctor import Finding, examine, host, terminal
+from loopforge.cli.doctor import DoctorFinding, examine, host, terminal
 from loopforge.home import LOCK, lock_home, make_home
 from loopforge.settings import load_settings
 
@@ -26,12 +26,12 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def wrong(home: Path) -> list[Finding]:
+def wrong(home: Path) -> list[DoctorFinding]:
     """What the doctor says is wrong there."""
     return [finding for finding in examine(home) if finding.state == "wrong"]
 
 
-def only(home: Path) -> Finding:
+def only(home: Path) -> DoctorFinding:
     """The one thing that is wrong; it has a cure."""
     (finding,) = wrong(home)
     assert finding.mend
@@ -236,7 +236,7 @@ def test_a_host_that_ends_meanwhile_is_healthy(home: Path) -> None:
     """A host that closed its door and holds the home still is waited for, until it has let go."""
     with lock_home(home):
         os.utime(home / "data" / LOCK, (0, 0))
-        found: list[Finding] = []
+        found: list[DoctorFinding] = []
         settings = load_settings(home, environ={})
         asking = threading.Thread(target=lambda: found.extend(host(settings, patience=60)))
         asking.start()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.delivery import DeliveryEvent
+from loopforge.core.delivery_states import DeliveryEvent
 from loopforge.core.events import (
     GENESIS,
     Body,
@@ -22,8 +22,8 @@ from loopforge.core.events import (
     micros,
     moment,
 )
-from loopforge.core.room import RoomEvent, Weight
-from loopforge.core.words import Words, digest, public
+from loopforge.core.room_vocabulary import RoomEvent, Weight
+from loopforge.core.text.erasable_text import Words, digest, public
 
 KINDS = get_args(Body)
 texts = st.text(max_size=20)

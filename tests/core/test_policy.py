@@ -18,7 +18,7 @@ from loopforge.core.policy import (
     call,
     together,
 )
-from loopforge.core.words import Words
+from loopforge.core.text.erasable_text import Words
 
 SEEN = AgentPerception(step=0, name="maya", role="friend")
 

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from loopforge.core.room import Said
+from loopforge.core.room_vocabulary import Said
 from loopforge.errors import SendFailed
 from loopforge.runtime.ports import Outgoing
 from tests.crash.fate import Fate

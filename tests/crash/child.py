@@ -1,7 +1,8 @@
 """The host of a home, made to be killed; `main` runs in a process of its own (host.py).
 
 The real app on SQLite, the real hall on its Unix socket; a scripted model, or the embedded one.
-Through a pipe it says "ready", takes an Order, says "armed", and ends when the pipe does.
+Through a pipe it says "ready", takes an Order, says "armed", "waits" whenever a lane does, and ends
+when the pipe does.
 
 The scripted mate repeats the marks (`[k17]`) of the lines it answers: all that were said to it and
 that it has not answered; if there is none, the newest again, so that a turn too many is seen.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -22,15 +24,15 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.app import App, open_app, open_models
-from loopforge.chat.front import Front
+from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
-from loopforge.core.room import Said
+from loopforge.core.room_vocabulary import Said
 from loopforge.home import lock_home
-from loopforge.io.address import Address
-from loopforge.io.hall import Hall
-from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
-from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.io.socket.socket_address import SocketAddress
+from loopforge.io.socket.socket_server import Hall
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Route
+from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import Settings, load_settings
 from tests.crash.board import Board
 from tests.crash.fate import Fate, watch_transactions
@@ -56,10 +58,23 @@ class Options(Struct, kw_only=True):
 
 
 class Order(Struct, kw_only=True):
-    """Die at this point, the n-th time from now on."""
+    """Die at this point, the n-th time from now on; or halt there."""
 
     point: str
     after: int
+    halts: bool = False
+
+
+class Waits(logging.Handler):
+    """Says that a lane waits before it tries again what failed."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One more warning of a lane's."""
+        self._say("waits")
 
 
 # ---------------------------------------------------------------- the model
@@ -182,6 +197,7 @@ async def host(options: Options, line: Connection) -> None:
         line.send_bytes(word.encode())
 
     fate = Fate(say, options.point, options.after)
+    logging.getLogger("loopforge.runtime.stream_lanes").addHandler(Waits(say))
     watch_transactions(fate)
     home = Path(options.home)
     settings = load_settings(home, environ={})
@@ -195,10 +211,10 @@ async def host(options: Options, line: Connection) -> None:
             open_app(settings, models=Doomed(models, fate), surfaces={board.name: board}) as app,
         ):
             app.ledger.on_append(lambda _, events: _said(fate, events))
-            async with Hall(Threshold(app, fate), Address(settings.data)):
+            async with Hall(Threshold(app, fate), SocketAddress(settings.data)):
                 say("ready")
                 while (order := await asyncio.to_thread(_order, line)) is not None:
-                    fate.arm(order.point, order.after)
+                    fate.arm(order.point, order.after, halts=order.halts)
                     say("armed")
 
 

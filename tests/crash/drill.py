@@ -25,11 +25,11 @@ from typing import TypeVar
 
 import msgspec
 
-from loopforge.core.room import Said
-from loopforge.io.link import Update
-from loopforge.runtime.clock import SeededDice
+from loopforge.core.room_vocabulary import Said
+from loopforge.io.socket.socket_client import Update
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Thinking
-from loopforge.runtime.tasks import Tasks
+from loopforge.runtime.system_clock import SeededDice
 from tests.crash import board
 from tests.crash.child import Options
 from tests.crash.fate import STAGES

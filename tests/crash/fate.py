@@ -1,5 +1,7 @@
 """Where a host dies: it kills itself with SIGKILL at a chosen point, for the n-th time it gets there.
 
+Or it is halted there (SIGSTOP), until somebody lets it go on.
+
 A point is a word such as `ask.piece`, or `append.commit room.said`: a stage of a transaction that
 writes events, and a kind of event that is among them. Before it dies it says where, so that whoever
 counts knows which phase it was in. SIGKILL leaves no time for anything.
@@ -29,13 +31,13 @@ class Fate:
 
     def __init__(self, last_words: Callable[[str], None], point: str = "", after: int = 1) -> None:
         self._last_words = last_words
-        self._point, self._left = point, after
+        self._point, self._left, self._halts = point, after, False
         self._lock = threading.Lock()
 
-    def arm(self, point: str, after: int) -> None:
-        """Die at this point, when it is passed for the n-th time from now on."""
+    def arm(self, point: str, after: int, *, halts: bool = False) -> None:
+        """Die, or be halted, at this point, when it is passed for the n-th time from now on."""
         with self._lock:
-            self._point, self._left = point, after
+            self._point, self._left, self._halts = point, after, halts
 
     def at(self, point: str) -> None:
         """This point is passed."""
@@ -43,7 +45,11 @@ class Fate:
             if point != self._point:
                 return
             self._left -= 1
-            if self._left <= 0:
+            if self._left <= 0 and self._halts:
+                self._point = ""
+                self._last_words("halted")
+                os.kill(os.getpid(), signal.SIGSTOP)
+            elif self._left <= 0:
                 self._last_words(f"died {point}")
                 os.kill(os.getpid(), signal.SIGKILL)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -15,6 +16,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 
 import msgspec
+import psutil  # type: ignore[import-untyped]
 
 from tests.crash.child import Options, Order, main
 
@@ -47,11 +49,28 @@ class Host:
         """Until it is open; False if it died before."""
         return await self._hears("ready")
 
-    async def arm(self, point: str, after: int = 1) -> bool:
-        """Tell it where to die; False if it is dead already."""
+    async def arm(self, point: str, after: int = 1, *, halts: bool = False) -> bool:
+        """Tell it where to die, or to halt; False if it is dead already."""
+        order = Order(point=point, after=after, halts=halts)
         with suppress(ConnectionError):
-            self._line.send_bytes(msgspec.json.encode(Order(point=point, after=after)))
+            self._line.send_bytes(msgspec.json.encode(order))
         return await self._hears("armed")
+
+    async def halted(self) -> bool:
+        """Until it stands still where it was told to; False if it died before."""
+        if not await self._hears("halted"):
+            return False
+        while psutil.Process(self.pid).status() != psutil.STATUS_STOPPED:  # it says so just before
+            await asyncio.sleep(0.001)
+        return True
+
+    def resume(self) -> None:
+        """Let it go on."""
+        os.kill(self.pid, signal.SIGCONT)
+
+    async def waits(self) -> bool:
+        """Until a lane of it failed once more and waits; False if it died before."""
+        return await self._hears("waits")
 
     async def dies(self, patience: float = PATIENCE) -> bool:
         """Until it has killed itself; False if it has not."""

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.app import open_ledger_of
-from loopforge.core.delivery import Accepted, Failed, Queued
+from loopforge.core.delivery_states import Accepted, Failed, Queued
 from loopforge.core.events import Event, Judged, Perceived, TurnEnded
-from loopforge.core.room import Heard, Said
-from loopforge.ledger.verify import Verified
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.ledger.chain_verify import Verified
 from loopforge.settings import load_settings
 
 

@@ -12,15 +12,22 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from loopforge.core.events import Event
-from loopforge.core.room import Said
+from loopforge.core.room_vocabulary import Said
 from loopforge.errors import HostTaken
-from loopforge.io.address import Address
-from loopforge.io.frames import Taken
-from loopforge.io.link import Joined, Link, Parted, Person, Unsaid, Update
-from loopforge.io.rooms import Rooms
-from loopforge.runtime.clock import SystemClock
+from loopforge.io.rooms_port import RoomsPort
+from loopforge.io.socket.socket_address import SocketAddress
+from loopforge.io.socket.socket_client import (
+    Joined,
+    Parted,
+    SocketLink,
+    TerminalPerson,
+    UnsentLine,
+    Update,
+)
+from loopforge.io.socket.wire_protocol import LineTaken
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Draft
-from loopforge.runtime.tasks import Tasks
+from loopforge.runtime.system_clock import SystemClock
 from tests.crash.tally import Line
 
 ROOM = "commons"
@@ -37,12 +44,12 @@ class Restless(SystemClock):
 class Terminal:
     """One terminal. `shown` is every event that reached its screen, in that order."""
 
-    def __init__(self, link: Link, name: str) -> None:
+    def __init__(self, link: SocketLink, name: str) -> None:
         self.link, self.name = link, name
         self.shown: list[Event] = []
         self.lines: list[Line] = []
         self.taken: set[str] = set()
-        self.unsaid: list[Unsaid] = []
+        self.unsaid: list[UnsentLine] = []
         self.drafts: list[Draft] = []
         self.here = False
         self._waiting: list[tuple[Callable[[Update], bool], asyncio.Future[Update]]] = []
@@ -74,9 +81,9 @@ class Terminal:
             case Event():
                 self.shown.append(update)
                 self.link.seen(update.seq)
-            case Taken(source=source):
+            case LineTaken(source=source):
                 self.taken.add(source)
-            case Unsaid():
+            case UnsentLine():
                 self.unsaid.append(update)
             case Draft():
                 self.drafts.append(update)
@@ -110,7 +117,7 @@ def joined(update: Update) -> bool:
     return isinstance(update, Joined)
 
 
-def never_host() -> AbstractAsyncContextManager[Rooms]:
+def never_host() -> AbstractAsyncContextManager[RoomsPort]:
     """This process is to be no host."""
     raise HostTaken("This terminal only talks.")
 
@@ -118,9 +125,9 @@ def never_host() -> AbstractAsyncContextManager[Rooms]:
 @asynccontextmanager
 async def sitting(home: Path, name: str, room: str = ROOM) -> AsyncIterator[Terminal]:
     """A terminal that is open until the block ends."""
-    person = Person(client=f"t-{name}", room=room, name=name, tail=0)
+    person = TerminalPerson(client=f"t-{name}", room=room, name=name, tail=0)
     tasks = Tasks()
-    async with Link(Address(home / "data"), never_host, person, Restless()) as link:
+    async with SocketLink(SocketAddress(home / "data"), never_host, person, Restless()) as link:
         terminal = Terminal(link, name)
         tasks.spawn(terminal.watch(), f"terminal of {name}")
         try:

@@ -10,7 +10,7 @@ import pytest
 
 from loopforge.app import open_ledger_of
 from loopforge.core.events import Event, TurnEnded
-from loopforge.core.room import Heard, Said, Stopped
+from loopforge.core.room_vocabulary import Heard, Said, Stopped
 from loopforge.settings import load_settings
 from tests.crash.child import Options
 from tests.crash.drill import furnish

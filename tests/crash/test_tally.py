@@ -13,11 +13,11 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.app import open_ledger_of
-from loopforge.core.delivery import Accepted, Queued
+from loopforge.core.delivery_states import Accepted, Queued
 from loopforge.core.events import Body, Event
-from loopforge.core.room import Heard, Said
-from loopforge.core.words import Words
-from loopforge.runtime.clock import SeededDice, Stamp, SystemClock
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.erasable_text import Words
+from loopforge.runtime.system_clock import SeededDice, Stamp, SystemClock
 from loopforge.settings import load_settings
 from tests.crash.child import Options, script_of
 from tests.crash.drill import furnish

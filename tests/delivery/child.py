@@ -17,11 +17,11 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.app import open_app
-from loopforge.io.platforms import Manners, Parts, Platforms
-from loopforge.io.tokens import Tokens
-from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
-from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.io.platform_runner import Manners, Parts, Platforms
+from loopforge.io.platforms.bot_tokens import BotTokens
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
+from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.delivery.tally import marks
 from tests.discord.loopback import point
@@ -69,7 +69,7 @@ async def main(home: Path) -> None:
             dice=dice,
         )
         manners = Manners(servers=order.servers, streams=order.streams)
-        platforms = Platforms(parts, Tokens(settings.data, order.tokens), manners)
+        platforms = Platforms(parts, BotTokens(settings.data, order.tokens), manners)
         await platforms.open()
         sys.stdout.write("ready\n")
         sys.stdout.flush()

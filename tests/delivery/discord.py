@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from loopforge.io.discord.reference import without
+from loopforge.io.discord.sending.reply_quote import without
 from tests.crash.drill import Rolls
 from tests.delivery.child import Order
 from tests.delivery.drill import Outcome, Plan, drill

@@ -8,7 +8,7 @@ from typing import Any
 
 import discord
 from discord import app_commands
-from loopforge.runtime.tasks import Tasks
+from loopforge.runtime.background_tasks import Tasks
 from tests.discord.twin import Twin
 from tests.discord.words import Bot, Place
 

@@ -19,7 +19,7 @@ from simcord import intents
 from simcord.backend import serializers
 
 import discord
-from loopforge.runtime.tasks import Tasks
+from loopforge.runtime.background_tasks import Tasks
 from tests.discord import mend
 from tests.discord.commands import Commands
 from tests.discord.faults import Faults

@@ -12,28 +12,30 @@ from typing import Any
 from sqlalchemy import select
 
 from loopforge.app import App, open_app
-from loopforge.chat import places
-from loopforge.core.delivery import Accepted, Failed, Queued, Uncertain
+from loopforge.chat.room import platform_channels
+from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.events import Event
-from loopforge.core.room import Heard, PlaceLeft, Said
-from loopforge.io.discord.options import Options
+from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said
+from loopforge.io.discord.connection.options import DiscordOptions
+from loopforge.io.discord.sending.webhooks import Connector
 from loopforge.io.discord.surface import Discord
-from loopforge.io.grounds import Grounds
-from loopforge.io.reception import Reception
-from loopforge.io.tokens import Account
-from loopforge.models.scripted import Script, ScriptedModels, in_character
-from loopforge.runtime.clock import SystemClock, SystemDice
-from loopforge.runtime.tasks import Tasks
+from loopforge.io.platforms.bot_tokens import BotAccount
+from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.served_places import ServedPlaces
+from loopforge.models.scripted_model import Script, ScriptedModels, in_character
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.system_clock import SimClock, SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.discord.twin import Twin
 from tests.discord.words import Bot, Place
 from tests.rooms.conftest import write_mates
+from tests.still import still
 
-PLAIN = Options(
+PLAIN = DiscordOptions(
     stream=False, marks=False, guilds=0.05, pauses=(0.05, 0.1, 0.2), refused=0.3, catch_up=50
 )
 """Quick, and with nothing that a test does not ask for."""
-TRIES = 1500
+TRIES = 6000
 """Looks, 0.02 seconds apart, before something is not going to happen any more."""
 
 
@@ -115,7 +117,9 @@ class Lodging:
     async def drafts(self, place: Place | int) -> list[str]:
         """The messages that the ledger knows as drafts there."""
         id = place.id if isinstance(place, Place) else place
-        query = select(places.drafts.c.message).where(places.drafts.c.place == f"discord:{id}")
+        query = select(platform_channels.drafts.c.message).where(
+            platform_channels.drafts.c.place == f"discord:{id}"
+        )
         return await self.app.front.look(lambda found: list(found.execute(query).scalars()))
 
     async def no_drafts(self, place: Place | int) -> None:
@@ -149,23 +153,28 @@ async def lodged(
     bots: Mapping[Bot, str | Sequence[str]],
     script: Script = in_character,
     *,
-    options: Options = PLAIN,
+    options: DiscordOptions = PLAIN,
     knock: Callable[..., Any] = welcome,
     mates: Sequence[str] = ("maya", "merlin", "zuzu"),
     wait: bool = True,
     grounds: str = "open",
+    sim: SimClock | None = None,
+    connector: Connector | None = None,
     **changes: Any,
 ) -> AsyncIterator[Lodging]:
-    """A home whose mates are on Discord by these bots: a mate's name, several, or "*"."""
+    """A home whose mates are on Discord by these bots: a mate's name, several, or "*".
+
+    With `sim` its time is simulated; with a `connector` Discord is elsewhere.
+    """
     if not (path / "mates").exists():
         write_mates(path, mates)
     settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
     settings = dataclasses.replace(settings, **{"debounce_seconds": 0.02, **changes})
     (path / "data").mkdir(exist_ok=True)
-    clock, dice = SystemClock(), SystemDice()
+    clock, dice = sim or SystemClock(), SystemDice()
     models = ScriptedModels(script, clock=clock)
     accounts = [
-        Account(
+        BotAccount(
             platform="discord",
             token=bot.token,
             mates=(who,) if isinstance(who, str) else tuple(who),
@@ -173,16 +182,25 @@ async def lodged(
         for bot, who in bots.items()
     ]
     async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
+        if sim is not None:
+            still(sim, app.ledger)
         reception = Reception(
             app.front,
             app.people,
             clock,
             knock,
             lambda person: grounds == "open" or app.pairing.trusts(person),
-            grounds=Grounds(grounds),
+            grounds=ServedPlaces(grounds),
         )
         surface = Discord(
-            accounts, reception, app.front, app.artifacts, clock, dice, options, city.connector
+            accounts,
+            reception,
+            app.front,
+            app.artifacts,
+            clock,
+            dice,
+            options,
+            connector or city.connector,
         )
         tasks = Tasks()
         app.deliveries.attach(surface)

@@ -1,7 +1,8 @@
 """What SimCord's payloads lack or have otherwise than Discord's, put right on the way out.
 
 Only what Discord's schemas or a strict client (hikari) miss, and what makes a difference to a bot:
-users' clans, a forum's defaults, an application's portal, a message's nonce and application.
+users' clans, a forum's defaults, an application's portal, a message's nonce and application, and
+that a guild comes with its open threads alone.
 """
 
 from __future__ import annotations
@@ -73,6 +74,8 @@ def event(name: str, body: dict[str, Any], world: World) -> dict[str, Any]:
     guild = body.get("guild_id")
     made: dict[str, Any] = anything(body, world)
     if name in ("GUILD_CREATE", "GUILD_UPDATE"):
+        if "threads" in made:
+            made["threads"] = [t for t in made["threads"] if not t["thread_metadata"]["archived"]]
         return {**GUILD, **made}
     if name in KEPT:
         return {key: one for key, one in made.items() if key in KEPT[name]}

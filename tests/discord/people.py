@@ -62,6 +62,12 @@ class People(World):
         )
         return self.town.line(message)
 
+    async def forward(self, person: Person | str, line: Line | int, place: Place | str) -> Line:
+        """Forward a message."""
+        who, where, message = self.who(person), self.where(place), self.find(line)
+        source = {"message_id": str(message.id), "channel_id": str(message.channel_id), "type": 1}
+        return self.town.line(self.town.create_message(where, who.id, "", reference=source))
+
     async def edit(self, person: Person | str, line: Line | int, text: str) -> Line:
         """Change one's own message."""
         message = self._own(person, line)

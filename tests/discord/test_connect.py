@@ -10,14 +10,18 @@ import pytest
 
 import discord
 from loopforge.cli.doctor import accounts
-from loopforge.core.mate import Mate
+from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
-from loopforge.io.connect import Report, Roads, connect, disconnect, visit
-from loopforge.io.discord import checks
-from loopforge.io.discord.checks import Channel, Server, Standing
-from loopforge.io.findings import Finding
-from loopforge.io.picture import picture
-from loopforge.io.tokens import Account, Tokens
+from loopforge.io.avatar_image import picture
+from loopforge.io.bot_connecting import ConnectReport, Roads, connect, disconnect, visit
+from loopforge.io.discord.connection import account_checks
+from loopforge.io.discord.connection.account_checks import (
+    DiscordChannel,
+    DiscordServer,
+    DiscordStanding,
+)
+from loopforge.io.platforms.account_findings import AccountFinding
+from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.settings import load_settings
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
@@ -30,20 +34,22 @@ MATES = {
 }
 
 
-def bad(report: Report) -> list[str]:
+def bad(report: ConnectReport) -> list[str]:
     """What keeps mates from talking."""
     return [finding.said for finding in report.findings if finding.state == "bad"]
 
 
-def warned(report: Report) -> str:
+def warned(report: ConnectReport) -> str:
     """What is worth knowing, as one text."""
     found = [finding for finding in report.findings if finding.state == "warn"]
     return "\n".join(f"{finding.said} {finding.mend}" for finding in found)
 
 
-async def joined(city: Twin, path: Path, bot: Bot, name: str = "maya", **more: bool) -> Report:
+async def joined(
+    city: Twin, path: Path, bot: Bot, name: str = "maya", **more: bool
+) -> ConnectReport:
     """Connect a mate by a bot of the city."""
-    tokens = Tokens(path / "data", {})
+    tokens = BotTokens(path / "data", {})
     roads = Roads(connector=city.connector)
     _, report = await connect(tokens, MATES, name, "discord", bot.token, roads=roads, **more)
     return report
@@ -56,7 +62,7 @@ async def test_a_bot_becomes_a_mate(city: Twin, tmp_path: Path) -> None:
     report = await joined(city, tmp_path, bot)
     assert report.well
     assert warned(report) == ""
-    (account,) = Tokens(tmp_path / "data", {}).accounts()
+    (account,) = BotTokens(tmp_path / "data", {}).accounts()
     assert (account.token, account.mates) == (bot.token, ("maya",))
     assert stat.S_IMODE((tmp_path / "data" / "accounts.json").stat().st_mode) == 0o600
     user = city.town.users[bot.id]
@@ -90,7 +96,7 @@ async def test_a_token_that_discord_does_not_know(city: Twin, tmp_path: Path) ->
     with pytest.raises(NotLetIn, match="does not know this token") as refused:
         await joined(city, tmp_path, stranger)
     assert stranger.token not in str(refused.value)
-    assert Tokens(tmp_path / "data", {}).accounts() == []
+    assert BotTokens(tmp_path / "data", {}).accounts() == []
 
 
 async def test_discord_that_has_trouble(city: Twin, tmp_path: Path) -> None:
@@ -100,7 +106,7 @@ async def test_discord_that_has_trouble(city: Twin, tmp_path: Path) -> None:
         city.faults.fail("GET /users/@me", 503)
     with pytest.raises(Unreachable, match="Discord"):
         await joined(city, tmp_path, bot)
-    assert Tokens(tmp_path / "data", {}).accounts() == []
+    assert BotTokens(tmp_path / "data", {}).accounts() == []
 
 
 async def test_the_intent_is_missing(city: Twin, tmp_path: Path) -> None:
@@ -111,7 +117,7 @@ async def test_the_intent_is_missing(city: Twin, tmp_path: Path) -> None:
     (intent,) = [finding for finding in report.findings if finding.state == "bad"]
     assert "Message Content Intent is off" in intent.said
     assert f"https://discord.com/developers/applications/{bot.application}/bot" in intent.mend
-    assert Tokens(tmp_path / "data", {}).accounts() != []
+    assert BotTokens(tmp_path / "data", {}).accounts() != []
 
 
 async def test_nobody_invited_it(city: Twin, tmp_path: Path) -> None:
@@ -170,14 +176,14 @@ async def test_a_shared_bot(city: Twin, tmp_path: Path) -> None:
     assert "Manage Webhooks" in warned(report)
     ((_, way),) = report.ways
     assert discord.Permissions(int(way.rpartition("=")[2])).manage_webhooks
-    (account,) = Tokens(tmp_path / "data", {}).accounts()
+    (account,) = BotTokens(tmp_path / "data", {}).accounts()
     assert account.mates == ("*",)
 
 
 async def test_two_mates_by_one_bot(city: Twin, tmp_path: Path) -> None:
     """A bot that is one mate's is another's only where that is said; then it is both's."""
     city.channel("plaza")
-    bot, tokens = city.bot("House"), Tokens(tmp_path / "data", {})
+    bot, tokens = city.bot("House"), BotTokens(tmp_path / "data", {})
     await joined(city, tmp_path, bot, "maya", shared=True)
     assert city.town.users[bot.id].name == "House"
     with pytest.raises(InputError, match="maya's already"):
@@ -209,7 +215,7 @@ async def test_looking_changes_nothing(city: Twin) -> None:
     """Looking at an account again tells Discord nothing."""
     city.channel("plaza")
     bot = city.bot("some-bot")
-    account = Account(platform="discord", token=bot.token, mates=("maya",))
+    account = BotAccount(platform="discord", token=bot.token, mates=("maya",))
     report = await visit(account, roads=Roads(connector=city.connector))
     assert report.well
     assert {call.method for call in city.calls} == {"GET"}
@@ -219,9 +225,9 @@ async def test_the_doctor_asks_again(city: Twin, tmp_path: Path) -> None:
     """The doctor says of each account how it stands now: a missing intent, a token that is void."""
     city.channel("plaza")
     maya, otto = city.bot("Maya", approved=()), city.bot("Otto")
-    tokens, roads = Tokens(tmp_path / "data", {}), Roads(connector=city.connector)
-    tokens.keep(Account(platform="discord", token=maya.token, mates=("maya",)))
-    tokens.keep(Account(platform="discord", token=otto.token, mates=("otto",)))
+    tokens, roads = BotTokens(tmp_path / "data", {}), Roads(connector=city.connector)
+    tokens.keep(BotAccount(platform="discord", token=maya.token, mates=("maya",)))
+    tokens.keep(BotAccount(platform="discord", token=otto.token, mates=("otto",)))
     otto.token = "another"
     settings = load_settings(tmp_path, environ={})
     found = await asyncio.to_thread(lambda: list(accounts(settings, roads=roads)))
@@ -238,21 +244,21 @@ async def test_the_doctor_asks_again(city: Twin, tmp_path: Path) -> None:
 ALL = discord.Permissions.all().value
 
 
-def standing(**more: object) -> Standing:
+def standing(**more: object) -> DiscordStanding:
     """An account with which all is well."""
-    server = Server("City", (Channel("plaza", ALL),))
+    server = DiscordServer("City", (DiscordChannel("plaza", ALL),))
     fields = {"application": 7, "name": "Maya", "flags": 1 << 19, "servers": (server,), "of": 1}
-    return Standing(**{**fields, **more})  # type: ignore[arg-type]
+    return DiscordStanding(**{**fields, **more})  # type: ignore[arg-type]
 
 
-def states(found: list[Finding]) -> list[str]:
+def states(found: list[AccountFinding]) -> list[str]:
     """How each is."""
     return [finding.state for finding in found]
 
 
 def test_all_is_well() -> None:
     """Where all is well, nothing is to be done."""
-    found = checks.findings(standing(), shared=True)
+    found = account_checks.findings(standing(), shared=True)
     assert states(found) == ["ok"] * 3
     assert not any(finding.mend for finding in found)
 
@@ -262,13 +268,16 @@ def test_all_is_well() -> None:
     [
         ({"flags": 0}, "Message Content Intent is off"),
         ({"code_grant": True}, "OAuth2 Code Grant"),
-        ({"servers": (Server("City", (Channel("plaza", 0),)),)}, "can see no channel"),
         (
-            {"servers": (Server("City", (Channel("plaza", ALL & ~(1 << 11)),)),)},
+            {"servers": (DiscordServer("City", (DiscordChannel("plaza", 0),)),)},
+            "can see no channel",
+        ),
+        (
+            {"servers": (DiscordServer("City", (DiscordChannel("plaza", ALL & ~(1 << 11)),)),)},
             "lacks the permission Send Messages: it reads there",
         ),
         (
-            {"servers": (Server("City", (Channel("plaza", ALL & ~(1 << 16)),)),)},
+            {"servers": (DiscordServer("City", (DiscordChannel("plaza", ALL & ~(1 << 16)),)),)},
             "lacks the permission Read Message History",
         ),
     ],
@@ -276,7 +285,9 @@ def test_all_is_well() -> None:
 def test_what_keeps_mates_from_talking(more: dict[str, object], said: str) -> None:
     """Each thing that keeps mates from talking is bad, and comes with what to do."""
     (found,) = [
-        each for each in checks.findings(standing(**more), shared=False) if each.state == "bad"
+        each
+        for each in account_checks.findings(standing(**more), shared=False)
+        if each.state == "bad"
     ]
     assert said in found.said
     assert found.mend
@@ -284,12 +295,12 @@ def test_what_keeps_mates_from_talking(more: dict[str, object], said: str) -> No
 
 def test_what_only_hinders() -> None:
     """What mates can do without is a warning: an endpoint, reactions, webhooks, other servers."""
-    plaza = Channel("plaza", ALL & ~(1 << 6) & ~(1 << 29))
-    account = standing(endpoint=True, servers=(Server("City", (plaza,)),), of=9)
-    found = checks.findings(account, shared=True)
+    plaza = DiscordChannel("plaza", ALL & ~(1 << 6) & ~(1 << 29))
+    account = standing(endpoint=True, servers=(DiscordServer("City", (plaza,)),), of=9)
+    found = account_checks.findings(account, shared=True)
     assert states(found) == ["ok", "ok", "warn", "warn", "warn", "ok"]
     assert "8 more servers" in found[-1].said
-    alone = checks.findings(account, shared=False)
+    alone = account_checks.findings(account, shared=False)
     assert not any("Webhooks" in finding.said for finding in alone)
 
 

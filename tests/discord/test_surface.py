@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room import Heard, LineDeleted, LineEdited, PersonReacted, Said
+from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PersonReacted, Said
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room import (
+from loopforge.core.room_vocabulary import (
     ConversationEnded,
     DefaultMateSet,
     MateLeft,
@@ -15,7 +15,7 @@ from loopforge.core.room import (
     Titled,
     Told,
 )
-from loopforge.core.words import Words
+from loopforge.core.text.erasable_text import Words
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.test_surface_threads import ANSWER, OPEN, TALK, name_of, opened, within
 from tests.discord.twin import Twin

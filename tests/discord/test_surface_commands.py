@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.menu import COMMANDS
-from loopforge.core.room import Titled
+from loopforge.chat.commands.command_catalogue import COMMANDS
+from loopforge.core.room_vocabulary import Titled
+from loopforge.people.accounts.guess_limit import FREE
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 
@@ -65,6 +66,21 @@ async def test_a_private_command_is_answered_in_private(city: Twin, tmp_path: Pa
         answer = await city.slash(ben, plaza, maya, "status", {})
         await city.until(lambda: answer.text)
         assert answer.ephemeral
+
+
+async def test_every_wrong_code_is_answered_to_its_typer(city: Twin, tmp_path: Path) -> None:
+    """Discord wants an answer to each command: after a few wrong codes it says how long to wait."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}):
+        await city.until(lambda: maya.commands.get(None))
+        answers = [
+            await city.slash(ben, plaza, maya, "link", {"code": "AAAA-AAAA"})
+            for _ in range(FREE + 3)
+        ]
+        await city.until(lambda: all(answer.text for answer in answers))
+    assert all(answer.ephemeral for answer in answers)
+    assert all("times in a row. Wait" in answer.text for answer in answers[FREE:])
+    assert max(len(answer.text) for answer in answers[FREE:]) < 100
 
 
 async def test_arguments_are_completed(city: Twin, tmp_path: Path) -> None:

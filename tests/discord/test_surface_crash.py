@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from loopforge.core.room import Said
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.core.room_vocabulary import Said
+from loopforge.models.scripted_model import ScriptedAnswer
 from tests.discord.lodging import PLAIN, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
@@ -64,9 +64,7 @@ async def test_a_draft_that_was_growing(city: Twin, tmp_path: Path, who: str) ->
     async with lodged(city, tmp_path, {bot: who}, lambda _: slow(5.0), options=STREAM) as home:
         await city.say("ben", plaza, "maya, hello")
         await city.until(lambda: len(city.lines(plaza)) == 2)
-        for _ in range(200):
-            if await home.drafts(plaza):
-                break
+        while not await home.drafts(plaza):
             await home.app.stamp.clock.sleep(0.02)
     assert city.lines(plaza)[-1].text.endswith(" ▌")
     async with lodged(city, tmp_path, {bot: who}, lambda _: slow(0.1), options=STREAM) as home:

@@ -9,15 +9,15 @@ from typing import Any, cast
 
 import pytest
 
-from loopforge.chat.acts import queued
-from loopforge.core.delivery import Attempting, PutOff, Uncertain
-from loopforge.core.room import Heard, PersonReacted, Reacted, Said, Told
-from loopforge.io.discord.client import Client
-from loopforge.io.discord.options import Options
-from loopforge.io.discord.pace import Pace
-from loopforge.io.discord.reference import without
-from loopforge.io.tokens import Account
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.chat.turns.apply_acts import queued
+from loopforge.core.delivery_states import Attempting, PutOff, Uncertain
+from loopforge.core.room_vocabulary import Heard, PersonReacted, Reacted, Said, Told
+from loopforge.io.discord.connection.gateway_client import Client
+from loopforge.io.discord.connection.options import DiscordOptions
+from loopforge.io.discord.connection.rate_limit import DiscordPace
+from loopforge.io.discord.sending.reply_quote import without
+from loopforge.io.platforms.bot_tokens import BotAccount
+from loopforge.models.scripted_model import ScriptedAnswer
 from tests.discord.clients import online
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
@@ -86,9 +86,7 @@ async def test_a_person_who_takes_no_messages(city: Twin, tmp_path: Path) -> Non
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.close_dm(ben)
         line = await city.dm(ben, maya, "hello")
-        for _ in range(1500):
-            if room := await home.room(line.channel):
-                break
+        while not (room := await home.room(line.channel)):
             await home.app.stamp.clock.sleep(0.02)
         await home.parted(room)
         events = await home.app.ledger.read(f"room:{room}")
@@ -244,7 +242,7 @@ async def test_leaving_while_discord_cannot_be_reached(city: Twin, tmp_path: Pat
 
 async def test_what_comes_while_a_client_closes_is_dropped() -> None:
     """discord.py tells of its servers a while after a session began; nothing breaks where it ended."""
-    account = Account(platform="discord", token="none", mates=("maya",))
-    client = Client(account, cast("Any", None), Options(), None, Pace().trace())
+    account = BotAccount(platform="discord", token="none", mates=("maya",))
+    client = Client(account, cast("Any", None), DiscordOptions(), None, DiscordPace().trace())
     await client.close()
     client.dispatch("ready")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from loopforge.core.room import LineEdited
-from loopforge.io.discord.embeds import ALL
+from loopforge.core.room_vocabulary import LineEdited
+from loopforge.io.discord.text.embeds import ALL
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 

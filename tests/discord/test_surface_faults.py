@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from loopforge.chat.places import Spot
-from loopforge.core.room import PlaceLeft, Said, Told
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.room_vocabulary import PlaceLeft, Said, Told
 from tests.discord.lodging import PLAIN, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Bot
@@ -88,7 +88,7 @@ async def test_the_same_words_twice_are_two_lines(city: Twin, tmp_path: Path) ->
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.say(ben, plaza, "yes")
         await home.hears(plaza, "yes")
-        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
         await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
         await city.say(ben, plaza, "yes")
         await city.until(lambda: len(city.lines(mall)) == 1)
@@ -248,7 +248,7 @@ async def test_a_bot_that_was_sent_away(city: Twin, tmp_path: Path) -> None:
         await city.say(ben, plaza, "I bake")
         await home.hears(plaza, "I bake")
         room = await home.room(plaza)
-        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
         await home.reception.sessions.join(spot, room, ("maya", "merlin"))
         await city.kick(maya)
         await city.say(ben, mall, "anybody?")

@@ -112,16 +112,27 @@ async def test_an_end_while_a_gap_is_read(city: Twin, tmp_path: Path) -> None:
         await home.hears(alley, "one", "two")
 
 
-async def test_a_newer_line_of_the_same_place_hides_none(city: Twin, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["channel", "private", "closed"])
+async def test_a_newer_line_of_the_same_place_hides_none(
+    city: Twin, tmp_path: Path, kind: str
+) -> None:
     """What was missed in a place is read, also where something newer was heard there before."""
+    city.town.clock.advance(-4 * 3600)
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    place = city.private(ben, maya) if kind == "private" else plaza
+    if kind == "closed":
+        place = await city.thread(ben, plaza, "a walk")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        first = await city.say(ben, plaza, "one")
-        await home.hears(plaza, "one")
+        first = await city.say(ben, place, "one")
+        await home.hears(place, "one")
         city.faults.drop("MESSAGE_CREATE")
         for text in ("two", "three"):
-            await city.say(ben, plaza, text)
-        await home.hears(plaza, "one", "three")
+            await city.say(ben, place, text)
+        await home.hears(place, "one", "three")
+        await home.delivered(place)
         await home.app.front.behind.note("discord", first.id)
+    if kind == "closed":
+        await city.archive(place)
+    city.town.clock.advance(4 * 3600)
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await home.hears(plaza, "one", "three", "two")
+        await home.hears(place, "one", "three", "two")

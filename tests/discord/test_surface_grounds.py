@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from loopforge.cli import main
-from loopforge.core.room import Told
-from loopforge.io.grounds import CLOSED, NOT_HERE
+from loopforge.core.room_vocabulary import Told
+from loopforge.io.platforms.served_places import CLOSED, NOT_HERE
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.places import Spot
-from loopforge.core.colour import given_to
-from loopforge.core.room import Heard, Said
-from loopforge.io.picture import picture
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.css_colours import given_to
+from loopforge.io.avatar_image import picture
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 from tests.rooms.conftest import write_mates
@@ -228,7 +228,7 @@ async def test_what_is_said_elsewhere_comes_under_that_persons_name(
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.say(ben, plaza, "I bake")
         await home.hears(plaza, "I bake")
-        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
         await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
         line = await city.say(ben, plaza, "@here bread!")
         await city.until(lambda: len(city.lines(mall)) == 1)
@@ -251,7 +251,7 @@ async def test_a_line_is_changed_by_the_webhook_that_said_it(city: Twin, tmp_pat
     async with lodged(city, tmp_path, {maya: "maya", merlin: "merlin"}) as home:
         await city.say(ben, plaza, "I bake")
         await home.hears(plaza, "I bake")
-        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
         await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
         bread, salt = await city.say(ben, plaza, "bread!"), await city.say(ben, plaza, "salt!")
         await city.until(lambda: len(city.lines(mall)) == 2)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.delivery import Failed, Queued
-from loopforge.core.room import Told
+from loopforge.core.delivery_states import Failed, Queued
+from loopforge.core.room_vocabulary import Told
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 

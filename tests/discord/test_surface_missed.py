@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.places import Spot
-from loopforge.core.room import Heard, LineDeleted, LineEdited, Said, Stopped
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, Said, Stopped
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
@@ -215,7 +215,7 @@ async def test_what_moderators_take_away(city: Twin, tmp_path: Path) -> None:
     async with lodged(city, tmp_path, {maya: "maya"}, lambda _: long) as home:
         await city.say(ben, plaza, "I bake")
         await home.hears(plaza, "I bake")
-        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
         await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
         await city.say(ben, plaza, "maya, all of it")
         await city.until(lambda: len(city.lines(mall)) == 3)

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 import discord
-from loopforge.core.delivery import Drafted
-from loopforge.core.room import Said
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.core.delivery_states import Drafted
+from loopforge.core.room_vocabulary import Said
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.discord.clients import online
 from tests.discord.lodging import PLAIN, Lodging, lodged

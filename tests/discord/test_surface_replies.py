@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.places import Spot
-from loopforge.io.discord.reference import glimpse, reference, without
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.io.discord.sending.reply_quote import glimpse, reference, without
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
@@ -25,7 +25,7 @@ async def both(city: Twin, path: Path) -> AsyncIterator[tuple[Lodging, Place, Pl
     async with lodged(city, path, {maya: "maya"}) as home:
         await city.say(ben, plaza, "the ||old|| days")
         await home.hears(plaza, "the ||old|| days")
-        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
         await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
         yield home, plaza, mall
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from loopforge.core.room import Said
-from loopforge.io.discord.options import Options
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.core.room_vocabulary import Said
+from loopforge.io.discord.connection.options import DiscordOptions
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.discord.lodging import PLAIN, lodged
 from tests.discord.twin import Twin
@@ -57,7 +57,7 @@ async def test_a_draft_grows_and_ends_complete(city: Twin, tmp_path: Path, who: 
 
 @pytest.mark.parametrize("options", [PLAIN, STREAM], ids=["whole", "drafted"])
 async def test_an_answer_among_others_is_a_reply(
-    city: Twin, tmp_path: Path, options: Options
+    city: Twin, tmp_path: Path, options: DiscordOptions
 ) -> None:
     """Where others spoke after the line that called, what answers it is a reply, drafted or not."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")

@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.app import open_app
-from loopforge.chat.acts import queued
-from loopforge.chat.places import Spot
-from loopforge.core.room import (
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.chat.turns.apply_acts import queued
+from loopforge.core.room_vocabulary import (
     Heard,
     LineDeleted,
     LineEdited,
@@ -22,10 +22,10 @@ from loopforge.core.room import (
     Told,
 )
 from loopforge.host import connected, manners_of
-from loopforge.io.tokens import Tokens
-from loopforge.models.scripted import ScriptedAnswer, ScriptedModels, in_character
-from loopforge.runtime.clock import SystemClock
+from loopforge.io.platforms.bot_tokens import BotTokens
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels, in_character
 from loopforge.runtime.ports import Question
+from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
 from tests.discord.lodging import PLAIN, lodged
 from tests.discord.twin import Twin
@@ -101,7 +101,7 @@ async def test_the_setting_reaches_discord(city: Twin, tmp_path: Path) -> None:
     write_mates(tmp_path, ["maya"])
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     settings = load_settings(tmp_path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
-    tokens = Tokens(settings.data, {"DISCORD_TOKEN_MAYA": maya.token})
+    tokens = BotTokens(settings.data, {"DISCORD_TOKEN_MAYA": maya.token})
     manners = replace(manners_of(settings), connector=city.connector)
     models = ScriptedModels(clock=SystemClock())
     settings.data.mkdir()
@@ -214,7 +214,7 @@ async def test_places_that_are_one_conversation_stay_one(city: Twin, tmp_path: P
     async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
         await city.say(ben, plaza, "a day")
         await home.hears(plaza, "a day")
-        spot = Spot(f"discord:{mall.id}", "#mall", "group")
+        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
         await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
         for place in (plaza, mall):
             await city.say(ben, place, f"maya, hello from {place.name}")

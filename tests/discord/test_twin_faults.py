@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 import discord
-from loopforge.runtime.tasks import Tasks
+from loopforge.runtime.background_tasks import Tasks
 from tests.discord.clients import Ears, online
 from tests.discord.twin import Twin
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -20,10 +21,10 @@ from simcord._clock import Clock
 from simcord.backend import Backend, serializers
 from simcord.backend.access import channel_accessible
 from simcord.backend.cdn import CdnStore
-from simcord.backend.models import Channel, Guild, Message, Role, User, Webhook
+from simcord.backend.models import Channel, Guild, Message, Overwrite, Role, User, Webhook
 
 import discord
-from loopforge.runtime.clock import SystemClock
+from loopforge.runtime.system_clock import SystemClock
 from tests.discord.words import Bot, Deed, Line, Person, Place
 
 PRIVILEGED = ("members", "presences", "message_content")
@@ -55,7 +56,9 @@ class SignedCdn(CdnStore):
         description: str | None,
     ) -> dict[str, Any]:
         """Keep the bytes; the payload of the attachment."""
-        made = super().store_attachment(attachment_id, channel_id, filename, data, description)
+        plain = re.sub(r"[^\w.-]", "_", filename, flags=re.ASCII)
+        made = super().store_attachment(attachment_id, channel_id, plain, data, description)
+        made["filename"] = filename
         signed = f"{made['url']}?ex=69f0a1b2&is=69ef5032&hm={attachment_id:x}&"
         made |= {"url": signed, "proxy_url": signed}
         if description is None:
@@ -220,6 +223,26 @@ class Town(Backend):
             starter.timestamp, starter.reference = self.now_iso(), reference
             self.commit_message(starter)
         return thread
+
+    def edit_channel(
+        self,
+        channel_id: int,
+        changes: Mapping[str, Any],
+        *,
+        overwrites: list[Overwrite] | None = None,
+        thread_metadata: Mapping[str, Any] | None = None,
+    ) -> Channel:
+        """Change a channel; when a thread is closed or opened, it says when that was."""
+        if thread_metadata and "archived" in thread_metadata:
+            thread_metadata = {**thread_metadata, "archive_timestamp": self.now_iso()}
+        return super().edit_channel(
+            channel_id, changes, overwrites=overwrites, thread_metadata=thread_metadata
+        )
+
+    def archived_threads(self, channel_id: int, *, private: bool) -> list[Channel]:
+        """The closed threads of a channel, those first that were closed last."""
+        found = super().archived_threads(channel_id, private=private)
+        return sorted(found, key=_closed, reverse=True)
 
     def create_forum_post(
         self, forum_id: int, name: str, starter: Message, **more: Any
@@ -395,3 +418,8 @@ class World:
             key = (line.channel, line.by, line.text, line.files, line.reply_to)
             groups.setdefault(key, []).append(line)
         return [group for group in groups.values() if len(group) > 1]
+
+
+def _closed(thread: Channel) -> str:
+    """When a thread was closed."""
+    return thread.thread_metadata.archive_timestamp if thread.thread_metadata else ""

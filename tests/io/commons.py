@@ -17,9 +17,9 @@ from pathlib import Path
 
 import msgspec
 
-from loopforge.chat.scene import MateCard, Scene
+from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.core.events import Body, Event, moment
-from loopforge.core.room import (
+from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
     EnergySet,
@@ -32,14 +32,14 @@ from loopforge.core.room import (
     Titled,
     Told,
 )
-from loopforge.core.words import Words, decode_plain, encode_plain
+from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain
 from loopforge.errors import BadLine, LedgerFull, Unknown
 from loopforge.home import lock_home
-from loopforge.io.frames import shown
-from loopforge.io.rooms import Listening
-from loopforge.runtime.air import LocalAir
+from loopforge.io.rooms_port import Listening
+from loopforge.io.socket.wire_protocol import shown
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
-from loopforge.runtime.tasks import Tasks
+from loopforge.runtime.room_pubsub import LocalAir
 
 _bodies = msgspec.json.Encoder(enc_hook=encode_plain)
 _read: msgspec.json.Decoder[Body] = msgspec.json.Decoder(Body, dec_hook=decode_plain)

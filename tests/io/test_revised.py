@@ -6,10 +6,10 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from loopforge.chat.reading import asides
+from loopforge.chat.room.event_wording import asides
 from loopforge.core.events import Body, Event
-from loopforge.core.revision import Revised, Revision, revised
-from loopforge.core.room import (
+from loopforge.core.line_revision import Revised, Revision, revised
+from loopforge.core.room_vocabulary import (
     Heard,
     LineDeleted,
     LineEdited,
@@ -18,13 +18,13 @@ from loopforge.core.room import (
     PlaceLeft,
     TalkSet,
 )
-from loopforge.core.words import Words
-from loopforge.io import frames
-from loopforge.io.wording import quotation, said, sentence
+from loopforge.core.text.erasable_text import Words
+from loopforge.io.socket import wire_protocol
+from loopforge.io.terminal.terminal_wording import quotation, said, sentence
 from tests.io.commons import HOSTED
-from tests.io.test_plain import QUIET, talk
-from tests.io.test_terminal import R, seat
-from tests.io.test_wording import event, minutes
+from tests.io.test_plain_mode import QUIET, talk
+from tests.io.test_terminal_app import R, seat
+from tests.io.test_terminal_wording import event, minutes
 
 
 def text_of(event: Event) -> Words:
@@ -88,12 +88,12 @@ def test_a_page_of_history_says_which_lines_were_changed() -> None:
         body=Heard(person="p1", text=Words("old")),
     )
     change = Revision(line="e7", by="person:p1", event="e9", seq=9)
-    shown = frames.shown(revised(line, change, Words("new")))
+    shown = wire_protocol.shown(revised(line, change, Words("new")))
     assert shown is not None
-    (page,) = frames.pages(1, [shown])
-    (read,) = frames.from_hosts().feed(frames.encode(page))
-    assert isinstance(read, frames.Page)
-    (back,) = frames.as_they_stand(read)
+    (page,) = wire_protocol.pages(1, [shown])
+    (read,) = wire_protocol.from_hosts().feed(wire_protocol.encode(page))
+    assert isinstance(read, wire_protocol.HistoryPage)
+    (back,) = wire_protocol.as_they_stand(read)
     assert isinstance(back, Revised)
     assert back.revision == change
     assert str(text_of(back)) == "new"

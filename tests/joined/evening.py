@@ -24,21 +24,21 @@ from typing import NamedTuple, TypeVar
 import hikari
 
 from loopforge.app import App, open_app
-from loopforge.chat.places import Spot
+from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.events import Event
-from loopforge.core.room import Heard, LineEdited, Said, Told
+from loopforge.core.room_vocabulary import Heard, LineEdited, Said, Told
 from loopforge.host import connected, opened
-from loopforge.io.address import Address
-from loopforge.io.discord.reference import without
-from loopforge.io.link import Link
-from loopforge.io.link import Person as Terminal
-from loopforge.io.plain import INDENT, run_plain
-from loopforge.io.platforms import Manners
+from loopforge.io.discord.sending.reply_quote import without
+from loopforge.io.platform_runner import Manners
+from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.io.session import Sessions
-from loopforge.io.tokens import Account, Tokens
-from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.io.socket.socket_address import SocketAddress
+from loopforge.io.socket.socket_client import SocketLink
+from loopforge.io.socket.socket_client import TerminalPerson as Terminal
+from loopforge.io.terminal.plain_mode import INDENT, run_plain
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Models
-from loopforge.runtime.tasks import Tasks
+from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import Settings
 from tests.discord import words as discord
 from tests.discord.test_twin_hikari import online
@@ -46,7 +46,7 @@ from tests.discord.twin import Twin as Discord
 from tests.telegram import records as telegram
 from tests.telegram.twin import Twin as Telegram
 from tests.web.conftest import Guest, Town, reachable
-from tests.web.test_stream import Page, open_page
+from tests.web.test_event_stream import Page, open_page
 
 T = TypeVar("T")
 ROOM = "commons"
@@ -314,12 +314,12 @@ async def evening(
     settings.data.mkdir(exist_ok=True)
     ben, plaza = city.person("ben"), city.channel("plaza")
     cleo = await twin.city.person("cleo", "cleo")
-    tokens, bots = Tokens(settings.data, {}), []
+    tokens, bots = BotTokens(settings.data, {}), []
     for mate in MATES:
         name = mate.capitalize()
-        tokens.keep(Account(platform="discord", token=city.bot(name).token, mates=(mate,)))
+        tokens.keep(BotAccount(platform="discord", token=city.bot(name).token, mates=(mate,)))
         bots.append(await twin.city.bot(name, f"{mate}_bot", reads_all=True))
-        tokens.keep(Account(platform="telegram", token=bots[-1].token, mates=(mate,)))
+        tokens.keep(BotAccount(platform="telegram", token=bots[-1].token, mates=(mate,)))
     lab = await twin.city.supergroup("Lab", [cleo, *bots])
     manners = Manners(servers={"telegram": twin.base}, connector=city.connector)
     async with AsyncExitStack() as stack:
@@ -336,7 +336,7 @@ async def evening(
         page = await enter(open_page(guest, ROOM))
         sessions = Sessions(app.front)
         for key, name in ((f"discord:{plaza.id}", "plaza"), (f"telegram:{lab.id}", "Lab")):
-            await sessions.join(Spot(key, name, "group"), ROOM, MATES)
+            await sessions.join(ChannelSpot(key, name, "group"), ROOM, MATES)
         await app.front.act(ROOM, guest.person, "talk", "called", owner=True)
         made = Evening(
             app,
@@ -363,7 +363,7 @@ async def at_a_terminal(app: App, settings: Settings) -> AsyncIterator[AtATermin
         yield app.front
 
     who = Terminal(client="ana-1", room=ROOM, name="ana")
-    link = Link(Address(settings.data), rooms, who, SystemClock())  # type: ignore[arg-type]
+    link = SocketLink(SocketAddress(settings.data), rooms, who, SystemClock())  # type: ignore[arg-type]
     reading, writing = os.pipe()
     ana, tasks = AtATerminal(writing), Tasks()
     running = tasks.spawn(run_plain(link, reading, ana.out, ana.err), "terminal")

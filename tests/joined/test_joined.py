@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.events import TurnEnded
-from loopforge.core.room import Heard, Stopped
+from loopforge.core.room_vocabulary import Heard, Stopped
 from loopforge.home import make_home
-from loopforge.models.scripted import Script, ScriptedAnswer, ScriptedModels
+from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from loopforge.settings import Settings, load_settings
 from tests.discord.twin import Twin as Discord

@@ -18,14 +18,14 @@ from pathlib import Path
 import pytest
 
 from loopforge import host
-from loopforge.chat.front import Front
+from loopforge.chat.rooms_api import Front
 from loopforge.cli import main
 from loopforge.home import holder
-from loopforge.io import connect, platforms
-from loopforge.io.connect import Report, Roads
-from loopforge.io.platforms import Manners
-from loopforge.io.tokens import Account
-from loopforge.runtime.clock import SystemClock
+from loopforge.io import bot_connecting, platform_runner
+from loopforge.io.bot_connecting import ConnectReport, Roads
+from loopforge.io.platform_runner import Manners
+from loopforge.io.platforms.bot_tokens import BotAccount
+from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
 from tests.discord.conftest import city as discord_city  # noqa: F401  a fixture
 from tests.discord.twin import Twin as Discord
@@ -73,15 +73,15 @@ async def running(
 ) -> AsyncIterator[tuple[Front, list[str]]]:
     """The home of a new user, begun as `loopforge up` does, with its platforms on loopback."""
     path.joinpath("loopforge.toml").write_text(HOME)
-    visit = connect.visit
+    visit = bot_connecting.visit
 
-    async def visited(account: Account, **more: object) -> Report:
+    async def visited(account: BotAccount, **more: object) -> ConnectReport:
         return await visit(account, **{**more, "roads": roads})  # type: ignore[arg-type]
 
     manners = Manners(servers=roads.servers, connector=roads.connector)
-    monkeypatch.setattr(connect, "visit", visited)
+    monkeypatch.setattr(bot_connecting, "visit", visited)
     monkeypatch.setattr(host, "manners_of", lambda _: manners)
-    monkeypatch.setattr(platforms, "LOOK", 0.05)
+    monkeypatch.setattr(platform_runner, "LOOK", 0.05)
     told: list[str] = []
     async with host.hosted(load_settings(path), tell=told.append) as front:
         yield front, told

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from loopforge.core.factory import (
+from loopforge.core.factory_vocabulary import (
     BONDS,
     EMOTIONS,
     INTENTS,
@@ -25,16 +25,17 @@ from loopforge.core.factory import (
     Change,
     DayEnded,
     Decided,
-    Ended,
     Reflected,
     Row,
+    RunLastRow,
     Stepped,
 )
-from loopforge.lab.episode import Episode, Record, began
-from loopforge.lab.log import START, body_of, row_of
-from loopforge.lab.minds import Minds
-from loopforge.lab.scenario import Scenario, read_scenario
-from loopforge.lab.world import AT_REST, BOUNDS
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_log import START, body_of, row_of
+from loopforge.lab.run.step_loop import Episode, Record, began
+from loopforge.lab.world.city_state import AT_REST, BOUNDS
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.lab.world.scenario_file import read_scenario
 
 PLACES = (
     ("mill", "line", ["lane", "panel"]),
@@ -171,7 +172,7 @@ def _chained(lines: list[bytes]) -> Iterator[str]:
 def _numbered(told: list[Row]) -> Iterator[str]:
     if [row.n for row in told] != list(range(len(told))):
         yield "rows are not numbered one by one"
-    if not isinstance(told[-1], Ended):
+    if not isinstance(told[-1], RunLastRow):
         yield "the last row is no end"
 
 

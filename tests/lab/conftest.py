@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopforge.lab.sweep import sweep
+from loopforge.lab.sweeps.sweep_runner import sweep
 from tests.lab.leaves import WIDE, Report, played, reported
 from tests.lab.sweeps import laid
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from loopforge.lab.protocols import shipped
+from loopforge.lab.world.protocols import shipped
 from tests.lab.city import PLACES, ROBOTS, city, toml
 
 INTENTS = ["work", "inspect", "help", "confront", "report", "recharge", "avoid", "idle"]

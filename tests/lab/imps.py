@@ -13,10 +13,10 @@ from typing import Any
 
 from msgspec.structs import force_setattr
 
+from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
-from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import All, Ask, Call, Message
-from loopforge.core.room import Say, UseTool
+from loopforge.core.room_vocabulary import Say, UseTool
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ IMPS = (
     Imp("calls tools for ever", "never end", _asks(Call("shell")), "contained", "asked more than"),
     Imp("asks for nothing for ever", "never end", _asks(All(())), "contained", "asked more than"),
     Imp("asks garbage", "break the driver", _asks(7), "contained", "failed"),
-    Imp("asks what cannot be written", "break the log", _asks(HUGE_ASK), "contained", "asked more"),
+    Imp("asks what cannot be written", "break the log", _asks(HUGE_ASK), "contained", "failed"),
     Imp("will not be closed", "never end", _clings, "contained", "asked more than"),
     Imp("calls a tool", "run a command", _steals, "allowed", ""),
     Imp("means to be admin", "gain rights", _gives(intent="admin"), "amended", "nobody here can"),

@@ -14,10 +14,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from loopforge.lab.report import report, sheet
-from loopforge.lab.runs import run_simulation
-from loopforge.lab.sheet import Sheet
-from loopforge.lab.study import study_of
+from loopforge.lab.report.html_page import Sheet
+from loopforge.lab.report.html_report import report, sheet
+from loopforge.lab.report.study_data import study_of
+from loopforge.lab.run.run_lifecycle import run_simulation
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 FORBIDDEN = {

@@ -7,32 +7,32 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from loopforge.core.factory import Decided, Reflected, Row
-from loopforge.lab.claims import (
-    Believed,
+from loopforge.core.factory_vocabulary import Decided, Reflected, Row
+from loopforge.lab.story.claim_phrases import phrases
+from loopforge.lab.story.claims import (
+    BelievedClaim,
     Bent,
-    Cause,
-    Counted,
+    ClaimCause,
+    ClaimLink,
+    CountedClaim,
     Crossed,
     Did,
     Gap,
-    Happened,
-    Heard,
+    HappenedClaim,
+    HeardClaim,
     Hinge,
-    Link,
     Made,
     Moved,
     Quoted,
     Ranked,
     Struck,
-    Tally,
+    TallyClaim,
     Tense,
     Turned,
     Unseen,
 )
-from loopforge.lab.phrases import phrases
-from loopforge.lab.scenario import open_scenario
-from loopforge.lab.story import Sentence, Story
+from loopforge.lab.story.run_story import Sentence, Story
+from loopforge.lab.world.scenario_file import open_scenario
 from tests.lab.shelf import rows, run, story
 
 CHOSEN: dict[str, Any] = {"seed": 7, "perception": "spin", "supervisor": "punitive"}
@@ -139,19 +139,19 @@ def harm_unseen_that_was_seen() -> Sentence:
 
 def wrong_count() -> Sentence:
     """One more went wrong."""
-    return claiming(of(Tally), wrong=of(Tally).claim.wrong + 1)
+    return claiming(of(TallyClaim), wrong=of(TallyClaim).claim.wrong + 1)
 
 
 def wrong_count_in_words() -> Sentence:
     """The claim is true, the words count otherwise."""
-    true = of(Tally)
+    true = of(TallyClaim)
     other = phrases(replace(true.claim, wrong=true.claim.wrong + 1))[0]
     return altered(true, text=other)
 
 
 def wrong_share() -> Sentence:
     """A robot was wrong less often."""
-    true = of(Counted, lambda claim: claim.what == "wrong" and claim.count > 1)
+    true = of(CountedClaim, lambda claim: claim.what == "wrong" and claim.count > 1)
     return claiming(true, count=true.claim.count - 1)
 
 
@@ -174,42 +174,42 @@ def no_rows() -> Sentence:
 
 def incident_that_was_not() -> Sentence:
     """Something broke that did not."""
-    claim = Happened("i9999", 0, 3, "fire", "lens room", "", ())
+    claim = HappenedClaim("i9999", 0, 3, "fire", "lens room", "", ())
     return Sentence(phrases(claim)[0], (ground()[-1].n,), claim)
 
 
 def incident_of_another_kind() -> Sentence:
     """It broke otherwise."""
-    return claiming(of(Happened), kind="fire")
+    return claiming(of(HappenedClaim), kind="fire")
 
 
 def wrong_cause() -> Sentence:
     """It hung on something else."""
-    true = of(Happened, lambda claim: bool(claim.links))
+    true = of(HappenedClaim, lambda claim: bool(claim.links))
     link = true.claim.links[0]
     other = next(row for row in acts() if row.outcome.good and row.n > 3)
-    false = Link(link.of, f"r{other.n}", other.outcome.consequence, other.who, other.at, 0, 1)
+    false = ClaimLink(link.of, f"r{other.n}", other.outcome.consequence, other.who, other.at, 0, 1)
     return claiming(true, links=(false,))
 
 
 def cause_and_effect_swapped() -> Sentence:
     """What came first is told as what came of it."""
-    true = of(Happened, lambda claim: any(link.ref[0] == "i" for link in claim.links))
+    true = of(HappenedClaim, lambda claim: any(link.ref[0] == "i" for link in claim.links))
     link = next(each for each in true.claim.links if each.ref[0] == "i")
-    turned = Link(link.ref, true.claim.id, true.claim.kind, "", true.claim.at, 0, 1)
+    turned = ClaimLink(link.ref, true.claim.id, true.claim.kind, "", true.claim.at, 0, 1)
     claim = replace(true.claim, id=link.ref, kind=link.what, at=link.at, links=(turned,))
     return Sentence(phrases(claim)[0], true.rows, claim)
 
 
 def a_thread_that_is_not_longest() -> Sentence:
     """A short thread is told as the longest."""
-    true = of(Happened, lambda claim: not claim.links)
+    true = of(HappenedClaim, lambda claim: not claim.links)
     return claiming(true, longest=True)
 
 
 def trait_that_did_not_move() -> Sentence:
     """A trait is said to have moved, and never did."""
-    claim = Moved("Halide", "traits.ambition", 0, 500, 620, (Cause("slept", 1, 120),))
+    claim = Moved("Halide", "traits.ambition", 0, 500, 620, (ClaimCause("slept", 1, 120),))
     return Sentence(phrases(claim)[0], (1,), claim)
 
 
@@ -222,7 +222,7 @@ def trait_moved_by_something_else() -> Sentence:
     """The sum is right, a cause is not."""
     true = of(Moved)
     first, *rest = true.claim.causes
-    return claiming(true, causes=(Cause("was helped", first.times, first.delta), *rest))
+    return claiming(true, causes=(ClaimCause("was helped", first.times, first.delta), *rest))
 
 
 def hinge_that_was_none() -> Sentence:
@@ -236,13 +236,13 @@ def true_belief_told_as_false() -> Sentence:
     """Somebody judged an act rightly, and it is told as misjudged."""
     evening = next(row for row in ground() if isinstance(row, Reflected))
     right = next(each for each in evening.of if each.good and each.truly)
-    claim = Believed(right.row, evening.day, evening.who, True, False, right.fault)
+    claim = BelievedClaim(right.row, evening.day, evening.who, True, False, right.fault)
     return Sentence(phrases(claim)[0], (right.row, evening.n), claim)
 
 
 def blame_laid_elsewhere() -> Sentence:
     """The fault was put on somebody else."""
-    true = of(Believed, lambda claim: not claim.good)
+    true = of(BelievedClaim, lambda claim: not claim.good)
     return claiming(true, fault="luck" if true.claim.fault != "luck" else "rule")
 
 
@@ -258,7 +258,7 @@ def words_of_another() -> Sentence:
 
 def message_that_was_not_meant() -> Sentence:
     """What the Supervisor meant is told as something else."""
-    true = of(Heard)
+    true = of(HeardClaim)
     return claiming(true, meant="calm" if true.claim.meant != "calm" else "praise")
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
-from loopforge.core.plan import AgentActionPlan
 from loopforge.errors import ModelError
-from loopforge.lab.minds import Minds
-from loopforge.mates.prompts import PromptBook
-from loopforge.models.scripted import ScriptedModels
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.mates.prompt_files import PromptBook
+from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import ModelFacts, ModelReply, Question, Route
 
 PRICE = "0.001"

@@ -6,11 +6,11 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from loopforge.core.factory import Row
-from loopforge.lab.episode import Episode, began
-from loopforge.lab.minds import Minds
-from loopforge.lab.runs import Choice, Run
-from loopforge.lab.scenario import open_scenario
+from loopforge.core.factory_vocabulary import Row
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import Choice, Run
+from loopforge.lab.run.step_loop import Episode, began
+from loopforge.lab.world.scenario_file import open_scenario
 
 
 class Nowhere:

@@ -9,13 +9,14 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
-from loopforge.core.factory import Row
+from loopforge.core.factory_vocabulary import Row
 from loopforge.core.policy import Prompts
 from loopforge.lab import run_simulation
-from loopforge.lab.log import LOG, lines_of, row_of
-from loopforge.lab.minds import Minds
-from loopforge.lab.story import Story, tell
-from loopforge.models.scripted import Script, ScriptedAnswer, ScriptedModels
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_log import LOG, lines_of, row_of
+from loopforge.lab.story.run_story import Story
+from loopforge.lab.story.story_teller import tell
+from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 
 ROOT = Path(mkdtemp(prefix="stories-"))

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from loopforge.lab.design import Layout, lay_out
-from loopforge.lab.engine import Give, Here, Take
-from loopforge.lab.experiment import Experiment, scenarios_of
-from loopforge.lab.results import results_of
-from loopforge.lab.score import Result
-from loopforge.lab.sweep import sweep
-from loopforge.lab.worker import Job, Maker, Work
+from loopforge.lab.sweeps.experiment_design import Layout, lay_out
+from loopforge.lab.sweeps.experiment_file import Experiment, scenarios_of
+from loopforge.lab.sweeps.run_score import RunResult
+from loopforge.lab.sweeps.sweep_engines import Give, Here, Take
+from loopforge.lab.sweeps.sweep_results import results_of
+from loopforge.lab.sweeps.sweep_runner import sweep
+from loopforge.lab.sweeps.sweep_worker import Maker, SweepJob, Work
 
 STEPS = 6
 
@@ -58,12 +58,12 @@ class Seen:
     """An engine of one worker that notes which jobs it is given."""
 
     def __init__(self) -> None:
-        self.jobs: list[Job] = []
+        self.jobs: list[SweepJob] = []
 
     def run(self, work: Work, give: Give, take: Take) -> None:
         """Note and run."""
 
-        def noted() -> Sequence[Job]:
+        def noted() -> Sequence[SweepJob]:
             jobs = give()
             self.jobs += jobs
             return jobs
@@ -76,7 +76,7 @@ class Backwards(Seen):
 
     def run(self, work: Work, give: Give, take: Take) -> None:
         """Take all there is, and turn it round."""
-        jobs: list[Job] = []
+        jobs: list[SweepJob] = []
         while some := give():
             jobs += some
         jobs.reverse()
@@ -84,7 +84,7 @@ class Backwards(Seen):
         Here().run(work, lambda: waiting.pop() if waiting else [], take)
 
 
-def kept(tmp_path: Path, **factors: Any) -> tuple[Result, Path]:
+def kept(tmp_path: Path, **factors: Any) -> tuple[RunResult, Path]:
     """One result with its run's folder."""
     levels = {"policy": ["stub"], "perception": ["spin"], **factors}
     layout = laid(seeds=1, factors=levels, keep_logs=True)

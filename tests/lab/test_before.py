@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from loopforge.cli import main
-from loopforge.lab.groundtruth import checked
-from loopforge.lab.log import LOG, began_of, rows_of
-from loopforge.lab.minds import Minds
-from loopforge.lab.report import report
-from loopforge.lab.results import EXPERIMENT, MANIFEST, RESULTS, layout_of
-from loopforge.lab.runs import fork, play, summary_of
-from loopforge.lab.sweep import sweep
-from loopforge.lab.verify import verify
+from loopforge.lab.report.html_report import report
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import fork, play, summary_of
+from loopforge.lab.run.run_log import LOG, began_of, rows_of
+from loopforge.lab.sweeps.sweep_results import EXPERIMENT, MANIFEST, RESULTS, layout_of
+from loopforge.lab.sweeps.sweep_runner import sweep
+from loopforge.lab.verification.ground_truth import checked
+from loopforge.lab.verification.run_verify import verify
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.factory import Decided
-from loopforge.lab.dice import Luck, spread, thousandth
-from loopforge.lab.runs import Choice
-from loopforge.lab.scenario import Scenario, open_scenario
+from loopforge.core.factory_vocabulary import Decided
+from loopforge.lab.run.run_lifecycle import Choice
+from loopforge.lab.world.dice import Luck, spread, thousandth
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.lab.world.scenario_file import open_scenario
 from tests.lab.city import acts, play, read
 
 PURPOSES = ("sense", "shape", "fate", "order")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from loopforge.core.factory import Decided, Stepped
+from loopforge.core.factory_vocabulary import Decided, Stepped
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadScenario
-from loopforge.lab.minds import Minds
-from loopforge.lab.scenario import read_scenario
-from loopforge.models.scripted import ScriptedModels
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.world.scenario_file import read_scenario
+from loopforge.models.scripted_model import ScriptedModels
 from tests.lab.city import acts, laws, play, read, rows
 from tests.lab.curses import LET_IN, REFUSED, TRICKS, Curse
 from tests.lab.imps import IMPS, KEPT, SEEN, Imp, plan

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from loopforge.core.factory import Decided, Incident, Minded, Outcome, Row, Stepped, Truth, Voice
+from loopforge.core.factory_vocabulary import (
+    Decided,
+    Incident,
+    Minded,
+    Outcome,
+    Row,
+    Stepped,
+    SupervisorVoice,
+    Truth,
+)
 from loopforge.core.perception import AgentPerception
-from loopforge.lab.highlights import Pick, Picks
+from loopforge.lab.report.highlights import HighlightPick, Picks
 
 DONE = Outcome("work", False, False, "context+bad", "", {}, "", "It was.", "low", 0, 0, False)
 ACT = Decided(
@@ -26,7 +35,7 @@ ACT = Decided(
     notes=(),
     outcome=DONE,
     inner=(),
-    voice=Voice("silence", 0, "silence", 0),
+    voice=SupervisorVoice("silence", 0, "silence", 0),
     dice={},
 )
 STEP = Stepped(
@@ -49,7 +58,7 @@ STEP = Stepped(
 )
 
 
-def picked(*rows: Row) -> list[Pick]:
+def picked(*rows: Row) -> list[HighlightPick]:
     """What is picked of these rows."""
     picks = Picks()
     for row in rows:

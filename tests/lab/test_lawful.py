@@ -8,17 +8,17 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr
 
-from loopforge.core.factory import EMOTIONS, INTENTS, STYLES, TRAITS
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.factory_vocabulary import EMOTIONS, INTENTS, STYLES, TRAITS
 from loopforge.core.perception import AgentPerception
-from loopforge.core.plan import AgentActionPlan
-from loopforge.core.traits import BANDS
+from loopforge.core.text.quantity_bands import BANDS
 from loopforge.errors import BadScenario
-from loopforge.lab.checks import ABLATIONS
-from loopforge.lab.log import body_of
-from loopforge.lab.minds import Minds
-from loopforge.lab.protocols import KINDS, VARS, shipped
-from loopforge.lab.runs import Choice
-from loopforge.lab.scenario import Scenario, scenario_of
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import Choice
+from loopforge.lab.run.run_log import body_of
+from loopforge.lab.world.protocols import KINDS, VARS, shipped
+from loopforge.lab.world.scenario_checks import ABLATIONS, Scenario
+from loopforge.lab.world.scenario_file import scenario_of
 from tests.lab.city import PLACES, ROBOTS, acts, laws, play, read
 
 # ------------------------------------------------------------ any plan at all

@@ -8,14 +8,15 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from loopforge.core.factory import Decided, Row
-from loopforge.lab.episode import began
-from loopforge.lab.minds import Minds
-from loopforge.lab.protocols import shipped
-from loopforge.lab.runs import Run
-from loopforge.lab.scenario import Scenario, open_scenario, shipped_cast, shipped_scenarios
-from loopforge.lab.shaping import glimpse
-from loopforge.lab.world import Factory
+from loopforge.core.factory_vocabulary import Decided, Row
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import Run
+from loopforge.lab.run.step_loop import began
+from loopforge.lab.world.city_state import Factory
+from loopforge.lab.world.protocols import shipped
+from loopforge.lab.world.robot_perception import glimpse
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.lab.world.scenario_file import open_scenario, shipped_cast, shipped_scenarios
 from tests.lab.scoring import Counted, Nowhere, over_seeds, play, score
 
 pytestmark = pytest.mark.xdist_group("scenarios")

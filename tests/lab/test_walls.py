@@ -12,15 +12,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from loopforge.core.factory import Began, Decided, Reflected
+from loopforge.core.factory_vocabulary import Began, Decided, Reflected
 from loopforge.errors import BadRun, BadScenario
-from loopforge.lab.log import LOG, Chain, lines_of, row_of, rows_of
-from loopforge.lab.minds import Minds
-from loopforge.lab.reflection import TAGS
-from loopforge.lab.runs import fork, resume, simulate
-from loopforge.lab.scenario import Scenario
-from loopforge.mates.prompts import PromptBook
-from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import fork, resume, simulate
+from loopforge.lab.run.run_log import LOG, Chain, lines_of, row_of, rows_of
+from loopforge.lab.world.daily_reflection import TAGS
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.mates.prompt_files import PromptBook
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import ModelReply, Question
 from tests.lab.city import ROBOTS, acts, city, laws, play, read, rows, toml
 from tests.lab.curses import ORDERS
@@ -161,7 +161,7 @@ def test_a_sink_that_fails_stops_the_run() -> None:
             if self.taken > 3:
                 raise OSError(28, "No space left on device")
 
-    from loopforge.lab.episode import Episode, began
+    from loopforge.lab.run.step_loop import Episode, began
 
     scenario = read()
     full = Full()
@@ -188,8 +188,8 @@ FILLED = """
 import asyncio, resource, signal, sys
 from pathlib import Path
 from loopforge.errors import BadRun
-from loopforge.lab.runs import simulate
-from loopforge.lab.scenario import read_scenario
+from loopforge.lab.run.run_lifecycle import simulate
+from loopforge.lab.world.scenario_file import read_scenario
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 out = Path(sys.argv[1])
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from loopforge.core.events import Body, Event, Fact
-from loopforge.core.room import Heard, Noted, Said
-from loopforge.core.words import Words
-from loopforge.ledger.sql import SqlLedger, open_ledger
-from loopforge.ledger.views import View
-from loopforge.runtime.clock import SeededDice, SimClock, Stamp, SystemDice
+from loopforge.core.room_vocabulary import Heard, Noted, Said
+from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
+from loopforge.ledger.storage.folded_views import FoldedView
+from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp, SystemDice
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ROOM = "room:commons"
@@ -43,7 +43,9 @@ class Scribbler:
 
 
 @asynccontextmanager
-async def opened(url: str, views: Sequence[View] = (), **more: Any) -> AsyncIterator[SqlLedger]:
+async def opened(
+    url: str, views: Sequence[FoldedView] = (), **more: Any
+) -> AsyncIterator[SqlLedger]:
     """A ledger, closed at the end."""
     ledger = await open_ledger(url, SimClock(NOON), SystemDice(), views, **more)
     try:

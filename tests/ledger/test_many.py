@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopforge.core.events import Fact
-from loopforge.core.words import Words
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, Conflict
-from loopforge.ledger.sql import SqlLedger
+from loopforge.ledger.sql_ledger import SqlLedger
 from tests.examples import few
 from tests.ledger.saying import Scribbler, opened, text_of
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from aiohttp import web
 
-from loopforge.models.spec import ModelSpec, Provider, Secret
+from loopforge.models.providers.model_spec import ModelSpec, Provider, Secret
 
 
 @dataclass

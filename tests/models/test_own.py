@@ -11,20 +11,27 @@ from typing import Any
 
 import pytest
 
-from loopforge.cli.doctor import Finding
+from loopforge.cli.doctor import DoctorFinding
 from loopforge.cli.doctor import models as examined
 from loopforge.home import make_home
-from loopforge.models.catalogue import Catalogue, fetch, places, read, size_of, talks
-from loopforge.models.listing import Desk
-from loopforge.models.local import Embedded
-from loopforge.models.router import TieredModels
-from loopforge.models.spec import Secret
-from loopforge.models.tiers import Limits, Tiers, read_tiers
-from loopforge.runtime.clock import SeededDice, SystemDice
+from loopforge.models.model_listing import ModelsDesk
+from loopforge.models.model_router import TieredModels
+from loopforge.models.model_tiers import TierLimits, Tiers, read_tiers
+from loopforge.models.providers.embedded_model import SHARED, Embedded
+from loopforge.models.providers.model_spec import Secret
+from loopforge.models.providers.server_catalogue import (
+    Catalogue,
+    fetch,
+    places,
+    read,
+    size_of,
+    talks,
+)
 from loopforge.runtime.ports import ModelReply, Question, Route
+from loopforge.runtime.system_clock import SeededDice, SystemDice
 from loopforge.settings import load_settings
 from tests.models.own import HAS, Kind, OwnServer, own
-from tests.models.test_router import Brisk
+from tests.models.test_model_router import Brisk
 
 LISTED: list[Kind] = ["ollama", "vllm", "lmstudio", "llamacpp", "litellm"]
 FIRST = {
@@ -49,7 +56,7 @@ async def home(
     model: str = "",
 ) -> AsyncIterator[TieredModels]:
     """A router over what these variables and tables give, as a home opens one."""
-    reading = partial(_read, tables or {}, tiers or {}, keys, Limits(model=model))
+    reading = partial(_read, tables or {}, tiers or {}, keys, TierLimits(model=model))
     models = TieredModels(reading({}), Brisk(), SeededDice(1), read=reading)
     try:
         yield models
@@ -61,7 +68,7 @@ def _read(
     tables: dict[str, Any],
     tiers: dict[str, Any],
     keys: dict[str, str],
-    limits: Limits,
+    limits: TierLimits,
     catalogues: dict[str, Catalogue],
 ) -> Tiers:
     return read_tiers(tables, tiers, keys, limits, catalogues)
@@ -208,7 +215,7 @@ async def test_the_doctor_asks_and_tells(kind: Kind, tmp_path: Path) -> None:
     """What the server has and what is asked for; a name it does not know is wrong, with the list."""
     make_home(tmp_path)
 
-    async def told(model: str = "", *, offline: bool = False) -> list[Finding]:
+    async def told(model: str = "", *, offline: bool = False) -> list[DoctorFinding]:
         settings = load_settings(tmp_path, environ=address(server) | {"OPENAI_MODEL": model})
         found = await asyncio.to_thread(lambda: list(examined(settings, offline=offline)))
         return [finding for finding in found if finding.said.startswith("The server at")]
@@ -232,7 +239,7 @@ async def test_the_doctor_asks_and_tells(kind: Kind, tmp_path: Path) -> None:
 async def test_the_page_tells_what_a_server_has() -> None:
     """Rows for all that talk, asked anew whenever the page is; what is wrong is told in words."""
     async with own("ollama") as server, home(address(server)) as models:
-        there = Desk(models, lambda: models.tiers, {})
+        there = ModelsDesk(models, lambda: models.tiers, {})
         await there.look()
         rows = [row for row in there.rows() if not row.needs]
         assert [row.name for row in rows if row.tiers] == ["llama3.2:latest"]
@@ -307,7 +314,7 @@ async def test_the_embedded_server_by_its_address_alone() -> None:
         without = await fetch(there.url, Secret())
     finally:
         await embedded.close()
-    assert (facts.name, facts.small, facts.window) == ("embedded", True, 4096)
+    assert (facts.name, facts.small, facts.window) == ("embedded", True, int(4096 * SHARED))
     assert note.state == "ok", note
     assert without.trouble == "key"
 

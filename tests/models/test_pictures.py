@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from loopforge.errors import Unknown
-from loopforge.models.provider import Provider
-from loopforge.models.router import TieredModels
-from loopforge.models.spec import ModelSpec
-from loopforge.models.tiers import Tiers, ladder, read_tiers
-from loopforge.models.wire import UNSEEN
-from loopforge.runtime.clock import SeededDice, SystemClock
+from loopforge.models.model_router import TieredModels
+from loopforge.models.model_tiers import Tiers, ladder, read_tiers
+from loopforge.models.providers.model_attempt import Provider
+from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.provider_client import UNSEEN
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Pictured, Question, Route
-from loopforge.runtime.tasks import Tasks
+from loopforge.runtime.system_clock import SeededDice, SystemClock
 from tests.models.server import Behaviour, Server, serving
-from tests.models.test_provider import KINDS, every_protocol
+from tests.models.test_model_attempt import KINDS, every_protocol
 
 SHOWN = b"\x89PNG\r\n\x1a\n and what follows"
 HASH = "ab" * 32

@@ -11,12 +11,13 @@ from typing import Any, TypeVar, cast
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
-from loopforge.ledger.sql import SqlLedger, open_ledger
-from loopforge.people.accounts import Accounts, Invite, Visitor
-from loopforge.people.linking import Linking
-from loopforge.people.pairing import Pairing
-from loopforge.people.registry import STREAM, Registry
-from loopforge.runtime.clock import SeededDice, SimClock, Stamp
+from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
+from loopforge.people.account_linking import AccountLinking
+from loopforge.people.accounts.account_service import Accounts
+from loopforge.people.accounts.account_values import Invite, Visitor
+from loopforge.people.identity.person_registry import STREAM, Registry
+from loopforge.people.stranger_pairing import Pairing
+from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
 from tests.ledger.saying import NOON
 from tests.still import still
 
@@ -66,7 +67,7 @@ class House:
     clock: SimClock
     people: Registry
     accounts: Accounts
-    linking: Linking
+    linking: AccountLinking
     pairing: Pairing
     gate: Gate
     ended: list[str]
@@ -74,17 +75,17 @@ class House:
 
     async def owner(self, name: str = "Ana") -> tuple[Visitor, str]:
         """The owner comes in by a fresh link."""
-        return await self.accounts.enter(await self.accounts.owner_link(), name, MOBILE)
+        return await self.accounts.links.enter(await self.accounts.links.offer(), name, MOBILE)
 
     async def member(self, name: str, by: str) -> tuple[Visitor, str]:
         """Somebody comes in by an invite."""
-        _, token = await self.accounts.invite(by)
-        visitor, session, _ = await self.accounts.take(token, name, SECRET, MOBILE)
+        _, token = await self.accounts.links.invite(by)
+        visitor, session, _ = await self.accounts.links.take(token, name, SECRET, MOBILE)
         return visitor, session
 
     async def invited(self, by: str, room: str = "") -> tuple[Invite, str]:
         """An invite and its token."""
-        return await self.accounts.invite(by, room)
+        return await self.accounts.links.invite(by, room)
 
     async def kinds(self) -> list[str]:
         """The kinds of everything in the stream, in short."""
@@ -108,14 +109,17 @@ async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
 
     def appended(stream: str, events: tuple[Event, ...]) -> None:
         people.appended(stream, events)
-        accounts.appended(stream, events)
+        accounts.desk.appended(stream, events)
 
     ledger.on_append(appended)
-    accounts.on_end(ended.append)
+    accounts.desk.presence.hear(ended.append)
     await people.refresh()
-    await accounts.refresh()
+    await accounts.desk.refresh()
     try:
-        linking, pairing = Linking(accounts.desk, people, clock), Pairing(accounts.desk, people)
+        linking, pairing = (
+            AccountLinking(accounts.desk, people, clock),
+            Pairing(accounts.desk, people),
+        )
         yield House(ledger, clock, people, accounts, linking, pairing, gate, ended)
     finally:
         await ledger.close()

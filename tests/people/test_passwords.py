@@ -7,9 +7,10 @@ from argon2 import PasswordHasher
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopforge.errors import NotLetIn
-from loopforge.people.passwords import FORGIVEN, FREE, LONGEST, NAMES, Guesses, Passwords
-from loopforge.runtime.clock import SeededDice, SimClock
+from loopforge.errors import NotLetIn, TooEarly
+from loopforge.people.accounts.guess_limit import FORGIVEN, FREE, LONGEST, NAMES, Guesses
+from loopforge.people.accounts.passwords import Passwords
+from loopforge.runtime.system_clock import SeededDice, SimClock
 from tests.examples import few
 from tests.ledger.saying import NOON
 
@@ -90,6 +91,22 @@ async def test_the_wait_is_told_in_words() -> None:
         guesses.begin("ana")
     with pytest.raises(NotLetIn, match=r"9 times in a row. Wait 3 minutes, then"):
         guesses.begin("ana")
+
+
+async def test_a_wait_knows_whether_it_was_told() -> None:
+    """Who tries again during a wait was told of it; the next wait has to be told anew."""
+    clock = SimClock(NOON)
+    guesses, told = Guesses(clock), []
+    for _ in range(FREE):
+        guesses.begin("ana")
+    for wait in (10, 20):
+        for _ in range(3):
+            with pytest.raises(TooEarly) as early:
+                guesses.begin("ana")
+            told.append(early.value.told)
+        await clock.advance(wait)
+        guesses.begin("ana")
+    assert told == [False, True, True] * 2
 
 
 async def test_right_or_long_ago_is_forgiven() -> None:

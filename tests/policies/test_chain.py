@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopforge.core.policy import Answer, AnswerOutcome
-from loopforge.core.room import Note, Say, StaySilent
+from loopforge.core.room_vocabulary import Note, Say, StaySilent
 from loopforge.policies.chain import chain
 from tests.playbook import PROMPTS, Playbook, heard, shown
 

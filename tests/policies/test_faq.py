@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.policies.faq import entries
+from loopforge.policies.faq import OF_TIME, entries
 from loopforge.policies.few_shot import closest
 
 ROOT = Path(__file__).parents[2]
@@ -69,3 +69,37 @@ def test_a_question_about_the_house_is_known(said: str, page: str) -> None:
 def test_what_only_sounds_like_it_is_left_to_the_mate(said: str) -> None:
     """Small talk is never answered with a page."""
     assert closest(entries(FAQ), said, "maya") is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What time is it?",
+        "Maya, what time is it now, please?",
+        "what's the date",
+        "whats the time",
+        "Is it late?",
+        "How late is it?",
+        "Do you know what day it is?",
+        "can you tell me the time?",
+        "What time is it? I am hungry and want to eat soon.",
+    ],
+)
+def test_it_knows_when_it_is_asked_for_the_time(said: str) -> None:
+    """Questions for day and time, however they are put."""
+    assert OF_TIME.search(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I lost my job today.",
+        "How many days are in a week?",
+        "what month comes after june",
+        "What time is it best to plant tomatoes in spring?",
+        "Do you have the time of your life here with us?",
+    ],
+)
+def test_what_only_speaks_of_times_is_left_to_the_mate(said: str) -> None:
+    """Not each line with a day in it asks for the clock."""
+    assert not OF_TIME.search(said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from loopforge.core.policy import as_policy
-from loopforge.core.room import Say, StaySilent
+from loopforge.core.room_vocabulary import Say, StaySilent
 from loopforge.policies.stub import RULE, stub
 from tests.playbook import Playbook, heard, shown
 

@@ -6,9 +6,9 @@ import pytest
 
 from loopforge.core.perception import Line
 from loopforge.core.policy import Answer, AnswerOutcome, Ask
-from loopforge.core.room import Continue, Note, Paper, Say, StaySilent, UseTool
-from loopforge.core.words import Words
-from loopforge.policies.faq import RULE
+from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent, UseTool
+from loopforge.core.text.erasable_text import Words
+from loopforge.policies.faq import RULE, TIME_RULE
 from loopforge.policies.talk import talk
 from tests.playbook import PROMPTS, Playbook, heard, mine, shown
 
@@ -100,18 +100,30 @@ def test_a_small_model_accounts_afresh() -> None:
 
 
 def test_the_time_stands_at_the_tail() -> None:
-    """Date and time come last; a small model is told where it is asked, before what asks it."""
-    asked = shown(heard("ana", "what day is it?"), model="small", now="Saturday, 14:05")
-    assert Playbook(MIND, asked).prompt.splitlines()[-2:] == [
-        "[assistant] It is Saturday, 14:05.",
-        "[user] ana: what day is it?",
-    ]
+    """Date and time come last in the prompt of a capable model; a small one is not told."""
     small = Playbook(MIND, shown(heard("ana", "hi"), model="small", now="Saturday, 14:05"))
     assert "14:05" not in small.prompt
     prompts = PROMPTS | {"reply": "It is {now}."}
-    seen = shown(heard("ana", "hi"), model="full", now="Saturday, 14:05")
-    full = Playbook(talk(prompts), seen)
-    assert full.prompt.splitlines()[-1] == "It is Saturday, 14:05."
+    for text in ("hi", "what time is it?"):
+        seen = shown(heard("ana", text), model="full", now="Saturday, 14:05")
+        full = Playbook(talk(prompts), seen)
+        assert full.prompt.splitlines()[-1] == "It is Saturday, 14:05."
+
+
+def test_a_small_model_is_not_asked_for_the_time() -> None:
+    """What day and time it is comes from the clock, word for word, as often as it is asked."""
+    line = heard("ana", "maya, what time is it?", "first")
+    seen = shown(line, model="small", now="Saturday 21 November 2026, 14:05 (UTC)")
+    plan = Playbook(MIND, seen).plans()
+    assert plan.acts == (Say(text="It is Saturday 21 November 2026, 14:05 (UTC)."),)
+    assert (plan.mode, plan.rule) == ("guardrail", TIME_RULE)
+    assert "clock" in plan.narrative
+    told = Line(kind="said", who=Words("Zuzu"), text=Words("It is noon."))
+    again = heard("ana", "what time is it?", "second")
+    seen = shown(line, told, again, model="small", now="noon")
+    assert Playbook(MIND, seen).plans().acts == (Say(text="It is noon."),)
+    seen = shown(line, told, model="small", now="noon", line="first")
+    assert Playbook(MIND, seen).plans().intent == "listen"
 
 
 CHARACTER = "You are Maya.\n\n> Hi!\nHello, what broke?\n\n## Small talk\n\n> I am sad.\nTell me."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopforge.core.policy import Answer, AnswerOutcome
-from loopforge.core.room import Entitle, StaySilent
+from loopforge.core.room_vocabulary import Entitle, StaySilent
 from loopforge.policies.title import title
 from tests.playbook import PROMPTS, Playbook, heard, shown
 

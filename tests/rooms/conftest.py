@@ -15,9 +15,9 @@ import pytest
 
 from loopforge.app import App, open_app
 from loopforge.core.events import Event
-from loopforge.core.room import Heard, Said, Told
-from loopforge.models.scripted import Script, ScriptedModels, in_character
-from loopforge.runtime.clock import SeededDice, SimClock
+from loopforge.core.room_vocabulary import Heard, Said, Told
+from loopforge.models.scripted_model import Script, ScriptedModels, in_character
+from loopforge.runtime.system_clock import SeededDice, SimClock
 from loopforge.settings import load_settings
 from tests.still import still
 

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_ledger_of
-from loopforge.chat.why import why
+from loopforge.chat.why.record_text import why
 from loopforge.cli import main
 from loopforge.core.events import Perceived
-from loopforge.core.room import Said
-from loopforge.ledger.sql import SqlLedger
+from loopforge.core.room_vocabulary import Said
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.policies.talk import VERSION
-from loopforge.runtime.clock import SimClock
+from loopforge.runtime.system_clock import SimClock
 from loopforge.settings import load_settings
 from tests.rooms.conftest import START, living
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loopforge.chat.menu import BY_NAME, COMMANDS, help_text
-from loopforge.chat.places import Spot
-from loopforge.core.room import Said, TalkSet
+from loopforge.chat.commands.command_catalogue import BY_NAME, COMMANDS, help_text
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.room_vocabulary import Said, TalkSet
 from loopforge.errors import InputError, LoopforgeError, Unknown
 from tests.rooms.conftest import Home
 
@@ -40,7 +40,7 @@ async def test_help_names_every_command_with_what_it_takes(home: Home) -> None:
 async def test_status_tells_how_the_room_stands(home: Home) -> None:
     """Who is here, with which model, the energy, what is running, what is on its way."""
     await home.enter("ana")
-    await home.app.front.settle(Spot("discord:7", "general", "group"), (), home.room)
+    await home.app.front.settle(ChannelSpot("discord:7", "general", "group"), (), home.room)
     await home.says("ana", "@maya hello")
     await home.rest()
     told = await home.does("ana", "status")
@@ -201,9 +201,9 @@ async def test_after_a_new_beginning_why_offers_what_mates_said_before(home: Hom
     assert " Maya: " in oldest
     assert "Maya" in await home.does("ana", "why", oldest)
     assert await home.app.front.complete(home.room, ana, "keep", "") == []
-    line = next(e for e in await home.events() if isinstance(e.body, Said))
+    *_, line = (e for e in await home.events() if isinstance(e.body, Said))
     await home.app.front.delete(home.room, "", line.id)
-    assert await home.app.front.complete(home.room, ana, "why", "") == [newest]
+    assert await home.app.front.complete(home.room, ana, "why", "") == [oldest]
 
 
 def test_every_command_says_for_whom_its_answer_is() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room import Heard
+from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import HostTaken
-from loopforge.ledger.erase import Wish
+from loopforge.ledger.erasure.text_erasure import Wish
 from tests.rooms.conftest import living
 
 

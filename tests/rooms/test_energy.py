@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room import Heard, Said
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import NAMES, living, write_mates
 from tests.rooms.test_talking import speaker

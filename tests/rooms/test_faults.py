@@ -19,11 +19,11 @@ import pytest
 
 from loopforge.app import open_app
 from loopforge.core.events import Event
-from loopforge.core.room import Said, Told
-from loopforge.core.trouble import MEND, for_owner
-from loopforge.models.scripted import ScriptedModels
-from loopforge.runtime.clock import SeededDice, SimClock
+from loopforge.core.model_trouble import MEND, for_owner
+from loopforge.core.room_vocabulary import Said, Told
+from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Draft
+from loopforge.runtime.system_clock import SeededDice, SimClock
 from loopforge.settings import load_settings
 from tests.models.server import Behaviour, Server, serving
 from tests.rooms.conftest import START, Home, write_mates
@@ -152,10 +152,15 @@ FAULTS: dict[str, Fault] = {
         (Behaviour(stall=0),), told="did not say a word in time", owner="said nothing"
     ),
     "half, then silence": Fault(
-        (Behaviour(pieces=HALF, stall=2),), said="I hear you. The kettle is on the …"
+        (Behaviour(pieces=HALF, stall=2),),
+        said="I hear you. The kettle is on the …",
+        told="a has stopped in the middle of its answer",
+        owner="see whether its server is well",
     ),
     "a narrative, then silence": Fault(
-        (Behaviour(pieces=[json.dumps(REST)[:-1], FORM], stall=1),), told="not come to an end"
+        (Behaviour(pieces=[json.dumps(REST)[:-1], FORM], stall=1),),
+        told="the model stopped in the middle of its answer",
+        owner="stopped in the middle",
     ),
     "empty": Fault((Behaviour(pieces=[]),), told=FORMLESS),
     "{}": Fault((Behaviour(pieces=["{}"]),), told=FORMLESS),

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.artifacts.receive import Limits, receive
-from loopforge.artifacts.store import Artifacts
-from loopforge.core.room import File, Heard
-from loopforge.core.words import Words, public
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.core.room_vocabulary import File, Heard
+from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import BadLine
 from tests import pdfs
 from tests.rooms.conftest import Home, living
@@ -20,7 +20,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 12_337
 async def take(home: Home, data: bytes, name: str = "beds.pdf") -> File:
     """Take in a file, as a surface does."""
     artifacts = Artifacts(home.path / "data" / "artifacts", home.clock)
-    return await receive(artifacts, name, data, Limits(5_000_000, 200_000))
+    return await receive(artifacts, name, data, FileLimits(5_000_000, 200_000))
 
 
 async def give(home: Home, name: str, data: bytes, line: str) -> Heard:

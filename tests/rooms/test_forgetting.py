@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from loopforge.app import open_ledger_of
-from loopforge.core.room import Heard
-from loopforge.ledger.erase import Wish
+from loopforge.core.room_vocabulary import Heard
+from loopforge.ledger.erasure.text_erasure import Wish
 from tests.rooms.conftest import Home
 
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from loopforge.core.events import Asked, Perceived
-from loopforge.core.room import ConversationBegan, Purged, Titled, TurnDropped
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.core.room_vocabulary import ConversationBegan, Purged, Titled, TurnDropped
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living, write_mates
 from tests.rooms.test_talking import speaker
@@ -223,8 +223,8 @@ async def test_a_mate_that_is_gone_takes_no_turn(tmp_path: Path) -> None:
 
 async def test_a_file_is_before_the_mate_as_material(home: Home) -> None:
     """A text file given to the room stands in the prompt, marked as material and not as speech."""
-    from loopforge.core.room import File
-    from loopforge.core.words import Words
+    from loopforge.core.room_vocabulary import File
+    from loopforge.core.text.erasable_text import Words
 
     file = File(name=Words("beds.txt"), size=0, text=Words("bed one: beans"))
     await home.says("ana", "@maya what grows in bed one?", files=(file,))

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_app
-from loopforge.chat.again import replayed
+from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.events import Answered
-from loopforge.core.room import Said, Told
-from loopforge.core.trouble import for_everybody, for_owner
-from loopforge.models.scripted import ScriptedModels
-from loopforge.runtime.clock import SeededDice, SimClock
+from loopforge.core.model_trouble import for_everybody, for_owner
+from loopforge.core.room_vocabulary import Said, Told
+from loopforge.models.scripted_model import ScriptedModels
+from loopforge.runtime.ports import Draft
+from loopforge.runtime.system_clock import SeededDice, SimClock
 from loopforge.settings import load_settings
 from tests.models.own import Kind, own
 from tests.models.server import Behaviour, Server, serving
@@ -86,6 +87,32 @@ async def test_a_model_that_says_nothing_is_told_of_in_time(tmp_path: Path) -> N
         assert [str(e.body.text) for e in await home.events() if isinstance(e.body, Said)] == [
             "Here."
         ]
+
+
+async def test_half_an_answer_and_then_silence_is_told_of_in_time(tmp_path: Path) -> None:
+    """Before 20 s of silence people know that no more comes, after 60 s what came is the answer."""
+    async with house(tmp_path, "slowpoke") as (home, server):
+        half = ['{"say": "The kettle is', ' on the stove", ']
+        server.does(Behaviour(pieces=half, stall=1))
+        air = home.app.front.listen(home.room)
+        await home.says("ana", "@maya hello")
+        await home.clock.advance(1)
+        async for what in air:
+            if isinstance(what, Draft):
+                break
+        air.close()
+        assert await told(home) == []
+        await home.clock.advance(17)
+        (stalled,) = await told(home)
+        assert str(stalled.text) == (
+            "Maya is taking long: slowpoke has stopped in the middle of its answer."
+        )
+        assert "see whether its server is well" in for_owner(stalled.mend)
+        await home.clock.advance(45)
+        await home.rest()
+        assert await home.said() == ["maya"]
+        assert (await home.lines())[-1] == "maya: The kettle is …"
+        assert len(await told(home)) == 1
 
 
 async def test_the_climb_is_bounded(tmp_path: Path) -> None:

@@ -13,12 +13,12 @@ import httpx
 import pytest
 from telegram.error import NetworkError, RetryAfter
 
-from loopforge.chat.places import Spot
-from loopforge.core.delivery import Failed
-from loopforge.core.room import Heard, Said, Told
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.delivery_states import Failed
+from loopforge.core.room_vocabulary import Heard, Said, Told
 from loopforge.errors import SendFailed
-from loopforge.io.discord.troubles import failed
-from loopforge.io.telegram.faults import failure
+from loopforge.io.discord.connection.api_errors import failed
+from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.runtime.ports import Outgoing
 from tests.rooms.conftest import Home, living
 
@@ -106,7 +106,7 @@ async def beside(path: Path, place: str, wall: Wall, **changes: Any) -> AsyncIte
         home.app.deliveries.attach(wall)
         await home.enter("Ana", mates=("maya",))
         if place not in (await home.app.front.settings_of(home.room)).places:
-            await home.app.front.settle(Spot(place, "Ana", "private"), ("maya",), home.room)
+            await home.app.front.settle(ChannelSpot(place, "Ana", "private"), ("maya",), home.room)
         yield home
 
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from loopforge.app import minds
-from loopforge.chat.again import replayed
+from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.events import Event, Judged, encode
-from loopforge.core.room import File, Said
-from loopforge.core.words import public
-from loopforge.io import frames
-from loopforge.io.wording import files_of
-from loopforge.ledger.erase import Wish
-from loopforge.mates.prompts import PromptBook
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.core.room_vocabulary import File, Said
+from loopforge.core.text.erasable_text import public
+from loopforge.io.socket import wire_protocol
+from loopforge.io.terminal.terminal_wording import files_of
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.mates.prompt_files import PromptBook
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
 
@@ -157,7 +157,7 @@ async def test_it_is_found_and_shown(tmp_path: Path) -> None:
         (line,) = await asked(home)
         for words in ("BREAD.md", "500 g flour"):
             assert len(await home.app.front.search("commons", words, 5)) == 1
-    seen = frames.shown(line)
+    seen = wire_protocol.shown(line)
     assert seen is not None
     assert files_of(seen) == [f"bread.md, {len(RECIPE['text'])} bytes"]
     assert given(seen) == [("bread.md", "")]

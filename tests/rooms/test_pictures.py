@@ -13,15 +13,15 @@ import pytest
 from PIL import Image
 
 from loopforge.app import minds, open_app
-from loopforge.artifacts.receive import Limits, receive
-from loopforge.artifacts.store import Artifacts
-from loopforge.chat.again import replayed
-from loopforge.core.context import PICTURE_TOKENS
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.chat.why.turn_replay import replayed
+from loopforge.core.context_window import PICTURE_TOKENS
 from loopforge.core.events import Asked, Event, Perceived, encode
-from loopforge.core.room import File, Heard
-from loopforge.core.words import Words, public
-from loopforge.ledger.erase import Wish
-from loopforge.mates.prompts import PromptBook
+from loopforge.core.room_vocabulary import File, Heard
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.mates.prompt_files import PromptBook
 from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings
 from tests.models.server import serving
@@ -38,7 +38,7 @@ def drawn(sides: tuple[int, int] = (64, 48), colour: str = "olive", kind: str = 
 async def give(home: Home, line: str, *pictures: tuple[str, bytes]) -> Heard:
     """Somebody gives pictures to the room, with a line."""
     artifacts = Artifacts(home.path / "data" / "artifacts", home.clock)
-    limits = Limits(9_000_000, 200_000)
+    limits = FileLimits(9_000_000, 200_000)
     files = [await receive(artifacts, name, data, limits) for name, data in pictures]
     body = (await home.says("ana", line, files=tuple(files))).body
     assert isinstance(body, Heard)
@@ -147,7 +147,7 @@ async def test_the_bytes_go_from_the_home_to_the_model(tmp_path: Path) -> None:
         )
         async with open_app(settings, follow=0) as app:
             scene = await app.front.enter("commons", "ana", "terminal", ())
-            file = await receive(app.artifacts, "bed.png", data, Limits(9_000_000, 200_000))
+            file = await receive(app.artifacts, "bed.png", data, FileLimits(9_000_000, 200_000))
             await app.front.hear(
                 "commons", scene.you, "@maya look", surface="terminal", source="", files=(file,)
             )

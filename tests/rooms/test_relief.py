@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopforge.chat.places import Spot
-from loopforge.core.delivery import Queued
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.delivery_states import Queued
 from loopforge.core.events import Event
-from loopforge.core.room import StoodDown, StoodIn, Told, TurnDropped
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.core.room_vocabulary import StoodDown, StoodIn, Told, TurnDropped
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living, write_mates
 
@@ -173,7 +173,7 @@ async def test_what_a_broken_mate_does_not_say_reaches_the_place(tmp_path: Path)
     (tmp_path / "mates" / "maya.md").write_text(BROKEN)
     async with living(tmp_path, anew, seed=8) as home:
         await home.enter("ana")
-        spot = Spot(key="pigeon:1", name="the loft", kind="group")
+        spot = ChannelSpot(key="pigeon:1", name="the loft", kind="group")
         await home.app.front.settle(spot, ("maya", "zuzu"), "commons")
         await home.says("ana", "mates, good morning", called=True)
         await home.rest()

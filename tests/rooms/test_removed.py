@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.flight import gather
-from loopforge.chat.story import story
-from loopforge.core.revision import Revised
-from loopforge.core.room import LineDeleted, Said
+from loopforge.chat.why.plain_summary import story
+from loopforge.chat.why.record_building import gather
+from loopforge.core.line_revision import Revised
+from loopforge.core.room_vocabulary import LineDeleted, Said
 from loopforge.errors import Unknown
 from tests.rooms.conftest import living
 from tests.rooms.test_revised import forgotten, shown, text_of

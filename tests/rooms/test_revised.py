@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_ledger_of
-from loopforge.chat.flight import gather
-from loopforge.chat.record import LineRecord, TurnRecord
-from loopforge.chat.story import story
-from loopforge.chat.why import told
+from loopforge.chat.why.flight_record import LineRecord, TurnRecord
+from loopforge.chat.why.plain_summary import story
+from loopforge.chat.why.record_building import gather
+from loopforge.chat.why.record_text import told
 from loopforge.core.events import Event, TurnEnded
-from loopforge.core.revision import Revised
-from loopforge.core.room import Heard, LineDeleted, Said
-from loopforge.core.words import Words
+from loopforge.core.line_revision import Revised
+from loopforge.core.room_vocabulary import Heard, LineDeleted, Said
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
-from loopforge.models.scripted import ScriptedAnswer
-from loopforge.runtime.clock import Stamp
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.system_clock import Stamp
 from tests.rooms.conftest import Home, living
 
 

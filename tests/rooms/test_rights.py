@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.places import Spot
+from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.events import Judged
-from loopforge.core.room import RightsSet, ToolUsed
+from loopforge.core.room_vocabulary import RightsSet, ToolUsed
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Question, Tool
 from tests.rooms.conftest import Home, living, write_mates
@@ -25,7 +25,7 @@ You are Maya.
 async def crowded(home: Home) -> None:
     """The room has a channel of a platform."""
     await home.enter("ana", "ben")
-    await home.app.front.settle(Spot("discord:7", "general", "group"), (), home.room)
+    await home.app.front.settle(ChannelSpot("discord:7", "general", "group"), (), home.room)
 
 
 async def test_only_keepers_and_the_owner_change_a_room_with_a_channel(home: Home) -> None:

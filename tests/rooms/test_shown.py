@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopforge.chat.company import Person, namesakes
-from loopforge.core.words import Words
+from loopforge.chat.room.participants import Participant, namesakes
+from loopforge.core.text.erasable_text import Words
 from tests.rooms.conftest import Home, living
 
 MAYA = """---
@@ -58,12 +58,23 @@ async def test_names_and_titles_are_cleaned_where_they_come_in(home: Home) -> No
 
 
 def test_people_of_one_name_are_numbered() -> None:
-    """By their ids, however they write it; who is called like a mate is marked as a person."""
-    names = {"p3": "ANA", "p1": "Ana", "p2": "Ben", "p4": "maya", "p5": "Merlin\n"}
-    people = {id: Person(name=Words(name), surface="web") for id, name in names.items()}
+    """As they came in, however they write it; who is called like a mate is marked as a person.
+
+    So is who bears a name that looks like one, or by which the house calls itself or the mate.
+    """
+    names = {"p4": "Ana", "p3": "ANA", "p2": "Ben", "p6": "maya", "p5": "MerIin\n", "p1": "You"}
+    names |= {"p7": "\u0410n\u0430", "p8": "\u039caya\ufe0f", "p9": "the room"}
+    people = {
+        id: Participant(name=Words(name), surface="web", since=nth)
+        for nth, (id, name) in enumerate(names.items(), 1)
+    }
     assert namesakes(people, {"maya": "Maya", "wizard": "Merlin", "evil": "Merlin"}) == {
         "p3": "number 2 of this name",
-        "p4": "a person, no mate",
+        "p6": "a person, no mate",
         "p5": "a person, no mate",
+        "p1": "a person, no mate",
+        "p7": "number 3 of this name",
+        "p8": "number 2 of this name",
+        "p9": "a person, no mate",
         "wizard": "the mate wizard",
     }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from loopforge.chat.why.flight_record import LineRecord
+from loopforge.chat.why.record_building import gather
 from loopforge.core.events import Asked, Perceived, Planned
-from loopforge.core.room import Heard, Said
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living, write_mates
 
@@ -94,6 +96,25 @@ async def test_a_tool_used_by_an_act_gives_its_result_to_the_next_step(tmp_path:
         assert (await home.lines())[-1] == "maya: It is nine."
         result = next(t for q in home.models.asked for _, t in q.messages if "result of" in t)
         assert "Saturday 21 November 2026, 09:00 (UTC)" in result
+
+
+async def test_mates_called_in_a_row_each_answer_their_own_line(tmp_path: Path) -> None:
+    """Of lines weighed as one, each mate's answer cites the one that called it."""
+    async with living(tmp_path, lambda _: "Well.") as home:
+        first = await home.says("ana", "@maya hello")
+        second = await home.says("ana", "@merlin and you?")
+        await home.rest()
+        turns = [event.body for event in await home.events() if isinstance(event.body, Perceived)]
+        assert [(one.mate, one.line) for one in turns[:2]] == [
+            ("maya", first.id),
+            ("merlin", second.id),
+        ]
+        said = [event.body for event in await home.events() if isinstance(event.body, Said)]
+        assert [one.reply_to for one in said[:2]] == [first.id, second.id]
+        for line, mate in ((first, "maya"), (second, "merlin")):
+            record = await gather(home.app.ledger, line.id)
+            assert isinstance(record, LineRecord)
+            assert mate in {one.mate for one in record.candidates if one.outcome == "answered"}
 
 
 async def test_lines_that_follow_quickly_are_answered_together(home: Home) -> None:

@@ -9,14 +9,14 @@ from typing import cast
 
 import pytest
 
-from loopforge.core.egress import CUT, TOO_LONG
+from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.events import Answered, TurnEnded
 from loopforge.core.perception import AgentPerception
-from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import AnswerOutcome, as_policy
-from loopforge.core.room import Heard, Said
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.egress_filter import CUT, TOO_LONG
 from loopforge.errors import BadLine, InputError, LedgerBusy, LedgerFull, Unknown
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living, write_mates
 from tests.rooms.test_talking import speaker

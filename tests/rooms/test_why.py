@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import minds
-from loopforge.chat.again import replayed
-from loopforge.core.room import Heard, Said
+from loopforge.chat.why.turn_replay import replayed
+from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.errors import Unknown
-from loopforge.mates.prompts import PromptBook
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.mates.prompt_files import PromptBook
+from loopforge.models.scripted_model import ScriptedAnswer
 from tests.rooms.conftest import Home, living
 
 

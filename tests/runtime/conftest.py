@@ -12,16 +12,16 @@ import pytest
 
 from loopforge.core.events import Event, Fact, LineRun, Perceived
 from loopforge.core.perception import AgentPerception
-from loopforge.core.words import Words
-from loopforge.ledger.sql import SqlLedger, open_ledger
-from loopforge.models.scripted import Script, ScriptedModels, in_character
-from loopforge.runtime.air import Ear, LocalAir
-from loopforge.runtime.clock import SeededDice, SimClock, Stamp
+from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
+from loopforge.models.scripted_model import Script, ScriptedModels, in_character
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Route, Tool
-from loopforge.runtime.record import Recorder, shown_of
-from loopforge.runtime.tasks import Tasks
-from loopforge.runtime.turn import Ports, Seat, Turn
-from loopforge.tools.registry import Toolbox
+from loopforge.runtime.room_pubsub import Ear, LocalAir
+from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
+from loopforge.runtime.turn_driver import Ports, Turn, TurnSeat
+from loopforge.runtime.turn_record import Recorder, shown_of
+from loopforge.tools.tool_registry import Toolbox
 from tests.playbook import heard, shown
 from tests.still import still
 
@@ -63,7 +63,7 @@ class Stage:
     def turn(self, perception: AgentPerception, **seat: Any) -> Turn:
         """A turn of maya's that opens with what she is shown."""
         fact = self.opening(perception)
-        seated = Seat(STREAM, "maya", fact.id, Route(), **seat)
+        seated = TurnSeat(STREAM, "maya", fact.id, Route(), **seat)
         return Turn(self.ports, seated, [fact])
 
     def opening(self, perception: AgentPerception) -> Fact:

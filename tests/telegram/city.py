@@ -110,11 +110,12 @@ class City:
         entities: Sequence[Body] | None = None,
         document: tuple[str, bytes] | None = None,
         photo: bytes | None = None,
+        origin: Person | None = None,
     ) -> Line:
         """Say something; with a file the text is its caption.
 
         Commands, mentions and links in it become entities as Telegram's apps make them, unless
-        `entities` are given. `document` is (name, bytes).
+        `entities` are given. `document` is (name, bytes); `origin` whose words are forwarded.
         """
         chat = await self._place(person, place)
         return await self._do(
@@ -129,6 +130,7 @@ class City:
             name=document[0] if document else "",
             document=b64encode(document[1]).decode() if document else None,
             photo=b64encode(photo).decode() if photo is not None else None,
+            origin=origin.id if origin else None,
         )
 
     async def _place(self, person: Person, place: Place) -> Chat:
@@ -205,6 +207,9 @@ class City:
         description: str = "Forbidden: bot was blocked by the user",
     ) -> None:
         """Order trouble for the next calls of a method ("*": any but getUpdates).
+
+        A file is fetched by "download", which can only be held, before its first byte; of those
+        that were, `calls` tells.
 
         After `skip` calls it strikes `times` calls (of that bot, to that chat).
 

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from loopforge.app import App, open_app
 from loopforge.core.events import Event
-from loopforge.io.platforms import Manners, Parts, Platforms
-from loopforge.io.tokens import Tokens
-from loopforge.models.scripted import Script, ScriptedModels
-from loopforge.runtime.clock import SimClock, SystemClock, SystemDice
+from loopforge.io.platform_runner import Manners, Parts, Platforms
+from loopforge.io.platforms.bot_tokens import BotTokens
+from loopforge.models.scripted_model import Script, ScriptedModels
+from loopforge.runtime.system_clock import SimClock, SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.rooms.conftest import write_mates
 from tests.still import still
@@ -89,7 +89,7 @@ async def on_telegram(
             clock=time,
             dice=dice,
         )
-        platforms = Platforms(parts, Tokens(settings.data, tokens), manners)
+        platforms = Platforms(parts, BotTokens(settings.data, tokens), manners)
         await platforms.open()
         try:
             yield Home(app, platforms)

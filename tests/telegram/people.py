@@ -106,6 +106,7 @@ class People:
         name: str = "",
         document: str | None = None,
         photo: str | None = None,
+        origin: int | None = None,
     ) -> Line:
         room, who = self._here(person, chat)
         if topic is not None and topic not in room.topics:
@@ -118,7 +119,8 @@ class People:
             raise ValueError("nothing is said")
         body, found = _read(text, entities)
         more = {"reply": answered, "topic": topic, "file": file, "photo": photo is not None}
-        return self._town.write(room, who, body, entities=found, **more).line
+        words_of = self._who(origin) if origin else None
+        return self._town.write(room, who, body, entities=found, origin=words_of, **more).line
 
     def edit(self, person: int, key: int, text: str) -> Line:
         message = self._message(key)

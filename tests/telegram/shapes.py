@@ -117,6 +117,9 @@ def message(it: Message, bot: Account, *, depth: int = 1) -> Body:
     if it.file is not None:
         body |= _papers(it.file, file_id(it.file, bot), photo=it.photo)
     text, entities = ("caption", "caption_entities") if it.file else ("text", "entities")
+    if it.origin:
+        origin = {"type": "user", "date": it.at, "sender_user": user(it.origin)}
+        body["forward_origin"] = origin
     if it.text or not it.file:
         body[text] = it.text
     if it.entities:

@@ -244,17 +244,17 @@ class Speaking(Turn):
         if len(file.data) > FETCH:
             raise bad("file is too big")
         kind = "photos" if file.media.startswith("image/") and not file.name else "documents"
-        end = (
-            file.name.rpartition(".")[2]
-            if "." in file.name
-            else "jpg"
-            if kind == "photos"
-            else "bin"
-        )
+        ending = file.name.rpartition(".")[2] if "." in file.name else ""
+        usual = ending.isascii() and ending.isalnum()
+        end = ending if usual else "jpg" if kind == "photos" else "bin"
         path = f"{kind}/file_{call.file_id[-12:]}.{end}"
         self.town.paths[path] = (self.bot.id, file.data)
         unique = shapes.unique(file)
         ids = {"file_id": call.file_id, "file_unique_id": unique, "file_size": len(file.data)}
+        if self.town.disk is not None:
+            kept = self.town.disk / path.replace("/", "_")
+            kept.write_bytes(file.data)
+            path = str(kept)
         return ids | {"file_path": path}
 
 

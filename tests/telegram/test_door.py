@@ -6,14 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room import Heard
+from loopforge.core.room_vocabulary import Heard
+from loopforge.io.telegram.connection.api_errors import WRONG
+from loopforge.people.accounts.guess_limit import FREE
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram
 from tests.telegram.records import Bot
+from tests.telegram.test_limits import MINUTE, Lab, lab
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 PAPER = ("notes.txt", b"the oven is hot")
+
+
+@pytest.fixture(autouse=True)
+def spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Telegram's library gives spans as such; else its errors themselves warn of their old type."""
+    monkeypatch.setenv("PTB_TIMEDELTA", "1")
 
 
 def kept(path: Path) -> list[Path]:
@@ -98,3 +107,49 @@ async def heard(home: Home, count: int) -> list[Heard]:
 
     lines: list[Heard] = await home.until(found)
     return lines
+
+
+async def test_wrong_codes_are_answered_a_few_times(tmp_path: Path) -> None:
+    """Sixty wrong codes bring five answers and one word on when to go on; then silence till then."""
+    async with lab(tmp_path, "private") as there:
+        city, other = there.city, await there.city.person("Olga", "olga")
+        chat = await city.private(other, there.maya)
+        for _ in range(60):
+            await city.command(other, there.maya, "link", "AAAA-AAAA")
+        await settled(there)
+        said = [line.text for line in await city.lines(chat, by=there.maya)]
+        assert [text.partition(":")[0] for text in said[:FREE]] == [
+            "This code links nothing"
+        ] * FREE
+        (word,) = said[FREE:]
+        assert word.startswith(f"The code was wrong {FREE} times in a row. Wait ")
+        await there.clock.advance(60)
+        await city.command(other, there.maya, "link", "AAAA-AAAA")
+        await settled(there)
+        assert len(await city.lines(chat, by=there.maya)) == FREE + 2
+
+
+async def test_wrong_codes_of_many_leave_the_bot_to_others(tmp_path: Path) -> None:
+    """However many accounts type wrong codes, a minute's answers to that are few; talk goes on."""
+    async with lab(tmp_path, "private") as there:
+        city = there.city
+        before = there.twin.town.floods.refused
+        for n in range(60):
+            stranger = await city.person(f"Stranger {n}", f"stranger{n}")
+            await city.command(stranger, there.maya, "link", "AAAA-AAAA")
+        await city.say(there.ana, there.chat, "are you there?")
+        await there.until(2)
+        assert len(await city.lines(by=there.maya)) == 2 + WRONG
+        assert there.twin.town.floods.refused == before
+        await there.clock.advance(MINUTE)
+        assert len(await city.lines(by=there.maya)) == 2 + WRONG
+        await city.command(there.ben, there.maya, "link", "AAAA-AAAA")
+        await settled(there)
+        assert len(await city.lines(by=there.maya)) == 3 + WRONG
+
+
+async def settled(there: Lab) -> None:
+    """Let simulated time go on until the bot was given everything and nobody is owed an answer."""
+    while await there.city.waiting(there.maya):
+        await there.clock.advance(0.5)
+    await there.clock.advance(8)

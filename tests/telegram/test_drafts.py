@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.io.platforms import Manners
-from loopforge.models.scripted import Script, ScriptedAnswer
+from loopforge.io.platform_runner import Manners
+from loopforge.models.scripted_model import Script, ScriptedAnswer
 from tests.telegram.test_limits import MINUTE, lab
 
 pytestmark = pytest.mark.anyio

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.delivery import Accepted, Uncertain
-from loopforge.io.platforms import Manners
-from loopforge.models.scripted import Script
-from loopforge.runtime.clock import SimClock
+from loopforge.core.delivery_states import Accepted, Uncertain
+from loopforge.io.platform_runner import Manners
+from loopforge.models.scripted_model import Script
+from loopforge.runtime.system_clock import SimClock
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram
 from tests.telegram.records import Bot, Chat, FaultKind, Kind, Person
@@ -21,6 +21,8 @@ from tests.telegram.twin import Twin, serving
 pytestmark = pytest.mark.anyio
 START = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 MINUTE = 60.0
+LOOKING = 25.0
+"""Seconds: fewer than there are numbers to look at where nothing else says how far."""
 STILL = Manners(streams=False)
 
 
@@ -133,3 +135,33 @@ async def test_a_group_where_much_is_said(tmp_path: Path) -> None:
         *_, told, answer = await there.stands()
         assert told.startswith("What Maya said did not reach Lab: ")
         assert answer.startswith("This is answer")
+
+
+async def test_a_chat_beside_a_busy_one(tmp_path: Path) -> None:
+    """What arrived nowhere is sent soon where the bot goes on talking to somebody else."""
+    async with lab(tmp_path, "private") as there:
+        city, beside = there.city, await there.city.private(there.ben, there.maya)
+        await city.fault("sendMessage", "drop")
+        await city.say(there.ana, there.chat, "one")
+        await city.until(lambda: city.calls("sendMessage"))
+        began = there.clock.ticks()
+        while len(await there.stands()) < 2:
+            assert there.clock.ticks() - began < LOOKING, await there.stands()
+            await city.say(there.ben, beside, "hm")
+            for _ in range(4):
+                await there.clock.advance(0.5)
+        assert await there.ended() == ["accepted"] * len(await there.ended())
+        assert len(set(await there.stands())) == len(await there.stands()) == 2
+
+
+async def test_a_chat_in_which_telegram_asks_for_patience(tmp_path: Path) -> None:
+    """A look that Telegram does not let us end now is ended later, and nothing stays uncertain."""
+    async with lab(tmp_path) as there:
+        city = there.city
+        await city.fault("sendMessage", "drop")
+        await city.fault("editMessageReplyMarkup", "flood", retry_after=70, skip=2)
+        await city.say(there.ana, there.chat, "@maya_bot one")
+        await city.until(lambda: city.calls("sendMessage"))
+        await there.until(2)
+        assert await there.ended() == ["accepted"] * 2
+        assert len(set(await there.stands())) == len(await there.stands()) == 2

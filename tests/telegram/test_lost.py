@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room import Told
+from loopforge.core.room_vocabulary import Told
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.twin import Twin

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.delivery import Accepted, nonce
+from loopforge.core.delivery_states import Accepted, nonce
 from loopforge.core.events import Event
-from loopforge.core.room import Heard, Said
-from loopforge.io.platforms import Manners
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.io.platform_runner import Manners
+from loopforge.io.platforms.live_updates import Speech
 from loopforge.io.session import Sessions
-from loopforge.io.telegram.poll import Poll
-from loopforge.io.telegram.sending import Sending
-from loopforge.io.telegram.stage import Stage
-from loopforge.io.telegram.standing import REMEMBERED, Key, Standing
-from loopforge.io.watching import Speech
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.sending.draft_messages import REMEMBERED, DraftMessages, GroupDraftKey
+from loopforge.io.telegram.sending.message_delivery import Sending
+from loopforge.io.telegram.sending.typing_indicator import TelegramStage
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Outgoing
-from loopforge.runtime.tasks import Tasks
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram
 from tests.telegram.records import Bot, Chat, FaultKind
@@ -68,7 +68,7 @@ async def test_a_draft_that_comes_late_is_not_posted(
         poll = Poll(maya.token, ("maya",), clock, nothing, twin.base)
         await poll.bot.initialize()
         sending = Sending([poll], Sessions(front), front, home.app.artifacts, clock)
-        stage, place = Stage(sending, Sessions(front), front), f"telegram:{lab.id}"
+        stage, place = TelegramStage(sending, Sessions(front), front), f"telegram:{lab.id}"
         assert isinstance(said.body, Said)
         speech = Speech(room, place, said.body.turn, "maya")
         async with sending.locks[place]:
@@ -157,13 +157,13 @@ async def ends(city: City, maya: Bot, lab: Chat) -> bool:
 
 def test_only_so_much_is_remembered() -> None:
     """Of turns and drafts only the newest are remembered, and what is over stays over."""
-    standing = Standing()
+    standing = DraftMessages()
     for n in range(REMEMBERED + 2):
-        standing.put(Key("telegram:-1", str(n)), n + 1)
-    old, new = Key("telegram:-1", "1"), Key("telegram:-1", "2")
+        standing.put(GroupDraftKey("telegram:-1", str(n)), n + 1)
+    old, new = GroupDraftKey("telegram:-1", "1"), GroupDraftKey("telegram:-1", "2")
     assert (standing.message(old), standing.message(new)) == (0, 3)
     assert standing.end(new) == 3
     assert (standing.message(new), standing.over(new), standing.over(old)) == (0, True, False)
     for n in range(REMEMBERED):
-        standing.end(Key("telegram:-2", str(n)))
+        standing.end(GroupDraftKey("telegram:-2", str(n)))
     assert not standing.over(new)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.artifacts.receive import Limits
-from loopforge.core.room import Heard, LineEdited, PlaceLeft, Said
-from loopforge.io.platforms import Manners
-from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
+from loopforge.artifacts.file_intake import FileLimits
+from loopforge.core.room_vocabulary import Heard, LineEdited, PlaceLeft, Said
+from loopforge.io.platform_runner import Manners
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.twin import Twin
@@ -280,7 +280,7 @@ async def test_files(tmp_path: Path, twin: Twin, city: City) -> None:
     """A file is kept and read; one that is too large is refused with a sentence."""
     maya = await city.bot("Maya", "maya_bot")
     ana = await city.person("Ana", "ana")
-    manners = Manners(limits=Limits(size=100, text=1000))
+    manners = Manners(limits=FileLimits(size=100, text=1000))
     token = {"TELEGRAM_TOKEN_MAYA": maya.token}
     async with on_telegram(tmp_path, token, twin.base, manners=manners) as home:
         chat = await city.private(ana, maya)

@@ -375,7 +375,7 @@ async def test_aiogram(twin: Twin, city: City) -> None:
     line = await city.say(ana, aria, "hello", document=("b.txt", b"down"))
     async with other(twin.base, aria) as bot:
         assert (await bot.me()).username == "aria_bot"
-        (update,) = await bot.get_updates(timeout=5)
+        (update,) = await bot.get_updates(timeout=30)
         assert update.message is not None
         assert update.message.document is not None
         down = await bot.download(update.message.document)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.core.room import Heard
+from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import LedgerBusy
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram

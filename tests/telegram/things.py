@@ -120,6 +120,7 @@ class Message:
     markup: Body | None = None
     preview: Body | None = None
     quote: Body | None = None
+    origin: Account | None = None
     service: tuple[str, Any] | None = None
     edited: int = 0
     edits: list[str] = field(default_factory=list)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from loopforge.runtime.ports import Clock
@@ -41,6 +42,7 @@ class Town:
         self.messages: list[Message] = []
         self.files: dict[str, File] = {}
         self.paths: dict[str, tuple[int, bytes]] = {}
+        self.disk: Path | None = None  # where files are kept by a server that runs with --local
         self.calls: list[Call] = []
         self.drafts: list[Draft] = []
         self.queries: dict[str, int] = {}

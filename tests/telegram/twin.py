@@ -41,11 +41,11 @@ import msgspec
 from aiogram import methods
 from aiohttp import web
 
-from loopforge.runtime.clock import SimClock, SystemClock
 from loopforge.runtime.ports import Clock
+from loopforge.runtime.system_clock import SimClock, SystemClock
 from tests.telegram.bots import Bots, models
 from tests.telegram.city import City
-from tests.telegram.faults import NO_ANSWER, Fault
+from tests.telegram.faults import DOWNLOAD, NO_ANSWER, Fault
 from tests.telegram.people import People
 from tests.telegram.records import Body, Call
 from tests.telegram.things import Account, File
@@ -162,10 +162,15 @@ class Twin:
         return web.json_response(body, status=refused.code)
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
-        bot = self.town.tokens.get(request.match_info["token"])
-        owner, data = self.town.paths.get(request.match_info["path"], (0, b""))
+        bot, path = self.town.tokens.get(request.match_info["token"]), request.match_info["path"]
+        owner, data = self.town.paths.get(path, (0, b""))
         if bot is None or owner != bot.id:
             return self._refuse(Refused(404, "Not Found"))
+        if self.town.faults.strike(DOWNLOAD, bot.id, None) is not None:
+            calls = self.town.calls
+            calls.append(Call(len(calls) + 1, bot.username, DOWNLOAD, {"path": path}, fault="hold"))
+            self.town.touch()
+            await self.town.faults.gate.wait()
         return web.Response(body=data, content_type="application/octet-stream")
 
     async def _control(self, request: web.Request) -> web.Response:

@@ -17,9 +17,9 @@ import pytest
 from loopforge.app import App, open_app
 from loopforge.core.events import Event
 from loopforge.host import opened
-from loopforge.models.scripted import Script, ScriptedModels, in_character
-from loopforge.runtime.clock import SystemClock, SystemDice
+from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.ports import Models
+from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.rooms.conftest import write_mates
 
@@ -86,7 +86,7 @@ class Town:
     async def owner(self, name: str = "olu") -> Guest:
         """The owner, signed in by a one-time link."""
         guest = await self.stranger(name)
-        token = await self.app.accounts.owner_link()
+        token = await self.app.accounts.links.offer()
         answer = await guest.post(f"/enter/{token}", {"name": name})
         assert answer.status_code == 200, answer.text
         return await self._known(guest)
@@ -94,14 +94,14 @@ class Town:
     async def guest(self, name: str, room: str = "", *, by: Guest, past: bool = False) -> Guest:
         """A person who came in by an invite, into this room if one is named."""
         guest = await self.stranger(name)
-        _, token = await self.app.accounts.invite(by.person, room, past)
+        _, token = await self.app.accounts.links.invite(by.person, room, past)
         answer = await guest.post(f"/join/{token}", {"name": name, "password": PASSWORD})
         assert answer.status_code == 200, answer.text
         return await self._known(guest)
 
     async def _known(self, guest: Guest) -> Guest:
         token = guest.http.cookies.get("loopforge") or ""
-        visitor = await self.app.accounts.visitor(token)
+        visitor = await self.app.accounts.desk.presence.visitor(token)
         assert visitor is not None
         guest.person = visitor.person
         self.guests[guest.name] = guest
@@ -155,14 +155,13 @@ async def town(
 async def reachable(address: str) -> None:
     """Until the server answers."""
     async with httpx.AsyncClient() as http:
-        for _ in range(1200):
+        while True:
             try:
                 (await http.get(f"{address}/alive")).raise_for_status()
             except httpx.HTTPError:
                 await asyncio.sleep(0.05)
             else:
                 return
-    raise AssertionError("the web room never opened")
 
 
 @pytest.fixture

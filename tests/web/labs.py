@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from loopforge.core.factory import Began
-from loopforge.lab.log import LOG, began_of, lines_of
-from loopforge.lab.minds import Minds
-from loopforge.lab.runs import Choice, fork, simulate
-from loopforge.lab.scenario import open_scenario
+from loopforge.core.factory_vocabulary import Began
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import Choice, fork, simulate
+from loopforge.lab.run.run_log import LOG, began_of, lines_of
+from loopforge.lab.world.scenario_file import open_scenario
 from tests.web.conftest import Guest, Town
 
 JSON = {"accept": "application/json"}

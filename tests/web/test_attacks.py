@@ -14,11 +14,11 @@ import httpx
 import pytest
 
 from loopforge.host import site_of
-from loopforge.runtime.clock import SimClock
-from loopforge.web.app import make_app
-from loopforge.web.door import inside
-from loopforge.web.pace import Pace, TooFast
-from loopforge.web.stream import MOST
+from loopforge.runtime.system_clock import SimClock
+from loopforge.web.account.sign_in import inside
+from loopforge.web.room.event_stream import MOST
+from loopforge.web.server.request_limits import RequestPace, TooFast
+from loopforge.web.web_app import make_app
 from tests.rooms.conftest import START
 from tests.web.conftest import PASSWORD, Guest, Town, town
 
@@ -38,7 +38,7 @@ async def either(ledger_url: str, tmp_path: Path) -> AsyncIterator[Town]:
 def test_a_pace_lets_through_what_it_says() -> None:
     """So much at once, then as it comes back; one person's haste is no other's."""
     clock = SimClock(START)
-    pace = Pace(clock, 3, 0.5, "Too much.")
+    pace = RequestPace(clock, 3, 0.5, "Too much.")
     for _ in range(3):
         pace.take("ana")
     with pytest.raises(TooFast, match=r"Too much\. Wait 2 seconds") as refused:
@@ -101,7 +101,7 @@ async def test_streams_of_one_session_are_counted(site: Town) -> None:
     """Beyond what anybody needs, a stream is refused in a sentence; others are not touched."""
     owner = await site.owner()
     ben = await site.guest("ben", "commons", by=owner)
-    visitor = await site.app.accounts.visitor(ben.http.cookies["loopforge"])
+    visitor = await site.app.accounts.desk.presence.visitor(ben.http.cookies["loopforge"])
     assert visitor is not None
     host, _, port = site.address.removeprefix("http://").partition(":")
     ask = (
@@ -274,7 +274,7 @@ async def test_crooked_forms_and_addresses_break_nothing(either: Town) -> None:
 async def test_links_tell_no_other_page_of_themselves(site: Town) -> None:
     """One-time links are no referrer, nothing here is for search engines, and nothing is kept."""
     owner = await site.owner()
-    for path in ("/enter/x", "/join/x", "/renew/x", "/sign-in?next=/join/x"):
+    for path in ("/enter/x", "/join/x", "/renew/x", "/device/x", "/sign-in?next=/join/x"):
         answer = await (await site.stranger()).get(path)
         assert answer.headers.get_list("referrer-policy") == ["strict-origin"]
     for path in ("/", "/rooms/commons", "/nowhere", "/alive", "/static/style.css"):
@@ -292,7 +292,7 @@ async def test_cookies_are_kept_from_scripts(tmp_path: Path) -> None:
             app = make_app(made, "x" * 32, frozenset({"127.0.0.1"}))
             transport = httpx.ASGITransport(app=cast("Any", app))
             async with httpx.AsyncClient(transport=transport, base_url="https://127.0.0.1") as http:
-                token = await site.app.accounts.owner_link()
+                token = await site.app.accounts.links.offer()
                 shown = await http.get("/sign-in")
                 assert ("secure" in shown.headers["set-cookie"].lower()) == secure
                 assert "httponly" in shown.headers["set-cookie"].lower()
@@ -334,7 +334,7 @@ async def test_names_and_files_that_are_code_are_text(site: Town) -> None:
     owner = await site.owner()
     code = "<img src=x onerror=alert(1)>\"'&"
     room = await site.room(owner, code, "maya")
-    _, token = await site.app.accounts.invite(owner.person, room, True)
+    _, token = await site.app.accounts.links.invite(owner.person, room, True)
     ben = await site.stranger("ben")
     refused = await ben.post(f"/join/{token}", {"name": code, "password": PASSWORD})
     assert refused.status_code == 400

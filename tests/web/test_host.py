@@ -6,13 +6,13 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from loopforge.core.delivery import Attempting, Failed, Queued
-from loopforge.core.room import Told
-from loopforge.core.words import Words
+from loopforge.core.delivery_states import Attempting, Failed, Queued
+from loopforge.core.room_vocabulary import Told
+from loopforge.core.text.erasable_text import Words
 from loopforge.host import KEY_FILE, connected, opened
-from loopforge.io.platforms import Manners
-from loopforge.io.tokens import Account, Tokens
-from loopforge.web.forms import DOOR, Signer
+from loopforge.io.platform_runner import Manners
+from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
+from loopforge.web.server.form_csrf import DOOR, Signer
 from tests.web.conftest import Town, reachable, town
 
 
@@ -41,16 +41,16 @@ async def test_who_comes_in_after_it_closed_changes_no_notice(site: Town) -> Non
     async with opened(site.app) as address:
         assert address in site.app.rooms.notice
         site.app.rooms.notice = "Nothing is open."
-    await site.app.accounts.enter(await site.app.accounts.owner_link(), "olu", "a browser")
+    await site.app.accounts.links.enter(await site.app.accounts.links.offer(), "olu", "a browser")
     assert address not in site.app.rooms.notice
 
 
 async def test_the_owner_sees_the_platforms(site: Town) -> None:
     """The house page says of each account whose it is and how it stands; it has no token."""
     token = f"123456:{'A' * 35}"
-    tokens, nowhere = Tokens(site.path / "data", {}), {"telegram": "http://127.0.0.1:9"}
+    tokens, nowhere = BotTokens(site.path / "data", {}), {"telegram": "http://127.0.0.1:9"}
     assert "No mate is on Discord or Telegram." in (await (await site.owner()).get("/house")).text
-    tokens.keep(Account(platform="telegram", token=token, mates=("maya", "zuzu")))
+    tokens.keep(BotAccount(platform="telegram", token=token, mates=("maya", "zuzu")))
     async with AsyncExitStack() as stack:
         manners = Manners(servers=nowhere)
         platforms = await stack.enter_async_context(connected(site.app, tokens, manners))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from loopforge.models.scripted import ScriptedAnswer
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.web.conftest import Guest, Town, town
 from tests.web.labs import JSON, following, played, until
@@ -80,9 +80,9 @@ async def test_pages_are_let_go_when_the_home_or_the_session_ends(tmp_path: Path
         await owner.post("/lab", form)
         await until(owner, "first_shift-llm-1", "running")
         async with following(ben, "first_shift-llm-1") as page:
-            visitor = await site.app.accounts.visitor(ben.http.cookies["loopforge"])
+            visitor = await site.app.accounts.desk.presence.visitor(ben.http.cookies["loopforge"])
             assert visitor is not None
-            await site.app.accounts.end(visitor.session, ben.person)
+            await site.app.accounts.signing.end(visitor.session, ben.person)
             await page.until("gone")
             async with asyncio.timeout(60):
                 while not page.ended:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.cli import main
-from loopforge.web import forms
+from loopforge.web.server import form_csrf
 from tests.web.conftest import Town
 
 
@@ -28,7 +28,7 @@ async def test_the_owner_comes_in_by_a_link_of_the_machine(
     stranger = await site.stranger()
     answer = await stranger.post(link.removeprefix(site.address), {"name": "olu"})
     assert answer.status_code == 200
-    assert forms.COOKIE in stranger.http.cookies
+    assert form_csrf.COOKIE in stranger.http.cookies
     assert (await stranger.get(link)).status_code == 404
 
 
@@ -44,7 +44,7 @@ async def test_the_owner_sets_a_lost_password_anew_from_the_machine(
     assert (await stranger.get(path)).status_code == 200
     await stranger.post(path, {"password": "a brand new one"})
     assert (await stranger.get(path)).status_code == 404
-    visitor, _ = await site.app.accounts.sign_in("olu", "a brand new one", "test")
+    visitor, _ = await site.app.accounts.signing.sign_in("olu", "a brand new one", "test")
     assert visitor.right == "owner"
 
 

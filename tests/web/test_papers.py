@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopforge.core.room import Said
-from loopforge.ledger.erase import Wish
-from loopforge.models.scripted import ScriptedAnswer, ScriptedModels
+from loopforge.core.room_vocabulary import Said
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.web.conftest import town
 
 TEXT = "<script>alert(1)</script>\n500 g flour\n"

@@ -6,11 +6,11 @@ import pytest
 
 from loopforge.app import open_ledger_of
 from loopforge.core.events import Fact
-from loopforge.core.room import Heard, Marked, Reacted, Titled
-from loopforge.core.words import Words
-from loopforge.ledger.erase import Wish
+from loopforge.core.room_vocabulary import Heard, Marked, Reacted, Titled
+from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.erasure.text_erasure import Wish
 from tests.web.conftest import Guest, Town
-from tests.web.test_stream import open_page
+from tests.web.test_event_stream import open_page
 
 SECRET = "the zeppelin lands at midnight"
 
@@ -110,7 +110,7 @@ async def test_what_was_said_while_away_stays_hidden(site: Town) -> None:
     await owner.says(room, "first stay")
     await ben.post(f"/rooms/{room}/leave")
     between = await owner.says(room, SECRET)
-    _, token = await site.app.accounts.invite(owner.person, room)
+    _, token = await site.app.accounts.links.invite(owner.person, room)
     assert (await ben.post(f"/join/{token}")).url.path == f"/rooms/{room}"
     await owner.says(room, "second stay")
     shown = await everything(ben, room, between["id"])
@@ -135,7 +135,7 @@ async def test_a_title_made_of_hidden_lines_is_hidden(site: Town) -> None:
         async with open_page(guest, room, after=1) as page:
             scenes = [data for name, _, data in page.given if name == "scene"]
             assert ("Zeppelin" in "".join(scenes)) == sees, guest.name
-    _, token = await site.app.accounts.invite(owner.person, room)
+    _, token = await site.app.accounts.links.invite(owner.person, room)
     assert "Zeppelin" not in (await (await site.stranger()).get(f"/join/{token}")).text
     async with open_page(later, room, after=1) as page:
         await owner.post(f"/rooms/{room}/stop")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from loopforge.core.room import Said
+from loopforge.core.room_vocabulary import Said
 from tests.web.conftest import Town
-from tests.web.test_stream import open_page
+from tests.web.test_event_stream import open_page
 
 
 async def test_a_mates_line_that_was_taken_away_is_so_on_pages(site: Town) -> None:

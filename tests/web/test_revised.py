@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from loopforge.chat.places import Spot
-from loopforge.core.room import TalkSet
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.room_vocabulary import TalkSet
 from tests.web.conftest import Town
-from tests.web.test_stream import open_page
+from tests.web.test_event_stream import open_page
 
 
 async def test_an_edit_is_told_live_and_stands_on_a_fresh_page(site: Town) -> None:
@@ -69,7 +69,7 @@ async def test_places_free_talk_and_who_is_not_known_are_told(site: Town) -> Non
     owner = await site.owner()
     room = await site.room(owner, "Tea")
     front = site.app.front
-    await front.settle(Spot("discord:7", "general", "group"), (), room)
+    await front.settle(ChannelSpot("discord:7", "general", "group"), (), room)
     await site.app.rooms.add(room, owner.person, TalkSet(free=False))
     await front.hear(
         room,

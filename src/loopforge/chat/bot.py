@@ -11,30 +11,26 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from loopforge.chat.acts import FIRST_ACT, Outcome, carry_out, filtered, safe_plan
-from loopforge.chat.perceive import Viewer, route_of
-from loopforge.chat.rules import Rules
-from loopforge.chat.state import Due, OpenTurn, RoomState
-from loopforge.core.context import Entry
-from loopforge.core.egress import Egress
+from loopforge.chat.room.room_state import Due, OpenTurn, RoomState
+from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.turns.apply_acts import FIRST_ACT, ActsOutcome, carry_out, filtered, safe_plan
+from loopforge.chat.turns.build_perception import Viewer, route_of
+from loopforge.core.act_guard import Rights, judge
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Body, Called, Event, Fact, Perceived, Returned, TurnEnded
-from loopforge.core.guard import Rights, judge
-from loopforge.core.mate import Mate
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.model_trouble import for_everybody, worst
 from loopforge.core.perception import AgentPerception, Line
-from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import Policy
-from loopforge.core.room import (
-    Noted,
-    ToolUsed,
-    TurnDropped,
-)
-from loopforge.core.trouble import for_everybody, worst
-from loopforge.core.words import Words
+from loopforge.core.room_vocabulary import Noted, ToolUsed, TurnDropped
+from loopforge.core.text.egress_filter import Egress
+from loopforge.core.text.erasable_text import Words
+from loopforge.runtime.exchange_replay import ReplaySaid as RecordedExchange
+from loopforge.runtime.exchange_replay import exchange_of
 from loopforge.runtime.ports import Rested, Thinking, Withdrawn
-from loopforge.runtime.record import perception_of, shown_of
-from loopforge.runtime.replay import Said as RecordedExchange
-from loopforge.runtime.replay import exchange_of
-from loopforge.runtime.turn import Ended, Ports, Seat, Turn
+from loopforge.runtime.turn_driver import Ports, Turn, TurnEnding, TurnSeat
+from loopforge.runtime.turn_record import perception_of, shown_of
 
 SCRIBE = "room"
 """The handle under which the room itself thinks (it names conversations)."""
@@ -60,7 +56,7 @@ def _nothing(_reached: bool) -> Sequence[Fact]:
 
 
 @dataclass
-class Running:
+class RunningTurns:
     """A turn that is under way in a room."""
 
     stream: str
@@ -111,8 +107,8 @@ class Bot:
         due: Due,
         policy: str,
         news: News,
-        entries: list[Entry] | None = None,
-    ) -> Running:
+        entries: list[ContextEntry] | None = None,
+    ) -> RunningTurns:
         """A new turn: look, and be ready to think. Nothing is written until the first request."""
         mind, version = self._policies[policy]
         view = await self._viewer.view(state, mate, due, entries)
@@ -144,7 +140,7 @@ class Bot:
         due: Due,
         events: Sequence[Event],
         news: News,
-    ) -> Running | None:
+    ) -> RunningTurns | None:
         """A turn that was broken off, read back; None when it cannot be (its texts were erased)."""
         began = events[0]
         assert isinstance(began.body, Perceived)
@@ -166,10 +162,10 @@ class Bot:
         perception: AgentPerception,
         news: News,
         opening: Sequence[Fact],
-    ) -> Running:
+    ) -> RunningTurns:
         egress = Egress(secrets=self._secrets(), name=mate.name, length=self._rules.say_limit)
         granted = frozenset(perception.context.get("tools", "").split())
-        seat = Seat(
+        seat = TurnSeat(
             stream,
             mate.handle,
             id,
@@ -180,14 +176,14 @@ class Bot:
             longest=self._rules.say_limit,
         )
         turn = Turn(self._ports, seat, opening)
-        return Running(stream, mate, due, id, turn, policy, perception, egress)
+        return RunningTurns(stream, mate, due, id, turn, policy, perception, egress)
 
     def _by_version(self, version: str) -> Policy | None:
         """The policy of that name, whatever version it has now: replay finds out if it differs."""
         name = version.partition("/")[0]
         return self._policies[name][0] if name in self._policies else None
 
-    async def run(self, running: Running) -> Ended:
+    async def run(self, running: RunningTurns) -> TurnEnding:
         """Think."""
         air = self._ports.air
         air.publish(running.stream, Thinking(turn=running.id, mate=running.mate.handle))
@@ -197,8 +193,8 @@ class Bot:
 
     async def conclude(
         self,
-        running: Running,
-        ended: Ended,
+        running: RunningTurns,
+        ended: TurnEnding,
         rights: Rights,
         places: Iterable[str] = (),
         after: After = _nothing,
@@ -231,8 +227,8 @@ class Bot:
 
     async def _conclude_plan(
         self,
-        running: Running,
-        ended: Ended,
+        running: RunningTurns,
+        ended: TurnEnding,
         plan: AgentActionPlan,
         rights: Rights,
         places: Iterable[str],
@@ -266,7 +262,11 @@ class Bot:
         return Concluded(spoke=done.spoke, trouble=trouble)
 
     def _trouble(
-        self, plan: AgentActionPlan, done: Outcome, verdicts: Sequence[object], running: Running
+        self,
+        plan: AgentActionPlan,
+        done: ActsOutcome,
+        verdicts: Sequence[object],
+        running: RunningTurns,
     ) -> str:
         """Why an addressed mate gave no answer, in plain words; "" when there is nothing to say."""
         if done.spoke or done.again:
@@ -279,13 +279,15 @@ class Bot:
         refused = [v for v in verdicts if getattr(v, "act", "") == "say"]
         return str(getattr(refused[0], "why", "")) if refused else ""
 
-    def _ending(self, running: Running, took_in: tuple[str, ...]) -> Fact:
+    def _ending(self, running: RunningTurns, took_in: tuple[str, ...]) -> Fact:
         body = TurnEnded(turn=running.id, outcome="done", took_in=took_in)
         return self._mine(running, body)
 
     # ------------------------------------------------------------ tools used by acts
 
-    async def _use_tools(self, running: Running, done: Outcome, took_in: tuple[str, ...]) -> None:
+    async def _use_tools(
+        self, running: RunningTurns, done: ActsOutcome, took_in: tuple[str, ...]
+    ) -> None:
         facts: list[Fact] = []
         for nth, act in done.calls:
             outcome, value = await self._ports.tools.call(act.tool, act.arguments)
@@ -293,7 +295,9 @@ class Bot:
         facts.append(self._ending(running, took_in))
         await self._ports.ledger.append(running.stream, facts)
 
-    def _used(self, running: Running, nth: int, tool: str, outcome: str, value: str) -> list[Fact]:
+    def _used(
+        self, running: RunningTurns, nth: int, tool: str, outcome: str, value: str
+    ) -> list[Fact]:
         words = Words(value)
         turn, mate = running.id, running.mate.handle
         return [
@@ -303,7 +307,7 @@ class Bot:
             ),
         ]
 
-    async def finish(self, running: Running, events: Sequence[Event]) -> None:
+    async def finish(self, running: RunningTurns, events: Sequence[Event]) -> None:
         """End a turn that had its plan but died while its tools ran."""
         returned = {event.body.nth for event in events if isinstance(event.body, Returned)}
         facts: list[Fact] = []
@@ -330,15 +334,15 @@ class Bot:
         body = TurnDropped(mate=due.mate, line=due.line, why=why)
         return self._fact(body, actor="room", cause=due.line)
 
-    def _withdraw(self, running: Running, why: str) -> None:
+    def _withdraw(self, running: RunningTurns, why: str) -> None:
         gone = Withdrawn(turn=running.id, mate=running.mate.handle, why=why)
         self._ports.air.publish(running.stream, gone)
 
-    def _rest(self, running: Running) -> None:
+    def _rest(self, running: RunningTurns) -> None:
         rested = Rested(turn=running.id, mate=running.mate.handle)
         self._ports.air.publish(running.stream, rested)
 
-    def _mine(self, running: Running, body: Body) -> Fact:
+    def _mine(self, running: RunningTurns, body: Body) -> Fact:
         return self._fact(body, actor=f"mate:{running.mate.handle}", cause=running.id)
 
     def _fact(self, body: Body, *, actor: str, cause: str = "") -> Fact:

@@ -8,29 +8,31 @@ Does not know surfaces: a person, some text, and the surface's own id of the lin
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
 from unicodedata import category
 
-from loopforge.chat import triggers
-from loopforge.chat.acts import queued
-from loopforge.chat.behind import Behind
-from loopforge.chat.conduct import Conduct
-from loopforge.chat.granting import carried
-from loopforge.chat.house import PREFIX, House, stream_of
-from loopforge.chat.places import Spot, room_of
-from loopforge.chat.quota import Quota
-from loopforge.chat.rights import may
-from loopforge.chat.rules import Rules
-from loopforge.chat.scene import MateCard, Scene
-from loopforge.chat.state import RoomState
-from loopforge.core.delivery import What
+from msgspec.structs import replace
+
+from loopforge.artifacts.file_intake import plain_name
+from loopforge.chat.room.daily_quota import Quota
+from loopforge.chat.room.permissions import may
+from loopforge.chat.room.platform_channels import ChannelSpot, room_of
+from loopforge.chat.room.platform_lag import Behind
+from loopforge.chat.room.rights_parsing import carried
+from loopforge.chat.room.room_snapshot import MateCard, Scene
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.room_store import PREFIX, House, stream_of
+from loopforge.chat.room_loop import Conduct
+from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.speaking.stop_words import is_stop
+from loopforge.chat.turns.apply_acts import queued
+from loopforge.core.delivery_states import What
 from loopforge.core.events import Body, Event, Fact
-from loopforge.core.label import one_line, unseen
-from loopforge.core.mate import Mate
-from loopforge.core.room import (
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
     EnergySet,
@@ -51,14 +53,17 @@ from loopforge.core.room import (
     Titled,
     Told,
 )
-from loopforge.core.words import Words, public
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.name_labels import SOMEBODY, one_line, unseen
 from loopforge.errors import BadLine, TooLarge, Unknown
-from loopforge.people.registry import Registry
-from loopforge.runtime.air import Ear, LocalAir
-from loopforge.runtime.clock import Stamp
-from loopforge.runtime.lanes import LocalLanes
+from loopforge.people.identity.account_names import shown
+from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.ports import Ledger
+from loopforge.runtime.room_pubsub import Ear, LocalAir
+from loopforge.runtime.stream_lanes import LocalLanes
+from loopforge.runtime.system_clock import Stamp
 
+T = TypeVar("T")
 LONGEST_TITLE = 80
 HASH = re.compile(r"[0-9a-f]{64}")
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -97,6 +102,13 @@ def clean(text: str, limit: int) -> str:
     return text
 
 
+def there(state: RoomState) -> RoomState:
+    """The same, if there is such a room. Raises Unknown."""
+    if state.seq == 0 or state.closed:
+        raise Unknown(f"There is no room called {state.name!r}.")
+    return state
+
+
 class Rooms:
     """The rooms of this home."""
 
@@ -117,7 +129,6 @@ class Rooms:
         self._ledger, self._house, self._conduct, self._lanes = ledger, house, conduct, lanes
         self._air, self._people, self._mates = air, people, mates
         self._stamp, self._rules, self.notice = stamp, rules, notice
-        self._doors: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.behind, self.quota = Behind(ledger, stamp), quota
 
     # ------------------------------------------------------------ starting
@@ -192,9 +203,7 @@ class Rooms:
     async def _enter(
         self, room: str, person: str, name: Words, surface: str, mates: Sequence[str]
     ) -> None:
-        stream = stream_of(room)
-        async with self._doors[stream]:
-            state = await self._house.state(stream)
+        async def attempt(state: RoomState) -> None:
             if state.closed or (state.private and person not in state.people):
                 raise Unknown(f"There is no room called {room!r} that you could enter.")
             facts: list[Body] = []
@@ -205,7 +214,9 @@ class Rooms:
             facts += self._newcomers(state)
             if person not in state.people:
                 facts.append(PersonJoined(person=person, name=name, surface=surface))
-            await self._add(stream, facts, f"person:{person}")
+            await self._add(state, facts, f"person:{person}")
+
+        await self._decide(room, attempt)
 
     async def open(self, person: str, name: str, title: str, mates: Sequence[str]) -> str:
         """Open a private room with these mates and one person in it; its slug.
@@ -233,21 +244,24 @@ class Rooms:
 
     async def bring(self, room: str, by: str, person: str, name: str, *, past: bool) -> None:
         """A person in the room brings another one in; with `past`, to what was said before too."""
-        stream = stream_of(room)
-        async with self._doors[stream]:
-            state = await self._known(room)
-            if person not in state.people:
+
+        async def attempt(state: RoomState) -> None:
+            if person not in there(state).people:
                 body = PersonJoined(
                     person=person, name=Words(name), surface="web", by=by, past=past
                 )
-                await self._add(stream, [body], f"person:{by or person}")
+                await self._add(state, [body], f"person:{by or person}")
+
+        await self._decide(room, attempt)
 
     async def leave(self, room: str, person: str) -> None:
         """A person goes, and sees no more of the room."""
-        stream = stream_of(room)
-        async with self._doors[stream]:
-            if person in (await self._known(room)).people:
-                await self._add(stream, [PersonLeft(person=person)], f"person:{person}")
+
+        async def attempt(state: RoomState) -> None:
+            if person in there(state).people:
+                await self._add(state, [PersonLeft(person=person)], f"person:{person}")
+
+        await self._decide(room, attempt)
 
     async def scene(self, room: str, you: str = "") -> Scene:
         """The room as it stands."""
@@ -282,10 +296,7 @@ class Rooms:
         )
 
     async def _known(self, room: str) -> RoomState:
-        state = await self._house.state(stream_of(room))
-        if state.seq == 0 or state.closed:
-            raise Unknown(f"There is no room called {room!r}.")
-        return state
+        return there(await self._house.state(stream_of(room)))
 
     def listen(self, room: str) -> Ear:
         """Drafts, typing and events of the room from now on; close it when done."""
@@ -297,7 +308,7 @@ class Rooms:
 
     # ------------------------------------------------------------ places of platforms
 
-    async def settle(self, place: Spot, mates: Sequence[str], room: str = "") -> str:
+    async def settle(self, place: ChannelSpot, mates: Sequence[str], room: str = "") -> str:
         """The room that a place of a platform is part of, with these mates in it; its slug.
 
         A place that is part of none joins `room`, or opens one of its own: in a private place mates
@@ -308,9 +319,8 @@ class Rooms:
         while not room and (await self._house.state(stream_of(own))).closed:
             nth += 1
             own = f"{room_of(place.key)}-{nth}"
-        stream = stream_of(own)
-        async with self._doors[stream]:
-            state = await self._house.state(stream)
+
+        async def attempt(state: RoomState) -> None:
             if state.closed or (room and state.seq == 0):
                 raise Unknown(f"There is no room called {own!r}.")
             bodies: list[Body] = []
@@ -323,27 +333,32 @@ class Rooms:
                 bodies.append(PlaceJoined(place=place.key, name=name, kind=place.kind))
             away = (*state.mates, *state.left)
             bodies += [MateJoined(mate=mate) for mate in mates if mate not in away]
-            await self._add(stream, bodies, "room")
+            await self._add(state, bodies, "room")
+
+        await self._decide(own, attempt)
         return own
 
     async def unsettle(self, room: str, place: str, why: str) -> None:
         """A place is part of the room no longer."""
-        stream = stream_of(room)
-        async with self._doors[stream]:
-            if place in (await self._known(room)).places:
-                await self._add(stream, [PlaceLeft(place=place, why=Words(why))], "room")
+
+        async def attempt(state: RoomState) -> None:
+            if place in there(state).places:
+                await self._add(state, [PlaceLeft(place=place, why=Words(why))], "room")
+
+        await self._decide(room, attempt)
 
     async def arrive(self, room: str, person: str, name: str, surface: str) -> None:
         """Somebody is in a place of this room, and therefore in it, from now on."""
-        stream = stream_of(room)
-        async with self._doors[stream]:
-            state = await self._known(room)
+
+        async def attempt(state: RoomState) -> None:
             bodies: list[Body] = []
-            if person not in state.people:
-                named = Words(name)
+            if person not in there(state).people:
+                named = Words(shown(name, SOMEBODY))
                 bodies.append(PersonJoined(person=person, name=named, surface=surface, past=False))
             bodies += carried(state, person, self._people.same)
-            await self._add(stream, bodies, f"person:{person}")
+            await self._add(state, bodies, f"person:{person}")
+
+        await self._decide(room, attempt)
 
     # ------------------------------------------------------------ hearing
 
@@ -370,50 +385,56 @@ class Rooms:
         may manage that place on its platform; `owner`: it is the home's owner; `called`: they speak
         to mates and name none. Who may not stop the room does not stop it by saying so.
         """
-        stream = stream_of(room)
         if text.strip() or not files:
             text = clean(text, self._rules.line_limit)
-        kept = tuple(map(self._file, files))
-        async with self._doors[stream]:
-            state = await self._known(room)
-            if known := state.heard_before(surface, source):
-                return await self._ledger.event(known)
-            if person not in state.people:
-                raise Unknown(f"You are not in the room {room!r}; enter it first.")
-            if gone_along := carried(state, person, self._people.same):
-                await self._add(stream, gone_along, f"person:{person}")
-                state = await self._known(room)
-            names = {m: here.name if (here := self._mates.get(m)) else m for m in state.mates}
-            stop = triggers.is_stop(text, names, called=called)
+        line = Heard(
+            person=person,
+            text=Words(text),
+            surface=surface,
+            source=source,
+            reply_to=reply_to,
+            files=tuple(map(self._file, files)),
+            bot=bot,
+            late=late,
+            untrusted=untrusted,
+            keeper=keeper,
+            owner=owner,
+            called=called,
+        )
+        over: list[str | None] = []  # asked once: it says why once a day
+        return await self._decide(room, lambda state: self._hear(there(state), line, over))
+
+    async def _hear(self, state: RoomState, line: Heard, over: list[str | None]) -> Event:
+        stream, seq, person, surface = state.stream, state.seq, line.person, line.surface
+        if known := state.heard_before(surface, line.source):
+            return await self._ledger.event(known)
+        if person not in state.people:
+            raise Unknown(f"You are not in the room {state.name!r}; enter it first.")
+        if gone_along := carried(state, person, self._people.same):
+            seq = (await self._add(state, gone_along, f"person:{person}"))[-1].seq
+        if not over:
             who = (self._people.same(person), str(state.people[person].name))
-            over = await self.quota.over(stream, surface, who, owner=owner)
-            heard = Heard(
-                person=person,
-                text=Words(text),
-                surface=surface,
-                source=source,
-                reply_to=reply_to if reply_to in state.lines else "",
-                files=kept,
-                bot=bot,
-                late=late,
-                over=over is not None and not stop,
-                untrusted=untrusted,
-                keeper=keeper,
-                owner=owner,
-                called=called,
-            )
-            stop = stop and not bot and may(state, person, "stop", keeper=keeper, owner=owner)
-            actor = f"person:{person}"
-            before = [*self._newcomers(state), *self._boundary(state), heard]
-            facts = [self._stamp.fact(body, actor=actor) for body in before]
-            others = [place for place in state.places if place != surface]
-            facts += queued(facts[-1], others, self._stamp)
-            if over and not stop:
-                facts.append(self._stamp.fact(Told(text=Words(over)), actor="room"))
-                facts += queued(facts[-1], state.places, self._stamp)
-            if stop:
-                facts.append(self._stamp.fact(Stopped(person=person, surface=surface), actor=actor))
-            events = await self._ledger.append(stream, facts)
+            over.append(await self.quota.over(stream, surface, who, owner=line.owner))
+        names = {m: here.name if (here := self._mates.get(m)) else m for m in state.mates}
+        stop = is_stop(str(line.text), names, called=line.called)
+        heard = replace(
+            line,
+            reply_to=line.reply_to if line.reply_to in state.lines else "",
+            over=over[0] is not None and not stop,
+        )
+        keeper, owner = line.keeper, line.owner
+        stop = stop and not line.bot and may(state, person, "stop", keeper=keeper, owner=owner)
+        actor = f"person:{person}"
+        before = [*self._newcomers(state), *self._boundary(state), heard]
+        facts = [self._stamp.fact(body, actor=actor) for body in before]
+        others = [place for place in state.places if place != surface]
+        facts += queued(facts[-1], others, self._stamp)
+        if over[0] and not stop:
+            facts.append(self._stamp.fact(Told(text=Words(over[0])), actor="room"))
+            facts += queued(facts[-1], state.places, self._stamp)
+        if stop:
+            facts.append(self._stamp.fact(Stopped(person=person, surface=surface), actor=actor))
+        events = await self._ledger.append(stream, facts, expect=seq)
         return next(event for event in events if isinstance(event.body, Heard))
 
     async def edit(self, room: str, person: str, line: str, text: str) -> None:
@@ -436,9 +457,8 @@ class Rooms:
     async def _revise(
         self, room: str, line: str, person: str, body: LineEdited | LineDeleted, what: What
     ) -> None:
-        stream = stream_of(room)
-        async with self._doors[stream]:
-            state = await self._known(room)
+        async def attempt(state: RoomState) -> None:
+            seq, stream = there(state).seq, state.stream
             event = await self._ledger.event(line)
             said = event.body
             mine = isinstance(said, Heard) and person in (said.person, "")
@@ -451,7 +471,10 @@ class Rooms:
             fact = self._stamp.fact(body, actor=f"person:{person}" if person else "room")
             origin = said.surface if isinstance(said, Heard) else ""
             others = [place for place in state.places if place != origin]
-            await self._ledger.append(stream, [fact, *queued(fact, others, self._stamp, what)])
+            facts = [fact, *queued(fact, others, self._stamp, what)]
+            await self._ledger.append(stream, facts, expect=seq)
+
+        await self._decide(room, attempt)
 
     def _newcomers(self, state: RoomState) -> list[Body]:
         """Mates that were made since, where a room is for all of them."""
@@ -478,7 +501,7 @@ class Rooms:
             raise TooLarge(
                 f"{file.name} has {size:,} bytes; a file may have {self._rules.file_limit:,}."
             )
-        name, text = clean(str(file.name), 200), clean(str(file.text), size + 1)
+        name, text = plain_name(str(file.name)), clean(str(file.text), size + 1)
         return File(name=Words(name), size=size, text=Words(text))
 
     def _kept(self, file: File) -> File:
@@ -489,7 +512,7 @@ class Rooms:
         if size > self._rules.file_limit:
             text = ""
         return File(
-            name=Words(clean(str(file.name), 200)),
+            name=Words(plain_name(str(file.name))),
             size=file.size,
             text=Words(clean(text, size + 1)) if text.strip() else public(""),
             hash=Words(hash),
@@ -507,14 +530,22 @@ class Rooms:
 
     async def add(self, room: str, person: str, *bodies: Body) -> tuple[Event, ...]:
         """Add what a person decided about a room."""
-        stream = stream_of(room)
-        async with self._doors[stream]:
-            await self._known(room)
-            return await self._add(stream, bodies, f"person:{person}" if person else "room")
+        actor = f"person:{person}" if person else "room"
+        return await self._decide(room, lambda state: self._add(there(state), bodies, actor))
 
-    async def _add(self, stream: str, bodies: Sequence[Body], actor: str) -> tuple[Event, ...]:
+    async def _decide(self, room: str, attempt: Callable[[RoomState], Awaitable[T]]) -> T:
+        """Decide on the room as it stands; see `Ledger.decide`."""
+        stream = stream_of(room)
+
+        async def tried(_: int) -> T:
+            return await attempt(await self._house.state(stream))
+
+        return await self._ledger.decide(stream, partial(self._house.head, stream), tried)
+
+    async def _add(self, state: RoomState, bodies: Sequence[Body], actor: str) -> tuple[Event, ...]:
+        """Add to a room while it stands as it does: nothing was awaited since it was looked at."""
         facts: list[Fact] = [self._stamp.fact(body, actor=actor) for body in bodies]
-        return await self._ledger.append(stream, facts) if facts else ()
+        return await self._ledger.append(state.stream, facts, expect=state.seq) if facts else ()
 
     @property
     def mates(self) -> Mapping[str, Mate]:

@@ -26,17 +26,23 @@ if TYPE_CHECKING:
     from loopforge.settings import Settings
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "up": ("loopforge.cli.up", "Run this home and open its room."),
-    "chat": ("loopforge.cli.chat", "Talk in a room, in the terminal or through a pipe."),
-    "mate": ("loopforge.cli.mate", "Make, list, show and check mates."),
-    "room": ("loopforge.cli.room", "See and set up rooms."),
-    "lab": ("loopforge.cli.lab", "Run the Factory, and look at what came of it."),
-    "people": ("loopforge.cli.people", "Who is known here, who knocks, whose accounts are one."),
-    "turn": ("loopforge.cli.turn", "Look into one turn of a mate, and replay it."),
-    "web": ("loopforge.cli.web", "The way into the web room."),
-    "why": ("loopforge.cli.why", "Why a line was said: its whole flight record."),
-    "usage": ("loopforge.cli.usage", "What models were asked, and what that cost."),
-    "ledger": ("loopforge.cli.ledger", "Verify, follow, export and forget what is recorded."),
+    "up": ("loopforge.cli.up_command", "Run this home and open its room."),
+    "chat": ("loopforge.cli.chat_command", "Talk in a room, in the terminal or through a pipe."),
+    "mate": ("loopforge.cli.mate_command", "Make, list, show and check mates."),
+    "room": ("loopforge.cli.room_command", "See and set up rooms."),
+    "lab": ("loopforge.cli.factory.lab_command", "Run the Factory, and look at what came of it."),
+    "people": (
+        "loopforge.cli.people_command",
+        "Who is known here, who knocks, whose accounts are one.",
+    ),
+    "turn": ("loopforge.cli.turn_command", "Look into one turn of a mate, and replay it."),
+    "web": ("loopforge.cli.web_command", "The way into the web room."),
+    "why": ("loopforge.cli.why_command", "Why a line was said: its whole flight record."),
+    "usage": ("loopforge.cli.usage_command", "What models were asked, and what that cost."),
+    "ledger": (
+        "loopforge.cli.ledger_command",
+        "Verify, follow, export and forget what is recorded.",
+    ),
     "doctor": ("loopforge.cli.doctor", "Say what is missing or wrong, and how to mend it."),
 }
 """From a noun to the module that serves it and one line of help."""

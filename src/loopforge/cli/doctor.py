@@ -28,10 +28,10 @@ import typer
 from loopforge.errors import BadSettings, LoopforgeError, ModelError
 
 if TYPE_CHECKING:
-    from loopforge.io.connect import Roads
-    from loopforge.io.findings import Finding as Seen
-    from loopforge.io.tokens import Account
-    from loopforge.models.tiers import Tiers
+    from loopforge.io.bot_connecting import Roads
+    from loopforge.io.platforms.account_findings import AccountFinding as Seen
+    from loopforge.io.platforms.bot_tokens import BotAccount
+    from loopforge.models.model_tiers import Tiers
     from loopforge.settings import Settings
 
 State = Literal["ok", "note", "wrong"]
@@ -49,7 +49,7 @@ NARROW, SHORT = 60, 12
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """One thing that was looked at. `mend` says what to do about it."""
 
     check: str
@@ -80,13 +80,13 @@ def command(
         raise typer.Exit(1)
 
 
-def _print(finding: Finding) -> None:
+def _print(finding: DoctorFinding) -> None:
     typer.echo(f"{SIGNS[finding.state]}  {finding.check}: {finding.said}")
     if finding.mend:
         typer.echo(f"       -> {finding.mend}")
 
 
-def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[Finding]:
+def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[DoctorFinding]:
     """Look at everything, from the ground up."""
     yield from python()
     try:
@@ -94,10 +94,12 @@ def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[Find
 
         settings = load_settings(home)
     except BadSettings as error:
-        yield Finding("settings", "wrong", str(error), "Correct it, then ask the doctor again.")
+        yield DoctorFinding(
+            "settings", "wrong", str(error), "Correct it, then ask the doctor again."
+        )
         return
     yield from told(settings)
-    examinations: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
+    examinations: tuple[Callable[[Settings], Iterator[DoctorFinding]], ...] = (
         folder,
         disk,
         database,
@@ -116,44 +118,56 @@ def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[Find
 # ---------------------------------------------------------------- the ground
 
 
-def python() -> Iterator[Finding]:
+def python() -> Iterator[DoctorFinding]:
     """The interpreter, and the packages Loopforge needs."""
     from importlib.metadata import PackageNotFoundError, requires, version
 
-    yield Finding("python", "ok", platform.python_version())
+    from loopforge.runtime.extras import EXTRAS, lacking
+
+    yield DoctorFinding("python", "ok", platform.python_version())
     missing = []
     for need in requires("loopforge-city") or ():
+        if "extra ==" in need:
+            continue
         name = re.split(r"[\[<>=!~; ]", need)[0]
         try:
             version(name)
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        yield Finding("packages", "wrong", f"missing: {', '.join(missing)}.", "Run make install.")
+        yield DoctorFinding(
+            "packages", "wrong", f"missing: {', '.join(missing)}.", "Run make install."
+        )
+    if absent := [extra for extra in EXTRAS if lacking(extra)]:
+        yield DoctorFinding(
+            "extras", "ok", f"left out: {', '.join(absent)}. `make install-all` gets them."
+        )
 
 
-def told(settings: Settings) -> Iterator[Finding]:
+def told(settings: Settings) -> Iterator[DoctorFinding]:
     """What is set, and from where; what looks like a setting and is none."""
     given = [
         f"{name} ({source})" for name, source in settings.sources.items() if source != "default"
     ]
-    yield Finding("settings", "ok", f"set: {', '.join(given)}." if given else "all at default.")
+    yield DoctorFinding(
+        "settings", "ok", f"set: {', '.join(given)}." if given else "all at default."
+    )
     for stray in settings.strays:
-        yield Finding(
+        yield DoctorFinding(
             "settings",
             "wrong",
             f"the variable {stray} is no setting.",
             "Unset it, or look for the right name in docs/settings.md.",
         )
     machine = "the machine's" if settings.sources["timezone"] == "default" else "as set"
-    yield Finding("time zone", "ok", f"{settings.timezone}, {machine}.")
+    yield DoctorFinding("time zone", "ok", f"{settings.timezone}, {machine}.")
 
 
-def folder(settings: Settings) -> Iterator[Finding]:
+def folder(settings: Settings) -> Iterator[DoctorFinding]:
     """The home and whether it can be written."""
     home = settings.home
     if not settings.file.exists():
-        yield Finding(
+        yield DoctorFinding(
             "home",
             "wrong",
             f"{home} is no home yet: it has no {settings.file.name}.",
@@ -162,54 +176,58 @@ def folder(settings: Settings) -> Iterator[Finding]:
         return
     for path in (home, settings.data):
         if path.exists() and not os.access(path, os.W_OK | os.X_OK):
-            yield Finding(
+            yield DoctorFinding(
                 "home", "wrong", f"{path} cannot be written.", f"chown or chmod it: {path}"
             )
             return
-    yield Finding("home", "ok", str(home))
+    yield DoctorFinding("home", "ok", str(home))
 
 
-def disk(settings: Settings) -> Iterator[Finding]:
+def disk(settings: Settings) -> Iterator[DoctorFinding]:
     """Room on the disk that holds the home."""
     there = next(path for path in (settings.data, *settings.data.parents) if path.exists())
     free = shutil.disk_usage(there).free
     said = f"{free / 2**30:.1f} GiB free."
     if free < SCARCE:
-        yield Finding("disk", "wrong", said, f"Make room on the disk that holds {there}.")
+        yield DoctorFinding("disk", "wrong", said, f"Make room on the disk that holds {there}.")
     else:
-        yield Finding("disk", "ok", said)
+        yield DoctorFinding("disk", "ok", said)
 
 
 # ---------------------------------------------------------------- the ledger
 
 
-def database(settings: Settings) -> Iterator[Finding]:
+def database(settings: Settings) -> Iterator[DoctorFinding]:
     """Whether the database answers, and whether its schema is this program's."""
     url = settings.database_url
     path = Path(url.partition(":///")[2])
     place = str(path) if url.startswith("sqlite") else re.sub(r"//[^@/]*@", "//", url)
     if url.startswith("sqlite") and not path.exists():
-        yield Finding("database", "note", f"{place} is not there yet; the first start makes it.")
+        yield DoctorFinding(
+            "database", "note", f"{place} is not there yet; the first start makes it."
+        )
         return
-    from loopforge.ledger.migrate import status
+    from loopforge.ledger.schema_migration import status
 
     try:
         stands = status(url)
     except LoopforgeError as error:
-        yield Finding("database", "wrong", str(error), f"Check `database_url`: {place}")
+        yield DoctorFinding("database", "wrong", str(error), f"Check `database_url`: {place}")
         return
-    yield Finding("database", "ok", f"{place} answers.")
+    yield DoctorFinding("database", "ok", f"{place} answers.")
     match stands:
         case "ok":
-            yield Finding("migrations", "ok", "the schema is this program's.")
+            yield DoctorFinding("migrations", "ok", "the schema is this program's.")
         case "empty":
-            yield Finding("migrations", "note", "the database is empty; the first start fills it.")
+            yield DoctorFinding(
+                "migrations", "note", "the database is empty; the first start fills it."
+            )
         case "behind":
-            yield Finding(
+            yield DoctorFinding(
                 "migrations", "wrong", "the schema is older.", "Run `loopforge ledger migrate`."
             )
         case "ahead":
-            yield Finding(
+            yield DoctorFinding(
                 "migrations",
                 "wrong",
                 "the schema is newer than this program.",
@@ -220,53 +238,55 @@ def database(settings: Settings) -> Iterator[Finding]:
 # ---------------------------------------------------------------- who thinks
 
 
-def models(settings: Settings, *, offline: bool = False) -> Iterator[Finding]:
+def models(settings: Settings, *, offline: bool = False) -> Iterator[DoctorFinding]:
     """The embedded model, the keys, what servers of one's own have, and which tiers they serve."""
     if settings.embedded_model:
         yield from embedded()
     if settings.keys:
-        yield Finding("keys", "ok", ", ".join(f"{name} is set" for name in sorted(settings.keys)))
+        yield DoctorFinding(
+            "keys", "ok", ", ".join(f"{name} is set" for name in sorted(settings.keys))
+        )
     try:
         tiers = _tiers(settings, offline=offline)
     except BadSettings as error:
-        yield Finding("models", "wrong", str(error), "Correct it; see docs/adding-models.md.")
+        yield DoctorFinding("models", "wrong", str(error), "Correct it; see docs/adding-models.md.")
         return
     for note in tiers.notes():
-        yield Finding("models", note.state, note.said, note.mend)
+        yield DoctorFinding("models", note.state, note.said, note.mend)
     if not tiers.models:
-        yield Finding(
+        yield DoctorFinding(
             "models",
             "wrong",
             "no model can be used.",
             "Set a key (docs/adding-models.md), or embedded_model = true.",
         )
     for line in tiers.describe():
-        yield Finding("models", "note", line)
+        yield DoctorFinding("models", "note", line)
 
 
-def embedded() -> Iterator[Finding]:
+def embedded() -> Iterator[DoctorFinding]:
     """The program that runs the embedded model, and the model's file."""
     from importlib.util import find_spec
 
-    from loopforge.models.local import weights
+    from loopforge.models.providers.embedded_model import weights
 
     mend = "Run make install, or set embedded_model = false."
     if find_spec("xllamacpp") is None:
-        yield Finding("embedded model", "wrong", "xllamacpp is missing.", mend)
+        yield DoctorFinding("embedded model", "wrong", "xllamacpp is missing.", mend)
         return
     try:
         file = weights()
     except ModelError as error:
-        yield Finding("embedded model", "wrong", str(error), mend)
+        yield DoctorFinding("embedded model", "wrong", str(error), mend)
         return
     size = file.stat().st_size / 1e6
-    yield Finding("embedded model", "ok", f"{file.stem}, {size:.0f} MB.")
+    yield DoctorFinding("embedded model", "ok", f"{file.stem}, {size:.0f} MB.")
 
 
 def _tiers(settings: Settings, *, offline: bool) -> Tiers:
     """The tiers, with what servers of one's own say they have, unless nobody is to be asked."""
     from loopforge.app import tiers_of
-    from loopforge.models.catalogue import fetch
+    from loopforge.models.providers.server_catalogue import fetch
 
     tiers = tiers_of(settings)
     if offline or not tiers.servers:
@@ -280,23 +300,25 @@ def _tiers(settings: Settings, *, offline: bool) -> Tiers:
     return asyncio.run(asked())
 
 
-def mates(settings: Settings, *, offline: bool = False) -> Iterator[Finding]:
+def mates(settings: Settings, *, offline: bool = False) -> Iterator[DoctorFinding]:
     """Every mate file: its flaws by line, and whether the model it wants can be had."""
-    from loopforge.mates.roster import Roster
+    from loopforge.mates.mate_roster import Roster
 
     roster = Roster(settings.home / "mates")
     for problem in roster.problems():
-        yield Finding("mates", "wrong", f"{problem}.", "Correct it; that applies at once.")
+        yield DoctorFinding("mates", "wrong", f"{problem}.", "Correct it; that applies at once.")
     there = roster.mates().values()
     for mate in there:
         if mate.model and (why := _objection(settings, mate.model, offline=offline)):
             mend = "Choose another in its file, or set that; its tier's models answer meanwhile."
-            yield Finding("mates", "wrong", f"{mate.handle} wants {mate.model}: {why}.", mend)
+            yield DoctorFinding("mates", "wrong", f"{mate.handle} wants {mate.model}: {why}.", mend)
     if there:
         names = ", ".join(mate.handle for mate in there)
-        yield Finding("mates", "ok", f"{len(there)} can talk: {names}.")
+        yield DoctorFinding("mates", "ok", f"{len(there)} can talk: {names}.")
     elif settings.file.exists():
-        yield Finding("mates", "wrong", "nobody can talk.", "`loopforge mate new NAME` makes one.")
+        yield DoctorFinding(
+            "mates", "wrong", "nobody can talk.", "`loopforge mate new NAME` makes one."
+        )
 
 
 def _objection(settings: Settings, model: str, *, offline: bool) -> str:
@@ -306,15 +328,15 @@ def _objection(settings: Settings, model: str, *, offline: bool) -> str:
         return ""  # found already
 
 
-def prompts(settings: Settings) -> Iterator[Finding]:
+def prompts(settings: Settings) -> Iterator[DoctorFinding]:
     """The home's own prompts: each must bear the name of a shipped one."""
-    from loopforge.mates.prompts import PromptBook
+    from loopforge.mates.prompt_files import PromptBook
 
     known = set(PromptBook())
     own = sorted((settings.home / "prompts").glob("*.md"))
     for path in own:
         if path.stem not in known and path.name != "README.md":
-            yield Finding(
+            yield DoctorFinding(
                 "prompts",
                 "wrong",
                 f"{path} is used by nobody.",
@@ -322,7 +344,7 @@ def prompts(settings: Settings) -> Iterator[Finding]:
             )
     used = [path.name for path in own if path.stem in known]
     if used:
-        yield Finding("prompts", "ok", f"your own: {', '.join(used)}.")
+        yield DoctorFinding("prompts", "ok", f"your own: {', '.join(used)}.")
 
 
 # ---------------------------------------------------------------- where else mates talk
@@ -330,35 +352,40 @@ def prompts(settings: Settings) -> Iterator[Finding]:
 
 def accounts(
     settings: Settings, *, offline: bool = False, roads: Roads | None = None
-) -> Iterator[Finding]:
+) -> Iterator[DoctorFinding]:
     """The bots by which mates talk on Discord and Telegram. Says no token."""
-    from loopforge.io.connect import TITLES
-    from loopforge.io.tokens import EVERYBODY, Tokens
-    from loopforge.mates.roster import Roster
+    from loopforge.io.bot_connecting import TITLES, Roads
+    from loopforge.io.platforms.bot_tokens import EVERYBODY, BotTokens
+    from loopforge.mates.mate_roster import Roster
 
+    roads = roads or Roads({"telegram": settings.telegram_base_url})
     known = Roster(settings.home / "mates").mates()
     try:
-        found = Tokens(settings.data, settings.tokens).weighed()
+        found = BotTokens(settings.data, settings.tokens).weighed()
     except BadSettings as error:
-        yield Finding("accounts", "wrong", str(error), "Then ask the doctor again.")
+        yield DoctorFinding("accounts", "wrong", str(error), "Then ask the doctor again.")
         return
     for account, same in found:
         who = "all mates" if EVERYBODY in account.mates else ", ".join(account.mates)
         check = f"{TITLES[account.platform]} ({who})"
         if same or (why := account.amiss(known)):
-            yield Finding(check, "wrong", *_misplaced(account, same or why))
+            yield DoctorFinding(check, "wrong", *_misplaced(account, same or why))
         if same:
             continue
+        own = settings.telegram_base_url if account.platform == "telegram" else ""
+        by = f"{account.source}, at {own}" if own else account.source
         if offline:
-            yield Finding(check, "note", f"by {account.source}; not asked.")
+            yield DoctorFinding(check, "note", f"by {by}; not asked.")
             continue
+        if own:
+            yield DoctorFinding(check, "ok", f"by {by} (telegram_base_url).")
         for each in _visited(account, roads):
-            yield Finding(check, STATES[each.state], each.said, each.mend)
+            yield DoctorFinding(check, STATES[each.state], each.said, each.mend)
 
 
-def _misplaced(account: Account, why: str) -> tuple[str, str]:
+def _misplaced(account: BotAccount, why: str) -> tuple[str, str]:
     """What is said of an account that nobody can talk by, and what to do about it."""
-    from loopforge.io.tokens import FILE
+    from loopforge.io.platforms.bot_tokens import FILE
 
     who, platform = account.mates[0], account.platform
     end = f"unset {account.source}"
@@ -370,12 +397,12 @@ def _misplaced(account: Account, why: str) -> tuple[str, str]:
     return f"by {account.source}: {why}, so it is passed over.", mend
 
 
-def _visited(account: Account, roads: Roads | None) -> Sequence[Seen]:
+def _visited(account: BotAccount, roads: Roads | None) -> Sequence[Seen]:
     """What a platform says of an account; that it cannot be reached is no fault of the home's."""
     from loopforge.errors import NotLetIn, Unreachable
-    from loopforge.io.connect import visit
-    from loopforge.io.findings import Finding as Seen
-    from loopforge.io.tokens import FILE as KEPT
+    from loopforge.io.bot_connecting import visit
+    from loopforge.io.platforms.account_findings import AccountFinding as Seen
+    from loopforge.io.platforms.bot_tokens import FILE as KEPT
 
     try:
         return asyncio.run(visit(account, roads=roads)).findings
@@ -390,19 +417,19 @@ def _visited(account: Account, roads: Roads | None) -> Sequence[Seen]:
 # ---------------------------------------------------------------- who runs it, who looks at it
 
 
-def host(settings: Settings, patience: float = CLOSING) -> Iterator[Finding]:
+def host(settings: Settings, patience: float = CLOSING) -> Iterator[DoctorFinding]:
     """Whether a process runs this home, and whether terminals reach it.
 
     One that just begins, or just ends, is healthy: it is waited for, or said to begin.
     """
     from loopforge.home import held_for, holder
-    from loopforge.io.address import Address
-    from loopforge.runtime.clock import SystemClock
+    from loopforge.io.socket.socket_address import SocketAddress
+    from loopforge.runtime.system_clock import SystemClock
 
     try:
-        path = Address(settings.data, settings.host_socket).path()
+        path = SocketAddress(settings.data, settings.host_socket).path()
     except BadSettings as error:
-        yield Finding("host", "wrong", str(error), "Change host_socket in loopforge.toml.")
+        yield DoctorFinding("host", "wrong", str(error), "Change host_socket in loopforge.toml.")
         return
     clock = SystemClock()
     until = clock.ticks() + patience
@@ -411,14 +438,14 @@ def host(settings: Settings, patience: float = CLOSING) -> Iterator[Finding]:
             break
         time.sleep(0.1)
     if process is None:
-        yield Finding("host", "note", "nobody runs this home now; `loopforge up` does.")
+        yield DoctorFinding("host", "note", "nobody runs this home now; `loopforge up` does.")
     elif answers:
-        yield Finding("host", "ok", f"process {process} runs this home.")
+        yield DoctorFinding("host", "ok", f"process {process} runs this home.")
     elif held < STARTING:
         said = f"process {process} took this home {held:.0f} s ago and is starting."
-        yield Finding("host", "note", said, "Ask the doctor again in a moment.")
+        yield DoctorFinding("host", "note", said, "Ask the doctor again in a moment.")
     else:
-        yield Finding(
+        yield DoctorFinding(
             "host",
             "wrong",
             f"process {process} holds this home, but {path} does not answer.",
@@ -436,7 +463,7 @@ def _answers(path: Path) -> bool:
         return True
 
 
-def loopback(settings: Settings) -> Iterator[Finding]:
+def loopback(settings: Settings) -> Iterator[DoctorFinding]:
     """Whether a port on this machine's own address can be had: the embedded model listens there."""
     if not settings.embedded_model:
         return
@@ -444,27 +471,27 @@ def loopback(settings: Settings) -> Iterator[Finding]:
         try:
             listener.bind(("127.0.0.1", 0))
         except OSError as error:
-            yield Finding(
+            yield DoctorFinding(
                 "ports",
                 "wrong",
                 f"no port can be opened on 127.0.0.1: {error.strerror}.",
                 "The embedded model needs one; allow it, or set embedded_model = false.",
             )
             return
-    yield Finding("ports", "ok", "a free one on 127.0.0.1 can be had.")
+    yield DoctorFinding("ports", "ok", "a free one on 127.0.0.1 can be had.")
 
 
-def terminal() -> Iterator[Finding]:
+def terminal() -> Iterator[DoctorFinding]:
     """Size and encoding of the terminal; without one, the plain form is used."""
     if not sys.stdout.isatty():
-        yield Finding("terminal", "note", "none here; `loopforge chat` takes its plain form.")
+        yield DoctorFinding("terminal", "note", "none here; `loopforge chat` takes its plain form.")
         return
     columns, lines = shutil.get_terminal_size()
     said = f"{columns} x {lines}, {sys.stdout.encoding}."
     if columns < NARROW or lines < SHORT:
         mend = f"Make it at least {NARROW} x {SHORT}."
-        yield Finding("terminal", "wrong", said, mend)
+        yield DoctorFinding("terminal", "wrong", said, mend)
     elif sys.stdout.encoding.lower().replace("-", "") != "utf8":
-        yield Finding("terminal", "wrong", said, "Use a UTF-8 locale, such as LANG=C.UTF-8.")
+        yield DoctorFinding("terminal", "wrong", said, "Use a UTF-8 locale, such as LANG=C.UTF-8.")
     else:
-        yield Finding("terminal", "ok", said)
+        yield DoctorFinding("terminal", "ok", said)

@@ -16,13 +16,13 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from loopforge.core.delivery import DeliveryEvent
-from loopforge.core.factory import LabEvent
-from loopforge.core.people import PeopleEvent
+from loopforge.core.delivery_states import DeliveryEvent
+from loopforge.core.factory_vocabulary import LabEvent
+from loopforge.core.people_events import PeopleEvent
 from loopforge.core.perception import Edit, Line, Picture
-from loopforge.core.platforms import PlatformEvent
-from loopforge.core.room import RoomEvent
-from loopforge.core.words import Words, decode_stored, encode_stored, public
+from loopforge.core.platform_events import PlatformEvent
+from loopforge.core.room_vocabulary import RoomEvent
+from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public
 
 # ---------------------------------------------------------------- the facts of a turn
 
@@ -35,10 +35,10 @@ class LineRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     keep: int = 0
 
 
-class Piece(Struct, frozen=True, omit_defaults=True):
+class TextPiece(Struct, frozen=True, omit_defaults=True):
     """One message of a prompt: its role, the words that make it up, the pictures shown with it.
 
-    `layout` says how each of the words is laid out (rows.py); "": all as they are.
+    `layout` says how each of the words is laid out (prompt_rows.py); "": all as they are.
     """
 
     role: str
@@ -50,7 +50,7 @@ class Piece(Struct, frozen=True, omit_defaults=True):
 class PieceRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A prompt, written as a change: the first `keep` messages of event `base`, then `more`."""
 
-    more: tuple[Piece, ...]
+    more: tuple[TextPiece, ...]
     base: str = ""
     keep: int = 0
 
@@ -93,8 +93,8 @@ class Asked(Struct, frozen=True, tag="turn.asked", kw_only=True, omit_defaults=T
 class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One try at one model: what came of it, how long it took (milliseconds), the raw error.
 
-    `cause` is why there is no answer, as in core/trouble.py; `has` what its server has instead, in
-    words, where it does not know the model.
+    `cause` is why there is no answer, as in core/model_trouble.py; `has` what its server has
+    instead, in words, where it does not know the model.
     """
 
     model: str

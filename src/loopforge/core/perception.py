@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args
 import msgspec
 from msgspec import Struct
 
-from loopforge.core.traits import Band, Battery
-from loopforge.core.words import Words, decode_plain, encode_plain, public
+from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public
+from loopforge.core.text.quantity_bands import Band, Battery
 from loopforge.errors import BadPerception
 
 PerceptionMode = Literal["accurate", "partial", "spin"]

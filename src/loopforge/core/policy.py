@@ -16,10 +16,10 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, cast
 
+from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line, Picture
-from loopforge.core.plan import AgentActionPlan
-from loopforge.core.rows import laid_out
-from loopforge.core.words import Words
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.prompt_rows import laid_out
 
 Role = Literal["system", "user", "assistant"]
 
@@ -47,7 +47,7 @@ class Message:
     """One message of a prompt. `parts` are joined; Words among them stay references when stored.
 
     `pictures` come after its text, before those models that can see. `layout` says of each part how
-    it is laid out (rows.py); "": all as they are.
+    it is laid out (prompt_rows.py); "": all as they are.
     """
 
     role: Role

@@ -3,6 +3,6 @@
 Other packages declare the tables of their views on `schema.metadata`.
 """
 
-from loopforge.ledger.sql import SqlLedger, open_ledger
+from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 
 __all__ = ["SqlLedger", "open_ledger"]

@@ -6,11 +6,11 @@ themselves, aloud. What was heard meanwhile is put before the model in the next 
 
 from __future__ import annotations
 
+from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
-from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import Fits, Message, Mind, Policy, Prompts, Thinking, ask
-from loopforge.core.room import Note, Say
-from loopforge.policies.prompting import (
+from loopforge.core.room_vocabulary import Note, Say
+from loopforge.policies.prompt_building import (
     account,
     fields_of,
     fill,
@@ -22,14 +22,14 @@ from loopforge.policies.prompting import (
     words_of,
 )
 from loopforge.policies.small_prompt import small_prompt
-from loopforge.policies.speakers import Told, instruction, row
+from loopforge.policies.speaker_messages import SpeakerTold, instruction, row
 from loopforge.policies.talk import plainly
 
 VERSION = "chain/2"
 
 
 def _news(lines: tuple[Line, ...], seen: AgentPerception) -> tuple[Message, ...]:
-    told = Told(seen.lines)
+    told = SpeakerTold(seen.lines)
     return tuple(row(line, told.before(line), small=is_small(seen)) for line in lines)
 
 

@@ -3,35 +3,25 @@
 Measured with the embedded model over thirty first lines (docs/embedded-model.md): every message
 more near the end makes a model of this size leave its character, and its own earlier lines make it
 say them again. So it is shown two examples at the most; only where none is like the line, the
-exchange before it. The time is a pair of lines like any other, and stands there only where it is
-asked for.
+exchange before it. The time does not stand there: it misreads what it is told (see faq.py).
 """
 
 from __future__ import annotations
 
 import re
 
-from loopforge.core.mate import dialogue
+from loopforge.core.mates.mate_file import dialogue
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Message, Prompts
-from loopforge.core.rows import NAME, PLAIN, TEXT
+from loopforge.core.text.prompt_rows import NAME, PLAIN, TEXT
 from loopforge.policies.few_shot import Example, nearest
-from loopforge.policies.prompting import fields_of, fill, sentences
-from loopforge.policies.speakers import joined, laid, row, was_said
+from loopforge.policies.prompt_building import fields_of, fill, sentences
+from loopforge.policies.speaker_messages import joined, laid, row, was_said
 
 TWICE = 2
 """How often the examples stand there: once is overheard, thrice is copied without a thought."""
 LATEST = 3
 """Rows of others that stand in the last message, at most."""
-OF_TIME = re.compile(
-    r"\bwhat (?:time|date|day|weekday|month|year) (?:is (?:it|today)|do we have)\b"
-    r"|\bwhat(?: is|['’]s) (?:the (?:time|date)|today['’]?s date)\b"
-    r"|\b(?:time|late|early) is it\b|\bis it (?:late|early)\b",
-    re.IGNORECASE,
-)
-"""Questions about the time (the embedded model has English alone)."""
-
-
 _STAGE = re.compile(r"^\s*(?:\([^()]{1,60}\)|\*[^*\n]{1,60}\*)\s*(?=\S)")
 """A stage direction before the words: (smiling)."""
 
@@ -55,13 +45,12 @@ def small_prompt(
         return (system, *_last_exchange(seen), Message("user", ("Go on.",)))
     line = called_by(seen) or since[-1]
     said = str(line.text)
-    time = _time(seen, prompts, said)
     shown = nearest(parts.examples, said, seen.name)
     if shown and not again:
         shots = [message for example in shown for message in _shot(line, example)]
-        return (system, *shots * TWICE, *time, row(line, small=True))
+        return (system, *shots * TWICE, row(line, small=True))
     exchange = () if again and not shown else _last_exchange(seen)
-    return (system, *exchange, *time, _latest(since, line))
+    return (system, *exchange, _latest(since, line))
 
 
 def _shot(line: Line, example: Example) -> tuple[Message, Message]:
@@ -98,16 +87,6 @@ def _latest(since: list[Line], called: Line) -> Message:
     if called not in latest:
         latest = [called, *latest[1:]]
     return joined([row(line, small=True) for line in latest])
-
-
-def _time(seen: AgentPerception, prompts: Prompts, said: str) -> tuple[Message, ...]:
-    """What day and time it is, where that is asked."""
-    if not OF_TIME.search(said):
-        return ()
-    return (
-        Message("user", ("What day and time is it?",)),
-        Message("assistant", (fill(prompts["time-small"], fields_of(seen)),)),
-    )
 
 
 def spoken(text: str, seen: AgentPerception) -> str:

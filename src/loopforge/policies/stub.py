@@ -6,12 +6,12 @@ trait guardrail_reliance is high, and otherwise weighs: it stays silent where no
 
 from __future__ import annotations
 
+from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
-from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import Mind
-from loopforge.core.room import Say, StaySilent
-from loopforge.core.traits import at_least
-from loopforge.policies.prompting import UNASKED
+from loopforge.core.room_vocabulary import Say, StaySilent
+from loopforge.core.text.quantity_bands import at_least
+from loopforge.policies.prompt_building import UNASKED
 
 VERSION = "stub/1"
 RULE = "answer when spoken to"

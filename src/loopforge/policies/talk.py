@@ -15,13 +15,13 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.perception import AgentPerception
-from loopforge.core.plan import Act, AgentActionPlan
 from loopforge.core.policy import Answer, Mind, Policy, Prompts, Thinking, ask
-from loopforge.core.room import Continue, Note, Paper, Say, StaySilent, UseTool
-from loopforge.policies.faq import from_documents
-from loopforge.policies.form import SAY, SPEAK, instructions, may_write, schema_of
-from loopforge.policies.prompting import (
+from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent, UseTool
+from loopforge.policies.answer_form import SAY, SPEAK, instructions, may_write, schema_of
+from loopforge.policies.faq import known
+from loopforge.policies.prompt_building import (
     account,
     fields_of,
     fits_of,
@@ -41,7 +41,7 @@ from loopforge.policies.small_prompt import (
     small_prompt,
     spoken,
 )
-from loopforge.policies.speakers import instruction
+from loopforge.policies.speaker_messages import instruction
 
 VERSION = "talk/2"
 
@@ -92,10 +92,8 @@ def _to(seen: AgentPerception) -> str:
 
 def plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
     """How a small model is asked: plain words first, then an account of them."""
-    if (called := called_by(seen)) and (
-        known := from_documents(seen, prompts, str(called.text), _to(seen))
-    ):
-        return known
+    if (called := called_by(seen)) and (plan := known(seen, prompts, called, _to(seen))):
+        return plan
     fits = fits_of(seen)
     if may_pass(seen):
         question = last_lines(seen, 4, head=f"{seen.name}, {seen.role}:")

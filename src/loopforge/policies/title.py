@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
-from loopforge.core.plan import AgentActionPlan
 from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
-from loopforge.core.room import Entitle, StaySilent
-from loopforge.policies.prompting import (
+from loopforge.core.room_vocabulary import Entitle, StaySilent
+from loopforge.policies.prompt_building import (
     fields_of,
     fill,
     fresh,

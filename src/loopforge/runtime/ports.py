@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
-from loopforge.core.delivery import What
+from loopforge.core.delivery_states import What
 from loopforge.core.events import Attempt, Event, Fact, Usage
+from loopforge.core.model_trouble import Delay
 from loopforge.core.policy import AnswerOutcome, Fits, ResultOutcome
+
+T = TypeVar("T")
 
 # ---------------------------------------------------------------- time and dice
 
@@ -48,6 +51,22 @@ class Ledger(Protocol):
 
         `expect` is the sequence number the stream must stand at (0: it must not exist); if it
         stands elsewhere, raises `Conflict` and writes nothing. Raises LedgerBusy or LedgerFull.
+        """
+        ...
+
+    async def decide(
+        self,
+        stream: str,
+        head: Callable[[int], Awaitable[int]],
+        attempt: Callable[[int], Awaitable[T]],
+    ) -> T:
+        """Decide on a stream as it stands, and append that before anybody else appends.
+
+        `head` says up to which sequence number the caller has read, having read on if that is no
+        more than the number it is given. `attempt` decides and appends with that number as
+        `expect`; where somebody else wrote meanwhile (Conflict), both are called anew. What
+        `attempt` raises is raised. Raises LedgerBusy where the stream never stands still. Must not
+        be called from within an `attempt` on the same stream.
         """
         ...
 
@@ -149,10 +168,10 @@ class Pictures(Protocol):
 class Attentive(Protocol):
     """Who hears an answer come and wants to know, too, that it does not come."""
 
-    def slow(self, model: str, others: str, *, begun: bool) -> None:
+    def slow(self, model: str, others: str, how: Delay) -> None:
         """This model lets one wait; the next that is asked is `others`, "" for nobody.
 
-        `begun`: it has begun to answer; whether there are words in it is the hearer's to know.
+        Whether there are words in what came is the hearer's to know.
         """
         ...
 

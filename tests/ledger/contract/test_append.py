@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from loopforge.core.events import GENESIS, Event, Fact, chained, encode, micros
-from loopforge.core.room import EnergySet, Heard, Told
-from loopforge.core.words import Words, digest, public
+from loopforge.core.room_vocabulary import EnergySet, Heard, Told
+from loopforge.core.text.erasable_text import Words, digest, public
 from loopforge.errors import BadLine, Conflict
-from loopforge.ledger.sql import SqlLedger
+from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
 

@@ -18,16 +18,16 @@ from loopforge.core.events import (
     Fact,
     LineRun,
     Perceived,
-    Piece,
     PieceRun,
     Planned,
+    TextPiece,
 )
-from loopforge.core.people import PersonMet
-from loopforge.core.room import File, Heard, PersonJoined, Said, Titled
-from loopforge.core.words import Words, public
+from loopforge.core.people_events import PersonMet
+from loopforge.core.room_vocabulary import File, Heard, PersonJoined, Said, Titled
+from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import Unknown
-from loopforge.ledger.erase import Wish
-from loopforge.ledger.sql import SqlLedger
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.contract.test_views import Lines, rows_of
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
@@ -41,7 +41,7 @@ class Turn:
         assert isinstance(line.body, Heard)
         self.answer = answer
         plan = json.dumps({"intent": "talk", "acts": [{"kind": "say", "text": answer}]})
-        prompt = Piece("user", (Words("Somebody wrote: "), line.body.text))
+        prompt = TextPiece("user", (Words("Somebody wrote: "), line.body.text))
         fact = scribbler.fact
         self.perceived = fact(
             Perceived(

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from loopforge.core.events import GENESIS, chained, micros
-from loopforge.core.room import Heard
+from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import InputError
-from loopforge.ledger import read
-from loopforge.ledger.erase import Wish
-from loopforge.ledger.sql import SqlLedger
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.ledger.storage import event_reading
 from tests.ledger.saying import NOON, ROOM, Scribbler, opened
 
 
@@ -52,7 +52,7 @@ async def test_every_event_is_a_line(ledger_url: str) -> None:
 
 async def test_the_chain_can_be_checked_from_the_export(ledger_url: str) -> None:
     """Whoever has the lines can derive every hash, across pages, also after an erasure."""
-    scribbler, many = Scribbler(), read.PAGE + 10
+    scribbler, many = Scribbler(), event_reading.PAGE + 10
     async with opened(ledger_url) as ledger:
         events = await ledger.append(ROOM, [scribbler.heard(f"{nth}!") for nth in range(many)])
         await ledger.erase(Wish(events=(events[3].id,), exactly=True))

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from loopforge.errors import Conflict, HostTaken
-from loopforge.ledger.sql import SqlLedger
+from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
 

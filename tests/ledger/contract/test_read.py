@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from loopforge.errors import Unknown
-from loopforge.ledger import read
-from loopforge.ledger.sql import SqlLedger
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.ledger.storage import event_reading
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
 
@@ -48,7 +48,7 @@ async def test_reading_picks_and_orders(
 @pytest.mark.parametrize("newest", [False, True])
 async def test_long_reads_are_whole(ledger_url: str, newest: bool) -> None:
     """A read of more than one page, with or without a limit, misses and repeats nothing."""
-    scribbler, most = Scribbler(), read.PAGE + 300
+    scribbler, most = Scribbler(), event_reading.PAGE + 300
     async with opened(ledger_url) as ledger:
         await ledger.append(ROOM, [scribbler.heard(str(nth)) for nth in range(most + 100)])
         events = await ledger.read(ROOM, limit=most, newest=newest)

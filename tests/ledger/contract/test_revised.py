@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopforge.core.revision import Revised
-from loopforge.core.room import LineDeleted, LineEdited
-from loopforge.core.words import Words
-from loopforge.ledger.erase import Wish
-from loopforge.ledger.revised import latest, standing, unforgotten
+from loopforge.core.line_revision import Revised
+from loopforge.core.room_vocabulary import LineDeleted, LineEdited
+from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.storage.revised_lines import latest, standing, unforgotten
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loopforge.core.room import File, Told
-from loopforge.core.words import Words, public
-from loopforge.ledger import search
+from loopforge.core.room_vocabulary import File, Told
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.ledger import line_search
 from tests.ledger.saying import ROOM, Scribbler, opened
 
 LINES = [
@@ -71,7 +71,7 @@ async def test_only_what_people_see_is_searched(ledger_url: str) -> None:
 
 async def test_a_search_goes_back_page_by_page(ledger_url: str) -> None:
     """A line is found however many lines came after it, and `limit` takes the newest."""
-    scribbler, many = Scribbler(), search.PAGE * 2 + 1
+    scribbler, many = Scribbler(), line_search.PAGE * 2 + 1
     async with opened(ledger_url) as ledger:
         await ledger.append(
             ROOM, [scribbler.heard("needle"), *(map(scribbler.heard, ["hay"] * many))]

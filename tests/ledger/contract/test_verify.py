@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy import create_engine
 from sqlalchemy.engine import Connection
 
-from loopforge.core.delivery import Queued
+from loopforge.core.delivery_states import Queued
 from loopforge.core.events import Erased
-from loopforge.core.room import Heard
-from loopforge.ledger import verify
-from loopforge.ledger.engine import settled
-from loopforge.ledger.erase import Wish
-from loopforge.ledger.sql import SqlLedger
+from loopforge.core.room_vocabulary import Heard
+from loopforge.ledger import chain_verify
+from loopforge.ledger.database.database_engine import settled
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened
 
 
@@ -56,7 +56,7 @@ async def fill(ledger: SqlLedger) -> None:
 
 
 async def troubles(
-    url: str, prefix: str = "", anchors: dict[str, verify.Anchor] | None = None
+    url: str, prefix: str = "", anchors: dict[str, chain_verify.Anchor] | None = None
 ) -> list[str]:
     """What a verifying finds."""
     async with opened(url) as ledger:
@@ -183,10 +183,12 @@ async def test_many_findings_are_counted(ledger_url: str) -> None:
     """After a thousand findings the rest is counted, not listed."""
     scribbler = Scribbler()
     async with opened(ledger_url) as ledger:
-        await ledger.append(ROOM, [scribbler.heard("x") for _ in range(verify.MOST_FINDINGS + 5)])
+        await ledger.append(
+            ROOM, [scribbler.heard("x") for _ in range(chain_verify.MOST_FINDINGS + 5)]
+        )
         tamper(ledger_url, "DELETE FROM texts")
         found = await ledger.verify()
-        assert (len(found.findings), found.more) == (verify.MOST_FINDINGS, 5)
+        assert (len(found.findings), found.more) == (chain_verify.MOST_FINDINGS, 5)
 
 
 async def test_verifying_while_others_append(ledger_url: str) -> None:
@@ -200,7 +202,7 @@ async def test_verifying_while_others_append(ledger_url: str) -> None:
                 if nth % 20 == 19:
                     await ledger.erase(Wish(events=(event.id,)))
 
-        async def look() -> list[verify.Verified]:
+        async def look() -> list[chain_verify.Verified]:
             found = [await other.verify()]
             while found[-1].events < 63:  # 60 lines and three erasures
                 found.append(await other.verify())

@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import BigInteger, Column, Table, Text, create_engine, select
 from sqlalchemy.engine import Connection
 
-from loopforge.core.delivery import Accepted, Attempting, Failed, PutOff, Queued
+from loopforge.core.delivery_states import Accepted, Attempting, Failed, PutOff, Queued
 from loopforge.core.events import Body, Event
-from loopforge.core.room import Heard
+from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import Conflict, LedgerError
-from loopforge.ledger.engine import settled
-from loopforge.ledger.schema import metadata
-from loopforge.ledger.sql import SqlLedger
+from loopforge.ledger.database.database_engine import settled
+from loopforge.ledger.database.table_schema import metadata
+from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened
 
 lines = Table(

@@ -11,31 +11,31 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from loopforge.artifacts.store import Artifacts
-from loopforge.chat.front import Front
-from loopforge.chat.house import PREFIX as ROOM
-from loopforge.io.discord.backlog import Backlog
-from loopforge.io.discord.client import Client
-from loopforge.io.discord.crowd import Crowd, Seat
-from loopforge.io.discord.drafts import Drafts
-from loopforge.io.discord.files import Files
-from loopforge.io.discord.hooks import Connector, Hooks
-from loopforge.io.discord.inward import Inward
-from loopforge.io.discord.options import Options, State
-from loopforge.io.discord.outward import Outward
-from loopforge.io.discord.pace import Pace
-from loopforge.io.discord.slash import Slash
-from loopforge.io.discord.stage import Stage
-from loopforge.io.discord.threads import Threads
-from loopforge.io.discord.troubles import failed, refused, scrub
-from loopforge.io.discord.voices import Voices
-from loopforge.io.reception import Reception
-from loopforge.io.tokens import Account
-from loopforge.io.watching import Watch
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.chat.room.room_store import PREFIX as ROOM
+from loopforge.chat.rooms_api import Front
+from loopforge.io.discord.connection.api_errors import failed, refused, scrub
+from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd
+from loopforge.io.discord.connection.gateway_client import Client
+from loopforge.io.discord.connection.options import DiscordOptions, State
+from loopforge.io.discord.connection.rate_limit import DiscordPace
+from loopforge.io.discord.connection.unread_backlog import Backlog
+from loopforge.io.discord.mate_threads import Threads
+from loopforge.io.discord.receiving.incoming_events import Inward
+from loopforge.io.discord.receiving.slash_commands import Slash
+from loopforge.io.discord.sending.attachments import Files
+from loopforge.io.discord.sending.live_drafts import DiscordDrafts
+from loopforge.io.discord.sending.message_delivery import DiscordDelivery
+from loopforge.io.discord.sending.speaker_choice import Voices
+from loopforge.io.discord.sending.typing_indicator import DiscordStage
+from loopforge.io.discord.sending.webhooks import Connector, Hooks
+from loopforge.io.platforms.bot_tokens import BotAccount
+from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.live_updates import RoomWatch
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Dice, Outgoing
-from loopforge.runtime.tasks import Tasks
 
-__all__ = ["Account", "Discord", "Options", "State"]
+__all__ = ["BotAccount", "Discord", "DiscordOptions", "State"]
 log = logging.getLogger(__name__)
 AGAIN = 8.0
 """Seconds between two typing signs; one is shown for ten."""
@@ -50,29 +50,30 @@ class Discord:
 
     def __init__(
         self,
-        accounts: Sequence[Account],
+        accounts: Sequence[BotAccount],
         reception: Reception,
         front: Front,
         artifacts: Artifacts,
         clock: Clock,
         dice: Dice,
-        options: Options | None = None,
+        options: DiscordOptions | None = None,
         connector: Connector | None = None,
     ) -> None:
-        options = options or Options()
+        options = options or DiscordOptions()
         self._clock, self._dice, self._options = clock, dice, options
         self._connector = connector
-        self._crowd = Crowd(accounts, front.mates)
+        self._crowd = Crowd(accounts, front.mates, clock)
         self._hooks = Hooks(self._crowd, connector)
-        self._paces = [Pace() for _ in accounts]
+        self._paces = [DiscordPace() for _ in accounts]
         files, sessions = Files(artifacts, clock, options), reception.sessions
+        self._sessions = sessions
         voices = Voices(self._crowd, self._hooks)
-        self._drafts = Drafts(voices, self._hooks, front)
-        stage = Stage(self._crowd, self._drafts, sessions)
-        self._watch = Watch(
+        self._drafts = DiscordDrafts(voices, self._hooks, front)
+        stage = DiscordStage(self._crowd, self._drafts, sessions)
+        self._watch = RoomWatch(
             front, stage, clock, again=AGAIN, streams=options.stream, marks=options.marks
         )
-        self._outward = Outward(
+        self._outward = DiscordDelivery(
             self._crowd, voices, sessions, front, self._hooks, files, self._drafts
         )
         self._threads = Threads(self._crowd, reception, front, clock, options)
@@ -88,6 +89,8 @@ class Discord:
 
     async def run(self) -> None:
         """Keep every account connected until `close`."""
+        for room in (await self._sessions.all(self.name)).values():
+            self._watch.room(room)  # what was said before this process may arrive now
         for index in range(len(self._crowd.accounts)):
             self._tasks.spawn(self._keep(index), f"Discord account {index}")
         await self._over.wait()
@@ -140,7 +143,7 @@ class Discord:
         """Whether this message shows what a mate is saying just now."""
         return self._drafts.shows(message)
 
-    async def tidy(self, seat: Seat, room: str) -> None:
+    async def tidy(self, seat: AccountSeat, room: str) -> None:
         """Take away what the last process left behind in a place."""
         await self._drafts.tidy(seat, f"{ROOM}{room}")
 

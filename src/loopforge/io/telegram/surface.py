@@ -19,32 +19,35 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 from telegram.constants import ChatType
-from telegram.error import TelegramError
 
 import telegram
-from loopforge.artifacts.receive import Limits, receive
-from loopforge.artifacts.store import Artifacts
-from loopforge.chat.commands import COMMANDS
-from loopforge.chat.front import Front
-from loopforge.chat.places import Spot
-from loopforge.core.room import File
-from loopforge.errors import InputError, LedgerError, LoopforgeError, SendFailed
-from loopforge.io.reception import Coming, Reception, Taken, proves
-from loopforge.io.telegram import inward
-from loopforge.io.telegram.answers import Answer, Answers
-from loopforge.io.telegram.crowd import Crowd
-from loopforge.io.telegram.place import NAME, Where, where
-from loopforge.io.telegram.poll import Poll
-from loopforge.io.telegram.sending import Sending
-from loopforge.io.telegram.stage import Stage
-from loopforge.io.tokens import Account
-from loopforge.io.watching import Watch
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.file_intake import FileLimits
+from loopforge.chat.commands.command_dispatch import COMMANDS
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.chat.rooms_api import Front
+from loopforge.errors import (
+    InputError,
+    LedgerError,
+    NotLetIn,
+    SendFailed,
+    TooEarly,
+)
+from loopforge.io.platforms.bot_tokens import BotAccount
+from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, Reception, proves
+from loopforge.io.platforms.live_updates import RoomWatch
+from loopforge.io.telegram.bot_accounts import Crowd
+from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
+from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.file_download import Fetch
+from loopforge.io.telegram.sending.command_replies import CommandReplies, ReplyAnswer
+from loopforge.io.telegram.sending.message_delivery import Sending
+from loopforge.io.telegram.sending.typing_indicator import TelegramStage
+from loopforge.io.telegram.text import incoming_message
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Outgoing
-from loopforge.runtime.tasks import Tasks
 
 log = logging.getLogger(__name__)
-MOST = 20_000_000
-"""Bytes of a file that Telegram lets bots have."""
 AGAIN = 4.5
 """Seconds after which Telegram lets a typing sign fade."""
 TOGETHER = (
@@ -55,12 +58,12 @@ TOGETHER = (
 PRIVATELY = "This is for you alone: write to me in private first, then ask again."
 
 
-class Options(Struct, frozen=True, kw_only=True):
+class TelegramOptions(Struct, frozen=True, kw_only=True):
     """How it behaves. `base` is the address of another server of the Bot API ("": Telegram's)."""
 
     streams: bool = True
     marks: bool = True
-    limits: Limits = Limits(5_000_000, 200_000)
+    limits: FileLimits = FileLimits(5_000_000, 200_000)
     base: str = ""
 
 
@@ -71,28 +74,29 @@ class Telegram:
 
     def __init__(
         self,
-        accounts: Sequence[Account],
+        accounts: Sequence[BotAccount],
         reception: Reception,
         front: Front,
         artifacts: Artifacts,
         clock: Clock,
-        options: Options,
+        options: TelegramOptions,
     ) -> None:
-        self._reception, self._front, self._artifacts = reception, front, artifacts
-        self._clock, self._options, self._tasks = clock, options, Tasks()
+        self._reception, self._front = reception, front
+        self._clock, self._tasks = clock, Tasks()
         self._polls = [
             Poll(each.token, each.mates, clock, self._hear, options.base) for each in accounts
         ]
-        self._order: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._order: dict[tuple[int, int], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._moving = asyncio.Lock()
         self._ears: dict[int, Poll] = {}
+        self._fetch = Fetch(artifacts, options.limits, own=bool(options.base))
         self._crowd = Crowd(self._polls, front.mates)
         sending = Sending(self._polls, reception.sessions, front, artifacts, clock)
         self._sending = sending
-        self._answers = Answers(sending, clock)
-        stage = Stage(sending, reception.sessions, front)
+        self._answers = CommandReplies(sending, clock)
+        stage = TelegramStage(sending, reception.sessions, front)
         self._stage = stage
-        self._watch = Watch(
+        self._watch = RoomWatch(
             front, stage, clock, again=AGAIN, streams=options.streams, marks=options.marks
         )
 
@@ -137,33 +141,19 @@ class Telegram:
 
     # ------------------------------------------------------------ updates
 
-    async def _hear(self, poll: Poll, updates: Sequence[telegram.Update]) -> None:
-        """Take in what came: places side by side, in each one after the other."""
-        lanes: dict[int, list[telegram.Update]] = defaultdict(list)
-        for update in updates:
-            chat = update.effective_chat
-            lanes[chat.id if chat else 0].append(update)
-        work = (self._lane(poll, lane) for lane in lanes.values())
-        for failed in await asyncio.gather(*work, return_exceptions=True):
-            if failed is not None:
-                raise failed
-
-    async def _lane(self, poll: Poll, updates: Sequence[telegram.Update]) -> None:
-        """Take in what came in one chat. Raises LedgerError: it comes again, none of it lost."""
-        for update in updates:
-            if update.update_id in poll.done:
-                continue
-            chat = update.effective_chat
-            async with self._order[str(chat.id if chat else 0)]:
-                try:
-                    await self._update(poll, update)
-                except LedgerError:
-                    raise
-                except Exception as error:
-                    at = traceback.extract_tb(error.__traceback__)[-1]
-                    said = "telegram: an update was taken in by half: %s in %s, line %s"
-                    log.warning(said, type(error).__name__, at.name, at.lineno)
-            poll.done.add(update.update_id)
+    async def _hear(self, poll: Poll, update: telegram.Update) -> None:
+        """Take in one update, in a group no two at once. Raises LedgerError: it comes again."""
+        chat = update.effective_chat
+        private = chat is not None and chat.type == ChatType.PRIVATE
+        async with self._order[chat.id if chat else 0, poll.number if private else 0]:
+            try:
+                await self._update(poll, update)
+            except LedgerError:
+                raise
+            except Exception as error:
+                at = traceback.extract_tb(error.__traceback__)[-1]
+                said = "telegram: an update was taken in by half: %s in %s, line %s"
+                log.warning(said, type(error).__name__, at.name, at.lineno)
 
     async def _update(self, poll: Poll, update: telegram.Update) -> None:
         if message := update.message or update.channel_post:
@@ -171,9 +161,9 @@ class Telegram:
         elif edited := update.edited_message or update.edited_channel_post:
             if await self._ear(poll, edited.chat) is not poll:
                 return
-            place = inward.spot(edited, poll.number).key
-            text = inward.words(edited, self._crowd.names())
-            number, by = str(edited.message_id), inward.author(edited).account
+            place = incoming_message.spot(edited, poll.number).key
+            text = incoming_message.words(edited, self._crowd.names())
+            number, by = str(edited.message_id), incoming_message.author(edited).account
             await self._reception.edited(place, number, by, text)
         elif reaction := update.message_reaction:
             await self._reacted(poll, reaction)
@@ -188,21 +178,21 @@ class Telegram:
                     await self._reception.sessions.part(place, "the bot was sent away")
 
     async def _message(self, poll: Poll, message: telegram.Message) -> None:
-        spot, by = inward.spot(message, poll.number), inward.author(message)
+        spot, by = incoming_message.spot(message, poll.number), incoming_message.author(message)
         if by.account not in map(str, self._crowd.ours()):
             self._sending.met(poll, spot.key, message.message_id)
         if message.migrate_to_chat_id or message.migrate_from_chat_id:
             before = message.migrate_from_chat_id or message.chat.id
             after = message.migrate_to_chat_id or message.chat.id
-            await self._moved(before, Spot(Where(after).key, spot.name, "group"))
+            await self._moved(before, ChannelSpot(ChatKey(after).key, spot.name, "group"))
             return
         ear = await self._ear(poll, message.chat)
         if by.account in map(str, self._crowd.ours()):
             return
-        order, ground = inward.order(message), inward.ground(message)
+        order, ground = incoming_message.order(message), incoming_message.ground(message)
         if ground is not None:
-            asked = inward.answers(message, self._crowd.ours())
-            asked = asked or inward.mentions(message, ear.bot.username)
+            asked = incoming_message.answers(message, self._crowd.ours())
+            asked = asked or incoming_message.mentions(message, ear.bot.username)
             closed = await self._reception.serves(ground, by.account, asked=asked)
             if closed is not None:
                 if closed and ear is poll:
@@ -210,7 +200,7 @@ class Telegram:
                 return
         if order is not None:
             if ear is poll or order.to:
-                here = inward.spot(message, ear.number)
+                here = incoming_message.spot(message, ear.number)
                 try:
                     await self._command(poll, here, by, order, message)
                 except LedgerError:
@@ -219,14 +209,17 @@ class Telegram:
             return
         if ear is not poll:
             return
-        text, attached = inward.words(message, self._crowd.names()), inward.attachments(message)
+        text, attached = (
+            incoming_message.words(message, self._crowd.names()),
+            incoming_message.attachments(message),
+        )
         if not text.strip() and not attached:
             return
         if attached and await self._stays_out(poll, spot, by, message):
             return
         keeper = spot.kind == "private" or await poll.keeps(message)
         given = attached and await self._reception.may_give(spot, by.account, keeper=keeper)
-        files, refused = await self._files(poll, attached if given else ())
+        files, refused = await self._fetch(poll, attached if given else ())
         if not text.strip() and not files:
             if refused and self._crowd.acts(spot.key, message.message_id):
                 await self._answer(poll, spot, message, "\n".join(refused))
@@ -239,8 +232,8 @@ class Telegram:
             name=by.name,
             text=text,
             at=message.date,
-            reply_to=inward.reply(message),
-            ours=inward.answers(message, self._crowd.ours()),
+            reply_to=incoming_message.reply(message),
+            ours=incoming_message.answers(message, self._crowd.ours()),
             called=self._crowd.called(message),
             bot=by.bot,
             keeper=keeper,
@@ -249,7 +242,7 @@ class Telegram:
         try:
             taken = await self._reception.take(coming)
         except InputError as error:
-            taken = Taken(notice=str(error))
+            taken = ReceivedLine(notice=str(error))
         if taken.room:
             self._watch.room(taken.room)
         notice = "\n".join([*filter(None, [taken.notice]), *refused])
@@ -277,14 +270,16 @@ class Telegram:
     async def _command(
         self,
         poll: Poll,
-        spot: Spot,
-        by: inward.Author,
-        order: inward.Order,
+        spot: ChannelSpot,
+        by: incoming_message.Author,
+        order: incoming_message.Order,
         message: telegram.Message,
     ) -> None:
         if order.to and order.to.casefold() != poll.bot.username.casefold():
             return
-        if not self._crowd.acts(inward.spot(message, poll.number).key, message.message_id):
+        if not self._crowd.acts(
+            incoming_message.spot(message, poll.number).key, message.message_id
+        ):
             return
         name = "help" if order.name == "start" else order.name
         proving = proves(spot, name, order.argument)
@@ -306,16 +301,20 @@ class Telegram:
                 order.argument,
                 keeper=spot.kind == "private" or await poll.keeps(message, now=True),
             )
+        except NotLetIn as wrong:
+            if (isinstance(wrong, TooEarly) and wrong.told) or not poll.flood.answers_wrong():
+                return
+            answer = str(wrong)
         except InputError as error:
             answer = str(error)
         here = where(spot.key)
-        said = Answer(poll=poll, at=here, text=answer, reply=message.message_id)
+        said = ReplyAnswer(poll=poll, at=here, text=answer, reply=message.message_id)
         if getattr(known[name], "private", False) and spot.kind != "private":
             said = _in_private(said, by.account)
         await self._answers.say(said)
 
     async def _stays_out(
-        self, poll: Poll, spot: Spot, by: inward.Author, message: telegram.Message
+        self, poll: Poll, spot: ChannelSpot, by: incoming_message.Author, message: telegram.Message
     ) -> bool:
         """Whether somebody may not say anything here, which they are told as the door wants it."""
         notice = await self._reception.admit(spot, by.account, by.name, bot=by.bot)
@@ -323,9 +322,13 @@ class Telegram:
             await self._answer(poll, spot, message, notice)
         return notice is not None
 
-    async def _answer(self, poll: Poll, spot: Spot, message: telegram.Message, text: str) -> None:
+    async def _answer(
+        self, poll: Poll, spot: ChannelSpot, message: telegram.Message, text: str
+    ) -> None:
         here = where(spot.key)
-        await self._answers.say(Answer(poll=poll, at=here, text=text, reply=message.message_id))
+        await self._answers.say(
+            ReplyAnswer(poll=poll, at=here, text=text, reply=message.message_id)
+        )
 
     # ------------------------------------------------------------ who and what is there
 
@@ -335,7 +338,7 @@ class Telegram:
         mine = [place for place in known if where(place).chat == chat]
         return [place for place in mine if not bot or where(place).bot in (None, bot)]
 
-    async def _moved(self, before: int, there: Spot) -> None:
+    async def _moved(self, before: int, there: ChannelSpot) -> None:
         """A group became a supergroup, or has another ear, and so another key: the room goes along.
 
         Of a supergroup both numbers tell, in no certain order; the first that comes does it.
@@ -357,46 +360,22 @@ class Telegram:
             here = await self._crowd.here(poll, chat.id)
             known = {where(place).bot for place in await self._places_in(chat.id, 0)}
             ear = self._crowd.ear(here, known)
-            await self._moved(chat.id, inward.basic(chat, ear.number))
+            await self._moved(chat.id, incoming_message.basic(chat, ear.number))
             self._ears[chat.id] = ear
             if len(here) > 1 and not ear.for_all:
                 ear.for_all = True
                 log.warning("telegram: %s%s", ", ".join(ear.mates), TOGETHER)
         return ear
 
-    async def _files(
-        self, poll: Poll, attached: Sequence[inward.Attachment]
-    ) -> tuple[list[File], list[str]]:
-        """The files that came along, kept; and what is to be said of those that were not."""
-        files, refused = [], []
-        limits = self._options.limits
-        for each in attached:
-            most = min(limits.size, MOST)
-            if each.size > most:
-                refused.append(
-                    f"{each.name} is too large: {each.size:,} bytes of at most {most:,}. "
-                    "Give a part of it."
-                )
-                continue
-            try:
-                found = await poll.bot.get_file(each.id)
-                data = bytes(await found.download_as_bytearray())
-                files.append(await receive(self._artifacts, each.name, data, limits))
-            except LoopforgeError as error:
-                refused.append(str(error))
-            except TelegramError:
-                refused.append(f"{each.name} could not be fetched from Telegram. Give it again.")
-        return files, refused
 
-
-def _in_private(answer: Answer, account: str) -> Answer:
+def _in_private(answer: ReplyAnswer, account: str) -> ReplyAnswer:
     """The same for one person alone; where it cannot be sent, it is said why."""
     if not account.isdigit():
         return replace(answer, text=PRIVATELY)
 
-    def instead(refused: SendFailed) -> Answer:
+    def instead(refused: SendFailed) -> ReplyAnswer:
         told = f"The answer could not be sent to you: {refused.why} Ask again later."
         return replace(answer, text=PRIVATELY if refused.gone else told)
 
-    there = Where(int(account), bot=answer.poll.number)
+    there = ChatKey(int(account), bot=answer.poll.number)
     return replace(answer, at=there, reply=None, otherwise=instead)

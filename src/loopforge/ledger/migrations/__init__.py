@@ -1,1 +1,1 @@
-"""Alembic's migrations of the ledger's schema; run by `loopforge.ledger.migrate`."""
+"""Alembic's migrations of the ledger's schema; run by `loopforge.ledger.schema_migration`."""

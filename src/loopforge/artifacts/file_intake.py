@@ -1,0 +1,85 @@
+"""Taking in a file that somebody gives to a room: its bytes are kept, its text is for mates.
+
+    file = await receive(artifacts, "notes.txt", data, limits)
+    await front.hear(..., files=[file])          # or artifacts.settle(hash) if it is refused
+
+Does not know who gives it, or to which room.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.media_types import media_of, read_text, sides_of
+from loopforge.artifacts.pdf_extract import PDF, PdfReading, read_pdf
+from loopforge.core.room_vocabulary import File
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.name_labels import unseen
+from loopforge.errors import BadLine, TooLarge
+
+LONGEST_NAME = 120
+
+
+class FileLimits(NamedTuple):
+    """Bytes that a file may have, and bytes of text that mates may be given to read."""
+
+    size: int
+    text: int
+
+
+async def receive(artifacts: Artifacts, name: str, data: bytes, limits: FileLimits) -> File:
+    """Keep the bytes and describe them. Raises BadLine, TooLarge or ArtifactError.
+
+    The file's `text` is what mates read of it: "" (and public) where it is no text, or too long. Of
+    a PDF it is what its pages say, as far as the limit goes; two of a store are read at a time.
+    """
+    shown = plain_name(name)
+    if not data.strip():
+        raise BadLine(f"{shown} is empty.")
+    if len(data) > limits.size:
+        raise TooLarge(
+            f"{shown} is too large: {len(data):,} bytes of at most {limits.size:,}. "
+            "Give a part of it."
+        )
+    media = media_of(data)
+    hash = await artifacts.put(data)
+    try:
+        read = await _read(artifacts, media, data, limits)
+    except BaseException:
+        artifacts.settle(hash)
+        raise
+    width, height = sides_of(data)
+    return File(
+        name=Words(shown),
+        size=len(data),
+        text=Words(read.text) if read.text.strip() else public(""),
+        hash=Words(hash),
+        media=media,
+        width=width,
+        height=height,
+        pages=read.pages,
+        length=len(read.text.encode()) if media == PDF else 0,
+        unread=read.unread,
+    )
+
+
+async def _read(artifacts: Artifacts, media: str, data: bytes, limits: FileLimits) -> PdfReading:
+    """What mates read of it."""
+    if media != PDF:
+        return PdfReading(text=read_text(data, limits.text) or "")
+    async with artifacts.reading:
+        return await read_pdf(data, limits.text)
+
+
+def plain_name(name: str) -> str:
+    """The name without folders and hidden signs, and not too long; "file" if nothing is left."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    seen = "".join(sign for sign in last if not unseen(sign))
+    seen = " ".join(seen.split()).strip(". ") or "file"
+    stem, dot, ending = seen.rpartition(".")
+    if len(seen) <= LONGEST_NAME:
+        return seen
+    if not dot or len(ending) > 10:
+        return seen[:LONGEST_NAME]
+    return stem[: LONGEST_NAME - len(ending) - 1] + dot + ending

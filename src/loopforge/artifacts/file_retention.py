@@ -1,0 +1,142 @@
+"""Which kept files the ledger still holds, and the sweeping away of those it holds no more.
+
+A file's hash is private words: an erasure forgets it with the line. The view notes only the refs
+of hashes, and asks the ledger's texts what they are, so that a forgotten hash is gone from here in
+the very moment in which it is forgotten, and nothing has to be folded anew.
+
+Does not know what the files are, or who may see them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from sqlalchemy import Column, PrimaryKeyConstraint, Table, select
+from sqlalchemy.engine import Connection
+
+from loopforge.artifacts.artifact_store import YOUNG, Artifacts
+from loopforge.core.events import Erased, Event
+from loopforge.core.room_vocabulary import Heard
+from loopforge.errors import LoopforgeError
+from loopforge.ledger.database.table_schema import Name, metadata, texts
+from loopforge.ledger.table_access import Readable, Tables
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Clock
+
+log = logging.getLogger(__name__)
+
+kept = Table(
+    "kept",
+    metadata,
+    Column("ref", Name, nullable=False),
+    Column("stream", Name, nullable=False),
+    Column("event", Name, nullable=False),
+    PrimaryKeyConstraint("ref", "event", name="kept_file"),
+)
+
+
+class Kept:
+    """Folds lines that came with kept files into one row for each file."""
+
+    name = "kept files"
+    version = 1
+    kinds = frozenset({"room.heard"})
+    tables = (kept,)
+    holds_texts = False
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Take in lines."""
+        rows = [
+            {"ref": ref, "stream": event.stream, "event": event.id}
+            for event in events
+            if isinstance(event.body, Heard)
+            for ref in sorted({file.hash.ref for file in event.body.files} - {""})
+        ]
+        if rows:
+            connection.execute(kept.insert(), rows)
+
+
+def held(connection: Connection) -> frozenset[str]:
+    """The hashes that some event still holds."""
+    query = select(texts.c.text).join(kept, kept.c.ref == texts.c.ref).distinct()
+    return frozenset(connection.execute(query).scalars())
+
+
+async def sweep(ledger: Tables, artifacts: Artifacts) -> list[str]:
+    """Drop every kept file that no event holds any more; their hashes. Young ones stay."""
+
+    async def asked() -> frozenset[str]:
+        return await ledger.look(held)
+
+    return await artifacts.sweep(asked)
+
+
+class Keeper:
+    """Sweeps when something was forgotten. `appended` must be called with every append."""
+
+    def __init__(self, ledger: Readable, artifacts: Artifacts, tasks: Tasks, clock: Clock) -> None:
+        self._ledger, self._artifacts = ledger, artifacts
+        self._tasks, self._clock = tasks, clock
+        self._wanted = self._busy = self._later = False
+        self._known = ""
+        self._hearing: list[Callable[[], None]] = []
+
+    def on_erased(self, hear: Callable[[], None]) -> None:
+        """Be told whenever something was forgotten, by this process or by another one."""
+        self._hearing.append(hear)
+
+    def appended(self, _stream: str, events: Sequence[Event]) -> None:
+        """A line holds its files now; after an erasure, what nobody holds goes."""
+        for event in events:
+            if isinstance(event.body, Heard):
+                for file in event.body.files:
+                    self._artifacts.settle(str(file.hash))
+            elif isinstance(event.body, Erased):
+                self._known = max(self._known, event.id)
+                self._erased()
+
+    async def changed(self, stream: str) -> None:
+        """Another process wrote into this stream; perhaps it made something forgotten."""
+        for event in await self._ledger.read(stream, kinds=["ledger.erased"], limit=1, newest=True):
+            if event.id > self._known:
+                self._known = event.id
+                self._erased()
+
+    def _erased(self) -> None:
+        for hear in self._hearing:
+            hear()
+        self.soon()
+
+    def soon(self) -> None:
+        """Sweep, without anybody waiting for it. To be called once at the start too."""
+        self._wanted = True
+        if not self._busy:
+            self._busy = True
+            self._tasks.spawn(self._sweeping(), "sweep of kept files")
+
+    async def sweep(self) -> list[str]:
+        """Sweep now; the hashes of what went."""
+        gone = await sweep(self._ledger, self._artifacts)
+        if gone:
+            log.info("%d kept files that nothing holds any more were deleted", len(gone))
+        if self._artifacts.young() and not self._later:
+            self._later = True
+            self._tasks.spawn(self._once_grown(), "later sweep of kept files")
+        return gone
+
+    async def _sweeping(self) -> None:
+        try:
+            while self._wanted:
+                self._wanted = False
+                await self.sweep()
+        except LoopforgeError as error:
+            log.warning("kept files are not swept until the next start: %s", error)
+        finally:
+            self._busy = False
+
+    async def _once_grown(self) -> None:
+        """What was young at a sweep is looked at again once it is not."""
+        await self._clock.sleep(YOUNG)
+        self._later = False
+        self.soon()

@@ -1,0 +1,235 @@
+"""Usage: what was asked of language models, by day, stream, mate and model, and what it cost.
+
+A view adds up the `turn.answered` of all streams as they are appended; `UsageView` reads the sums.
+A call is one try at one model; it failed if it gave no usable answer. Days are UTC. Costs are whole
+picodollars (10^-12), so that prices to the millionth of a dollar for a million tokens add up
+exactly; what nobody knows the price of is counted as `unpriced`, never as free.
+
+Holds no texts: who forgets what was said does not forget what it cost. Knows nothing of limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date
+from decimal import Decimal, InvalidOperation
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from sqlalchemy import BigInteger, Column, PrimaryKeyConstraint, Table
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Answered, Event
+from loopforge.ledger.database.table_schema import Name, metadata
+from loopforge.ledger.storage.row_codec import listed, mark, within
+from loopforge.ledger.table_access import Tables
+
+Key = Literal["day", "stream", "mate", "model"]
+KEYS: tuple[Key, ...] = ("day", "stream", "mate", "model")
+SUMS = ("calls", "failed", "tokens_read", "tokens_cached", "tokens_written", "cost", "unpriced")
+UNKNOWN = "no price known"
+PICO = 12
+"""Digits behind the point of a dollar that are kept."""
+DEAREST = Decimal(1000)
+"""Dollars above which the cost of one answer is a mistake in a price, and nobody knows it."""
+NO_CALL = frozenset({"missing", "resting"})
+"""Outcomes of attempts for which nobody was asked."""
+NO_FAULT = frozenset({"answered", "cancelled"})
+
+used = Table(
+    "model_usage",
+    metadata,
+    *(Column(key, Name, nullable=False) for key in KEYS),
+    *(Column(sum, BigInteger, nullable=False) for sum in SUMS),
+    PrimaryKeyConstraint(*KEYS, name="model_usage_place"),
+)
+
+
+class UsageTally:
+    """The view: one row for each day, stream, mate and model."""
+
+    name = "usage"
+    version = 1
+    kinds = frozenset({"turn.answered"})
+    tables = (used,)
+    holds_texts = False
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Add up what was answered; one statement for all of it."""
+        sums: dict[tuple[str, ...], list[int]] = {}
+        for event in events:
+            for model, figures in _counted(event.body):
+                actor = event.actor.removeprefix("mate:")
+                place = (_day(event), event.stream, actor, model)
+                known = sums.setdefault(place, [0] * len(SUMS))
+                for nth, figure in enumerate(figures):
+                    known[nth] += figure
+        if sums:
+            rows = [(*place, *figures) for place, figures in sums.items()]
+            connection.exec_driver_sql(_upsert(mark(connection)), rows)
+
+
+def _upsert(one: str) -> str:
+    columns = (*KEYS, *SUMS)
+    adding = ", ".join(f"{sum} = model_usage.{sum} + excluded.{sum}" for sum in SUMS)
+    return (
+        f"INSERT INTO model_usage ({', '.join(columns)}) "  # noqa: S608
+        f"VALUES ({', '.join([one] * len(columns))}) "
+        f"ON CONFLICT ({', '.join(KEYS)}) DO UPDATE SET {adding}"
+    )
+
+
+def _day(event: Event) -> str:
+    return event.at.astimezone(UTC).date().isoformat()
+
+
+def _counted(body: object) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """For each model that was asked: calls, failed, read, cached, written, cost, unpriced."""
+    if not isinstance(body, Answered):
+        return
+    tries = [one for one in body.attempts if one.outcome not in NO_CALL]
+    for one in tries:
+        yield one.model, (1, int(one.outcome not in NO_FAULT), 0, 0, 0, 0, 0)
+    if not tries:  # a person said stop, or a model that keeps no record of its tries
+        yield body.model, (1, int(body.outcome not in NO_FAULT), 0, 0, 0, 0, 0)
+    use = body.usage
+    if use.read or use.written or use.cost:
+        cost = picos(use.cost)
+        figures = (use.read, use.cached, use.written, cost or 0, int(cost is None))
+        yield body.model, (0, 0, *figures)
+
+
+def picos(cost: str) -> int | None:
+    """Picodollars of a cost in dollars ("0.00042"); None if that says no price."""
+    try:
+        amount = Decimal(cost)
+    except InvalidOperation:
+        return None
+    if not amount.is_finite() or not 0 <= amount <= DEAREST:
+        return None
+    return int(amount.scaleb(PICO).to_integral_value())
+
+
+def dollars(picos: int) -> str:
+    """Dollars in plain digits, without zeros at the end."""
+    whole, rest = divmod(picos, 10**PICO)
+    return f"{whole}.{rest:0{PICO}}".rstrip("0").rstrip(".")
+
+
+def rounded(picos: int) -> str:
+    """Dollars as people like to read them: "$12.50", "$0.0042", "under $0.0001"."""
+    if 0 < picos < 10 ** (PICO - 4):
+        return "under $0.0001"
+    amount = Decimal(picos).scaleb(-PICO)
+    return f"${amount:,.2f}" if amount >= 1 or not picos else f"${amount:.4f}"
+
+
+class UsageRow(Struct, frozen=True, kw_only=True):
+    """Sums for one place; of `day`, `stream`, `mate` and `model`, those not asked for are "".
+
+    `model` is also "" where no model had answered when a person said stop. Tokens `read` include
+    those `cached` by the provider. `picos` are what the priced answers cost; `unpriced` counts the
+    answers that nobody knows the price of.
+    """
+
+    day: str = ""
+    stream: str = ""
+    mate: str = ""
+    model: str = ""
+    calls: int = 0
+    failed: int = 0
+    read: int = 0
+    cached: int = 0
+    written: int = 0
+    picos: int = 0
+    unpriced: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Read and written together."""
+        return self.read + self.written
+
+    @property
+    def cost(self) -> str:
+        """Dollars, exactly, of what has a price."""
+        return dollars(self.picos)
+
+    @property
+    def price(self) -> str:
+        """What it cost, in words for people; rounded. Answers without a known price are counted."""
+        if not self.unpriced:
+            return rounded(self.picos)
+        return f"{rounded(self.picos)}, {self.unpriced:,} unpriced" if self.picos else UNKNOWN
+
+    @property
+    def share(self) -> float:
+        """How much of what was read came from a provider's cache, 0 to 1."""
+        return self.cached / self.read if self.read else 0.0
+
+
+class UsageView:
+    """The sums, for whoever wants to see them."""
+
+    def __init__(self, ledger: Tables) -> None:
+        self._ledger = ledger
+
+    async def total(
+        self,
+        since: date | None = None,
+        until: date | None = None,
+        streams: Sequence[str] | None = None,
+    ) -> UsageRow:
+        """Everything, from one day to another (both counted), in these streams or in all."""
+        return (await self.by((), since, until, streams))[0]
+
+    async def by(
+        self,
+        keys: Sequence[Key] = ("mate",),
+        since: date | None = None,
+        until: date | None = None,
+        streams: Sequence[str] | None = None,
+    ) -> list[UsageRow]:
+        """One row for each day, stream, mate or model, or for each that comes with another.
+
+        With "day" first, the newest first; else what cost most, then what took most tokens.
+        """
+        rows = await self._ledger.look(lambda found: _sums(found, keys, since, until, streams))
+        return rows if keys and keys[0] == "day" else sorted(rows, key=_least_first, reverse=True)
+
+
+def _least_first(row: UsageRow) -> tuple[int, int, int]:
+    return row.picos, row.tokens, row.calls
+
+
+def _sums(
+    connection: Connection,
+    keys: Sequence[Key],
+    since: date | None,
+    until: date | None,
+    streams: Sequence[str] | None,
+) -> list[UsageRow]:
+    asked = [key for key in KEYS if key in keys]
+    one, where, given = mark(connection), ["1 = 1"], list[Any]()
+    for sign, day in ((">=", since), ("<=", until)):
+        if day is not None:
+            where.append(f"day {sign} {one}")
+            given.append(day.isoformat())
+    if streams is not None:
+        where.append(f"stream {within(connection)}")
+        given.append(listed(connection, streams))
+    sums = [f"COALESCE(SUM({sum}), 0)" for sum in SUMS]
+    query = f"SELECT {', '.join([*asked, *sums])} FROM model_usage WHERE {' AND '.join(where)}"  # noqa: S608
+    if asked:
+        order = ", ".join("day DESC" if key == "day" else key for key in asked)
+        query += f" GROUP BY {', '.join(asked)} ORDER BY {order}"
+    names = (*asked, *UsageRow.__struct_fields__[len(KEYS) :])
+    found = connection.exec_driver_sql(query, tuple(given)).all()
+    return [
+        msgspec.convert(dict(zip(names, map(_plain, row), strict=True)), UsageRow) for row in found
+    ]
+
+
+def _plain(value: Any) -> str | int:
+    """PostgreSQL adds whole numbers up to a Decimal."""
+    return value if isinstance(value, str) else int(value)

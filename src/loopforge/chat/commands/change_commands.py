@@ -1,0 +1,271 @@
+"""Orders: the commands that change a room, each a fact or two and a plain sentence.
+
+Whether somebody may is decided before (command_dispatch.py, by the menu and the rights of the
+room).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Literal
+
+from loopforge.chat.commands.command_request import CommandRequest, handle_of, line_of, member_of
+from loopforge.chat.room import rights_parsing
+from loopforge.chat.room.permissions import granted, wording
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.server import Rooms, titled
+from loopforge.chat.speaking.triggers import CALLS
+from loopforge.core.room_vocabulary import (
+    ConversationBegan,
+    ConversationEnded,
+    DefaultMateSet,
+    EnergySet,
+    Marked,
+    MateJoined,
+    MateLeft,
+    PolicyChosen,
+    RightsSet,
+    TalkSet,
+    Titled,
+    TriggersSet,
+)
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import InputError, Unknown
+from loopforge.mates.mate_editing import Workshop
+
+MOST_ENERGY = 1000
+TALK = {"free": True, "called": False}
+NOBODY = "none"
+MAKING = {
+    "new": "Say its name and what it does, such as /mate new Otto train driver.",
+    "edit": "Say which mate and what it is to be, such as /mate edit otto You are Otto. ...",
+}
+"""What /mate does for the owner, and how to ask for it."""
+
+
+class ChangeCommands:
+    """Changes rooms. `policies` are the names that may be chosen."""
+
+    def __init__(
+        self, rooms: Rooms, policies: Collection[str], workshop: Workshop | None = None
+    ) -> None:
+        self._rooms, self._policies, self._workshop = rooms, policies, workshop
+
+    @property
+    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
+        """What does each command."""
+        return {
+            "stop": self.stop,
+            "new": self.new,
+            "end": self.end,
+            "title": self.title,
+            "energy": self.energy,
+            "keep": self.keep,
+            "spent": self.spent,
+            "policy": self.policy,
+            "triggers": self.triggers,
+            "add": self.add,
+            "remove": self.remove,
+            "mate": self.mate,
+            "talk": self.talk,
+            "rights": self.rights,
+        }
+
+    # ------------------------------------------------------------ the conversation
+
+    async def stop(self, asked: CommandRequest) -> str:
+        """Halt everything mates do."""
+        await self._rooms.stop(asked.room, asked.person)
+        return "Stopped. Mates stay still until somebody speaks to them again."
+
+    async def new(self, asked: CommandRequest) -> str:
+        """Begin a new conversation."""
+        state = await self._rooms.state(asked.room)
+        ended = (ConversationEnded(why="asked"),) if state.conversation else ()
+        began = ConversationBegan(why="first" if state.last_at is None else "asked")
+        await self._rooms.add(asked.room, asked.person, *ended, began)
+        return "A new conversation. What was said before stays in the ledger."
+
+    async def end(self, asked: CommandRequest) -> str:
+        """End the conversation."""
+        state = await self._rooms.state(asked.room)
+        if not state.conversation:
+            return "No conversation is going on; the next line begins one."
+        await self._rooms.add(asked.room, asked.person, ConversationEnded(why="asked"))
+        return "The conversation is over; the next line begins another."
+
+    async def title(self, asked: CommandRequest) -> str:
+        """Fix the title, or let the room find its own."""
+        if not asked.argument:
+            await self._rooms.add(asked.room, asked.person, Titled(title=Words(""), by=""))
+            return "The room will find a title of its own."
+        title = titled(asked.argument)
+        await self._rooms.add(asked.room, asked.person, Titled(title=Words(title), by=asked.person))
+        return f"The room is called {title}."
+
+    async def energy(self, asked: CommandRequest) -> str:
+        """Set, or tell, how many lines mates may say without a person."""
+        energy = (await self._rooms.state(asked.room)).energy
+        if not asked.argument:
+            return (
+                f"{energy.left} of {energy.capacity} lines are left to mates; "
+                f"each line of a person gives {energy.refill} back."
+            )
+        capacity, _, refill = asked.argument.partition(" ")
+        try:
+            numbers = int(capacity), int(refill) if refill.strip() else energy.refill
+        except ValueError:
+            raise InputError(
+                f"{asked.argument!r} is no energy; say how many lines, such as /energy 6, "
+                "and perhaps what a person's line gives back, such as /energy 6 4."
+            ) from None
+        if not all(0 <= number <= MOST_ENERGY for number in numbers):
+            raise InputError(f"Energy lies between 0 and {MOST_ENERGY}.")
+        body = EnergySet(capacity=numbers[0], refill=numbers[1])
+        await self._rooms.add(asked.room, asked.person, body)
+        return (
+            f"Mates may say {numbers[0]} lines in a row; a person's line gives {numbers[1]} back."
+        )
+
+    async def keep(self, asked: CommandRequest) -> str:
+        """Keep a line in mind."""
+        await self._mark(asked, "keep")
+        return "Kept: this line leaves the mates' minds last."
+
+    async def spent(self, asked: CommandRequest) -> str:
+        """Let a line go first."""
+        await self._mark(asked, "spent")
+        return "Spent: this line leaves the mates' minds first."
+
+    async def _mark(self, asked: CommandRequest, mark: Literal["keep", "spent"]) -> None:
+        line = line_of(await self._rooms.state(asked.room), asked.argument)
+        body = Marked(line=line, mark=mark, by=f"person:{asked.person}")
+        await self._rooms.add(asked.room, asked.person, body)
+
+    # ------------------------------------------------------------ mates
+
+    def _mate(self, state: RoomState, said: str) -> str:
+        """A mate that is here, by its handle or name. Raises Unknown."""
+        return member_of(state, said, self._rooms.mates)
+
+    async def policy(self, asked: CommandRequest) -> str:
+        """Choose, or tell, which kind of mind runs."""
+        state = await self._rooms.state(asked.room)
+        if not asked.argument:
+            chosen = state.policy("") or "each mate's own, or talk"
+            return f"Policy here: {chosen}. Known: {', '.join(sorted(self._policies))}."
+        policy, _, mate = asked.argument.partition(" ")
+        if policy not in self._policies:
+            known = ", ".join(sorted(self._policies))
+            raise Unknown(f"There is no policy {policy!r}. Known: {known}.")
+        mate = self._mate(state, mate.strip()) if mate.strip() else ""
+        await self._rooms.add(asked.room, asked.person, PolicyChosen(policy=policy, mate=mate))
+        return f"From now on {policy} runs here" + (f" for {mate}." if mate else ".")
+
+    async def triggers(self, asked: CommandRequest) -> str:
+        """Set, or tell, what may call a mate."""
+        state = await self._rooms.state(asked.room)
+        said, *calls = asked.argument.split()
+        mate = self._mate(state, said)
+        if calls == [NOBODY]:
+            calls = []
+        elif wrong := [call for call in calls if call not in CALLS]:
+            raise Unknown(f"Nothing calls by {wrong[0]!r}. Known: {', '.join(CALLS)}, or none.")
+        elif not calls:
+            chosen = state.triggers.get(mate)
+            now = "what its file says" if chosen is None else ", ".join(chosen) or "nothing"
+            return f"{mate} is called here by: {now}."
+        body = TriggersSet(mate=mate, triggers=tuple(calls))
+        await self._rooms.add(asked.room, asked.person, body)
+        return f"{mate} is called here by: {', '.join(calls) or 'nothing'}."
+
+    async def add(self, asked: CommandRequest) -> str:
+        """Bring a mate in."""
+        known = self._rooms.mates
+        handle = handle_of(asked.argument, known)
+        mate = known.get(handle)
+        if mate is None:
+            raise Unknown(f"There is no mate {handle!r}. Known: {', '.join(known) or 'none'}.")
+        state = await self._rooms.state(asked.room)
+        guests = {one.mate for one in state.stand_ins.values() if one.guest}
+        if handle in state.mates and handle not in guests:
+            return f"{mate.name} is here already."
+        await self._rooms.add(asked.room, asked.person, MateJoined(mate=handle))
+        return f"{mate.name} is here now."
+
+    async def remove(self, asked: CommandRequest) -> str:
+        """Send a mate out."""
+        mate = self._mate(await self._rooms.state(asked.room), asked.argument)
+        await self._rooms.add(asked.room, asked.person, MateLeft(mate=mate))
+        return f"{mate} has left."
+
+    async def mate(self, asked: CommandRequest) -> str:
+        """Choose, or tell, who answers what is said to mates and names none."""
+        word, rest = _parted(asked.argument)
+        if word in MAKING and self._workshop is not None:
+            return await self._made(self._workshop, asked, word, rest)
+        state, known = await self._rooms.state(asked.room), self._rooms.mates
+        if asked.argument:
+            none = asked.argument == NOBODY
+            mate = "" if none else self._mate(state, asked.argument)
+            await self._rooms.add(asked.room, asked.person, DefaultMateSet(mate=mate))
+            state = await self._rooms.state(asked.room)
+        here = ", ".join(known[mate].name if mate in known else mate for mate in state.mates)
+        chosen = state.default_mate
+        name = known[chosen].name if chosen in known else chosen
+        who = f"{name} answers" if chosen else "Nobody in particular answers"
+        return f"{who} what is said to mates and names none. Mates here: {here or 'none'}."
+
+    async def _made(self, workshop: Workshop, asked: CommandRequest, word: str, rest: str) -> str:
+        """Make a mate, or give one another character; for the home's owner alone."""
+        if not asked.owner and asked.person:
+            raise InputError(f"/mate {word} is for the owner of this home.")
+        name, more = _parted(rest)
+        if not name:
+            raise InputError(MAKING[word])
+        if word == "new":
+            mate = await workshop.new(name, more, asked.person)
+            await self._rooms.add(asked.room, asked.person, MateJoined(mate=mate.handle))
+            return (
+                f"{mate.name} is made, and is here now. /mate edit {mate.handle} gives a character."
+            )
+        handle = handle_of(name, self._rooms.mates)
+        if not more:
+            return f"{handle} is:\n\n{workshop.character(handle)}\n\n{MAKING[word]}"
+        mate = await workshop.edit(handle, more, asked.person)
+        return f"{mate.name} has another character from now on; the one before stays on record."
+
+    # ------------------------------------------------------------ who may what
+
+    async def talk(self, asked: CommandRequest) -> str:
+        """Set, or tell, whether mates speak without being called."""
+        if asked.argument and asked.argument not in TALK:
+            raise InputError("Say /talk free, or /talk called.")
+        free = not (await self._rooms.state(asked.room)).quiet
+        if asked.argument:
+            free = TALK[asked.argument]
+            await self._rooms.add(asked.room, asked.person, TalkSet(free=free))
+        if free:
+            return "Mates speak here without being called, where they have cause."
+        return "Mates speak here only when they are called."
+
+    async def rights(self, asked: CommandRequest) -> str:
+        """Set, or tell, who may do what."""
+        state = await self._rooms.state(asked.room)
+        if not asked.argument:
+            return rights_parsing.told(state)
+        who, grant = rights_parsing.read(state, asked.argument, self._rooms.same)
+        own = granted(state, asked.person, keeper=asked.keeper, owner=asked.owner)
+        if not (own | rights_parsing.held(state, who)).holds(grant):
+            raise InputError(
+                "Nobody gives rights that they do not have; the owner of this home has them all."
+            )
+        body = RightsSet(who=who, rights=grant.rights, tools=grant.tools)
+        await self._rooms.add(asked.room, asked.person, body)
+        return wording(rights_parsing.named(state, who), grant)
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The first word, and what follows it, on the same line or the next."""
+    first, *more = text.split(maxsplit=1) or [""]
+    return first, more[0].strip() if more else ""

@@ -1,0 +1,173 @@
+"""Commands: what a person may ask of a room by name, whichever surface offers it.
+
+    the menu (command_catalogue.py) --may they? (permissions.py)--> an order (change_commands.py) or
+    an answer (query_commands.py)
+
+Each takes the room, the person and an argument, and returns a plain sentence on what was done, or
+what was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+
+from loopforge.chat.commands.change_commands import TALK, ChangeCommands
+from loopforge.chat.commands.command_catalogue import (
+    BY_NAME,
+    COMMANDS,
+    RoomCommand,
+    help_text,
+    usage,
+)
+from loopforge.chat.commands.command_request import CommandRequest
+from loopforge.chat.commands.query_commands import QueryCommands
+from loopforge.chat.room.member_visibility import MemberSight
+from loopforge.chat.room.permissions import EVERYONE, KEEPERS, may, who_may
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.server import Rooms
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.room_vocabulary import Right
+from loopforge.errors import InputError, Unknown
+from loopforge.mates.mate_editing import Workshop
+
+__all__ = ["BY_NAME", "COMMANDS", "Commands", "RoomCommand", "help_text", "usage"]
+
+MOST = 25
+"""Ways to go on that are offered at once."""
+BRIEF = 60
+"""Characters of a line that is offered."""
+
+
+class Commands:
+    """The commands over the rooms. `policies` are the names that may be chosen."""
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        policies: Collection[str],
+        answers: QueryCommands,
+        workshop: Workshop | None = None,
+    ) -> None:
+        self._rooms, self._policies, self._answers = rooms, policies, answers
+        self._table: dict[str, Callable[[CommandRequest], Awaitable[str]]] = {
+            **ChangeCommands(rooms, policies, workshop).table,
+            **answers.table,
+        }
+
+    async def act(
+        self,
+        room: str,
+        person: str,
+        name: str,
+        argument: str,
+        *,
+        keeper: bool = False,
+        owner: bool = False,
+        surface: str = "",
+        account: str = "",
+    ) -> str:
+        """Do it, for somebody who may manage the place they ask from (`keeper`), or the `owner`.
+
+        `surface` and `account` say by which account of a platform they came, if by one. Raises
+        Unknown and other input errors, also where they may not.
+        """
+        command = BY_NAME.get(name)
+        if command is None:
+            known = ", ".join(command.name for command in COMMANDS)
+            raise Unknown(f"There is no command {name!r} for a room. Known: {known}.")
+        asked = CommandRequest(
+            room=room,
+            person=person,
+            argument=argument.strip(),
+            keeper=keeper,
+            owner=owner,
+            surface=surface,
+            account=account,
+        )
+        state = await self._rooms.state(room)
+        free = command.private or (command.asks and not asked.argument)
+        right: Right = command.right
+        if not free and not may(state, person, right, keeper=keeper, owner=owner):
+            own = " Yours were set apart, by /rights." if person in state.rights else ""
+            raise InputError(f"/{name} is for {who_may(state, right)}.{own}")
+        if command.needs and not asked.argument:
+            raise InputError(f"Say what is meant: {usage(command)}, {command.help}.")
+        return await self._table[name](asked)
+
+    async def complete(
+        self,
+        room: str,
+        person: str,
+        name: str,
+        begun: str,
+        *,
+        owner: bool = False,
+        mates: Sequence[str] = (),
+    ) -> list[str]:
+        """What the argument of a command may be that holds what is begun, at most 25.
+
+        `room` may be "" where there is none yet; `mates` are then here. Lines are offered as far as
+        this person may see them; who is not in the room is told of no line and no other person.
+        """
+        command = BY_NAME.get(name)
+        if command is None or not command.complete:
+            return []
+        state = await self._rooms.state(room) if room else None
+        known = state if state is not None and person in state.people else None
+        here = list(state.mates) if state is not None else list(mates)
+        if name == "mate":
+            found = self._making(here) if owner else here
+        elif command.complete == "lines":
+            found = await self._lines(room, person, known, older=name == "why") if known else []
+        else:
+            found = self._choices(command, here, known)
+        near = begun.strip().casefold()
+        return [one for one in found if near in one.casefold()][:MOST]
+
+    def _choices(self, command: RoomCommand, here: list[str], known: RoomState | None) -> list[str]:
+        match command.complete:
+            case "mates":
+                return list(self._rooms.mates)
+            case "mates here":
+                return here
+            case "policies":
+                return sorted(self._policies)
+            case "talk":
+                return list(TALK)
+            case "people":
+                people = known.people.values() if known else ()
+                return [EVERYONE, KEEPERS, *(str(one.name) for one in people)]
+            case _:
+                return []
+
+    def _making(self, here: list[str]) -> list[str]:
+        """What /mate offers to the owner of the home."""
+        return [*here, "new", *(f"edit {mate}" for mate in self._rooms.mates)]
+
+    async def _lines(self, room: str, person: str, state: RoomState, *, older: bool) -> list[str]:
+        """The last lines; with `older` also those of mates that were said before they began."""
+        seen, mates = await self._answers.sight(room, person), self._rooms.mates
+        found = _lines(state, seen, mates)
+        if not older or len(found) >= MOST:
+            return found
+        first = min((entry.seq for entry in state.lines.values()), default=state.seq + 1)
+        said = await self._answers.said(room, seen, before=first, most=MOST)
+        return found + [_brief(seq, _name(mate, mates), text) for seq, mate, text in said]
+
+
+def _lines(state: RoomState, seen: MemberSight, mates: Mapping[str, Mate]) -> list[str]:
+    """The last lines, newest first, each with its number in front."""
+    found = []
+    for entry in reversed(state.recent(MOST * 2)):
+        if seen.sees(entry.seq):
+            name = str(entry.name) or _name(entry.who, mates)
+            found.append(_brief(entry.seq, name, str(entry.text)))
+    return found
+
+
+def _name(handle: str, mates: Mapping[str, Mate]) -> str:
+    return mates[handle].name if handle in mates else handle
+
+
+def _brief(seq: int, name: str, text: str) -> str:
+    return f"#{seq} {name}: {' '.join(text.split())}"[:BRIEF]

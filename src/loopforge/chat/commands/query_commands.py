@@ -1,0 +1,283 @@
+"""Answers: the commands that change nothing: how things stand here, why, and what it cost.
+
+Plain text, for whoever asked. Nobody is told of lines that they may not see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import date
+from typing import Protocol
+
+from loopforge.budgets.model_usage import Key, UsageRow
+from loopforge.chat.bot import SCRIBE
+from loopforge.chat.commands.command_catalogue import help_text
+from loopforge.chat.commands.command_request import CommandRequest, member_of, number_of
+from loopforge.chat.room.event_wording import platform
+from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight, sight
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.room_store import stream_of
+from loopforge.chat.server import Rooms
+from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.turns.build_perception import route_of
+from loopforge.chat.why.record_building import gather, gather_for
+from loopforge.chat.why.record_text import told
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.room_vocabulary import Said
+from loopforge.errors import InputError, Unknown
+from loopforge.ledger.storage.revised_lines import standing
+from loopforge.ledger.table_access import Readable
+from loopforge.runtime.ports import Clock, Models
+
+KEEPS = (
+    "Mates keep what is said in this conversation in mind, and nothing beyond it yet: "
+    "memories of their own are not there yet."
+)
+REMINDS = "Mates cannot remind you of anything yet: nothing here wakes them later."
+NO_LINK = "Accounts cannot be linked here."
+ITSELF = "the room itself"
+"""Who thinks where it is about the room, such as about its title."""
+LOOKED_BACK = 200
+"""Lines of mates that are looked through for one that the asker may see."""
+
+
+class Meter(Protocol):
+    """What was used; `budgets.usage.Usage` is one."""
+
+    async def by(
+        self,
+        keys: Sequence[Key],
+        since: date | None = None,
+        until: date | None = None,
+        streams: Sequence[str] | None = None,
+    ) -> list[UsageRow]:
+        """Sums by these keys."""
+        ...
+
+
+class LinkCommands(Protocol):
+    """How accounts become one person's; `people.linking.Linking` is one."""
+
+    async def offer_code(self, person: str) -> str:
+        """A code by which another account becomes this person's."""
+        ...
+
+    async def claim(self, code: str, surface: str, account: str) -> object:
+        """Link an account by a code that its person was given elsewhere."""
+        ...
+
+
+class QueryCommands:
+    """Tells about rooms. `going` says how much of a stream is on its way."""
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        ledger: Readable,
+        models: Models,
+        meter: Meter,
+        going: Callable[[str], int],
+        clock: Clock,
+        rules: Rules,
+        linking: LinkCommands | None = None,
+    ) -> None:
+        self._rooms, self._ledger, self._models, self._meter = rooms, ledger, models, meter
+        self._going, self._clock, self._rules = going, clock, rules
+        self._linking = linking
+
+    @property
+    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
+        """What answers each command."""
+        return {
+            "status": self.status,
+            "why": self.why,
+            "mates": self.mates,
+            "model": self.model,
+            "usage": self.usage,
+            "memory": self.memory,
+            "remind": self.remind,
+            "link": self.link,
+            "help": self.help,
+        }
+
+    # ------------------------------------------------------------ how things stand
+
+    async def status(self, asked: CommandRequest) -> str:
+        """Who is here, what is running, and what is still on its way."""
+        state = await self._rooms.state(asked.room)
+        people = ", ".join(str(person.name) for person in state.people.values())
+        mates = ", ".join(f"{self._name(m)} ({self._model(m)})" for m in state.mates)
+        left, energy = f"{state.energy.left} of {state.energy.capacity}", state.energy
+        lines = [
+            f"People here: {people or 'none'}.",
+            f"Mates here: {mates or 'none'}.",
+            f"Energy: {left} lines; each line of a person gives {energy.refill} back.",
+            self._running(state),
+            "Mates speak when they are called." if state.quiet else "Mates may speak uncalled.",
+        ]
+        for key, place in state.places.items():
+            lines.append(f"Part of this room: {place.name} on {platform(key)}.")
+        for mate, one in state.stand_ins.items():
+            lines.append(f"{self._name(one.mate)} answers for {self._name(mate)}.")
+        going = self._going(stream_of(asked.room))
+        lines.append(f"On its way: {_many(going, 'delivery', 'deliveries')}.")
+        return "\n".join(lines)
+
+    def _running(self, state: RoomState) -> str:
+        if state.stopped:
+            return "Stopped: mates stay still until somebody speaks to them."
+        thinking = [self._name(turn.mate) for turn in state.open.values()]
+        due = [self._name(due.mate) for due in state.due]
+        now = f"Thinking: {', '.join(thinking) or 'nobody'}."
+        return f"{now} Next: {', '.join(due)}." if due else now
+
+    def _name(self, handle: str) -> str:
+        mates = self._rooms.mates
+        return ITSELF if handle == SCRIBE else mates[handle].name if handle in mates else handle
+
+    def _model(self, handle: str) -> str:
+        mate = self._rooms.mates.get(handle)
+        return self._models.facts(route_of(mate)).name if mate else "its file is broken or gone"
+
+    async def model(self, asked: CommandRequest) -> str:
+        """Which language model answers for whom."""
+        state = await self._rooms.state(asked.room)
+        mates = list(state.mates)
+        if asked.argument:
+            mates = [member_of(state, asked.argument, self._rooms.mates)]
+        lines = [f"{self._name(mate)}: {self._asks_for(mate)}" for mate in mates]
+        where = "A mate's model is set in its file, by `model` or `tier`."
+        return "\n".join([*lines, where])
+
+    def _asks_for(self, handle: str) -> str:
+        mate: Mate | None = self._rooms.mates.get(handle)
+        if mate is None:
+            return "cannot run, its file is broken or gone"
+        asks = f"the model {mate.model}" if mate.model else f"tier {mate.tier}"
+        return f"{self._model(handle)} (its file asks for {asks})"
+
+    async def mates(self, asked: CommandRequest) -> str:
+        """All mates of the home."""
+        here = (await self._rooms.state(asked.room)).mates
+        lines = [
+            f"{mate.name} (@{handle})"
+            + (f", {mate.role}" if mate.role else "")
+            + (": here" if handle in here else "")
+            for handle, mate in self._rooms.mates.items()
+        ]
+        return "\n".join(lines) or "This home has no mate yet."
+
+    # ------------------------------------------------------------ what it cost
+
+    async def usage(self, asked: CommandRequest) -> str:
+        """Tokens and cost of the room, today and this month, by mate; days are UTC."""
+        await self._rooms.state(asked.room)
+        today = self._clock.now().date()
+        streams = [stream_of(asked.room)]
+        day = await self._meter.by(("mate",), since=today, streams=streams)
+        month = await self._meter.by(("mate",), since=today.replace(day=1), streams=streams)
+        return "\n".join([*self._used("Today", day), *self._used("This month", month)])
+
+    def _used(self, when: str, rows: Sequence[UsageRow]) -> list[str]:
+        if not rows:
+            return [f"{when}: nothing was asked of a model here."]
+        told = [
+            f"  {self._name(row.mate)}: "
+            f"{row.read:,} tokens read, {row.written:,} written, {row.price}"
+            for row in rows
+        ]
+        return [f"{when}:", *told]
+
+    # ------------------------------------------------------------ why
+
+    async def why(self, asked: CommandRequest) -> str:
+        """The flight record of the last line a mate said, or of this line."""
+        stream = stream_of(asked.room)
+        await self._rooms.state(asked.room)
+        names = {handle: mate.name for handle, mate in self._rooms.mates.items()}
+        seen = await self.sight(asked.room, asked.person)
+        line = await self._line(asked, seen)
+        record = await (
+            gather_for(self._ledger, line, stream, seen, names, owner=asked.owner)
+            if asked.person
+            else gather(self._ledger, line, names)
+        )
+        return told(record, self._rules.zone)
+
+    async def sight(self, room: str, person: str) -> MemberSight:
+        """What somebody may see of a room."""
+        if not person:
+            return EVERYTHING
+        return await self._ledger.look(lambda found: sight(found, stream_of(room), person))
+
+    async def _line(self, asked: CommandRequest, seen: MemberSight) -> str:
+        """The id of the line that is asked about. Raises Unknown."""
+        stream, seq = stream_of(asked.room), number_of(asked.argument)
+        if asked.argument and not seq:
+            return asked.argument.split()[0]
+        if seq:
+            found = await self._ledger.read(stream, after=seq - 1, before=seq + 1)
+        else:
+            found = await self._ledger.read(
+                stream, kinds=["room.said"], limit=LOOKED_BACK, newest=True
+            )
+        for event in reversed(found):
+            if seen.sees(event.seq) and (seq or isinstance(event.body, Said)):
+                return event.id
+        raise Unknown(
+            f"There is no line #{seq} here that you may see."
+            if seq
+            else "No mate has said anything here that you may see."
+        )
+
+    async def said(
+        self, room: str, seen: MemberSight, *, before: int, most: int
+    ) -> list[tuple[int, str, str]]:
+        """The last lines of mates before this number, newest first: number, mate, words.
+
+        As they stand now, and only those that this sight may see.
+        """
+        found = await self._ledger.read(
+            stream_of(room), before=before, kinds=["room.said"], limit=most, newest=True
+        )
+        now = await self._ledger.look(lambda tables: standing(tables, seen.only(found)))
+        return [
+            (event.seq, event.body.mate, event.body.text.text)
+            for event in reversed(now)
+            if isinstance(event.body, Said) and event.body.text.text is not None
+        ]
+
+    # ------------------------------------------------------------ the rest
+
+    async def memory(self, _asked: CommandRequest) -> str:
+        """What mates remember."""
+        return KEEPS
+
+    async def remind(self, _asked: CommandRequest) -> str:
+        """Whether mates can remind somebody."""
+        return REMINDS
+
+    async def link(self, asked: CommandRequest) -> str:
+        """A code for another account, or the use of one."""
+        if self._linking is None:
+            raise InputError(NO_LINK)
+        if not asked.argument:
+            if not asked.person:
+                raise InputError("Somebody has to ask for a code; the machine itself is nobody.")
+            code = await self._linking.offer_code(asked.person)
+            return (
+                f"Your code is {code}. Where your other account is, give it to a mate in private: "
+                f"/link {code}. Whoever types it becomes you, so show it to nobody."
+            )
+        if not asked.account:
+            raise InputError("A code is typed where the other account is, not here.")
+        await self._linking.claim(asked.argument, asked.surface, asked.account)
+        return "Done: this account and the one that the code came from are one person now."
+
+    async def help(self, _asked: CommandRequest) -> str:
+        """The menu."""
+        return help_text()
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"

@@ -1,0 +1,126 @@
+"""Members: who may see what of a room, from when on.
+
+    PersonJoined (past)   sees everything of the room so far, and what follows
+    PersonJoined          sees what follows
+    PersonLeft            sees no more of it
+
+A view keeps each stay as a pair of sequence numbers. What was said between two stays is hidden for
+ever. Knows nothing of accounts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import BigInteger, Boolean, Column, PrimaryKeyConstraint, Table, select
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import PersonJoined, PersonLeft, RoomClosed
+from loopforge.ledger.database.table_schema import Name, metadata
+
+FOREVER = 2**62
+"""The end of a stay that has none yet."""
+
+stays = Table(
+    "stays",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("person", Name, nullable=False),
+    Column("since", BigInteger, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Column("past", Boolean, nullable=False),
+    PrimaryKeyConstraint("stream", "person", "since", name="stays_stay"),
+)
+
+
+class Stay(NamedTuple):
+    """From `since` to `until`, both seen; sequence numbers."""
+
+    since: int
+    until: int
+
+
+class MemberSight(NamedTuple):
+    """What one person may see of one room. `here`: they are in it now."""
+
+    stays: tuple[Stay, ...]
+
+    @property
+    def here(self) -> bool:
+        """Whether the last stay still lasts."""
+        return bool(self.stays) and self.stays[-1].until == FOREVER
+
+    def sees(self, seq: int) -> bool:
+        """Whether an event of this sequence number may be seen."""
+        return any(stay.since <= seq <= stay.until for stay in self.stays)
+
+    def only(self, events: Iterable[Event]) -> list[Event]:
+        """Those that may be seen."""
+        return [event for event in events if self.sees(event.seq)]
+
+
+EVERYTHING = MemberSight((Stay(0, FOREVER),))
+"""What somebody at the machine itself sees."""
+
+
+class Members:
+    """Folds who came and went into one row for each stay."""
+
+    name = "members"
+    version = 1
+    kinds = frozenset({"room.person_joined", "room.person_left", "room.closed"})
+    tables = (stays,)
+    holds_texts = False
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Take in events; coming twice is coming once."""
+        for event in events:
+            match event.body:
+                case PersonJoined(person=person, past=past):
+                    self._come(connection, event, person, past=past)
+                case PersonLeft(person=person):
+                    self._go(connection, event, person)
+                case RoomClosed():
+                    self._go(connection, event)
+                case _:
+                    pass
+
+    def _come(self, connection: Connection, event: Event, person: str, *, past: bool) -> None:
+        query = select(stays).where(
+            stays.c.stream == event.stream, stays.c.person == person, stays.c.until == FOREVER
+        )
+        if connection.execute(query).first() is not None:
+            return
+        row = {"stream": event.stream, "person": person, "since": event.seq, "until": FOREVER}
+        connection.execute(stays.insert().values(**row, past=past))
+
+    def _go(self, connection: Connection, event: Event, person: str = "") -> None:
+        gone = stays.c.person == person if person else stays.c.person != ""
+        connection.execute(
+            stays.update()
+            .where(stays.c.stream == event.stream, gone, stays.c.until == FOREVER)
+            .values(until=event.seq)
+        )
+
+
+def sights(connection: Connection, person: str) -> dict[str, MemberSight]:
+    """What a person may see, by stream."""
+    found: dict[str, list[Stay]] = {}
+    query = select(stays).where(stays.c.person == person).order_by(stays.c.stream, stays.c.since)
+    for row in connection.execute(query):
+        stay = Stay(0 if row.past else row.since, row.until)
+        found.setdefault(row.stream, []).append(stay)
+    return {stream: MemberSight(tuple(each)) for stream, each in found.items()}
+
+
+def sight(connection: Connection, stream: str, person: str) -> MemberSight:
+    """What a person may see of one stream; nothing, if they were never there."""
+    query = (
+        select(stays)
+        .where(stays.c.stream == stream, stays.c.person == person)
+        .order_by(stays.c.since)
+    )
+    rows = connection.execute(query)
+    return MemberSight(tuple(Stay(0 if row.past else row.since, row.until) for row in rows))

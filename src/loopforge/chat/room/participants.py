@@ -1,0 +1,77 @@
+"""Company: whom and what a room consists of, as its state holds it: people, places, mates.
+
+Values alone; how they come and go is room_state.py's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from msgspec import Struct
+
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.name_labels import row_name
+from loopforge.people.identity.account_names import likeness
+
+OF_ROWS = ("you", "the room", "the house")
+"""What rows call the mate that reads them, and the house; nobody else is called so unmarked."""
+
+
+class Participant(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A person who is here; `since` is where in the room's stream they first came in."""
+
+    name: Words
+    surface: str
+    since: int = 0
+
+
+class RoomPlace(Struct, frozen=True, kw_only=True):
+    """A place of a platform that is part of the room."""
+
+    name: Words
+    kind: str
+
+
+class StandIn(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The mate that answers for another one that cannot run; a `guest` is here for that alone."""
+
+    mate: str
+    guest: bool = False
+
+
+class Member(Struct, kw_only=True, omit_defaults=True):
+    """What the room knows of one mate in it.
+
+    `streak` counts its lines since a person spoke, `declined` how often in a row it was asked and
+    had nothing to say. `took_in` are lines, not yet weighed, that it needs no further turn for.
+    """
+
+    spoke_seq: int = 0
+    spoke_at: datetime | None = None
+    streak: int = 0
+    declined: int = 0
+    took_in: dict[str, int] = {}
+
+
+def namesakes(people: Mapping[str, Participant], mates: Mapping[str, str]) -> dict[str, str]:
+    """What tells people and mates from others of the same name, by id or handle; mostly nothing.
+
+    `mates` are the names of mates by handle. People of one name, or of names that look alike, are
+    numbered as they first came in, so that who comes later takes nothing from who was here.
+    """
+    which: dict[str, str] = {}
+    bearers: dict[str, list[str]] = {}
+    for handle, name in sorted(mates.items()):
+        bearers.setdefault(likeness(row_name(name)), []).append(handle)
+    for handles in bearers.values():
+        which |= {handle: f"the mate {handle}" for handle in handles[1:]}
+    taken = bearers.keys() | {likeness(name) for name in (*mates, *OF_ROWS)}
+    called: dict[str, list[str]] = {}
+    for id, person in sorted(people.items(), key=lambda one: (one[1].since, one[0])):
+        called.setdefault(likeness(row_name(str(person.name))), []).append(id)
+    for name, ids in called.items():
+        if name in taken:
+            which |= dict.fromkeys(ids[:1], "a person, no mate")
+        which |= {id: f"number {nth} of this name" for nth, id in enumerate(ids[1:], 2)}
+    return which

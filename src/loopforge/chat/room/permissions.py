@@ -1,0 +1,186 @@
+"""Rights: who may do what in a room, and whose tools mates may use for whom.
+
+    talk     their lines are answered           change   title, energy, who is here, rights, ...
+    stop     halt everything mates do           tools    tools beyond the harmless ones, by name
+
+Where nobody set anything: in a room without a place of a platform, and in private places,
+everybody may do everything. In a group or a thread everybody may talk and stop; the rest is for
+keepers (who may manage that place on its platform) and for the home's owner, who may do everything
+everywhere. What is set for one person counts alone; keepers have what everyone has as well. Nobody
+gives others more than they may do themselves.
+
+Pure. Does not know how a keeper is found out: the surface says it, and a line says it of itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from loopforge.core.context_window import ContextEntry
+from loopforge.core.room_vocabulary import Right
+from loopforge.runtime.ports import Tool
+
+RIGHTS: tuple[Right, ...] = ("talk", "stop", "change", "tools")
+EVERYONE, KEEPERS = "everyone", "keepers"
+ANY = "*"
+"""In place of the names of tools: all of them."""
+MEANING: dict[Right, str] = {
+    "talk": "have their lines answered",
+    "stop": "halt mates",
+    "change": "change the room",
+    "tools": "have tools used",
+}
+
+
+class Grant(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What somebody may do; `tools` as in RightsSet."""
+
+    rights: tuple[Right, ...] = ()
+    tools: tuple[str, ...] = ()
+
+    def __or__(self, other: Grant) -> Grant:
+        """Both together."""
+        rights = tuple(right for right in RIGHTS if right in (*self.rights, *other.rights))
+        return Grant(rights=rights, tools=tuple(dict.fromkeys((*self.tools, *other.tools))))
+
+    def holds(self, other: Grant) -> bool:
+        """Whether all of the other is in this one."""
+        tools = other.tools if "tools" in other.rights else ()
+        mine = self.tools if "tools" in self.rights else ()
+        return set(other.rights) <= set(self.rights) and (ANY in mine or set(tools) <= set(mine))
+
+
+FULL = Grant(rights=RIGHTS, tools=(ANY,))
+TALK = Grant(rights=("talk", "stop"))
+
+
+class RightsGround(Protocol):
+    """A place of a platform: its kind is private, group or thread."""
+
+    @property
+    def kind(self) -> str:
+        """Which of the three."""
+        ...
+
+
+class Held(Protocol):
+    """What must be known of a room: its places, what was set, and its lines by id."""
+
+    @property
+    def places(self) -> Mapping[str, RightsGround]:
+        """The places of platforms that are part of it, by key."""
+        ...
+
+    @property
+    def rights(self) -> Mapping[str, Grant]:
+        """What was set, by person, EVERYONE or KEEPERS."""
+        ...
+
+    @property
+    def lines(self) -> Mapping[str, ContextEntry]:
+        """Its lines, by id."""
+        ...
+
+
+# ---------------------------------------------------------------- what a person may do
+
+
+def granted(state: Held, person: str, *, keeper: bool = False, owner: bool = False) -> Grant:
+    """All that a person may do in a room; `person` "" is somebody at the machine itself."""
+    if owner or not person:
+        return FULL
+    if person in state.rights:
+        return state.rights[person]
+    crowded = any(place.kind != "private" for place in state.places.values())
+    everyone = state.rights.get(EVERYONE, TALK if crowded else FULL)
+    return everyone | state.rights.get(KEEPERS, FULL) if keeper else everyone
+
+
+def may(
+    state: Held, person: str, right: Right, *, keeper: bool = False, owner: bool = False
+) -> bool:
+    """Whether a person may do this in a room."""
+    return right in granted(state, person, keeper=keeper, owner=owner).rights
+
+
+def who_may(state: Held, right: Right) -> str:
+    """Who may do this, in words, such as "who manages this place, and the owner of this home"."""
+    if right in granted(state, "?").rights:
+        return "everybody here"
+    if right in granted(state, "?", keeper=True).rights:
+        return "who manages this place, and the owner of this home"
+    return "the owner of this home"
+
+
+WHOM = {EVERYONE: "Everybody here", KEEPERS: "Who manages a place of this room"}
+
+
+def wording(who: str, grant: Grant) -> str:
+    """What somebody may do, as a sentence; `who` is as it begins."""
+    doing = [MEANING[right] for right in grant.rights if right != "tools"]
+    if "tools" in grant.rights and grant.tools:
+        named = "any tool" if ANY in grant.tools else f"the tools {', '.join(grant.tools)}"
+        doing.append(f"have {named} used")
+    *first, last = doing or ["do nothing here but read"]
+    return f"{who} may {', '.join(first)} and {last}." if first else f"{who} may {last}."
+
+
+# ---------------------------------------------------------------- tools
+
+
+def tools_for(
+    state: Held,
+    person: str,
+    tools: Iterable[Tool],
+    *,
+    keeper: bool = False,
+    owner: bool = False,
+    untrusted: bool = False,
+) -> frozenset[str]:
+    """The tools, by name, that a mate may use for a person."""
+    grant = granted(state, person, keeper=keeper, owner=owner)
+    named = grant.tools if "tools" in grant.rights and not untrusted else ()
+    return frozenset(
+        tool.name
+        for tool in tools
+        if (tool.idempotent and tool.harmless) or ANY in named or tool.name in named
+    )
+
+
+def tools_in_turn(state: Held, lines: Sequence[str], tools: Sequence[Tool]) -> frozenset[str]:
+    """The tools that a mate may use in a turn about these lines: what all their speakers may."""
+    left = frozenset(tool.name for tool in tools)
+    for line in lines:
+        entry = _asker(state, line)
+        if entry is None:
+            left &= tools_for(state, "?", tools)
+            continue
+        left &= tools_for(
+            state,
+            entry.who,
+            tools,
+            keeper=entry.keeper,
+            owner=entry.owner,
+            untrusted=entry.untrusted,
+        )
+    return left
+
+
+def _asker(state: Held, line: str) -> ContextEntry | None:
+    """The line of a person that a line goes back to: a mate speaks because somebody did."""
+    entry = state.lines.get(line)
+    while entry is not None and entry.kind != "heard":
+        before = state.lines.get(entry.answers)
+        entry = before if before is not None and before.seq < entry.seq else None
+    return entry
+
+
+def heeded(state: Held, entry: ContextEntry) -> bool:
+    """Whether a line is answered at all: not late, not over the day's count, by who may talk."""
+    if entry.kind != "heard":
+        return True
+    may_talk = may(state, entry.who, "talk", keeper=entry.keeper, owner=entry.owner)
+    return may_talk and not entry.late and not entry.over

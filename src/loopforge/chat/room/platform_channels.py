@@ -1,0 +1,337 @@
+"""Places of platforms: which room each is part of, and which message there is which line here.
+
+    discord:4711        a channel, a thread or a private talk of Discord
+    telegram:-100:7     a group of Telegram, and a topic in it
+
+Three views over the ledger: the places with their rooms, the messages with their lines (of people's
+lines as they were heard, of mates' as a platform accepted them), and drafts that stand on a
+platform while their mate still speaks. Does not know what a platform's own names mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    and_,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.engine import Connection
+from sqlalchemy.sql import ColumnElement
+
+from loopforge.core.delivery_states import Accepted, Drafted, Failed, Queued, Uncertain
+from loopforge.core.events import Event, TurnEnded
+from loopforge.core.room_vocabulary import Heard, PlaceJoined, PlaceLeft, RoomClosed, Said
+from loopforge.ledger.database.table_schema import Name, events, metadata
+from loopforge.ledger.storage.revised_lines import revisions
+
+Kind = Literal["private", "group", "thread"]
+
+
+class ChannelSpot(NamedTuple):
+    """A place of a platform as it is met: its key, what it is called, what kind it is."""
+
+    key: str
+    name: str
+    kind: Kind
+
+
+class Post(NamedTuple):
+    """A message on a platform: where, by which id, which line it is; `part` counts from 0."""
+
+    place: str
+    message: str
+    line: str
+    part: int
+
+
+class PlacedDraft(NamedTuple):
+    """A message that shows what a mate is saying in a turn that has not ended well yet."""
+
+    place: str
+    turn: str
+    message: str
+
+
+places = Table(
+    "places",
+    metadata,
+    Column("place", Name, nullable=False),
+    Column("stream", Name, nullable=False),
+    Column("kind", Name, nullable=False),
+    PrimaryKeyConstraint("place", "stream", name="places_place"),
+)
+
+posts = Table(
+    "posts",
+    metadata,
+    Column("place", Name, nullable=False),
+    Column("message", Name, nullable=False),
+    Column("line", Name, nullable=False, index=True),
+    Column("part", Integer, nullable=False),
+    Column("heard", Boolean, nullable=False),
+    PrimaryKeyConstraint("place", "message", name="posts_post"),
+)
+
+sendings = Table(
+    "sendings",
+    metadata,
+    Column("delivery", Name, nullable=False),
+    Column("place", Name, nullable=False),
+    Column("of", Name, nullable=False),
+    PrimaryKeyConstraint("delivery", name="sendings_sending"),
+)
+
+drafts = Table(
+    "drafts",
+    metadata,
+    Column("place", Name, nullable=False),
+    Column("turn", Name, nullable=False),
+    Column("message", Name, nullable=False),
+    Column("line", Name, nullable=False),
+    Column("over", Boolean, nullable=False),
+    PrimaryKeyConstraint("place", "turn", name="drafts_draft"),
+)
+
+spoken = Table(
+    "spoken",
+    metadata,
+    Column("turn", Name, nullable=False),
+    Column("line", Name, nullable=False),
+    Column("over", Boolean, nullable=False),
+    PrimaryKeyConstraint("turn", name="spoken_turn"),
+)
+"""Turns in rooms that have places: a draft may come to stand when its line is said already."""
+
+
+def room_of(place: str) -> str:
+    """The slug of the room that a place opens of its own: always the same for one place."""
+    platform = place.partition(":")[0]
+    return f"{platform}-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
+
+
+class Places:
+    """Folds places, posts and drafts into rows."""
+
+    name = "places"
+    version = 3
+    kinds = frozenset(
+        {
+            "room.place_joined",
+            "room.place_left",
+            "room.closed",
+            "room.heard",
+            "room.said",
+            "turn.ended",
+            "delivery.queued",
+            "delivery.accepted",
+            "delivery.failed",
+            "delivery.uncertain",
+            "delivery.drafted",
+        }
+    )
+    tables = (places, posts, sendings, drafts, spoken)
+    holds_texts = False
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Take in events."""
+        for event in events:
+            match event.body:
+                case PlaceJoined(place=place, kind=kind):
+                    self._leave(connection, event.stream, place)
+                    row = {"place": place, "stream": event.stream, "kind": kind}
+                    connection.execute(places.insert().values(**row))
+                case PlaceLeft(place=place):
+                    self._leave(connection, event.stream, place)
+                case RoomClosed():
+                    connection.execute(places.delete().where(places.c.stream == event.stream))
+                case Heard(surface=surface, source=source) if source and ":" in surface:
+                    self._post(connection, Post(surface, source, event.id, 0), heard=True)
+                case Queued(surface=surface, of=of, what="line") if ":" in surface:
+                    row = {"delivery": event.id, "place": surface, "of": of}
+                    connection.execute(sendings.insert().values(**row))
+                case Accepted(delivery=delivery, message_id=message):
+                    self._accept(connection, delivery, message)
+                case Failed(delivery=delivery) | Uncertain(delivery=delivery):
+                    connection.execute(sendings.delete().where(sendings.c.delivery == delivery))
+                case _:
+                    self._draft(connection, event)
+
+    def _leave(self, connection: Connection, stream: str, place: str) -> None:
+        gone = (places.c.place == place) & (places.c.stream == stream)
+        connection.execute(places.delete().where(gone))
+
+    def _accept(self, connection: Connection, delivery: str, message: str) -> None:
+        mine = sendings.c.delivery == delivery
+        row = connection.execute(select(sendings).where(mine)).first()
+        if row is None:
+            return
+        for part, each in enumerate(message.split()):
+            self._post(connection, Post(row.place, each, row.of, part), heard=False)
+        connection.execute(sendings.delete().where(mine))
+        settled = (drafts.c.place == row.place) & (drafts.c.line == row.of)
+        connection.execute(drafts.delete().where(settled))
+
+    def _post(self, connection: Connection, post: Post, *, heard: bool) -> None:
+        there = (posts.c.place == post.place) & (posts.c.message == post.message)
+        connection.execute(posts.delete().where(there))
+        connection.execute(posts.insert().values(**post._asdict(), heard=heard))
+
+    def _draft(self, connection: Connection, event: Event) -> None:
+        match event.body:
+            case Drafted(turn=turn, surface=place, message_id=message):
+                there = (drafts.c.place == place) & (drafts.c.turn == turn)
+                connection.execute(drafts.delete().where(there))
+                known = connection.execute(select(spoken).where(spoken.c.turn == turn)).first()
+                line, over = (known.line, known.over) if known is not None else ("", False)
+                row = {"place": place, "turn": turn, "message": message, "line": line, "over": over}
+                if message:
+                    connection.execute(drafts.insert().values(**row))
+            case Said(turn=turn):
+                first = (drafts.c.turn == turn) & (drafts.c.line == "")
+                connection.execute(drafts.update().where(first).values(line=event.id))
+                self._speak(connection, event.stream, turn, line=event.id)
+            case TurnEnded(turn=turn):
+                mine = drafts.c.turn == turn
+                connection.execute(drafts.update().where(mine).values(over=True))
+                self._speak(connection, event.stream, turn)
+            case _:
+                pass
+
+    def _speak(self, connection: Connection, stream: str, turn: str, line: str = "") -> None:
+        """Remember the first line of a turn, or (without one) that it is over."""
+        here = select(places.c.place).where(places.c.stream == stream).limit(1)
+        if connection.execute(here).first() is None:
+            return
+        mine = spoken.c.turn == turn
+        if connection.execute(select(spoken).where(mine)).first() is None:
+            row = {"turn": turn, "line": line, "over": not line}
+            connection.execute(spoken.insert().values(**row))
+        elif not line:
+            connection.execute(spoken.update().where(mine).values(over=True))
+
+
+def stream_at(connection: Connection, place: str) -> str:
+    """The stream of the room that a place is part of; "" if of none."""
+    query = select(places.c.stream).where(places.c.place == place).limit(1)
+    return str(connection.execute(query).scalar() or "")
+
+
+def all_places(connection: Connection, platform: str) -> list[tuple[str, str]]:
+    """Every place of a platform with the stream of its room."""
+    query = select(places).where(places.c.place.startswith(f"{platform}:")).order_by(places.c.place)
+    return [(row.place, row.stream) for row in connection.execute(query)]
+
+
+def private_at(connection: Connection, platform: str) -> dict[str, set[str]]:
+    """The private places of a platform, each with the mates that ever were in its room."""
+    mine = places.c.place.startswith(f"{platform}:") & (places.c.kind == "private")
+    query = (
+        select(places.c.place, events.c.body)
+        .join(events, events.c.stream == places.c.stream)
+        .where(mine, events.c.kind == "room.mate_joined")
+    )
+    found: dict[str, set[str]] = {}
+    for row in connection.execute(query):
+        found.setdefault(row.place, set()).add(msgspec.json.decode(row.body)["mate"])
+    return found
+
+
+def line_at(connection: Connection, place: str, message: str) -> str:
+    """The line that a message is; "" if it is none."""
+    there = (posts.c.place == place) & (posts.c.message == message)
+    return str(connection.execute(select(posts.c.line).where(there)).scalar() or "")
+
+
+def posts_of(connection: Connection, place: str, line: str) -> list[str]:
+    """The ids of the messages that a line is in a place, part after part."""
+    mine = (posts.c.place == place) & (posts.c.line == line)
+    query = select(posts.c.message).where(mine).order_by(posts.c.part)
+    return [str(message) for message in connection.execute(query).scalars()]
+
+
+def last_heard(connection: Connection, place: str) -> str:
+    """The highest id of a person's message in a place (ids are numbers); "" before the first."""
+    query = (
+        select(posts.c.message)
+        .where(posts.c.place == place, posts.c.heard)
+        .order_by(func.length(posts.c.message).desc(), posts.c.message.desc())
+        .limit(1)
+    )
+    return str(connection.execute(query).scalar() or "")
+
+
+def heard_at(connection: Connection, place: str, limit: int) -> list[int]:
+    """The highest ids of people's messages in a place whose lines are not deleted, at most so many.
+
+    Ids are numbers.
+    """
+    gone = select(revisions.c.line).where(revisions.c.deleted)
+    query = (
+        select(posts.c.message)
+        .where(posts.c.place == place, posts.c.heard, posts.c.line.not_in(gone))
+        .order_by(func.length(posts.c.message).desc(), posts.c.message.desc())
+        .limit(limit)
+    )
+    return [int(message) for message in connection.execute(query).scalars()]
+
+
+def newest(connection: Connection, patterns: Sequence[str]) -> int:
+    """The highest number of a person's message that was heard in places like these (SQL)."""
+    like = or_(*(posts.c.place.like(each) for each in patterns))
+    return _highest(connection, and_(like, posts.c.heard))
+
+
+def highest(connection: Connection, patterns: Sequence[str], place: str, before: str) -> int:
+    """The highest number that a message had before an event, as far as that is certain.
+
+    People's messages in places like these (SQL) that were heard before it; and in `place` itself
+    the lines before it, since what goes out there goes out in order.
+    """
+    like = or_(*(posts.c.place.like(each) for each in patterns))
+    certain = or_(and_(like, posts.c.heard), posts.c.place == place)
+    return _highest(connection, and_(certain, posts.c.line < before))
+
+
+def top(connection: Connection, patterns: Sequence[str]) -> int:
+    """The highest number of a message that is known in places like these (SQL)."""
+    return _highest(connection, or_(*(posts.c.place.like(each) for each in patterns)))
+
+
+def _highest(connection: Connection, where: ColumnElement[bool]) -> int:
+    query = select(posts.c.message).where(where)
+    newest = query.order_by(func.length(posts.c.message).desc(), posts.c.message.desc()).limit(1)
+    return int(connection.execute(newest).scalar() or 0)
+
+
+def numbers_above(connection: Connection, patterns: Sequence[str], number: int) -> set[int]:
+    """The numbers of messages and drafts above this one that are known in places like these."""
+    post = or_(*(posts.c.place.like(each) for each in patterns))
+    draft = or_(*(drafts.c.place.like(each) for each in patterns))
+    known = connection.execute(select(posts.c.message).where(post)).scalars()
+    drawn = connection.execute(select(drafts.c.message).where(draft)).scalars()
+    return {int(each) for each in (*known, *drawn) if each.isdigit() and int(each) > number}
+
+
+def draft_of(connection: Connection, place: str, line: str) -> str:
+    """The id of the message that shows the draft of this line in a place; "" if none does."""
+    mine = (drafts.c.place == place) & (drafts.c.line == line)
+    return str(connection.execute(select(drafts.c.message).where(mine)).scalar() or "")
+
+
+def strays(connection: Connection, platform: str) -> list[PlacedDraft]:
+    """Drafts of turns that are over and said nothing: to be taken away."""
+    query = select(drafts).where(
+        drafts.c.place.startswith(f"{platform}:"), drafts.c.over, drafts.c.line == ""
+    )
+    return [PlacedDraft(row.place, row.turn, row.message) for row in connection.execute(query)]

@@ -1,0 +1,591 @@
+"""RoomState: what is true in one room now, as the fold of its stream.
+
+    state = fold(events)          from the beginning, or
+    state = restore(snapshot)     and then state.apply(event) for what came after
+
+It stays small however long the room lives: of the lines it keeps those of this conversation that
+some mate may still see (visible_lines.py), of everything else a bounded rest. The history is the
+ledger's. It never looks into a text, so that forgetting texts cannot change what is true; a line
+that is a stop is therefore recorded as Heard and Stopped in one append.
+
+Caller must: apply events in order; put ConversationBegan before the line that begins it.
+Knows nothing of mate files, settings or models; what a line means is triggers.py's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import assert_never
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.chat.room import energy_limit as energy
+from loopforge.chat.room.energy_limit import Energy
+from loopforge.chat.room.participants import Member, Participant, RoomPlace, StandIn
+from loopforge.chat.room.permissions import Grant, may
+from loopforge.chat.room.turn_queue import Due, OpenTurn, Turns
+from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of
+from loopforge.core.context_window import ContextEntry
+from loopforge.core.delivery_states import (
+    Accepted,
+    Attempting,
+    Drafted,
+    Failed,
+    PutOff,
+    Queued,
+    Uncertain,
+)
+from loopforge.core.events import (
+    Answered,
+    Asked,
+    Called,
+    Erased,
+    Event,
+    Judged,
+    Perceived,
+    Planned,
+    Returned,
+    TurnEnded,
+)
+from loopforge.core.factory_vocabulary import RunBegan, RunDayEnded, RunEnded
+from loopforge.core.people_events import (
+    AccountClosed,
+    AccountLinked,
+    AccountOpened,
+    AccountUnlinked,
+    AdmissionRefused,
+    Admitted,
+    Invited,
+    InviteTaken,
+    InviteWithdrawn,
+    Knocked,
+    MateGone,
+    MateWritten,
+    PersonMet,
+    PersonRenamed,
+    RenewalOffered,
+    SignedIn,
+    SignedOut,
+)
+from loopforge.core.platform_events import CaughtUp, FellBehind
+from loopforge.core.room_vocabulary import (
+    ConversationBegan,
+    ConversationEnded,
+    DefaultMateSet,
+    EnergySet,
+    Heard,
+    LineDeleted,
+    LineEdited,
+    Marked,
+    MateJoined,
+    MateLeft,
+    Noted,
+    PersonJoined,
+    PersonLeft,
+    PersonReacted,
+    PlaceJoined,
+    PlaceLeft,
+    PolicyChosen,
+    Purged,
+    Reacted,
+    RightsSet,
+    RoomClosed,
+    RoomOpened,
+    Said,
+    StoodDown,
+    StoodIn,
+    Stopped,
+    TalkSet,
+    Titled,
+    Told,
+    ToolUsed,
+    TriggersSet,
+    TurnDropped,
+    Weighed,
+)
+from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public
+from loopforge.errors import LedgerBehind
+
+__all__ = [
+    "VERSION",
+    "Due",
+    "Member",
+    "OpenTurn",
+    "Participant",
+    "RoomPlace",
+    "RoomState",
+    "StandIn",
+    "fold",
+    "restore",
+    "snapshot",
+]
+
+VERSION = 9
+"""The form of a snapshot; one of another version is not read but folded anew."""
+
+SOURCES = 2000
+"""How many recent lines a surface's repetition is recognised of."""
+
+AUTHORS = 500
+"""How many recent lines a reply can be traced to, whether still held or not."""
+
+FORMER = 200
+"""How many people who went away are still known by name."""
+
+BASIS = 8
+"""How many lines a title is taken to be made from."""
+
+
+class RoomState(Struct, kw_only=True, omit_defaults=True):
+    """One room, now. Read anything; change it by `apply` alone.
+
+    `former` are people who went away: their lines still bear their names.
+
+    `everybody`: mates that are made later join by themselves, but not those that `left`. `private`:
+    nobody comes in by themselves. `opener` is the person who opened it, if that is known.
+
+    `places` are those of platforms that are part of it, by key; in a `quiet` room mates speak only
+    when called.
+
+    `conversation` is the id of its ConversationBegan, "" between two; `began` its sequence number.
+    `weighed` is the sequence number up to which lines were weighed. `spoken` counts lines of people
+    and mates in this conversation, `heard` those of people. `titled_by` is a person's id or "room",
+    `titled_at` the sequence number of that,
+    `basis` what the title was made from; `untitled` and `untried` count lines since it was given
+    and since it was last tried. `authors` says who said a recent line ("mate:maya").
+    """
+
+    stream: str = ""
+    seq: int = 0
+    name: str = ""
+    people: dict[str, Participant] = {}
+    former: dict[str, Participant] = {}
+    mates: dict[str, Member] = {}
+    everybody: bool = False
+    private: bool = False
+    opener: str = ""
+    closed: bool = False
+    left: list[str] = []
+    policies: dict[str, str] = {}
+    triggers: dict[str, tuple[str, ...]] = {}
+    energy: Energy = Energy()
+    page: VisibleLines = msgspec.field(default_factory=VisibleLines)
+    turns: Turns = msgspec.field(default_factory=Turns)
+    places: dict[str, RoomPlace] = {}
+    quiet: bool = False
+    rights: dict[str, Grant] = {}
+    default_mate: str = ""
+    stand_ins: dict[str, StandIn] = {}
+    conversation: str = ""
+    began: int = 0
+    last_at: datetime | None = None
+    weighed: int = 0
+    stopped: bool = False
+    stopped_seq: int = 0
+    title: Words = msgspec.field(default_factory=lambda: public(""))
+    titled_by: str = ""
+    titled_at: int = 0
+    basis: tuple[Words, ...] = ()
+    spoken: int = 0
+    heard: int = 0
+    untitled: int = 0
+    untried: int = 0
+    sources: dict[str, str] = {}
+    authors: dict[str, str] = {}
+
+    # ------------------------------------------------------------ reading
+
+    @property
+    def lines(self) -> dict[str, ContextEntry]:
+        """The lines that are held, by id, in order."""
+        return self.page.lines
+
+    @property
+    def due(self) -> list[Due]:
+        """The turns that mates are to take, in order."""
+        return self.turns.due
+
+    @property
+    def open(self) -> dict[str, OpenTurn]:
+        """The turns that have begun and not ended, by id."""
+        return self.turns.open
+
+    def pending(self) -> list[ContextEntry]:
+        """Lines of people and mates that nobody has weighed yet, oldest first."""
+        return self.page.since(self.weighed)
+
+    def visible(self, mate: str) -> list[ContextEntry]:
+        """What a mate still has in its context, oldest first."""
+        return self.page.visible(mate)
+
+    def recent(self, count: int) -> list[ContextEntry]:
+        """The last lines of people and mates that are still held, oldest first."""
+        return self.page.recent(count)
+
+    def policy(self, mate: str) -> str:
+        """The policy chosen for a mate in this room, or for all; "" if none was."""
+        return self.policies.get(mate) or self.policies.get("", "")
+
+    def heard_before(self, surface: str, source: str) -> str:
+        """The id of the event a surface's line became, if it was heard lately; else ""."""
+        return self.sources.get(_source(surface, source), "") if source else ""
+
+    # ------------------------------------------------------------ folding
+
+    def apply(self, event: Event) -> None:
+        """Take in one event. What was taken in already is passed over."""
+        if event.seq <= self.seq:
+            return
+        self.stream, self.seq = event.stream, event.seq
+        body = event.body
+        match body:
+            case Heard() | Said() | Noted() | ToolUsed() | Told():
+                self._line(event, body)
+            case Perceived() | Judged() | TurnEnded() | TurnDropped() | Weighed() | Reacted():
+                self._turn(event, body)
+            case RoomOpened() | PersonJoined() | PersonLeft() | MateJoined() | MateLeft():
+                self._company(body)
+            case RoomClosed():
+                self._close(event)
+            case PlaceJoined():
+                self.places[body.place] = RoomPlace(name=body.name, kind=body.kind)
+            case PlaceLeft():
+                self.places.pop(body.place, None)
+            case TalkSet():
+                self.quiet = not body.free
+            case LineEdited():
+                self.page.edit(body.line, body.text)
+            case LineDeleted():
+                self.page.delete(body.line)
+                self.turns.deleted(body.line)
+            case PersonReacted():
+                pass
+            case RightsSet():
+                self.rights[body.who] = Grant(rights=body.rights, tools=body.tools)
+            case DefaultMateSet():
+                self.default_mate = body.mate
+            case StoodIn() | StoodDown():
+                self._stand(body)
+            case EnergySet() | TriggersSet() | PolicyChosen() | Titled() | Marked() | Purged():
+                self._settle(body)
+            case Stopped():
+                self._stop(event, body)
+            case ConversationBegan():
+                self._begin(event)
+            case ConversationEnded():
+                self.conversation = ""
+            case Erased():
+                self.forget(body.refs)
+            case Asked() | Answered() | Called() | Returned() | Planned():
+                pass
+            case Queued() | Attempting() | Accepted() | PutOff() | Failed() | Uncertain():
+                pass
+            case Drafted():
+                pass  # surfaces fold it (chat/room/platform_channels.py)
+            case PersonMet() | AccountOpened() | AccountClosed() | Invited() | InviteTaken():
+                pass  # facts of other streams
+            case PersonRenamed() | AccountLinked() | AccountUnlinked():
+                pass
+            case Knocked() | Admitted() | AdmissionRefused():
+                pass
+            case (
+                InviteWithdrawn()
+                | RenewalOffered()
+                | SignedIn()
+                | SignedOut()
+                | MateWritten()
+                | MateGone()
+            ):
+                pass
+            case RunBegan() | RunDayEnded() | RunEnded() | FellBehind() | CaughtUp():
+                pass
+            case _:
+                assert_never(body)
+
+    def _company(
+        self, body: RoomOpened | PersonJoined | PersonLeft | MateJoined | MateLeft
+    ) -> None:
+        match body:
+            case RoomOpened():
+                self.name, self.everybody = body.name, body.everybody
+                self.private, self.opener = body.private, body.by
+            case PersonJoined():
+                gone = self.former.pop(body.person, None)
+                was = self.people.get(body.person, gone)
+                since = was.since if was else self.seq
+                self.people[body.person] = Participant(
+                    name=body.name, surface=body.surface, since=since
+                )
+            case PersonLeft():
+                if person := self.people.pop(body.person, None):
+                    self.former[body.person] = person
+                    if len(self.former) > FORMER:
+                        del self.former[next(iter(self.former))]
+            case MateJoined():
+                self.mates.setdefault(body.mate, Member())
+                self.left = [mate for mate in self.left if mate != body.mate]
+                self.stand_ins = {
+                    mate: one if one.mate != body.mate else StandIn(mate=one.mate)
+                    for mate, one in self.stand_ins.items()
+                }
+            case MateLeft():
+                self.mates.pop(body.mate, None)
+                self.left = [*(mate for mate in self.left if mate != body.mate), body.mate]
+                self.turns.leave(body.mate)
+                self.page.release(self.mates, self.weighed)
+                self._relieve(body.mate)
+                if self.default_mate == body.mate:
+                    self.default_mate = ""
+
+    def _stand(self, body: StoodIn | StoodDown) -> None:
+        """One mate answers for another, or does so no more."""
+        match body:
+            case StoodIn():
+                if body.mate in self.stand_ins and self.stand_ins[body.mate].mate != body.by:
+                    self._relieve(body.mate)
+                self.stand_ins[body.mate] = StandIn(mate=body.by, guest=body.guest)
+                if body.guest:
+                    self.mates.setdefault(body.by, Member())
+                self.turns.hand_over(body)
+            case StoodDown():
+                self._relieve(body.mate)
+
+    def _relieve(self, mate: str) -> None:
+        """Nobody answers for this mate any more; who was here for that alone goes."""
+        gone = self.stand_ins.pop(mate, None)
+        others = {one.mate for one in self.stand_ins.values()}
+        if gone and gone.guest and gone.mate not in others:
+            self.mates.pop(gone.mate, None)
+            self.turns.leave(gone.mate)
+            self.page.release(self.mates, self.weighed)
+
+    def _settle(
+        self, body: EnergySet | TriggersSet | PolicyChosen | Titled | Marked | Purged
+    ) -> None:
+        match body:
+            case EnergySet():
+                self.energy = energy.reset(self.energy, body.capacity, body.refill)
+            case TriggersSet():
+                self.triggers[body.mate] = body.triggers
+            case PolicyChosen():
+                self.policies[body.mate] = body.policy
+            case Titled():
+                self.title, self.titled_by = body.title, body.by
+                self.titled_at = self.seq
+                self.basis = tuple(entry.text for entry in self.recent(BASIS))
+                self.untitled = self.untried = 0
+            case Marked():
+                self.page.mark(body.line, None if body.mark == "none" else body.mark)
+            case Purged():
+                if body.mate in self.mates:
+                    self.page.purge(body.mate, body.lines)
+                    self.page.release(self.mates, self.weighed)
+
+    # ------------------------------------------------------------ lines
+
+    def _line(self, event: Event, body: LineBody) -> None:
+        name, answers = public(""), ""
+        match body:
+            case Heard():
+                person = self.people.get(body.person)
+                name = person.name if person else public("somebody")
+                self._heard(event, body)
+            case Said():
+                turn = self.open.get(body.turn)
+                answers = turn.line if turn else ""
+                self._said(event, body)
+            case Noted() | ToolUsed():
+                self.turns.affected(body.turn)
+            case Told():
+                pass
+        self.page.add(entry_of(event, body, name=name, answers=answers), self.weighed)
+
+    def _heard(self, event: Event, body: Heard) -> None:
+        self._counted(event, f"person:{body.person}")
+        self._met(body.surface, body.source, event.id)
+        self.heard += 1
+        if body.bot or not may(self, body.person, "talk", keeper=body.keeper, owner=body.owner):
+            return
+        self.stopped = False
+        self.energy = energy.heard(self.energy)
+        for member in self.mates.values():
+            member.streak = 0
+
+    def _said(self, event: Event, body: Said) -> None:
+        self._counted(event, f"mate:{body.mate}")
+        self.turns.affected(body.turn, spoke=True)
+        self.energy = energy.said(self.energy)
+        if member := self.mates.get(body.mate):
+            member.spoke_seq, member.spoke_at = event.seq, event.at
+            member.streak += 1
+            member.declined = 0
+
+    def _counted(self, event: Event, author: str) -> None:
+        self.last_at = event.at
+        self.spoken += 1
+        self.untitled += 1
+        self.untried += 1
+        _remember(self.authors, event.id, author, AUTHORS)
+
+    def _met(self, surface: str, source: str, id: str) -> None:
+        if source:
+            _remember(self.sources, _source(surface, source), id, SOURCES)
+
+    # ------------------------------------------------------------ turns
+
+    def _turn(
+        self,
+        event: Event,
+        body: Perceived | Judged | TurnEnded | TurnDropped | Weighed | Reacted,
+    ) -> None:
+        match body:
+            case Weighed():
+                self._weighed(body)
+            case TurnDropped():
+                self.turns.take(body.mate, body.line)
+            case Perceived():
+                self.turns.begin(event.id, body)
+                if body.summons == "title":
+                    self.untried = 0
+            case Judged():
+                self.turns.judged(body)
+            case Reacted():
+                self.turns.affected(body.turn)
+            case TurnEnded():
+                self._ended(body)
+
+    def _weighed(self, body: Weighed) -> None:
+        self.weighed = max(self.weighed, body.upto)
+        for weight in body.weights:
+            line = self.lines.get(weight.caller)
+            void = line is not None and line.seq <= self.stopped_seq
+            if weight.mate in self.mates and not self.stopped and not void:
+                self.turns.call(weight)
+        for member in self.mates.values():
+            member.took_in = {id: seq for id, seq in member.took_in.items() if seq > self.weighed}
+
+    def _ended(self, body: TurnEnded) -> None:
+        begun = self.open.get(body.turn)
+        member = self.mates.get(begun.mate) if begun else None
+        turn = self.turns.end(body, onward=member is not None and not self.stopped)
+        if turn is None or member is None:
+            return
+        asked = turn.due is not None and turn.due.verdict == "ask"
+        if asked and body.outcome == "done" and not turn.spoke and not turn.again:
+            member.declined += 1
+        for line in body.took_in:
+            entry = self.lines.get(line)
+            if entry and entry.seq > self.weighed:
+                member.took_in[line] = entry.seq
+
+    def _stop(self, event: Event, body: Stopped) -> None:
+        self._met(body.surface, body.source, event.id)
+        self.stopped, self.stopped_seq = True, event.seq
+        self.weighed = max(self.weighed, event.seq)
+        self.turns.halt()
+
+    def _close(self, event: Event) -> None:
+        """Nobody is here any more, and nothing is due."""
+        self.closed, self.stopped, self.stopped_seq = True, True, event.seq
+        self.weighed = max(self.weighed, event.seq)
+        self.conversation = ""
+        self.turns.halt()
+        for mate in tuple(self.mates):
+            self.turns.leave(mate)
+        self.mates.clear()
+        self.people.clear()
+        self.former.clear()
+        self.places.clear()
+        self.page.release(self.mates, self.weighed)
+
+    def _begin(self, event: Event) -> None:
+        """A clean page; only lines that still wait for an answer go along."""
+        waiting = self.turns.lines() | {entry.id for entry in self.pending()}
+        self.page.turn_over(waiting)
+        self.conversation, self.began = event.id, event.seq
+        spoken = [entry.kind for entry in self.lines.values() if entry.kind in SPOKEN]
+        self.spoken, self.heard = len(spoken), spoken.count("heard")
+
+    # ------------------------------------------------------------ texts
+
+    def words(self) -> Iterator[Words]:
+        """Every text the state holds."""
+        for person in (*self.people.values(), *self.former.values()):
+            yield person.name
+        for place in self.places.values():
+            yield place.name
+        yield from self.page.words()
+        yield self.title
+        yield from self.basis
+
+    def wanting(self) -> set[str]:
+        """Refs whose text is not here: after a restore all of them, else forgotten ones."""
+        return {words.ref for words in self.words() if words.ref and words.text is None}
+
+    def fill(self, texts: Mapping[str, str]) -> None:
+        """Put texts back in after a restore, by their refs; those not given stay forgotten."""
+        for words in self.words():
+            if words.text is None and words.ref in texts:
+                words.text = texts[words.ref]
+
+    def forget(self, refs: Iterable[str]) -> None:
+        """Forget texts, wherever the state holds them."""
+        gone = set(refs) - {""}
+        for words in self.words():
+            if words.ref in gone:
+                words.text = None
+
+
+def _source(surface: str, source: str) -> str:
+    return f"{surface}\x1f{source}"
+
+
+def _remember(table: dict[str, str], key: str, value: str, most: int) -> None:
+    """Put it last; the first goes when there are too many."""
+    table.pop(key, None)
+    table[key] = value
+    if len(table) > most:
+        del table[next(iter(table))]
+
+
+# ---------------------------------------------------------------- whole states
+
+
+def fold(events: Iterable[Event], state: RoomState | None = None) -> RoomState:
+    """The state after these events, from nothing or going on from `state` (which is changed)."""
+    state = RoomState() if state is None else state
+    for event in events:
+        state.apply(event)
+    return state
+
+
+class _Snapshot(Struct, kw_only=True):
+    version: int
+    state: msgspec.Raw
+
+
+_encoder = msgspec.json.Encoder(enc_hook=encode_stored)
+_decoder = msgspec.json.Decoder(RoomState, dec_hook=decode_stored)
+
+
+def snapshot(state: RoomState) -> bytes:
+    """The state as JSON, with references for private texts (which must all be stored)."""
+    return msgspec.json.encode(
+        _Snapshot(version=VERSION, state=msgspec.Raw(_encoder.encode(state)))
+    )
+
+
+def restore(stored: bytes) -> RoomState:
+    """The state of a snapshot; its private texts are to be put back with `fill`.
+
+    Raises LedgerBehind for a snapshot of another version: fold the stream instead.
+    """
+    read = msgspec.json.decode(stored, type=_Snapshot)
+    if read.version != VERSION:
+        raise LedgerBehind(
+            f"the snapshot is of version {read.version}, this program reads {VERSION}; "
+            "fold the stream from its beginning"
+        )
+    return _decoder.decode(read.state)

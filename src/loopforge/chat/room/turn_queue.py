@@ -1,0 +1,196 @@
+"""Turns of a room, as far as events say: which are due, in which order, and which have begun.
+
+    Weighed(speak, ask) --> due --Perceived--> open --TurnEnded--> over
+                             |                  |
+                             |                  +-- done, and the guard allowed Continue or UseTool:
+                             |                  |   the next step is due, before all others
+                             |                  +-- diverged before it had any effect: due again
+                             +--TurnDropped, Stopped, MateLeft--> over
+
+A mate has at most one turn due: when it is called again before it took it, the one turn answers
+all the lines. So nothing is answered twice, and after a crash what is due is found again.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from loopforge.core.events import Judged, Perceived, TurnEnded
+from loopforge.core.room_vocabulary import StoodIn, Weight
+
+RANK = ("mention", "reply", "name", "default", "alone", "continue", "conversation")
+"""Summons by strength: of two calls that are answered by one turn, the stronger is named."""
+
+AGAIN = ("continue", "use_tool")
+"""Acts that make another step follow, where the guard allows them."""
+
+
+class Due(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A turn that a mate is to take: one answer to all of `lines`; the one that calls is last.
+
+    `step` counts from 0; a step that follows another one's Continue or UseTool is `continue`.
+    """
+
+    mate: str
+    lines: tuple[str, ...]
+    summons: str
+    verdict: Literal["speak", "ask"] = "speak"
+    score: int = 0
+    step: int = 0
+
+    @property
+    def line(self) -> str:
+        """The line that calls: of several, the newest with the strongest summons."""
+        return self.lines[-1]
+
+
+class OpenTurn(Struct, kw_only=True, omit_defaults=True):
+    """A turn that has begun and not ended.
+
+    `again`: the guard allowed another step. `effects`: something of it is in the room already;
+    `spoke`: it said something. `halted`: a person said stop, or the lines it answers were deleted;
+    it must be closed as stopped, also after a crash.
+    """
+
+    id: str
+    mate: str
+    line: str
+    summons: str
+    step: int
+    due: Due | None = None
+    again: bool = False
+    effects: bool = False
+    spoke: bool = False
+    halted: bool = False
+
+
+class Turns(Struct, kw_only=True, omit_defaults=True):
+    """The turns of one room: `due` in order, `open` by id."""
+
+    due: list[Due] = []
+    open: dict[str, OpenTurn] = {}
+
+    def lines(self) -> set[str]:
+        """The lines that turns are about."""
+        return {line for due in self.due for line in due.lines} | {
+            line
+            for turn in self.open.values()
+            for line in (turn.due.lines if turn.due else (turn.line,))
+        }
+
+    def call(self, weight: Weight) -> None:
+        """A mate was found to have cause to speak (or to be asked)."""
+        if weight.verdict == "pass":
+            return
+        new = Due(
+            mate=weight.mate,
+            lines=(weight.caller,),
+            summons=weight.summons,
+            verdict=weight.verdict,
+            score=weight.score,
+        )
+        for place, old in enumerate(self.due):
+            if old.mate == new.mate:
+                self.due[place] = _merged(old, new)
+                return
+        self.due.append(new)
+
+    def take(self, mate: str, line: str) -> Due | None:
+        """The due turn of a mate that answers this line is due no longer."""
+        for place, due in enumerate(self.due):
+            if due.mate == mate and line in due.lines:
+                return self.due.pop(place)
+        return None
+
+    def begin(self, id: str, body: Perceived) -> None:
+        """A turn begins. One that begins anew takes the place of the one before."""
+        due = None if body.summons == "title" else self.take(body.mate, body.line)
+        for turn in list(self.open.values()):
+            same = (turn.mate, turn.line, turn.summons, turn.step)
+            if same == (body.mate, body.line, body.summons, body.step):
+                due = self.open.pop(turn.id).due or due
+        self.open[id] = OpenTurn(
+            id=id, mate=body.mate, line=body.line, summons=body.summons, step=body.step, due=due
+        )
+
+    def hand_over(self, body: StoodIn) -> None:
+        """A mate cannot take its turn about a line: another one takes it in its place."""
+        due = self.take(body.mate, body.line) or Due(
+            mate=body.mate, lines=(body.line,), summons="name"
+        )
+        self._first(replace(due, mate=body.by, verdict="speak", step=0))
+
+    def judged(self, body: Judged) -> None:
+        """The guard has spoken."""
+        if turn := self.open.get(body.turn):
+            turn.again = any(v.allowed and v.act in AGAIN for v in body.verdicts)
+
+    def affected(self, id: str, *, spoke: bool = False) -> None:
+        """Something of a turn is in the room."""
+        if turn := self.open.get(id):
+            turn.effects = True
+            turn.spoke = turn.spoke or spoke
+
+    def end(self, body: TurnEnded, *, onward: bool) -> OpenTurn | None:
+        """A turn is over. `onward`: the room would let its mate take a next step."""
+        turn = self.open.pop(body.turn, None)
+        if turn is None or turn.halted or turn.summons == "title" or not onward:
+            return turn
+        if body.outcome == "done" and turn.again:
+            lines = turn.due.lines if turn.due else (turn.line,)
+            step = turn.step + 1
+            self._first(Due(mate=turn.mate, lines=lines, summons="continue", step=step))
+        elif body.outcome == "diverged" and not turn.effects and turn.due:
+            self._first(turn.due)
+        return turn
+
+    def deleted(self, line: str) -> None:
+        """A line is gone: nobody answers it any more, and a turn about it alone is halted."""
+        self.due = [
+            replace(due, lines=left)
+            for due in self.due
+            if (left := tuple(each for each in due.lines if each != line))
+        ]
+        for turn in self.open.values():
+            if turn.due is None or line not in turn.due.lines:
+                continue
+            left = tuple(each for each in turn.due.lines if each != line)
+            turn.due = replace(turn.due, lines=left) if left else None
+            turn.halted = turn.halted or not left
+
+    def halt(self) -> None:
+        """A person said stop: nothing is due, and what is open goes no further."""
+        self.due = []
+        for turn in self.open.values():
+            turn.halted = True
+
+    def leave(self, mate: str) -> None:
+        """A mate is here no longer."""
+        self.due = [due for due in self.due if due.mate != mate]
+
+    def _first(self, due: Due) -> None:
+        for place, old in enumerate(self.due):
+            if old.mate == due.mate:
+                due = _merged(due, self.due.pop(place))
+                break
+        self.due.insert(0, due)
+
+
+def _merged(first: Due, second: Due) -> Due:
+    """One turn for two calls: all lines, the stronger summons, the surer verdict."""
+    weak, strong = (second, first) if _rank(first) < _rank(second) else (first, second)
+    return Due(
+        mate=first.mate,
+        lines=(*(line for line in weak.lines if line not in strong.lines), *strong.lines),
+        summons=strong.summons,
+        verdict="speak" if "speak" in (first.verdict, second.verdict) else "ask",
+        score=max(first.score, second.score),
+        step=min(first.step, second.step),  # a new line begins a new chain of steps
+    )
+
+
+def _rank(due: Due) -> int:
+    return RANK.index(due.summons) if due.summons in RANK else len(RANK)

@@ -1,0 +1,185 @@
+"""The page of a room: the lines of this conversation that some mate may still see.
+
+Lines come to its end; they leave it when every mate has purged them, when a conversation begins
+anew, or, in one block, when there are more than anybody could read. The ledger keeps them all.
+
+Knows the rules of who sees what (notes and results are their own mate's alone), nothing of turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from loopforge.core.context_window import ContextEntry, Mark, readable, sees
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Heard, Noted, Said, Told, ToolUsed
+from loopforge.core.text.erasable_text import Words, public
+
+HELD = 4000
+"""Most lines held for mates that never purge; above it the oldest go, down to half of it."""
+
+LineBody = Heard | Said | Noted | ToolUsed | Told
+SPOKEN = ("heard", "said")
+"""The kinds of entry that call for an answer."""
+
+
+class VisibleLines(Struct, kw_only=True, omit_defaults=True):
+    """Entries by id, in order, and by mate the ids that have left its context."""
+
+    lines: dict[str, ContextEntry] = {}
+    purged: dict[str, set[str]] = {}
+
+    # ------------------------------------------------------------ reading
+
+    def visible(self, mate: str) -> list[ContextEntry]:
+        """What a mate still has in its context."""
+        gone = self.purged.get(mate, ())
+        return [e for e in self.lines.values() if e.id not in gone and sees(mate, e)]
+
+    def recent(self, count: int) -> list[ContextEntry]:
+        """The last lines of people and mates, oldest first."""
+        spoken = (e for e in reversed(self.lines.values()) if e.kind in SPOKEN)
+        return list(islice(spoken, count))[::-1]
+
+    def since(self, seq: int) -> list[ContextEntry]:
+        """The lines of people and mates after a sequence number."""
+        found = []
+        for entry in reversed(self.lines.values()):
+            if entry.seq <= seq:
+                break
+            if entry.kind in SPOKEN:
+                found.append(entry)
+        return found[::-1]
+
+    def words(self) -> Iterator[Words]:
+        """Every text on the page."""
+        for entry in self.lines.values():
+            yield from (entry.name, entry.text, entry.rule, entry.narrative)
+            for file in entry.files:
+                yield from (file.name, file.text, file.hash)
+
+    # ------------------------------------------------------------ changing
+
+    def add(self, entry: ContextEntry, weighed: int) -> None:
+        """A line comes to the end. Beyond HELD the oldest go, but none after `weighed`."""
+        self.lines[entry.id] = entry
+        if len(self.lines) > HELD or entry.files:
+            self._bound(weighed)
+
+    def mark(self, line: str, mark: Mark | None) -> None:
+        """Mark a line, or take its mark off."""
+        if entry := self.lines.get(line):
+            self.lines[line] = replace(entry, mark=mark)
+
+    def edit(self, line: str, text: Words) -> None:
+        """A line says something else from now on."""
+        if entry := self.lines.get(line):
+            self.lines[line] = replace(entry, text=text)
+
+    def delete(self, line: str) -> None:
+        """A line is gone, for every mate."""
+        self._keep(self.lines.keys() - {line})
+
+    def purge(self, mate: str, lines: Collection[str]) -> None:
+        """Lines leave a mate's context, and never come back to it."""
+        held = {id for id in lines if id in self.lines}
+        self.purged[mate] = self.purged.get(mate, set()) | held
+
+    def release(self, mates: Collection[str], weighed: int) -> None:
+        """Let go of what none of these mates sees any more; lines after `weighed` stay."""
+        self.purged = {mate: gone for mate, gone in self.purged.items() if mate in mates}
+        if not mates:
+            return  # lines wait for the first mate to come
+        self._keep({e.id for e in self.lines.values() if e.seq > weighed or self._seen(e, mates)})
+
+    def turn_over(self, staying: Collection[str]) -> None:
+        """A clean page, with these lines alone."""
+        self._keep(staying)
+
+    def _seen(self, entry: ContextEntry, mates: Collection[str]) -> bool:
+        return any(
+            sees(mate, entry) and entry.id not in self.purged.get(mate, ()) for mate in mates
+        )
+
+    def _bound(self, weighed: int) -> None:
+        oldest = next(iter(self.lines.values()))
+        if oldest.seq > weighed:
+            return  # a burst: everything here is still to be weighed
+        bulk = {id: _bulk(entry) for id, entry in self.lines.items()}
+        total = sum(bulk.values())
+        if total <= HELD:
+            return
+        old = [entry for entry in self.lines.values() if entry.seq <= weighed]
+        going = set()
+        for entry in sorted(old, key=lambda entry: (entry.mark == "keep", entry.seq)):
+            if total <= HELD // 2:
+                break
+            total -= bulk[entry.id]
+            going.add(entry.id)
+        self._keep(self.lines.keys() - going)
+
+    def _keep(self, staying: Collection[str]) -> None:
+        self.lines = {id: entry for id, entry in self.lines.items() if id in staying}
+        for mate, gone in self.purged.items():
+            self.purged[mate] = gone & self.lines.keys()
+
+
+def _bulk(entry: ContextEntry) -> int:
+    """How much an entry counts against HELD: one, and one more for each kilobyte mates can read."""
+    return 1 + sum(file.length or file.size for file in entry.files if readable(file)) // 1000
+
+
+def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> ContextEntry:
+    """An event as a line. `name` is its speaker's (of a person), `answers` what called its turn."""
+    entry = ContextEntry(id=event.id, seq=event.seq, kind="told", at=event.at)
+    match body:
+        case Heard():
+            return replace(
+                entry,
+                kind="heard",
+                who=body.person,
+                name=name,
+                text=body.text,
+                reply_to=body.reply_to,
+                files=body.files,
+                bot=body.bot,
+                late=body.late,
+                over=body.over,
+                untrusted=body.untrusted,
+                keeper=body.keeper,
+                owner=body.owner,
+                called=body.called,
+                surface=body.surface,
+            )
+        case Said():
+            return replace(
+                entry,
+                kind="said",
+                who=body.mate,
+                text=body.text,
+                reply_to=body.reply_to,
+                answers=answers,
+                turn=body.turn,
+                mode=body.mode,
+                rule=body.rule,
+                narrative=body.narrative,
+                files=body.files,
+            )
+        case Noted():
+            return replace(entry, kind="note", who=body.mate, text=body.text, turn=body.turn)
+        case ToolUsed():
+            tool = body.tool if body.outcome == "returned" else f"{body.tool}, {body.outcome}"
+            return replace(
+                entry,
+                kind="result",
+                who=body.mate,
+                name=public(tool),
+                text=body.value,
+                turn=body.turn,
+            )
+        case Told():
+            return replace(entry, text=body.text)

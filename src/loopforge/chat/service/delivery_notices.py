@@ -1,0 +1,89 @@
+"""What was late or not delivered, told to those who should know: the mate, the people of the room.
+
+The place is told too, as soon as it can be: else people there would wait, or take an old answer for
+a new one. Where much is lost one after the other, one word tells it. A platform's place that cannot
+be reached any more (the bot was sent away, the channel is gone) is no part of the room from then
+on, so that nothing else is tried there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.turns.apply_acts import queued
+from loopforge.core.delivery_states import What
+from loopforge.core.events import Event, Fact
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said, Told
+from loopforge.core.text.erasable_text import Words
+from loopforge.runtime.delivery_worker import Delayed, Undelivered
+from loopforge.runtime.system_clock import Stamp
+
+WHAT: Mapping[What, str] = {
+    "line": "said",
+    "reaction": "put on a line",
+    "file": "gave",
+    "reminder": "was to be reminded of",
+    "approval": "asked leave for",
+    "edit": "changed",
+    "deletion": "deleted",
+}
+
+
+class LostNotices:
+    """Says what follows from something that was late or not delivered."""
+
+    def __init__(self, known: Callable[[str], RoomState | None], mates: Mapping[str, Mate]) -> None:
+        self._known, self._mates = known, mates
+
+    def __call__(self, what: Undelivered | Delayed, stamp: Stamp) -> Sequence[Fact]:
+        """The facts to be added together with the failure, or with what arrived late."""
+        pending = what.pending
+        state = self._known(pending.stream)
+        place = state.places.get(pending.surface) if state else None
+        where = str(place.name) if place else pending.surface.partition(":")[0]
+        if isinstance(what, Delayed):
+            said, told = self._late(what, state, where), True
+        else:
+            said = self._lost(what, state, where)
+            told = pending.what == "line" and not (what.gone or what.told)
+        found: list[Fact] = []
+        if said:
+            word = Told(text=Words(said))
+            found.append(stamp.fact(word, actor="runtime", cause=pending.delivery))
+            if told and place is not None:
+                found += queued(found[0], (pending.surface,), stamp)
+        if isinstance(what, Undelivered) and what.gone and place is not None:
+            left = PlaceLeft(place=pending.surface, why=Words(what.why))
+            found.append(stamp.fact(left, actor="runtime", cause=pending.delivery))
+        return found
+
+    def _lost(self, lost: Undelivered, state: RoomState | None, where: str) -> str:
+        if isinstance(lost.event.body, Told):
+            return ""  # of a word that is lost nothing is said
+        did = WHAT.get(lost.pending.what, "said")  # type: ignore[call-overload]
+        return f"What {self._who(lost.event, state)} {did} did not reach {where}: {lost.why}"
+
+    def _late(self, late: Delayed, state: RoomState | None, where: str) -> str:
+        *names, last = dict.fromkeys(self._who(event, state) for event in late.events)
+        who = f"{', '.join(names)} and {last}" if names else last
+        most = "up to " if len(late.events) > 1 else ""
+        return f"What {who} said reached {where} {most}{_span(late.by)} late: {late.why}"
+
+    def _who(self, event: Event, state: RoomState | None) -> str:
+        match event.body:
+            case Said(mate=mate):
+                return self._mates[mate].name if mate in self._mates else mate
+            case Heard(person=person):
+                known = state.people.get(person) if state else None
+                return str(known.name) if known else "somebody"
+            case _:
+                return "somebody"
+
+
+def _span(by: timedelta) -> str:
+    """Such as 9 minutes, or 2 hours."""
+    minutes = round(by / timedelta(minutes=1))
+    return f"{minutes} minutes" if minutes < 100 else f"{round(minutes / 60)} hours"

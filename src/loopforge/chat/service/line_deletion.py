@@ -1,0 +1,86 @@
+"""Forgetting: a line that was deleted is gone for good, with what quotes it.
+
+    LineDeleted  ->  turns that saw the line come to their end  ->  its texts are erased
+
+Whoever deletes a line on its platform wishes it gone. What it said, also before it was edited, is
+erased as `loopforge ledger erase` does it, once no turn is under way any more that may still write
+down some of it. A process that dies in between leaves the rest to the host's next start, or to the
+host that follows the ledger. Readers and mates see nothing of the line from the first moment on.
+
+Does not know who may delete what (server.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+
+from loopforge.chat.room.room_store import PREFIX, House
+from loopforge.chat.service.room_closing import MACHINE, Shelf
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import LineDeleted, LineEdited
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.storage.revised_lines import latest, unforgotten
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.room_pubsub import LocalAir
+
+log = logging.getLogger(__name__)
+WHY = "the line was deleted where it was said"
+
+
+class Forgetting:
+    """Erases the texts of deleted lines, and finishes what was begun of it."""
+
+    def __init__(self, ledger: Shelf, house: House, air: LocalAir, tasks: Tasks) -> None:
+        self._ledger, self._house, self._air, self._tasks = ledger, house, air, tasks
+        self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    def appended(self, stream: str, events: Sequence[Event]) -> None:
+        """Forget what was just deleted. To be called with every append of this process."""
+        if any(isinstance(event.body, LineDeleted | LineEdited) for event in events):
+            self._soon(stream)
+
+    async def resume(self) -> None:
+        """Finish what an earlier process began. To be called at the start, by the host."""
+        for stream in await self._ledger.look(unforgotten):
+            self._soon(stream)
+
+    async def changed(self, stream: str) -> None:
+        """Another process wrote into this stream; perhaps it deleted a line."""
+        if stream.startswith(PREFIX):
+            for each in await self._ledger.look(lambda found: unforgotten(found, stream)):
+                self._soon(each)
+
+    def _soon(self, stream: str) -> None:
+        self._tasks.spawn(self.finish(stream), f"forgetting in {stream}")
+
+    async def finish(self, stream: str) -> None:
+        """Erase what deleted lines of this stream still say, when the turns of now are over."""
+        async with self._finishing[stream]:
+            lines = (await self._ledger.look(lambda found: unforgotten(found, stream))).get(stream)
+            if not lines:
+                return
+            await self._rested(stream)
+            changes = await self._ledger.look(lambda found: latest(found, lines))
+            by = next((one.by for one in changes.values() if one.deleted), "")
+            wish = Wish(
+                events=tuple(lines),
+                by=by.removeprefix("person:") if by.startswith("person:") else MACHINE,
+                why=WHY,
+            )
+            erasure = await self._ledger.erase(wish)
+            await self._house.save(stream, least=1)
+            log.info("%d texts of deleted lines in %s are forgotten", len(erasure.refs), stream)
+
+    async def _rested(self, stream: str) -> None:
+        """Until the turns that are open now are over: they may have seen what was deleted."""
+        ear = self._air.listen(stream)
+        try:
+            state = await self._house.state(stream)
+            seeing = set(state.open)
+            while seeing & state.open.keys():
+                await anext(ear)
+        finally:
+            ear.close()

@@ -1,0 +1,87 @@
+"""Fates: the line that called a mate, and what became of what its turn said, place by place.
+
+Read from the events themselves, so that it is the same after a restart. Does not know how people
+are shown it (io/platforms/status_reactions.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from sqlalchemy import Row, select
+from sqlalchemy.engine import Connection
+
+from loopforge.ledger.database.table_schema import events
+
+Fate = Literal["owed", "arrived", "lost"]
+FATES: dict[str, Fate] = {
+    "delivery.accepted": "arrived",
+    "delivery.failed": "lost",
+    "delivery.uncertain": "lost",
+}
+KINDS = ("room.said", "turn.ended", "delivery.queued", *FATES)
+
+
+class Summoned(NamedTuple):
+    """A turn: who was called by which line, and how (`summons`); whether it spoke, and is over.
+
+    `fates`: what became of what it said, by place.
+    """
+
+    mate: str
+    line: str
+    summons: str
+    spoke: bool
+    over: bool
+    fates: Mapping[str, tuple[Fate, ...]]
+
+
+class Dispatch(NamedTuple):
+    """A delivery: to which place, and of which turn; "" if no turn said it."""
+
+    place: str
+    turn: str
+
+
+def sending(connection: Connection, delivery: str) -> Dispatch:
+    """What a delivery is."""
+    _, queued = _event(connection, delivery, "delivery.queued")
+    _, said = _event(connection, queued.get("of", ""), "room.said")
+    return Dispatch(queued.get("surface", ""), said.get("turn", ""))
+
+
+def call(connection: Connection, turn: str) -> Summoned | None:
+    """What a turn was called by, and what became of what it said; None if it is no turn."""
+    row, seen = _event(connection, turn, "turn.perceived")
+    if row is None:
+        return None
+    query = (
+        select(events.c.id, events.c.kind, events.c.body)
+        .where(events.c.stream == row.stream, events.c.seq > row.seq, events.c.kind.in_(KINDS))
+        .order_by(events.c.seq)
+    )
+    lines, places, fates, over = set[str](), dict[str, str](), dict[str, Fate](), False
+    for each in connection.execute(query):
+        body = msgspec.json.decode(each.body)
+        if each.kind in FATES:
+            if body["delivery"] in places:
+                fates[body["delivery"]] = FATES[each.kind]
+        elif each.kind == "delivery.queued":
+            if body["of"] in lines:
+                places[each.id], fates[each.id] = body["surface"], "owed"
+        elif body["turn"] == turn:
+            over = over or each.kind == "turn.ended"
+            lines |= {each.id} if each.kind == "room.said" else set()
+    found: dict[str, tuple[Fate, ...]] = {}
+    for delivery, place in places.items():
+        found[place] = (*found.get(place, ()), fates[delivery])
+    return Summoned(seen["mate"], seen["line"], seen["summons"], bool(lines), over, found)
+
+
+def _event(connection: Connection, id: str, kind: str) -> tuple[Row[Any] | None, dict[str, Any]]:
+    """An event of this kind with its body; nothing for any other."""
+    query = select(events).where(events.c.id == id, events.c.kind == kind)
+    row = connection.execute(query).first()
+    return row, msgspec.json.decode(row.body) if row is not None else {}

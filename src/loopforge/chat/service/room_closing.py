@@ -1,0 +1,143 @@
+"""Closing a room: it is no more, and everything that was said in it is forgotten.
+
+    RoomClosed  ->  what runs in it is stopped, and its lane runs dry  ->  its texts are erased
+
+Whatever the end needs stands in the RoomClosed event: a process that dies in between, or that only
+wrote the event, leaves the rest to the host's next start, or to the host that follows the ledger.
+A closed room refuses everything, and its name is not given again: its events stay.
+
+What rests on a room elsewhere are texts that quote it; the person says whether they go along.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from typing import Protocol
+
+from sqlalchemy import select
+from sqlalchemy.engine import Connection
+
+from loopforge.chat.room.room_store import PREFIX, House, stream_of
+from loopforge.chat.room_loop import Conduct
+from loopforge.chat.server import Rooms
+from loopforge.core.room_vocabulary import RoomClosed
+from loopforge.ledger.database.table_schema import events, streams, texts
+from loopforge.ledger.erasure.text_erasure import Erasure, Wish
+from loopforge.ledger.table_access import Readable
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.stream_lanes import LocalLanes
+
+log = logging.getLogger(__name__)
+WHY = "the room was deleted"
+MACHINE = "terminal"
+"""On whose wish, where nobody is named: somebody at the machine itself."""
+
+
+class Shelf(Readable, Protocol):
+    """A ledger that forgets, and whose tables can be read by hand."""
+
+    async def erase(self, wish: Wish, *, pretend: bool = False) -> Erasure:
+        """Forget texts for good, or only say which."""
+        ...
+
+
+class Closing:
+    """Closes rooms, and finishes what was begun of it."""
+
+    def __init__(
+        self,
+        ledger: Shelf,
+        rooms: Rooms,
+        house: House,
+        conduct: Conduct,
+        lanes: LocalLanes,
+        tasks: Tasks,
+    ) -> None:
+        self._ledger, self._rooms, self._house = ledger, rooms, house
+        self._conduct, self._lanes, self._tasks = conduct, lanes, tasks
+        self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    # ------------------------------------------------------------ what it would mean
+
+    async def weigh(self, room: str, *, keep_quotes: bool = False) -> Erasure:
+        """What closing the room would forget; nothing is forgotten. Raises Unknown."""
+        await self._rooms.state(room)
+        wish = Wish(stream=stream_of(room), exactly=keep_quotes)
+        return await self._ledger.erase(wish, pretend=True)
+
+    async def resting(self, room: str) -> int:
+        """How many texts elsewhere quote what people said in this room. Raises Unknown."""
+        return (await self.weigh(room)).quoting
+
+    # ------------------------------------------------------------ closing
+
+    async def close_room(self, room: str, person: str, *, keep_quotes: bool = False) -> Erasure:
+        """Close the room, stop what runs in it, and forget its texts; what was forgotten.
+
+        `person` is "" for somebody at the machine itself. With `keep_quotes`, what quotes it in
+        other rooms stays. Raises Unknown where there is no such room (any more).
+        """
+        await self.announce(room, person, keep_quotes=keep_quotes)
+        return await self.finish(stream_of(room))
+
+    async def announce(self, room: str, person: str, *, keep_quotes: bool = False) -> None:
+        """Say that the room is closed; a host does the rest. Raises Unknown."""
+        await self._rooms.add(room, person, RoomClosed(person=person, exactly=keep_quotes))
+
+    async def finish(self, stream: str) -> Erasure:
+        """Stop what runs in a closed room, and forget its texts."""
+        async with self._finishing[stream]:
+            await self._house.state(stream)
+            self._conduct.stop(stream, WHY)
+            await self._lanes.settled(stream)
+            (closed,) = await self._ledger.read(stream, kinds=["room.closed"], limit=1)
+            assert isinstance(closed.body, RoomClosed)
+            wish = Wish(
+                stream=stream,
+                exactly=closed.body.exactly,
+                by=closed.body.person or MACHINE,
+                why=WHY,
+            )
+            erasure = await self._ledger.erase(wish)
+            await self._house.save(stream, least=1)
+            log.info("%s is closed; %d texts are forgotten", stream, len(erasure.refs))
+            return erasure
+
+    # ------------------------------------------------------------ what was begun elsewhere
+
+    async def unfinished(self, stream: str = "") -> list[str]:
+        """Rooms (or this one) that are closed and still have texts. Cheap where there are none."""
+        return await self._ledger.look(lambda connection: _unfinished(connection, stream))
+
+    async def resume(self) -> None:
+        """Finish what an earlier process began. To be called at the start, by the host."""
+        for stream in await self.unfinished():
+            await self.finish(stream)
+
+    async def changed(self, stream: str) -> None:
+        """Another process wrote into this stream; perhaps it closed a room. After `Rooms.changed`.
+
+        Nobody waits until it is finished.
+        """
+        if not stream.startswith(PREFIX) or self._finishing[stream].locked():
+            return
+        for closed in await self.unfinished(stream):
+            self._tasks.spawn(self.finish(closed), f"closing of {closed}")
+
+
+def _unfinished(connection: Connection, stream: str) -> list[str]:
+    """By the index of kinds and the index of texts: two seeks for each room."""
+    closed = select(events.c.seq).where(
+        events.c.stream == streams.c.stream, events.c.kind == "room.closed"
+    )
+    query = (
+        select(streams.c.stream)
+        .where(closed.exists())
+        .where(select(texts.c.ref).where(texts.c.stream == streams.c.stream).exists())
+        .order_by(streams.c.stream)
+    )
+    if stream:
+        query = query.where(streams.c.stream == stream)
+    return list(connection.execute(query).scalars())

@@ -1,0 +1,120 @@
+"""The lobby: which rooms a person is in, and what is new in each.
+
+Reads the view of stays and counts lines in the ledger; a room that a person is not in does not
+exist here. Does not know how far they have read: that is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+from sqlalchemy import false, func, not_, or_, select
+from sqlalchemy.engine import Connection
+
+from loopforge.chat.room.member_visibility import MemberSight, sight, sights
+from loopforge.chat.room.room_snapshot import MateCard, Scene
+from loopforge.chat.room.room_store import PREFIX, stream_of
+from loopforge.chat.server import Rooms
+from loopforge.core.events import moment
+from loopforge.ledger.database.table_schema import events
+from loopforge.ledger.table_access import Tables
+
+LINES = ("room.heard", "room.said")
+MOST_UNREAD = 100
+"""Counted no further."""
+
+
+class Doorplate(Struct, frozen=True, kw_only=True):
+    """A room as it hangs in somebody's list of rooms. `unread` counts lines, at most 100."""
+
+    room: str
+    title: str
+    people: tuple[str, ...]
+    mates: tuple[MateCard, ...]
+    last_at: datetime | None
+    unread: int
+    private: bool
+
+
+class Lobby:
+    """The rooms by person."""
+
+    def __init__(self, tables: Tables, rooms: Rooms) -> None:
+        self._tables, self._rooms = tables, rooms
+
+    async def sight(self, room: str, person: str) -> MemberSight:
+        """What a person may see of a room; nothing if it is not there."""
+        return await self._tables.look(lambda found: sight(found, stream_of(room), person))
+
+    async def whole(self, room: str, person: str) -> bool:
+        """Whether a person is in a room and may see every line of it: only then may they show it.
+
+        Else whoever came late could bring themselves in once more, to the past as well.
+        """
+        stream = stream_of(room)
+        return await self._tables.look(lambda found: _whole(found, stream, person))
+
+    async def rooms_of(self, person: str, read: Mapping[str, int]) -> list[Doorplate]:
+        """The rooms somebody is in, the liveliest first; `read` says how far, by stream."""
+        seen = await self._tables.look(lambda found: sights(found, person))
+        here = [stream for stream, each in seen.items() if each.here]
+        news = await self._tables.look(lambda found: _news(found, here, seen, read))
+        plates = []
+        for stream in here:
+            scene = await self._rooms.scene(stream.removeprefix(PREFIX), person)
+            scene = titled_for(scene, seen[stream])
+            last, unread = news[stream]
+            plates.append(
+                Doorplate(
+                    room=scene.room,
+                    title=scene.title or scene.room,
+                    people=tuple(name for id, name in scene.people if id != person),
+                    mates=scene.mates,
+                    last_at=last,
+                    unread=unread,
+                    private=scene.private,
+                )
+            )
+        return sorted(plates, key=_when, reverse=True)
+
+
+def titled_for(scene: Scene, sight: MemberSight) -> Scene:
+    """The scene, without a title that the room made of what this reader could not hear."""
+    hidden = scene.titled_at and not sight.sees(scene.titled_at)
+    return replace(scene, title="", titled_at=0) if hidden else scene
+
+
+def _when(plate: Doorplate) -> tuple[float, str]:
+    return (plate.last_at.timestamp() if plate.last_at else 0.0, plate.room)
+
+
+def _whole(connection: Connection, stream: str, person: str) -> bool:
+    seen = sight(connection, stream, person)
+    stays = [events.c.seq.between(stay.since, stay.until) for stay in seen.stays]
+    hidden = select(events.c.seq).where(
+        events.c.stream == stream, events.c.kind.in_(LINES), not_(or_(false(), *stays))
+    )
+    return seen.here and connection.execute(hidden.limit(1)).first() is None
+
+
+def _news(
+    connection: Connection,
+    streams: Sequence[str],
+    seen: Mapping[str, MemberSight],
+    read: Mapping[str, int],
+) -> dict[str, tuple[datetime | None, int]]:
+    """When the last line was said in each stream, and how many are new."""
+    found: dict[str, tuple[datetime | None, int]] = {}
+    for stream in streams:
+        mine = (events.c.stream == stream) & events.c.kind.in_(LINES)
+        at = connection.execute(
+            select(events.c.at).where(mine).order_by(events.c.seq.desc()).limit(1)
+        ).scalar()
+        after = max(read.get(stream, 0), seen[stream].stays[-1].since)
+        new = select(events.c.seq).where(mine, events.c.seq > after).limit(MOST_UNREAD).subquery()
+        count = connection.execute(select(func.count()).select_from(new)).scalar() or 0
+        found[stream] = (moment(at) if at is not None else None, int(count))
+    return found

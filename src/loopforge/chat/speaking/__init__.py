@@ -1,0 +1,1 @@
+"""Who is to speak next: whom a text calls, and which mate has cause to answer."""

@@ -1,0 +1,39 @@
+"""The rules of rooms, as one value. Settings fill it; a room's own events may override parts."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+
+from loopforge.chat.speaking.triggers import Thresholds
+
+SCREEN = "screen"
+"""Stands for the terminals and pages of this home: they fetch lines by themselves."""
+
+
+class Rules(Struct, frozen=True, kw_only=True):
+    """What holds in every room of this home unless a room says otherwise.
+
+    `debounce` seconds a person's lines are gathered for, at most `patience` seconds in all. `idle`
+    seconds after which the next line begins a new conversation (0: never). `steps` a mate may take
+    in a row; `thresholds` of the conversation trigger. `share` of a model's window
+    that a prompt may fill, purged down to `low` of that. `line_limit` and `say_limit` in
+    characters, `file_limit` in bytes. `surfaces` are the ones every line goes out to.
+    """
+
+    zone: ZoneInfo = ZoneInfo("UTC")
+    debounce: float = 0.6
+    patience: float = 4.0
+    idle: float = 4 * 3600
+    history: int = 50
+    steps: int = 4
+    thresholds: Thresholds = Thresholds()
+    share: float = 0.75
+    low: float = 0.35
+    line_limit: int = 8000
+    say_limit: int = 100_000
+    file_limit: int = 200_000
+    capacity: int = 6
+    refill: int = 4
+    surfaces: tuple[str, ...] = (SCREEN,)

@@ -1,0 +1,450 @@
+"""Triggers: how much cause each mate has to speak after a line, as a sum of named points.
+
+A mate that is addressed (mention, reply, name) speaks. For the others a cheap score from 0 to 100
+decides: high enough, it speaks; low, it passes; in between its own mind is asked. The points stand
+in the tables below and nowhere else, and a Weight's score is exactly the sum of its reasons.
+
+Pure: no model, no clock. Texts are read here; the fold never reads them, it takes the verdicts.
+Mentions, replies and names work in every language; questions and general calls know a few words
+of English beside the question marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from loopforge.chat.room.room_state import Member, RoomState
+from loopforge.chat.room.turn_queue import RANK
+from loopforge.chat.speaking.addressee import is_general, is_question, nearly, plain
+from loopforge.chat.speaking.name_calling import calls
+from loopforge.chat.speaking.topics import folded, touched
+from loopforge.core.context_window import ContextEntry
+from loopforge.core.room_vocabulary import Weight
+
+__all__ = ["REASONS", "Points", "Thresholds", "TriggerListener", "batches", "weigh"]
+
+# ---------------------------------------------------------------- the tables of points
+
+
+class Points(NamedTuple):
+    """Points of a reason after a person's line and after a mate's line, and what it means."""
+
+    person: int
+    mate: int
+    meaning: str
+
+
+REASONS: dict[str, Points] = {
+    "mention": Points(100, 80, "its handle or name stands there with an @"),
+    "reply": Points(100, 75, "the line replies to one of its own"),
+    "name": Points(95, 60, "it is called by its name"),
+    "talked about": Points(45, 30, "its name stands there, but the line is not said to it"),
+    "nearly its name": Points(45, 15, "a word differs from its name by one letter"),
+    "not meant": Points(-100, -100, "the line says that it is not meant"),
+    "default": Points(100, 0, "it answers here what is said to mates and names none"),
+    "alone": Points(100, 0, "it is the only mate with the only person"),
+    "line": Points(20, 0, "somebody said something"),
+    "one person": Points(50, 0, "the only person here talks to nobody if not to mates"),
+    "general call": Points(45, 25, "anyone, everybody, you all"),
+    "question": Points(15, 10, "a question mark, or a question word at the start"),
+    "interest": Points(15, 10, "each of its interests that the line touches, at most two"),
+    "quiet so far": Points(10, 10, "it has not spoken here yet, or not for ten minutes"),
+    "in conversation": Points(25, 0, "the last mate to speak was this one"),
+    "spoke just before": Points(0, -15, "it spoke right before this line"),
+    "energy": Points(0, 10, "how full the room's energy is: +10 when full, -20 when empty"),
+    "to another": Points(-70, -50, "another mate was addressed, not this one"),
+    "to a person": Points(-40, -30, "a person was addressed"),
+    "answered by another": Points(-25, -25, "each other mate that answered it already"),
+    "behind another": Points(-25, -25, "each other unaddressed mate with more cause"),
+    "had nothing to say": Points(
+        -8, -8, "each time in a row it was asked and stayed silent, at most 3"
+    ),
+    "unprompted": Points(0, -15, "each line it said since a person spoke"),
+}
+"""Every reason there is, with its points and its meaning."""
+
+BOUND = "bound"
+"""The reason that keeps a score between 0 and 100."""
+LEFT = "left to it"
+"""The reason that keeps a score where a mate that is only spoken of chooses whether to speak."""
+ENOUGH = "another speaks"
+"""The reason that keeps a score below the speaking threshold when the only person is answered."""
+CROWD = "enough others"
+"""The reason that keeps a score below the asking threshold when enough others will speak."""
+
+EMPTY_ENERGY = -20
+_WORD = re.compile(r"[^\W\d_]+")
+QUIET = timedelta(minutes=10)
+CALLS = ("mention", "reply", "name", "conversation")
+"""What may be switched on and off for a mate."""
+
+
+class TriggerListener(Protocol):
+    """What must be known of a mate: its name, what it cares for, what may call it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def interests(self) -> Collection[str]:
+        """Words that wake its attention."""
+        ...
+
+    @property
+    def triggers(self) -> Collection[str]:
+        """What may call it."""
+        ...
+
+
+class Absent:
+    """A mate that cannot run, as it is weighed: only a call is for it."""
+
+    interests: Sequence[str] = ()
+    triggers: Sequence[str] = ("mention", "reply", "name")
+
+    def __init__(self, handle: str) -> None:
+        self.name = handle.capitalize()
+
+
+class Thresholds(Struct, frozen=True, kw_only=True):
+    """From which score on a mate speaks, or is asked; how many unaddressed ones a line may wake."""
+
+    speak: int = 70
+    ask: int = 30
+    speakers: int = 2
+    speakers_after_mate: int = 1
+
+
+USUAL = Thresholds()
+
+
+# ---------------------------------------------------------------- weighing
+
+
+def batches(pending: Iterable[ContextEntry]) -> list[list[ContextEntry]]:
+    """Lines gathered to be weighed as one: those of one person in a row; a mate's each alone."""
+    gathered: list[list[ContextEntry]] = []
+    for entry in pending:
+        last = gathered[-1][-1] if gathered else None
+        if last and entry.kind == last.kind == "heard" and entry.who == last.who:
+            gathered[-1].append(entry)
+        else:
+            gathered.append([entry])
+    return gathered
+
+
+def weigh(
+    state: RoomState,
+    batch: Sequence[ContextEntry],
+    mates: Mapping[str, TriggerListener],
+    now: datetime,
+    thresholds: Thresholds = USUAL,
+) -> list[Weight]:
+    """Weigh one speaker's lines (one, or several in a row) for every other mate of the room.
+
+    Mates that were addressed come first, in the order in which they were named; the others by
+    score. Mates of the room that `mates` does not know are left out.
+    """
+    if not batch:
+        return []
+    scene = _Scene(state, batch, mates, now)
+    weights = [scene.weight(mate) for mate in scene.listeners]
+    if state.stopped:
+        return [_passed(weight) for weight in weights]
+    addressed = [weight for weight in weights if weight.mate in scene.called]
+    addressed.sort(key=lambda weight: scene.called[weight.mate].place)
+    others = sorted(
+        (weight for weight in weights if weight.mate not in scene.called),
+        key=lambda weight: (-_sum(weight), state.mates[weight.mate].spoke_seq),
+    )
+    most = thresholds.speakers if scene.from_person else thresholds.speakers_after_mate
+    others = _ranked(others, scene, most, thresholds)
+    return [_judged(weight, thresholds) for weight in [*addressed, *others]]
+
+
+def _passed(weight: Weight) -> Weight:
+    return replace(weight, score=0, reasons={"stopped": 0}, verdict="pass")
+
+
+def _judged(weight: Weight, thresholds: Thresholds) -> Weight:
+    if weight.score >= thresholds.speak:
+        return replace(weight, verdict="speak")
+    return replace(weight, verdict="ask" if weight.score >= thresholds.ask else "pass")
+
+
+def _ranked(others: list[Weight], scene: _Scene, most: int, thresholds: Thresholds) -> list[Weight]:
+    """Each of the unaddressed stands behind those with more cause; beyond `most` none is asked.
+
+    The only person is answered by somebody, if not by a mate that is merely spoken of.
+    """
+    ranked, rank = [], 0
+    for place, weight in enumerate(others):
+        if weight.score and not weight.reasons.keys() & {"alone", "default"}:
+            points = scene.points("behind another") * rank
+            weight = _scored(weight, {**weight.reasons, "behind another": points})
+        left = weight.mate in scene.left
+        if left:
+            weight = _left(weight, thresholds, at_least=scene.from_person)
+        elif rank and weight.score >= thresholds.speak and scene.only_person and not scene.general:
+            excess = thresholds.speak - 1 - _sum(weight)
+            weight = _scored(weight, {**weight.reasons, ENOUGH: excess})
+        if place >= most and weight.score >= thresholds.ask:
+            excess = thresholds.ask - 1 - _sum(weight)
+            weight = _scored(weight, {**weight.reasons, CROWD: excess})
+        rank += not (left and scene.only_person)
+        ranked.append(weight)
+    return ranked
+
+
+def _left(weight: Weight, thresholds: Thresholds, *, at_least: bool) -> Weight:
+    """The weight where its mate is asked; after a mate's line perhaps too little for that."""
+    least = thresholds.ask if at_least else 0
+    kept = max(least, min(weight.score, thresholds.speak - 1))
+    if kept == weight.score:
+        return weight
+    return _scored(weight, {**weight.reasons, LEFT: kept - _sum(weight)})
+
+
+def _sum(weight: Weight) -> int:
+    """The points before they are kept between 0 and 100."""
+    return weight.score - weight.reasons.get(BOUND, 0)
+
+
+def _scored(weight: Weight, reasons: dict[str, int]) -> Weight:
+    """The weight with these reasons, as its score exactly their sum, within 0 and 100."""
+    reasons = {name: points for name, points in reasons.items() if points and name != BOUND}
+    total = sum(reasons.values())
+    score = min(100, max(0, total))
+    if score != total:
+        reasons[BOUND] = score - total
+    return replace(weight, score=score, reasons=reasons)
+
+
+class _Called(NamedTuple):
+    """How a mate was addressed, where in the text (a reply comes before all places), by which line.
+
+    Of several lines that address it, the newest with the strongest summons.
+    """
+
+    summons: str
+    place: int
+    line: str
+
+
+class _Scene:
+    """Everything about the lines that does not depend on which mate is weighed."""
+
+    def __init__(
+        self,
+        state: RoomState,
+        batch: Sequence[ContextEntry],
+        mates: Mapping[str, TriggerListener],
+        now: datetime,
+    ) -> None:
+        self.state, self.batch, self.mates, self.now = state, batch, mates, now
+        last = batch[-1]
+        self.line, self.speaker = last.id, last.who
+        self.from_person = last.kind == "heard" and not last.bot
+        self.listeners = [
+            mate
+            for mate in state.mates
+            if mate in mates and (self.from_person or mate != self.speaker)
+        ]
+        self.text = "\n".join(plain(str(entry.text), surface=entry.surface) for entry in batch)
+        self.general = is_general(self.text)
+        self.only_person = self.from_person and len(state.people) == 1
+        self.about, self.unmeant = set[str](), set[str]()
+        self.nearly = self._nearly()
+        self.called = self._calls(batch)
+        self.apart = len({call.line for call in self.called.values()}) > 1
+        self.about -= self.called.keys() | self.unmeant
+        self.left = self.about if self.only_person else self.about | self.nearly
+        self.default = "" if self.called else self._default()
+        self.addressed = bool(self.called or self.default)
+        self.before = self._before()
+        self.answerers = self._answerers()
+        self.to_person = self._to_person()
+
+    def points(self, reason: str) -> int:
+        """The points of a reason after this kind of line."""
+        points = REASONS[reason]
+        return points.person if self.from_person else points.mate
+
+    def weight(self, mate: str) -> Weight:
+        """The weight of one mate before it is ranked among the others."""
+        member = self.state.mates[mate]
+        blank = Weight(mate=mate, line=self.line, score=0)
+        fresh = [entry for entry in self.batch if entry.id not in member.took_in]
+        if not fresh or mate in self.answerers:
+            self.called.pop(mate, None)
+            return replace(blank, reasons={"answered already": 0})
+        if len(fresh) < len(self.batch) and mate in self.called:
+            again = self._calls(fresh).get(mate)
+            if again is None:
+                del self.called[mate]
+            else:
+                self.called[mate] = self.called[mate]._replace(line=again.line)
+        if mate in self.called:
+            summons, line = self.called[mate].summons, self.called[mate].line
+            called_by = line if self.apart and line != self.line else ""
+            reasons = {summons: self.points(summons)} | self._unprompted(member)
+            return _scored(replace(blank, summons=summons, called_by=called_by), reasons)
+        if mate == self.default:
+            return _scored(replace(blank, summons="default"), {"default": self.points("default")})
+        if self._alone(mate):
+            return _scored(replace(blank, summons="alone"), {"alone": self.points("alone")})
+        if "conversation" not in self._triggers(mate) and mate not in self.about:
+            return blank
+        return _scored(blank, self._reasons(mate, member))
+
+    # ------------------------------------------------------------ reasons
+
+    def _reasons(self, mate: str, member: Member) -> dict[str, int]:
+        """Every reason of a mate that was not addressed."""
+        holds: dict[str, int] = {
+            "line": 1,
+            "one person": len(self.state.people) == 1,
+            "talked about": mate in self.about,
+            "nearly its name": mate in self.nearly,
+            "not meant": mate in self.unmeant,
+            "general call": self.general,
+            "question": is_question(self.text),
+            "interest": min(2, touched(self.text, self.mates[mate].interests)),
+            "quiet so far": self._quiet(member),
+            "in conversation": self.before == mate,
+            "spoke just before": self.before == mate,
+            "to another": self.addressed,
+            "to a person": self.to_person,
+            "answered by another": len(self.answerers - {mate}),
+        }
+        reasons = {name: times * self.points(name) for name, times in holds.items() if times}
+        if not self.from_person:
+            reasons["energy"] = self._energy()
+        elif len(self.state.people) != 1:
+            reasons["had nothing to say"] = self.points("had nothing to say") * min(
+                3, member.declined
+            )
+        return reasons | self._unprompted(member)
+
+    def _unprompted(self, member: Member) -> dict[str, int]:
+        points = self.points("unprompted") * member.streak
+        return {"unprompted": points} if points else {}
+
+    def _energy(self) -> int:
+        energy = self.state.energy
+        share = energy.left / energy.capacity if energy.capacity else 0
+        return round((self.points("energy") - EMPTY_ENERGY) * share) + EMPTY_ENERGY
+
+    def _quiet(self, member: Member) -> bool:
+        if member.spoke_at is None or member.spoke_seq < self.state.began:
+            return True
+        return self.now - member.spoke_at >= QUIET
+
+    def _alone(self, mate: str) -> bool:
+        here = self.state
+        return (
+            self.from_person
+            and not here.quiet
+            and len(here.people) <= 1
+            and set(here.mates) == {mate}
+        )
+
+    def _default(self) -> str:
+        """The mate that answers since no other was named; "" where nobody in particular does.
+
+        That is what speaks to mates as such, and every line in private with several of them.
+        """
+        if not self.from_person:
+            return ""
+        chosen = self.state.default_mate
+        if chosen not in self.listeners:
+            chosen = ""
+        if any(entry.called for entry in self.batch):
+            able = [m for m in self.listeners if not isinstance(self.mates[m], Absent)]
+            return chosen or next(iter(able or self.listeners), "")
+        place = self.state.places.get(self.batch[-1].surface)
+        alone = place is not None and place.kind == "private"
+        return chosen if alone and len(self.listeners) > 1 else ""
+
+    def _triggers(self, mate: str) -> Collection[str]:
+        chosen = self.state.triggers.get(mate)
+        calls = self.mates[mate].triggers if chosen is None else chosen
+        return [call for call in calls if call != "conversation"] if self.state.quiet else calls
+
+    # ------------------------------------------------------------ who was addressed, who spoke
+
+    def _calls(self, batch: Sequence[ContextEntry]) -> dict[str, _Called]:
+        """The mates addressed in these lines, each by its strongest call."""
+        strongest: dict[str, _Called] = {}
+        offset = 0
+        for entry in batch:
+            text = plain(str(entry.text), surface=entry.surface)
+            author = self.state.authors.get(entry.reply_to, "")
+            found = [(author.removeprefix("mate:"), _Called("reply", offset - 1, entry.id))]
+            names = {mate: self.mates[mate].name for mate in self.listeners}
+            for who, address, sense in calls(text, names, self._people()):
+                if sense == "called":
+                    place = offset + address.place
+                    found.append((who, _Called(address.summons, place, entry.id)))
+                elif sense == "not":
+                    self.unmeant.add(who)
+                    found = [one for one in found if one[0] != who]
+                elif "name" in self._triggers(who):
+                    self.about.add(who)
+            for mate, call in found:
+                if mate in self.listeners and call.summons in self._triggers(mate):
+                    known = strongest.get(mate, call)
+                    best = min(call, known, key=lambda one: RANK.index(one.summons))
+                    strongest[mate] = best._replace(place=min(known.place, call.place))
+            offset += len(text) + 1
+        return strongest
+
+    def _before(self) -> str:
+        """The mate that spoke last before these lines."""
+        first = self.batch[0].seq
+        for entry in reversed(self.state.lines.values()):
+            if entry.seq < first and entry.kind == "said":
+                return entry.who
+        return ""
+
+    def _answerers(self) -> set[str]:
+        """The mates that have answered these lines already."""
+        ids = {entry.id for entry in self.batch}
+        return {
+            entry.who
+            for entry in self.state.page.since(self.batch[0].seq)
+            if entry.kind == "said" and (entry.reply_to in ids or entry.answers in ids)
+        }
+
+    def _to_person(self) -> bool:
+        """Whether another person is addressed: by a reply, or by name with an @."""
+        authors = {self.state.authors.get(entry.reply_to, "") for entry in self.batch}
+        replied = any(a.startswith("person:") and a != f"person:{self.speaker}" for a in authors)
+        return replied or any(one.sense == "called" for one in calls(self.text, self._people()))
+
+    def _people(self) -> dict[str, str]:
+        """The names of the people here but the speaker, by id."""
+        return {
+            id: str(person.name)
+            for id, person in self.state.people.items()
+            if id != self.speaker and person.name.text
+        }
+
+    def _nearly(self) -> set[str]:
+        """Mates whose name the text misses by one letter."""
+        words = set(_WORD.findall(self.text))
+        everybody = [*(self.mates[one].name for one in self.listeners), *self._people().values()]
+        words -= {word for name in everybody for word in folded(name).split()}
+        return {
+            mate
+            for mate in self.listeners
+            if any(nearly(word, folded(self.mates[mate].name)) for word in words)
+        }

@@ -1,0 +1,178 @@
+"""What the room makes of a plan: each act that the guard allowed becomes facts.
+
+Pure but for the ids and times that the stamp gives. Does not append; a tool that a plan wants used
+is handed back as a call, since the world must record it before it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import assert_never
+
+import msgspec
+
+from loopforge.artifacts.file_intake import plain_name
+from loopforge.artifacts.media_types import TEXT
+from loopforge.chat.turns import room_titles
+from loopforge.core.action_plan import Act, AgentActionPlan
+from loopforge.core.delivery_states import Queued, What
+from loopforge.core.events import Body, Called, Fact, Judged, Verdict
+from loopforge.core.room_vocabulary import (
+    Continue,
+    Entitle,
+    File,
+    Forget,
+    Mark,
+    Marked,
+    Note,
+    Noted,
+    Paper,
+    React,
+    Reacted,
+    Remember,
+    Said,
+    Say,
+    Schedule,
+    StaySilent,
+    Titled,
+    UseTool,
+)
+from loopforge.core.text.egress_filter import Egress
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.runtime.system_clock import Stamp
+
+EGRESS = "egress"
+"""What stands for a rule where an act was allowed, and the filter took something out of it."""
+FIRST_ACT = 1000
+"""Numbers of tool calls by acts begin here, so that they never meet a policy's own requests."""
+
+
+@dataclass
+class ActsOutcome:
+    """What an allowed plan comes to: facts, tools still to be used, the wish to go on."""
+
+    facts: list[Fact] = field(default_factory=list)
+    calls: list[tuple[int, UseTool]] = field(default_factory=list)
+    again: bool = False
+    spoke: bool = False
+
+
+def queued(
+    fact: Fact, surfaces: Iterable[str], stamp: Stamp, what: What = "line"
+) -> tuple[Fact, ...]:
+    """The facts that this one is to go out to these surfaces and places."""
+    return tuple(
+        stamp.fact(Queued(surface=each, of=fact.id, what=what), actor="runtime", cause=fact.id)
+        for each in surfaces
+    )
+
+
+def safe_plan(
+    plan: AgentActionPlan, egress: Egress, title: str = ""
+) -> tuple[AgentActionPlan, tuple[tuple[str, ...], ...]]:
+    """The plan with everything that people would see made fit to be seen.
+
+    And the kinds of what was taken out of each act. `title` stands in for one of which nothing
+    usable is left.
+    """
+    made = [_safe(act, egress, title) for act in plan.acts]
+    acts = tuple(act for act, _ in made)
+    return msgspec.structs.replace(plan, acts=acts), tuple(taken for _, taken in made)
+
+
+def _safe(act: Act, egress: Egress, title: str) -> tuple[Act, tuple[str, ...]]:
+    match act:
+        case Say(text=text, files=files):
+            said, taken = egress.finish(text)
+            given = [_safe_file(file, egress) for file in files]
+            act = msgspec.structs.replace(act, text=said, files=tuple(file for file, _ in given))
+            return act, tuple(dict.fromkeys(chain(taken, *(kinds for _, kinds in given))))
+        case Entitle(title=wanted):
+            return Entitle(title=room_titles.clean(egress.finish(wanted)[0]) or title), ()
+        case _:
+            return act, ()
+
+
+def _safe_file(file: Paper, egress: Egress) -> tuple[Paper, tuple[str, ...]]:
+    name, _ = egress.finish_file(file.name)
+    text, taken = egress.finish_file(file.text)
+    return Paper(name=plain_name(name), text=text), taken
+
+
+def filtered(verdicts: Sequence[Verdict], taken: Sequence[tuple[str, ...]]) -> tuple[Verdict, ...]:
+    """The verdicts, and with those that allow an act what the egress filter took out of it."""
+    return tuple(
+        msgspec.structs.replace(
+            verdict, rule=EGRESS, why=f"Taken out before it was said: {', '.join(kinds)}."
+        )
+        if verdict.allowed and kinds
+        else verdict
+        for verdict, kinds in zip(verdicts, taken, strict=True)
+    )
+
+
+def _given(file: Paper) -> File:
+    """The file as the room has it. Its text is all there is of it, so forgetting takes it whole."""
+    size = len(file.text.encode("utf-8", "replace"))
+    return File(name=Words(file.name), size=size, text=Words(file.text), media=TEXT)
+
+
+def carry_out(
+    plan: AgentActionPlan,
+    verdicts: Sequence[Verdict],
+    *,
+    stamp: Stamp,
+    turn: str,
+    mate: str,
+    surfaces: Sequence[str],
+) -> ActsOutcome:
+    """The facts of every act that its verdict allows, in the plan's order."""
+    done = ActsOutcome()
+
+    def add(body: Body, cause: str = turn, actor: str = f"mate:{mate}") -> Fact:
+        done.facts.append(stamp.fact(body, actor=actor, cause=cause))
+        return done.facts[-1]
+
+    add(Judged(turn=turn, verdicts=tuple(verdicts)), actor="runtime")
+    for place, (act, verdict) in enumerate(zip(plan.acts, verdicts, strict=True)):
+        if not verdict.allowed:
+            continue
+        match act:
+            case Say(text=text, reply_to=reply_to, files=files):
+                said = add(
+                    Said(
+                        turn=turn,
+                        mate=mate,
+                        text=Words(text),
+                        mode=plan.mode,
+                        rule=Words(plan.rule) if plan.rule else public(""),
+                        narrative=Words(plan.narrative),
+                        reply_to=reply_to,
+                        files=tuple(map(_given, files)),
+                    )
+                )
+                done.spoke = True
+                done.facts += queued(said, surfaces, stamp)
+            case React(to=to, emoji=emoji):
+                reacted = add(Reacted(turn=turn, mate=mate, to=to, emoji=emoji))
+                done.facts += queued(reacted, surfaces, stamp, "reaction")
+            case Note(text=text):
+                add(Noted(turn=turn, mate=mate, text=Words(text)))
+            case Mark(line=line, mark=mark):
+                add(Marked(line=line, mark=mark, by=f"mate:{mate}"))
+            case Entitle(title=title):
+                add(Titled(title=Words(title), by="room"))
+            case UseTool():
+                nth = FIRST_ACT + place
+                arguments = msgspec.json.encode(act.arguments, order="sorted").decode()
+                add(Called(turn=turn, nth=nth, tool=act.tool, arguments=Words(arguments)))
+                done.calls.append((nth, act))
+            case Continue():
+                done.again = True
+            case StaySilent() | Remember() | Forget() | Schedule():
+                pass
+            case _:
+                assert_never(act)
+    return done

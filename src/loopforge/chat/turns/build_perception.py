@@ -1,0 +1,325 @@
+"""Building a perception: the one place where a mind's view of a room is made.
+
+Truth comes in as a RoomState; out comes what one mate is shown, with the list of how it departs
+from the truth (lines that left its window), and the purge that made it fit, if there was one.
+Token counts are asked of the model that will read the prompt and remembered by line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from datetime import tzinfo
+from operator import is_
+from typing import NamedTuple
+
+from loopforge.chat.room.participants import namesakes
+from loopforge.chat.room.permissions import tools_in_turn
+from loopforge.chat.room.room_state import Due, RoomState
+from loopforge.chat.speaking.room_rules import Rules
+from loopforge.core.context_window import (
+    PICTURE_TOKENS,
+    ContextEntry,
+    Fit,
+    Place,
+    Size,
+    as_lines,
+    fit,
+    pictures_of,
+    room_for_lines,
+    told_apart,
+)
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.perception import AgentPerception, Edit, Line
+from loopforge.core.room_vocabulary import Purged
+from loopforge.core.text.erasable_text import public
+from loopforge.core.text.name_labels import one_line, row_name
+from loopforge.core.text.prompt_rows import quote
+from loopforge.core.text.quantity_bands import band
+from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tools
+
+ANSWER_TOKENS = 420
+"""Kept free for the answer and for the second, short question of a small model."""
+TAIL_TOKENS = 120
+"""Kept free for the tail: the time, and what is asked of the mind now."""
+PER_LINE = 6
+"""Tokens that a chat template and the joints add to each line (measured on ChatML)."""
+PER_FILE = 60
+"""Tokens of the two notices around a file."""
+FILE_TOKENS = 3500
+"""What the window must have besides lines, for a mate to be offered that it may write files."""
+RESERVE = 64
+LONGEST_TITLE = 80
+"""Characters of a title that mates are told."""
+MADE = re.compile("room-[0-9a-f]{12}")
+"""A slug that was made for a room without a title."""
+REMEMBERED = 20_000
+PROMPTS = 200
+"""How many counts of lines, and of mates' prompts, are remembered."""
+
+
+def route_of(mate: Mate) -> Route:
+    """The model a mate asks for."""
+    return Route(tier=mate.tier, model=mate.model, temperature=mate.temperature)
+
+
+class LineCounter:
+    """Tokens of lines, remembered by model, line and text: what is edited is counted anew."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self._known: OrderedDict[tuple[str, str, str], int] = OrderedDict()
+        self._prompts: dict[tuple[str, str], int] = {}
+
+    async def entries(self, route: Route, entries: Sequence[ContextEntry]) -> dict[str, int]:
+        """Tokens of each entry by its id, joints included."""
+        model = self._models.facts(route).name
+        keys = {entry.id: (model, entry.id, entry.text.ref) for entry in entries}
+        unknown = [entry for entry in entries if keys[entry.id] not in self._known]
+        if unknown:
+            texts = [_text(entry) for entry in unknown]
+            for entry, count in zip(unknown, await self._models.count(route, texts), strict=True):
+                files = len(entry.files) * PER_FILE
+                self._known[keys[entry.id]] = count + PER_LINE + files
+        found = {entry.id: self._known[keys[entry.id]] for entry in entries}
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return found
+
+    async def prompt(self, route: Route, mate: Mate) -> int:
+        """Tokens of a mate's own prompt."""
+        key = (self._models.facts(route).name, mate.hash)
+        if key not in self._prompts:
+            if len(self._prompts) >= PROMPTS:
+                self._prompts.clear()
+            self._prompts[key] = (await self._models.count(route, [mate.prompt]))[0]
+        return self._prompts[key]
+
+
+def _text(entry: ContextEntry) -> str:
+    files = "".join(f"\n{file.name}\n{file.text}" for file in entry.files)
+    return f"{entry.name or entry.who}: {entry.text}{files} {entry.narrative}"
+
+
+class _Shown(NamedTuple):
+    """What a mate was shown last, and what it was made of."""
+
+    entries: tuple[ContextEntry, ...]
+    names: dict[str, str]
+    lines: tuple[Line, ...]
+    pictures: frozenset[Place] = frozenset()
+
+
+class ShownContext:
+    """The lines each mate was shown last in each room: what only grew is not made anew."""
+
+    def __init__(self, zone: tzinfo) -> None:
+        self._zone = zone
+        self._last: dict[tuple[str, str], _Shown] = {}
+
+    def lines(
+        self,
+        stream: str,
+        mate: str,
+        entries: tuple[ContextEntry, ...],
+        names: dict[str, str],
+        cuts: dict[str, float],
+        pictures: frozenset[Place] = frozenset(),
+    ) -> tuple[Line, ...]:
+        """The entries as this mate sees them; the same lines again as far as nothing changed."""
+        called = {handle: public(name) for handle, name in names.items()}
+        if cuts:  # a cut text is a copy, which forgetting does not reach: it is not held
+            return as_lines(entries, mate, called, self._zone, cuts, pictures=pictures)
+        last = self._last.get((stream, mate)) or _Shown((), names, ())
+        known = last.entries
+        grew = len(entries) >= len(known) and all(map(is_, known, entries))
+        newer = {entry.id for entry in entries[len(known) :]}
+        older = {place for place in pictures if place[0] not in newer}
+        if not grew or names != last.names or older != last.pictures:
+            last, known = _Shown((), names, ()), ()
+        day = known[-1].at.astimezone(self._zone).date() if known else None
+        fresh = as_lines(
+            entries[len(known) :], mate, called, self._zone, day=day, pictures=pictures
+        )
+        lines = last.lines + fresh
+        self._last[stream, mate] = _Shown(entries, names, lines, pictures)
+        return lines
+
+
+class RoomView(NamedTuple):
+    """What came of looking: the perception, its edits, the purge if one was due, its tokens."""
+
+    perception: AgentPerception
+    edits: tuple[Edit, ...]
+    purged: Purged | None
+    tokens: int
+
+
+class Viewer:
+    """Builds perceptions of rooms."""
+
+    def __init__(
+        self, models: Models, tools: Tools, clock: Clock, rules: Rules, mates: Mapping[str, Mate]
+    ) -> None:
+        self._models, self._tools, self._clock, self._rules = models, tools, clock, rules
+        self._mates = mates
+        self.counter, self._shown = LineCounter(models), ShownContext(rules.zone)
+
+    async def view(
+        self, state: RoomState, mate: Mate, due: Due, entries: list[ContextEntry] | None = None
+    ) -> RoomView:
+        """What this mate is shown now, called by this; of `entries`, if not all it may see."""
+        route = route_of(mate)
+        facts = self._models.facts(route)
+        entries = state.visible(mate.handle) if entries is None else entries
+        tokens = await self.counter.entries(route, entries)
+        pictures = pictures_of(entries) if facts.vision else frozenset[Place]()
+        for id, _ in pictures:
+            tokens[id] += PICTURE_TOKENS
+        system = await self.counter.prompt(route, mate) + TAIL_TOKENS
+        budget = room_for_lines(
+            facts.window,
+            system=system,
+            tail=TAIL_TOKENS,
+            answer=ANSWER_TOKENS,
+            reserve=RESERVE,
+            share=self._rules.share,
+        )
+        fitted = _fitted(entries, tokens, budget, self._rules.low)
+        stay = set(fitted.visible)
+        names = {handle: one.name for handle, one in self._mates.items()}
+        seen = tuple(entry for entry in entries if entry.id in stay)
+        pictures = frozenset(place for place in pictures if place[0] in stay)
+        which = namesakes(
+            state.former | state.people, {handle: self._called(handle) for handle in self._mates}
+        )
+        lines = self._shown.lines(state.stream, mate.handle, seen, names, fitted.cuts, pictures)
+        lines = told_apart(lines, seen, which)
+        purged = (
+            Purged(mate=mate.handle, lines=fitted.purged, before=fitted.before, after=fitted.after)
+            if fitted.purged
+            else None
+        )
+        perception = AgentPerception(
+            step=due.step,
+            name=mate.name,
+            role=mate.role,
+            location=state.name,
+            traits=mate.traits,
+            world_summary=self._world(state, mate),
+            local_events=lines,
+            protocols=(),
+            context=self._context(state, mate, due, facts),
+        )
+        spoken = sum(entry.kind in ("heard", "said") for entry in seen)
+        gone = max(state.spoken - spoken, len(fitted.purged))
+        return RoomView(perception, _edits(gone, fitted.cuts), purged, system + fitted.after)
+
+    def _may_write(self, facts: ModelFacts) -> dict[str, str]:
+        """Whether it is offered that files may go with what it says."""
+        free = facts.window - int(facts.window * self._rules.share)
+        return {} if facts.small or free < FILE_TOKENS else {"files": "yes"}
+
+    def _called(self, handle: str) -> str:
+        return row_name(self._mates[handle].name) if handle in self._mates else handle
+
+    def _others(self, state: RoomState, mate: Mate) -> str:
+        """The other mates of the room, one a line, each with its role."""
+        known = [self._mates[one] for one in state.mates if one in self._mates]
+        return "\n".join(
+            f"- {row_name(one.name)}{': ' if one.role else ''}{one_line(one.role, 120)}"
+            for one in known
+            if one.handle != mate.handle
+        )
+
+    def _world(self, state: RoomState, mate: Mate) -> str:
+        people = _people(state)
+        others = ", ".join(self._called(handle) for handle in state.mates if handle != mate.handle)
+        parts = [f"You are in {_place(state)}."]
+        parts.append(f"People here: {people}." if people else "No people are here.")
+        if others:
+            parts.append(f"Other mates here: {others}.")
+        for absent, one in state.stand_ins.items():
+            if one.mate == mate.handle:
+                name = self._called(absent)
+                parts.append(f"{name} cannot answer just now; you answer what is said to {name}.")
+        return " ".join(parts)
+
+    def _context(self, state: RoomState, mate: Mate, due: Due, facts: ModelFacts) -> dict[str, str]:
+        caller = state.lines.get(due.line)
+        energy = band(state.energy.left / max(1, state.energy.capacity))
+        known = tools_in_turn(state, due.lines, self._tools.known())
+        return {
+            "character": mate.prompt,
+            "voice": mate.voice,
+            "handle": mate.handle,
+            "summons": due.summons,
+            "decide": "yes" if due.verdict == "ask" else "no",
+            "line": due.line,
+            "to": row_name(str(caller.name or self._called(caller.who))) if caller else "",
+            "now": now_said(self._clock, self._rules),
+            "model": "small" if facts.small else "full",
+            "tools": " ".join(tool for tool in mate.tools if tool in known),
+            **self._may_write(facts),
+            "energy": energy,
+            "people": _people(state),
+            "mates": ", ".join(self._called(handle) for handle in state.mates),
+            "others": self._others(state, mate),
+        }
+
+
+def _people(state: RoomState) -> str:
+    """The people who are here; each in quotes, which no name holds (name_labels.py)."""
+    return ", ".join(f"“{row_name(str(person.name))}”" for person in state.people.values())
+
+
+def _place(state: RoomState) -> str:
+    """The room as its mates are told of it: by its title, or by the name of the place it is in."""
+    if state.title.text and (title := quote(state.title.text, LONGEST_TITLE)):
+        return f"the room “{title}”"
+    if names := [quote(place.name.text) for place in state.places.values() if place.name.text]:
+        return f"“{names[0]}”"
+    return "a room without a title" if MADE.fullmatch(state.name) else f"the room “{state.name}”"
+
+
+def _fitted(
+    entries: Sequence[ContextEntry], tokens: dict[str, int], budget: int, low: float
+) -> Fit:
+    """What of the entries fits; mostly it is all of them."""
+    total = sum(tokens.values())
+    if total <= budget:
+        return Fit(visible=tuple(tokens), before=total, after=total)
+    return fit([Size(id=e.id, tokens=tokens[e.id], mark=e.mark) for e in entries], budget, low)
+
+
+def now_said(clock: Clock, rules: Rules) -> str:
+    """The time as a mind is told it: "Saturday 21 November 2026, 14:05 (Europe/Paris)"."""
+    now = clock.now().astimezone(rules.zone)
+    return f"{now:%A} {now.day} {now:%B %Y, %H:%M} ({rules.zone.key})"
+
+
+def _edits(gone: int, cuts: dict[str, float]) -> tuple[Edit, ...]:
+    """How the view departs from the truth."""
+    edits = []
+    if gone:
+        edits.append(
+            Edit(
+                kind="withheld",
+                what="older lines of this conversation",
+                by="room",
+                why="they no longer fit the model's window",
+                count=gone,
+            )
+        )
+    if cuts:
+        edits.append(
+            Edit(
+                kind="withheld",
+                what="the end of a long line",
+                by="room",
+                why="it alone is larger than the window",
+                lines=tuple(cuts),
+            )
+        )
+    return tuple(edits)

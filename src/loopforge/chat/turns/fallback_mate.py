@@ -1,0 +1,139 @@
+"""Relief: a mate that was called and cannot run is answered for by the fallback mate, if any.
+
+    its file is broken or gone  ->  it is weighed for calls alone, and its turn is handed over
+    no model reached it         ->  with the end of its turn, the line is handed over
+    it took a turn again        ->  it answers for itself; a fallback that is no member goes again
+    there is no fallback mate   ->  the room is told why it cannot answer
+
+The room is told once, when a mate is first stood in for, or in a conversation first called in vain
+for this cause. Everything is a fact: after a crash the turn is due to whoever it was due to. That a
+model does not answer a mate is told with the end of its turn (room_loop.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from loopforge.chat.room.energy_limit import SPENT
+from loopforge.chat.room.room_state import Due, RoomState
+from loopforge.chat.speaking.triggers import Absent, TriggerListener
+from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.build_perception import route_of
+from loopforge.core.events import Fact
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.model_trouble import Trouble
+from loopforge.core.room_vocabulary import StoodDown, StoodIn, Told
+from loopforge.core.text.erasable_text import Words
+from loopforge.runtime.system_clock import Stamp
+
+UNABLE = "it cannot run"
+CALLED = ("mention", "reply", "name", "alone")
+"""How somebody expects an answer of this very mate."""
+UNREACHED = "no model can be reached for it"
+
+
+def notice(text: str, troubles: Sequence[Trouble] = ()) -> Told:
+    """What a room is told; of the models that did not answer, the owner alone is told more."""
+    return Told(text=Words(text), mend=tuple(dict.fromkeys(troubles)))
+
+
+class Relief:
+    """Who answers for whom. `fallback` is a handle, "" for nobody; `why_not` says why one cannot.
+
+    `mates` are those that run.
+    """
+
+    def __init__(
+        self,
+        fallback: str,
+        mates: Mapping[str, Mate],
+        why_not: Callable[[str], str],
+        stamp: Stamp,
+    ) -> None:
+        self._fallback, self._mates, self._why_not, self._stamp = fallback, mates, why_not, stamp
+
+    def by(self, mate: str) -> Mate | None:
+        """The mate that answers for this one; None where nobody does."""
+        return None if mate == self._fallback else self._mates.get(self._fallback)
+
+    def listeners(self, state: RoomState) -> dict[str, TriggerListener]:
+        """The mates of the room that can be called, by handle."""
+        found: dict[str, TriggerListener] = {}
+        for handle in state.mates:
+            if handle in self._mates:
+                found[handle] = self._mates[handle]
+            else:
+                found[handle] = Absent(handle)
+        return found
+
+    def hand_over(self, state: RoomState, due: Due) -> list[Fact]:
+        """The facts that another mate takes this turn, of a mate without a file; none if none."""
+        return self._stand_in(state, due, Absent(due.mate).name, self._why_not(due.mate))
+
+    def lament(self, state: RoomState, due: Due) -> list[Fact]:
+        """The facts that people are told why nobody takes this turn; none where they know it."""
+        why = self._why_not(due.mate)
+        text = f"{Absent(due.mate).name} cannot answer just now: {why} ({due.mate}.md)."
+        return self._once(state, due, text)
+
+    def spent(self, state: RoomState, due: Due, mate: Mate | None) -> list[Fact]:
+        """The facts that a person who called it is told that the room has no energy left."""
+        called = state.lines.get(due.line)
+        by_person = called is not None and called.kind == "heard"
+        if due.verdict != "speak" or due.step or due.summons not in CALLED or not by_person:
+            return []
+        name = mate.name if mate else Absent(due.mate).name
+        return self._once(state, due, SPENT.format(name=name))
+
+    def _once(self, state: RoomState, due: Due, text: str) -> list[Fact]:
+        """The facts that the room is told this; none where nothing was said by it since."""
+        for entry in reversed(state.lines.values()):
+            if entry.kind == "said" and entry.who == due.mate:
+                break
+            if entry.kind == "told" and str(entry.text) == text:
+                return []
+        told = self._stamp.fact(Told(text=Words(text)), actor="room", cause=due.line)
+        return [told, *queued(told, state.places, self._stamp)]
+
+    def after(
+        self,
+        state: RoomState,
+        mate: Mate,
+        due: Due,
+        *,
+        reached: bool,
+        troubles: Sequence[Trouble] = (),
+    ) -> list[Fact]:
+        """The facts that go with the end of a mate's turn, by whether a model answered it.
+
+        `troubles` are the models that did not.
+        """
+        if reached:
+            known = mate.handle in state.stand_ins
+            return [self._stamp.fact(StoodDown(mate=mate.handle), actor="room")] if known else []
+        other = self.by(mate.handle)
+        called = due.verdict == "speak" and due.step == 0
+        if other is None or not called or route_of(other) == route_of(mate):
+            return []
+        return self._stand_in(state, due, mate.name, UNREACHED, troubles)
+
+    def _stand_in(
+        self,
+        state: RoomState,
+        due: Due,
+        name: str,
+        why: str,
+        troubles: Sequence[Trouble] = (),
+    ) -> list[Fact]:
+        other = self.by(due.mate)
+        if other is None:
+            return []
+        known = state.stand_ins.get(due.mate)
+        guest = other.handle not in state.mates or (known is not None and known.guest)
+        body = StoodIn(mate=due.mate, by=other.handle, line=due.line, guest=guest)
+        facts = [self._stamp.fact(body, actor="room", cause=due.line)]
+        if known is None or known.mate != other.handle:
+            text = f"{name} cannot answer just now ({why}), so {other.name} answers."
+            told = self._stamp.fact(notice(text, troubles), actor="room", cause=due.line)
+            facts += [told, *queued(told, state.places, self._stamp)]
+        return facts

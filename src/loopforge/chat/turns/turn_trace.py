@@ -1,0 +1,293 @@
+"""Traces: the events of one turn, read from the ledger in few short reads.
+
+A turn is found from any event of it. Reading goes by kinds and in pages, and ends soon after the
+turn did; only its deliveries, which may come much later, are looked for over a bounded stretch. So
+the first turn of a room costs as much to read as the last one.
+
+Nothing is judged here and nothing withheld: what a reader may see of it is the veil's
+(redaction.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from loopforge.core.delivery_states import Accepted, Attempting, Failed, PutOff, Queued
+from loopforge.core.events import (
+    Answered,
+    Asked,
+    Called,
+    Event,
+    Judged,
+    Perceived,
+    Planned,
+    Returned,
+    TextPiece,
+    TurnEnded,
+)
+from loopforge.core.perception import Line
+from loopforge.core.room_vocabulary import Heard, PersonJoined, Purged, TurnDropped, Weighed, Weight
+from loopforge.errors import Unknown
+from loopforge.runtime.ports import Ledger
+from loopforge.runtime.turn_record import lines_of, pieces_of
+
+PAGE = 100
+"""Events read at once."""
+FAR = 1000
+"""Events of the wanted kinds that are read on at most: for a turn without an end, for deliveries
+that have not arrived, for a line that nobody has weighed."""
+STEPS = 20
+"""Turns before and after one that are searched for the other steps of its chain."""
+
+DELIVERIES = (
+    "delivery.queued",
+    "delivery.attempting",
+    "delivery.accepted",
+    "delivery.put_off",
+    "delivery.failed",
+)
+THOUGHT = (
+    "turn.asked",
+    "turn.answered",
+    "turn.called",
+    "turn.returned",
+    "turn.planned",
+    "turn.judged",
+    "turn.ended",
+)
+"""A turn after what it was shown, without its effects: what taking it up after a crash needs."""
+OF_TURNS = (
+    "turn.perceived",
+    *THOUGHT,
+    "room.said",
+    "room.noted",
+    "room.reacted",
+    "room.tool_used",
+    "room.marked",
+    "room.titled",
+    *DELIVERIES,
+)
+PRESENCE = ("room.person_joined", "room.person_left")
+
+
+@dataclass
+class Exchange:
+    """One request of a turn and what became of it."""
+
+    asked: Event
+    prompt: tuple[TextPiece, ...] = ()
+    answered: Event | None = None
+
+
+@dataclass
+class Parcel:
+    """One delivery: what was queued, and what came of it."""
+
+    queued: Event
+    stages: list[Event] = field(default_factory=list)
+
+    @property
+    def open(self) -> bool:
+        """Whether something can still come of it."""
+        return not any(isinstance(event.body, Accepted | Failed) for event in self.stages)
+
+
+@dataclass
+class TurnTrace:
+    """Everything of one turn."""
+
+    began: Event
+    shown: Perceived
+    lines: tuple[Line | str, ...]
+    presence: list[Event]
+    caller: Event | None = None
+    weighed: Event | None = None
+    purged: Event | None = None
+    exchanges: dict[int, Exchange] = field(default_factory=dict)
+    planned: Event | None = None
+    judged: Event | None = None
+    ended: Event | None = None
+    deeds: list[Event] = field(default_factory=list)
+    parcels: dict[str, Parcel] = field(default_factory=dict)
+    before: Event | None = None
+    after: Event | None = None
+
+    @property
+    def events(self) -> list[Event]:
+        """Every event of it, those around it included."""
+        single = (self.caller, self.weighed, self.purged, self.began, self.planned, self.judged)
+        found = [event for event in (*single, self.ended) if event is not None]
+        for exchange in self.exchanges.values():
+            found += [exchange.asked, *([exchange.answered] if exchange.answered else [])]
+        for parcel in self.parcels.values():
+            found += [parcel.queued, *parcel.stages]
+        return [*found, *self.deeds]
+
+
+# ---------------------------------------------------------------- finding and reading
+
+
+async def turn_of(ledger: Ledger, event: Event) -> str:
+    """The turn that an event belongs to. Raises Unknown for one that belongs to none."""
+    body = event.body
+    if isinstance(body, Perceived):
+        return event.id
+    if turn := getattr(body, "turn", ""):
+        return str(turn)
+    if isinstance(body, Queued):
+        return await turn_of(ledger, await ledger.event(body.of))
+    if isinstance(body, Attempting | Accepted | PutOff | Failed):
+        return await turn_of(ledger, await ledger.event(body.delivery))
+    if event.cause and not isinstance(body, Heard | Weighed | TurnDropped | Purged):
+        cause = await ledger.event(event.cause)
+        if isinstance(cause.body, Perceived):
+            return cause.id
+    raise Unknown(
+        f"Event {event.id} ({event.kind}) is no part of a turn. Ask why about a mate's line, "
+        "or about a person's line to see who weighed it."
+    )
+
+
+async def onward(
+    ledger: Ledger, stream: str, after: int, kinds: Sequence[str], most: int = FAR
+) -> AsyncIterator[Event]:
+    """The events of these kinds after a place, page by page, at most so many."""
+    while most > 0:
+        page = await ledger.read(stream, after=after, kinds=kinds, limit=min(PAGE, most))
+        for event in page:
+            yield event
+        if len(page) < PAGE:
+            return
+        after, most = page[-1].seq, most - len(page)
+
+
+def belongs(event: Event, turn: str) -> bool:
+    """Whether an event is part of a turn (marks and titles name it as their cause alone)."""
+    return getattr(event.body, "turn", "") == turn or event.cause == turn
+
+
+async def events_of(ledger: Ledger, began: Event) -> list[Event]:
+    """The events of a turn after its beginning, up to its end."""
+    found: list[Event] = []
+    async for event in onward(ledger, began.stream, began.seq, OF_TURNS):
+        if isinstance(event.body, Perceived):
+            break  # turns of one room run one at a time: this one was broken off
+        if belongs(event, began.id) or isinstance(event.body, Queued):
+            found.append(event)
+        if isinstance(event.body, TurnEnded) and event.body.turn == began.id:
+            break
+    return found
+
+
+# ---------------------------------------------------------------- a turn
+
+
+async def turn_trace(ledger: Ledger, event: Event) -> TurnTrace:
+    """Everything about the turn of an event. Raises Unknown."""
+    began = await ledger.event(await turn_of(ledger, event))
+    assert isinstance(began.body, Perceived)
+    presence = await ledger.read(began.stream, kinds=PRESENCE)
+    found = TurnTrace(began, began.body, await lines_of(ledger, began), presence)
+    await _behind(ledger, found)
+    for event in await events_of(ledger, began):
+        await _take(ledger, found, event)
+    await _deliveries(ledger, found)
+    await _steps(ledger, found)
+    return found
+
+
+async def _behind(ledger: Ledger, found: TurnTrace) -> None:
+    """What came before the turn: the line that called it, and how it was weighed."""
+    began, shown = found.began, found.shown
+    last = await ledger.read(
+        began.stream, before=began.seq, kinds=("room.purged",), limit=1, newest=True
+    )
+    if last and last[0].seq == began.seq - 1 and isinstance(last[0].body, Purged):
+        found.purged = last[0] if last[0].body.mate == shown.mate else None
+    if not shown.line:
+        return
+    try:
+        found.caller = await ledger.event(shown.line)
+    except Unknown:
+        return
+    after = found.caller.seq
+    async for event in onward(ledger, began.stream, after, ("room.weighed",), PAGE):
+        if event.seq > began.seq:
+            break
+        if _weight_of(event, shown.mate, shown.line):
+            found.weighed = event
+            break
+
+
+def _weight_of(event: Event, mate: str, line: str) -> Weight | None:
+    weights = event.body.weights if isinstance(event.body, Weighed) else ()
+    return next((one for one in weights if (one.mate, one.caller) == (mate, line)), None)
+
+
+async def _take(ledger: Ledger, found: TurnTrace, event: Event) -> None:
+    body = event.body
+    match body:
+        case Asked():
+            found.exchanges[body.nth] = Exchange(event, await pieces_of(ledger, event))
+        case Called():
+            found.exchanges[body.nth] = Exchange(event)
+        case Answered() | Returned():
+            if body.nth in found.exchanges:
+                found.exchanges[body.nth].answered = event
+        case Planned():
+            found.planned = event
+        case Judged():
+            found.judged = event
+        case TurnEnded():
+            found.ended = event
+        case Queued():
+            if any(body.of == deed.id for deed in found.deeds):
+                found.parcels[event.id] = Parcel(event)
+        case _:
+            if event.kind.startswith("room."):
+                found.deeds.append(event)
+
+
+async def _deliveries(ledger: Ledger, found: TurnTrace) -> None:
+    """What came of the deliveries, read on until all are settled or far enough."""
+    waiting = set(found.parcels)
+    if not waiting:
+        return
+    start = min(parcel.queued.seq for parcel in found.parcels.values())
+    async for event in onward(ledger, found.began.stream, start, DELIVERIES[1:]):
+        body = event.body
+        if isinstance(body, Attempting | Accepted | PutOff | Failed) and body.delivery in waiting:
+            found.parcels[body.delivery].stages.append(event)
+            if not found.parcels[body.delivery].open:
+                waiting.discard(body.delivery)
+                if not waiting:
+                    return
+
+
+async def _steps(ledger: Ledger, found: TurnTrace) -> None:
+    """The turns of the steps before and after this one."""
+    began, shown, kinds = found.began, found.shown, ("turn.perceived",)
+    if shown.step:
+        earlier = await ledger.read(
+            began.stream, before=began.seq, kinds=kinds, limit=STEPS, newest=True
+        )
+        found.before = _step(earlier[::-1], shown, shown.step - 1)
+    later = await ledger.read(began.stream, after=began.seq, kinds=kinds, limit=STEPS)
+    found.after = _step(later, shown, shown.step + 1)
+
+
+def _step(turns: Sequence[Event], shown: Perceived, step: int) -> Event | None:
+    """The next turn of the same mate, if it is this step of its chain."""
+    for event in turns:
+        body = event.body
+        if isinstance(body, Perceived) and body.mate == shown.mate:
+            follows = body.step == step and (step == 0 or body.summons == "continue")
+            if follows or body.step != shown.step:
+                return event if follows else None
+    return None
+
+
+def people(presence: Sequence[Event]) -> dict[str, PersonJoined]:
+    """Everybody who ever came into the room, by id, as they came last."""
+    return {e.body.person: e.body for e in presence if isinstance(e.body, PersonJoined)}

@@ -1,0 +1,1 @@
+"""Why a line came to be: its flight record, built, redacted and told."""

@@ -1,0 +1,289 @@
+"""The story of a flight record: a few plain sentences, for people who are no programmers.
+
+    story(record, zone) -> paragraphs, each a list of sentences that belong together
+
+Every sentence says one thing that stands in the record; what is not recorded is not told. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from itertools import chain
+
+from loopforge.chat.why.flight_record import (
+    AskedStep,
+    Calling,
+    Flight,
+    LineRecord,
+    SpeakerCandidate,
+    TurnRecord,
+)
+
+SUMMONS = {
+    "mention": "called {name} with an @",
+    "reply": "replied to something {name} had said",
+    "name": "called {name} by name",
+    "default": "spoke to mates and named none, and {name} is the one who answers that here",
+    "alone": "could only be meant for {name}, the one mate here with the one person",
+}
+OUTCOMES = {
+    "refused": "the model would not answer",
+    "malformed": "the answer was not of the form it had been asked for",
+    "timed_out": "the answer did not come in time",
+    "failed": "no model could be reached",
+    "cancelled": "a person said stop",
+}
+PURPOSES = {
+    "decide": "whether it has anything to say",
+    "talk": "what to say",
+    "account": "how it came to say that",
+    "plan": "what it means to say",
+    "critique": "what is wrong with that",
+    "final": "what it says in the end",
+    "title": "what this conversation is about",
+}
+
+
+def story(record: Flight, zone: tzinfo) -> list[str]:
+    """The paragraphs of the story; times are given in this zone."""
+    if isinstance(record, LineRecord):
+        return [part for part in (_heard(record, zone), *_answers(record)) if part]
+    within = chain(_seen(record), _thought(record))
+    parts = (_cause(record, zone), within, _mind(record), _end(record))
+    return [paragraph for part in parts if (paragraph := " ".join(part))]
+
+
+def clock(at: datetime, zone: tzinfo) -> str:
+    """The time of day, "14:03"."""
+    return at.astimezone(zone).strftime("%H:%M")
+
+
+def span(ms: int) -> str:
+    """A span of time in words: "40 ms", "1.2 seconds", "2 minutes 5 seconds"."""
+    if ms < 1000:
+        return f"{ms} ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.1f} seconds"
+    minutes, seconds = divmod(round(ms / 1000), 60)
+    return f"{many(minutes, 'minute')} {many(seconds, 'second')}"
+
+
+def many(count: int, word: str) -> str:
+    """A count with its word: "1 line", "2 lines"."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words as one says them: Ana; Ana and Bo; Ana, Bo and Cem."""
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+# ---------------------------------------------------------------- a turn
+
+
+def _cause(record: TurnRecord, zone: tzinfo) -> Iterator[str]:
+    name, own = record.name, record.own
+    if record.summons == "title":
+        yield "The room wanted a name for this conversation, so it sat down and thought of one."
+        return
+    if record.summons == "continue":
+        last = record.shown.lines[-1].kind if record.shown.lines else ""
+        why = (
+            "had used a tool, and now sees what came of that"
+            if last == "result"
+            else "had wished for another step, and the room let it"
+        )
+        yield f"This is step {record.step + 1} of a chain: {name} {why}."
+        return
+    called = SUMMONS.get(record.summons)
+    line = _line(record, zone)
+    if called:
+        yield f"{line} {called.format(name=name)}."
+        if own and own.score >= 100:
+            yield "That alone is reason enough: 100 of 100."
+        elif own:
+            yield f"That weighs {own.score} of 100 ({_reasons(own)})."
+    else:
+        yield f"Nobody called {name}."
+        if own:
+            yield f"{line} still gave it {own.score} of 100 points of cause ({_reasons(own)})."
+            yield (
+                "That is enough to speak up unasked."
+                if own.verdict == "speak"
+                else "That is not enough to speak up unasked, but enough to be asked whether it "
+                "has anything to say."
+            )
+    yield from _rivals(record)
+
+
+def _line(record: TurnRecord, zone: tzinfo) -> str:
+    caller = record.caller
+    if caller is None:
+        return "A line"
+    if caller.hidden or caller.at is None:
+        return "A line that you may not see"
+    since = f" (it was {caller.changed} since)" if caller.changed else ""
+    return f"{caller.who}’s line at {clock(caller.at, zone)}{since}"
+
+
+def _reasons(one: SpeakerCandidate) -> str:
+    return ", ".join(f"{reason.name} {reason.points:+d}" for reason in one.reasons) or "no reason"
+
+
+def _rivals(record: TurnRecord) -> Iterator[str]:
+    passed = [one.name for one in record.others if one.verdict == "pass"]
+    rest = [one.name for one in record.others if one.verdict != "pass"]
+    if rest:
+        yield f"{listed(rest)} had cause to answer, too."
+    if passed:
+        yield f"{listed(passed)} {'was' if len(passed) == 1 else 'were'} weighed and passed over."
+
+
+def _seen(record: TurnRecord) -> Iterator[str]:
+    shown = record.shown
+    withheld = [edit for edit in shown.edits if edit.kind == "withheld"]
+    yield f"{record.name} was shown {many(shown.spoken, 'line')}" + (
+        ", everything that was said in this conversation." if not shown.edits else "."
+    )
+    for edit in withheld:
+        count = f"{edit.count:,} × " if edit.count > 1 else ""
+        yield f"Not shown: {count}{edit.what}, because {edit.why}."
+    for edit in shown.edits:
+        if edit.kind != "withheld":
+            yield f"{edit.what.capitalize()} was {edit.kind} by the {edit.by}: {edit.why}."
+    if shown.purge:
+        gone = many(shown.purge.lines, "line")
+        yield f"Just before, {gone} had to go to make room for new ones."
+    heard = sum(len(one.heard) for one in record.requests)
+    if heard:
+        yield f"While it thought, {many(heard, 'more line')} came in and were put before it."
+
+
+def _thought(record: TurnRecord) -> Iterator[str]:
+    asked = [one for one in record.requests if isinstance(one, AskedStep)]
+    if not asked:
+        yield "It asked no language model."
+    for model, questions in _by_model(asked):
+        what = listed(PURPOSES.get(one.purpose, one.purpose) for one in questions)
+        whom = f"the language model “{model}”" if model else "a language model"
+        yield f"It asked {whom} {what}."
+    for one in asked:
+        if trouble := OUTCOMES.get(one.outcome):
+            yield f"Question {one.nth} went wrong: {trouble}."
+        elif not one.outcome:
+            yield f"To question {one.nth} no answer is recorded."
+        if one.fallback:
+            yield f"{one.model} answered in place of its usual model, which could not."
+    for call in record.requests:
+        if isinstance(call, Calling):
+            yield f"It used the tool {call.tool}, which {call.outcome or 'has not come back'}."
+
+
+def _by_model(asked: Sequence[AskedStep]) -> Iterator[tuple[str, list[AskedStep]]]:
+    models: dict[str, list[AskedStep]] = {}
+    for one in asked:
+        models.setdefault(one.model, []).append(one)
+    yield from models.items()
+
+
+def _mind(record: TurnRecord) -> Iterator[str]:
+    intent = record.intent
+    if intent is None:
+        return
+    if intent.mode == "guardrail" and intent.rule:
+        yield f"It followed the rule “{intent.rule}”."
+    elif intent.mode == "guardrail":
+        yield "It says it followed a rule."
+    else:
+        yield "It followed no fixed rule; it weighed the situation."
+    if intent.narrative:
+        yield f"In its own words: “{intent.narrative}”"
+    refused = [act for act in intent.acts if act.judged and not act.allowed]
+    for act in refused:
+        yield f"The guard refused its wish to {act.act.replace('_', ' ')}. {act.why}"
+    if intent.acts and not refused and all(act.judged for act in intent.acts):
+        yield "The guard had nothing against it."
+    yield from (act.why for act in intent.acts if act.allowed and act.why)
+    for note in intent.notes:
+        yield f"Odd: {note[:1].lower()}{note[1:]}"
+
+
+def _end(record: TurnRecord) -> Iterator[str]:
+    if not record.outcome:
+        yield "The turn is still going on, or was broken off."
+    elif record.outcome == "done" and not record.deeds:
+        yield "In the end it said nothing."
+    elif record.outcome != "done":
+        why = f": {record.why.rstrip('.')}" if record.why else ""
+        yield f"The turn was {_ENDED.get(record.outcome, record.outcome)}{why}."
+    yield from _arrived(record)
+    if record.bill.took:
+        yield f"All of it took {span(record.bill.took)}{_price(record)}."
+
+
+_ENDED = {"stopped": "stopped", "diverged": "broken off", "failed": "a failure"}
+
+
+def _arrived(record: TurnRecord) -> Iterator[str]:
+    lines = [one for one in record.deliveries if one.what == "line"]
+    there = [one.where for one in lines if one.state == "accepted"]
+    lost = [one.where for one in lines if one.state == "failed"]
+    if there:
+        yield f"Its line arrived: {listed(dict.fromkeys(there))}."
+    elif lines and not lost:
+        yield "As far as is known, nobody has been shown its line yet."
+    if lost:
+        yield f"Its line did not arrive: {listed(dict.fromkeys(lost))}."
+
+
+def _price(record: TurnRecord) -> str:
+    bill = record.bill
+    if not bill.questions:
+        return ""
+    tokens = f", {bill.read:,} tokens read and {bill.written:,} written"
+    if not bill.cost:
+        return f"{tokens}; no price is known for them"
+    return f"{tokens}, at no cost" if not float(bill.cost) else f"{tokens}, for ${bill.cost}"
+
+
+# ---------------------------------------------------------------- a person's line
+
+
+def _heard(record: LineRecord, zone: tzinfo) -> str:
+    said = f"{record.who} said this at {clock(record.at, zone)}."
+    if record.changed == "edited":
+        said += " It says something else by now: it was edited later."
+    elif record.changed == "deleted":
+        said += " It was deleted later, and its words are forgotten."
+    match record.state:
+        case "stopped":
+            return f"{said} A stop came before any mate had weighed it, so nobody answers it."
+        case "waiting":
+            return (
+                f"{said} Nobody has weighed it yet; it may be gathered with the lines that follow."
+            )
+        case "weighed" if not record.candidates:
+            return f"{said} There was no mate who could have answered."
+        case _:
+            mates = many(len(record.candidates), "mate")
+            along = (
+                f", together with {many(record.gathered, 'more line')} that followed at once"
+                if record.gathered
+                else ""
+            )
+            return f"{said} It was weighed for {mates}{along}."
+
+
+def _answers(record: LineRecord) -> Iterator[str]:
+    passed = []
+    for one in record.candidates:
+        if one.verdict == "pass" and not one.outcome:
+            passed.append(f"{one.name} ({one.score})")
+            continue
+        asked = " and was asked whether it had anything to say" if one.verdict == "ask" else ""
+        came = f" It {one.outcome}." if one.outcome else ""
+        yield f"{one.name} had {one.score} of 100 points of cause{asked}.{came}"
+    if passed:
+        yield f"Too little cause to speak: {listed(passed)}."

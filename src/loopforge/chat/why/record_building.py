@@ -1,0 +1,369 @@
+"""Flights: a trace, seen through a veil, becomes a flight record.
+
+    event id -> trace (what the ledger holds) -> veil (what this reader may see) -> record
+
+`gather` is for the machine's own people (a terminal, the command line), who see everything;
+`gather_for` for a reader with a Sight. To those, a turn that began while they could not see the
+room does not exist; of one that they saw begin, events that they could not see are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from loopforge.chat.room.event_wording import platform
+from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
+from loopforge.chat.room.room_store import PREFIX
+from loopforge.chat.speaking.triggers import BOUND, CROWD, ENOUGH, LEFT, REASONS
+from loopforge.chat.turns.turn_trace import TurnTrace, people, turn_trace
+from loopforge.chat.why.flight_record import (
+    Caller,
+    Departure,
+    Flight,
+    LineRecord,
+    Purge,
+    Reason,
+    ShownPrompt,
+    SpeakerCandidate,
+    TurnRecord,
+)
+from loopforge.chat.why.line_trace import Course, LineTrace, line_trace
+from loopforge.chat.why.redaction import SOMEBODY, RecordRedaction, private, veil
+from loopforge.chat.why.turn_report import (
+    bill,
+    deeds,
+    deliveries,
+    intent,
+    requests,
+    spoken,
+    timeline,
+)
+from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
+from loopforge.core.perception import Line
+from loopforge.core.room_vocabulary import (
+    Heard,
+    PlaceJoined,
+    PlaceLeft,
+    Purged,
+    Reacted,
+    Said,
+    TurnDropped,
+    Weighed,
+    Weight,
+)
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.errors import Unknown
+from loopforge.ledger.storage.revised_lines import latest
+from loopforge.ledger.table_access import Readable
+from loopforge.runtime.ports import Ledger
+
+Names = Mapping[str, str]
+"""Mates' names by handle; one that is not there is called by its handle."""
+
+HANDLES: Names = MappingProxyType({})
+"""No names: everybody is called by their handle."""
+
+Trace = TurnTrace | LineTrace
+PLACES = ("room.place_joined", "room.place_left")
+
+MORE_REASONS = {
+    BOUND: "a score lies between 0 and 100",
+    CROWD: "enough others have more cause to speak",
+    LEFT: "it is only spoken of, so it chooses itself whether to speak",
+    ENOUGH: "the only person here is answered by another one",
+    "stopped": "a person had said stop",
+    "answered already": "it had taken this line in and answered it already",
+}
+
+
+async def gather(ledger: Readable, id: str, names: Names = HANDLES) -> Flight:
+    """The record of the turn that an event belongs to, or of a person's line. Raises Unknown."""
+    found = await _trace(ledger, await ledger.event(id))
+    events, lines, _ = _texts(found)
+    ids = {line.id for line in lines} | {event.id for event in events}
+    changes = await ledger.look(lambda tables: latest(tables, ids))
+    return await _located(
+        ledger, _record(found, RecordRedaction(changes=changes), names), EVERYTHING
+    )
+
+
+async def gather_for(
+    ledger: Readable,
+    id: str,
+    stream: str,
+    sight: MemberSight,
+    names: Names = HANDLES,
+    *,
+    owner: bool = False,
+) -> Flight:
+    """The record as a reader with this sight of the room's stream may see it.
+
+    `owner`: they are the owner of this home, who reads the errors of models as they came.
+    Raises Unknown for what is not in this room, and for what they could not see, alike.
+    """
+    nothing = Unknown(f"There is no event {id!r} in this room.")
+    try:
+        event = await ledger.event(id)
+    except Unknown:
+        raise nothing from None
+    if event.stream != stream or not sight.sees(event.seq):
+        raise nothing
+    found = await _trace(ledger, event)
+    if isinstance(found, TurnTrace) and not sight.sees(found.began.seq):
+        raise nothing
+    events, lines, prompts = _texts(found)
+    view = await veil(ledger, stream, sight, events, lines, prompts, found.presence)
+    view.owner = owner
+    return await _located(ledger, _record(found, view, names), sight)
+
+
+async def _located(ledger: Ledger, record: Flight, sight: MemberSight) -> Flight:
+    """The record with the names of the places that things went to.
+
+    A reader is told those that are part of the room now, and those that they saw become so.
+    """
+    if not isinstance(record, TurnRecord) or not any(":" in d.surface for d in record.deliveries):
+        return record
+    names: dict[str, str] = {}
+    for event in await ledger.read(PREFIX + record.room, kinds=PLACES):
+        match event.body:
+            case PlaceJoined(place=place, name=name) if name.text:
+                names[place] = f"{name.text} on {platform(place)}"
+            case PlaceLeft(place=place) if not sight.sees(event.seq):
+                names.pop(place, None)
+            case _:
+                pass
+    found = [replace(one, place=names.get(one.surface, "")) for one in record.deliveries]
+    return replace(record, deliveries=tuple(found))
+
+
+async def _trace(ledger: Ledger, event: Event) -> Trace:
+    line = isinstance(event.body, Heard)
+    return await (line_trace(ledger, event) if line else turn_trace(ledger, event))
+
+
+def _texts(found: Trace) -> tuple[list[Event], list[Line], list[Words]]:
+    """Everything that a record refers to: events, lines, and the texts of prompts."""
+    if isinstance(found, LineTrace):
+        return [found.heard], [], []
+    lines = [line for line in found.lines if isinstance(line, Line)]
+    prompts: list[Words] = []
+    for exchange in found.exchanges.values():
+        prompts += private(list(exchange.prompt))
+        answered = exchange.answered.body if exchange.answered else None
+        if isinstance(answered, Answered | Returned):
+            lines += answered.heard
+    return found.events, lines, prompts
+
+
+def _record(found: Trace, view: RecordRedaction, names: Names) -> Flight:
+    if isinstance(found, LineTrace):
+        return _line_record(_line_seen(found, view), view, names)
+    return _turn_record(_turn_seen(found, view), view, names)
+
+
+# ---------------------------------------------------------------- a turn
+
+
+def _turn_seen(found: TurnTrace, view: RecordRedaction) -> TurnTrace:
+    """The trace without the events that the reader could not see."""
+
+    def seen(event: Event | None) -> Event | None:
+        return event if event is not None and view.sees(event) else None
+
+    found.weighed, found.purged = seen(found.weighed), seen(found.purged)
+    found.planned, found.judged, found.ended = map(seen, (found.planned, found.judged, found.ended))
+    found.before, found.after = seen(found.before), seen(found.after)
+    found.deeds = [event for event in found.deeds if view.sees(event)]
+    found.exchanges = {nth: one for nth, one in found.exchanges.items() if view.sees(one.asked)}
+    for exchange in found.exchanges.values():
+        exchange.answered = seen(exchange.answered)
+    found.parcels = {id: one for id, one in found.parcels.items() if view.sees(one.queued)}
+    for parcel in found.parcels.values():
+        parcel.stages = [event for event in parcel.stages if view.sees(event)]
+    return found
+
+
+def _turn_record(found: TurnTrace, view: RecordRedaction, names: Names) -> TurnRecord:
+    began, shown = found.began, found.shown
+    ended = found.ended.body if found.ended else None
+    asked = requests(found, view)
+    record = TurnRecord(
+        turn=began.id,
+        room=began.stream.removeprefix(PREFIX),
+        seq=began.seq,
+        at=began.at,
+        mate=shown.mate,
+        name=names.get(shown.mate) or _name(shown),
+        mind=shown.mind,
+        policy=shown.policy,
+        summons=shown.summons,
+        step=shown.step,
+        shown=_shown(found, view),
+        caller=_caller(found, view, names),
+        candidates=_candidates(found.weighed, shown.line, names),
+        requests=asked,
+        intent=intent(found, view),
+        deeds=deeds(found, view),
+        outcome=ended.outcome if isinstance(ended, TurnEnded) else "",
+        why=view.words(ended.why) if isinstance(ended, TurnEnded) else "",
+        bill=bill(found, asked),
+        timeline=timeline(found, names.get(shown.mate) or _name(shown)),
+        deliveries=deliveries(found, view),
+        before=found.before.id if found.before else "",
+        after=found.after.id if found.after else "",
+    )
+    return replace(record, withheld=view.notice)
+
+
+def _name(shown: Perceived) -> str:
+    """The mate's name as it was told to itself."""
+    try:
+        return str(json.loads(shown.shown.text or "")["name"])
+    except (ValueError, KeyError, TypeError):
+        return shown.mate
+
+
+def _shown(found: TurnTrace, view: RecordRedaction) -> ShownPrompt:
+    shown: Perceived = found.shown
+    purge = found.purged.body if found.purged else None
+    return ShownPrompt(
+        lines=tuple(spoken(line, view) for line in found.lines),
+        rest=view.words(shown.shown),
+        character=view.words(shown.character),
+        tokens=shown.tokens,
+        edits=tuple(
+            Departure(
+                kind=edit.kind,
+                what=edit.what,
+                by=edit.by,
+                why=edit.why,
+                count=edit.count or len(edit.lines),
+            )
+            for edit in shown.edits
+        ),
+        purge=Purge(lines=len(purge.lines), before=purge.before, after=purge.after)
+        if isinstance(purge, Purged)
+        else None,
+    )
+
+
+def _caller(found: TurnTrace, view: RecordRedaction, names: Names) -> Caller | None:
+    event = found.caller
+    if event is None or not isinstance(event.body, Heard | Said):
+        return None
+    body = event.body
+    mate = body.mate if isinstance(body, Said) else ""
+    hidden = bool(view.marker(body.text, event.id))
+    return Caller(
+        id="" if hidden else event.id,
+        seq=0 if hidden else event.seq,
+        at=None if hidden else event.at,
+        who=SOMEBODY if hidden else names.get(mate, mate) or _person(found.presence, event, view),
+        mate="" if hidden else mate,
+        text=view.line(body.text, event.id),
+        hidden=hidden,
+        changed="" if hidden else view.changed(event.id),
+    )
+
+
+def _person(presence: Sequence[Event], event: Event, view: RecordRedaction) -> str:
+    assert isinstance(event.body, Heard)
+    joined = people(presence).get(event.body.person)
+    return view.who(joined.name if joined else public("a person"))
+
+
+# ---------------------------------------------------------------- weights
+
+
+def _candidates(weighed: Event | None, line: str, names: Names) -> tuple[SpeakerCandidate, ...]:
+    """How every mate was weighed for a line, those with the most cause first."""
+    weights = weighed.body.weights if weighed and isinstance(weighed.body, Weighed) else ()
+    found = [_candidate(weight, names) for weight in weights if weight.line == line]
+    return tuple(sorted(found, key=lambda one: -one.score))
+
+
+def _candidate(weight: Weight, names: Names) -> SpeakerCandidate:
+    return SpeakerCandidate(
+        mate=weight.mate,
+        name=names.get(weight.mate, weight.mate),
+        score=weight.score,
+        verdict=weight.verdict,
+        summons=weight.summons,
+        reasons=tuple(
+            Reason(name=name, points=points, meaning=meaning(name))
+            for name, points in weight.reasons.items()
+        ),
+    )
+
+
+def meaning(reason: str) -> str:
+    """What a reason means, in words."""
+    points = REASONS.get(reason)
+    return points.meaning if points else MORE_REASONS.get(reason, "")
+
+
+# ---------------------------------------------------------------- a person's line
+
+
+def _line_seen(found: LineTrace, view: RecordRedaction) -> LineTrace:
+    if found.weighed and not view.sees(found.weighed):
+        found.weighed, found.courses = None, {}
+    for course in found.courses.values():
+        for name in ("began", "said", "ended", "dropped", "reacted", "step"):
+            event = getattr(course, name)
+            if event is not None and not view.sees(event):
+                setattr(course, name, None)
+    return found
+
+
+def _line_record(found: LineTrace, view: RecordRedaction, names: Names) -> LineRecord:
+    heard = found.heard
+    assert isinstance(heard.body, Heard)
+    candidates = [
+        replace(one, **_came_of(found.courses.get(one.mate)))
+        for one in _candidates(found.weighed, found.weighed_as, names)
+    ]
+    record = LineRecord(
+        id=heard.id,
+        room=heard.stream.removeprefix(PREFIX),
+        seq=heard.seq,
+        at=heard.at,
+        who=_person(found.presence, heard, view),
+        text=view.line(heard.body.text),
+        state="weighed" if found.weighed else "stopped" if found.stopped else "waiting",
+        gathered=found.gathered if found.weighed else 0,
+        candidates=tuple(candidates),
+        changed=view.changed(heard.id),
+    )
+    return replace(record, withheld=view.notice)
+
+
+def _came_of(course: Course | None) -> dict[str, str]:
+    """The turn that a mate took for a line, and what came of it, in words."""
+    if course is None:
+        return {}
+    if course.took_in and course.ended and isinstance(course.ended.body, TurnEnded):
+        turn = course.ended.body.turn
+        return {"turn": turn, "outcome": "took it in during the turn it was in"}
+    if course.dropped and isinstance(course.dropped.body, TurnDropped):
+        return {"outcome": f"took no turn: {course.dropped.body.why}"}
+    if course.began is None:
+        return {"outcome": "has not taken its turn yet"}
+    if course.said:
+        outcome = "answered"
+    elif course.reacted:
+        outcome = "answered with a sign alone"
+    elif course.ended is None:
+        outcome = "is thinking"
+    elif isinstance(course.ended.body, TurnEnded) and course.ended.body.outcome == "done":
+        outcome = "said nothing"
+    else:
+        outcome = "was broken off"
+    told = course.said or course.reacted
+    turn = told.body.turn if told and isinstance(told.body, Said | Reacted) else course.began.id
+    return {"turn": turn, "outcome": outcome}

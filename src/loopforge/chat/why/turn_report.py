@@ -1,0 +1,374 @@
+"""The account of a turn: what it asked, planned, did and spent, and whether it arrived.
+
+Each function makes one part of a flight record out of a trace, every text seen through the veil.
+Nothing is read here, and nothing of what was decided is decided again; only what is odd about a
+plan is noted by the guard afresh.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from loopforge.chat.turns.apply_acts import FIRST_ACT
+from loopforge.chat.turns.turn_trace import Exchange, Parcel, TurnTrace
+from loopforge.chat.why.flight_record import (
+    ActRecord,
+    AskedStep,
+    Bill,
+    Calling,
+    Delivery,
+    DeliveryStage,
+    Intended,
+    Intent,
+    Prompt,
+    RecordMoment,
+    SpokenPart,
+    Try,
+)
+from loopforge.chat.why.redaction import RecordRedaction
+from loopforge.core.act_guard import RULES, notes
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.delivery_states import Accepted, Attempting, Failed, PutOff, Queued
+from loopforge.core.events import (
+    Answered,
+    Asked,
+    Called,
+    Event,
+    Judged,
+    Planned,
+    Returned,
+    TextPiece,
+    TurnEnded,
+    Verdict,
+)
+from loopforge.core.model_trouble import for_anybody
+from loopforge.core.perception import Line
+from loopforge.core.room_vocabulary import Marked, Noted, Reacted, Said, Titled, ToolUsed
+from loopforge.core.text.prompt_rows import NAME, PLAIN, QUOTE, TEXT, laid_out
+from loopforge.errors import BadPlan
+
+# ---------------------------------------------------------------- lines and prompts
+
+
+def spoken(line: Line | str, view: RecordRedaction) -> SpokenPart:
+    """A line as the mate saw it, as far as the reader may."""
+    if isinstance(line, str):
+        return SpokenPart(kind="told", text=view.text(line))
+    if marker := view.marker(line.text, line.id):
+        return SpokenPart(kind=line.kind, text=marker, hidden=True)
+    return SpokenPart(
+        kind=line.kind,
+        text=view.line(line.text) if line.kind in _PUBLIC else view.words(line.text),
+        who=view.who(line.who),
+        id=line.id,
+        seq=view.seqs.get(line.id, 0),
+        at=line.at,
+        mode=line.mode,
+        narrative=view.words(line.narrative),
+        kept=line.kept,
+        changed=view.changed(line.id),
+    )
+
+
+_PUBLIC = ("heard", "said", "mine", "told", "file")
+"""Kinds of lines that everybody in the room saw."""
+
+
+def prompt(pieces: tuple[TextPiece, ...], view: RecordRedaction) -> tuple[Prompt, ...]:
+    """The messages of a prompt to the letter; who said a line that is withheld goes with it."""
+    return tuple(Prompt(role=piece.role, text=_message(piece, view)) for piece in pieces)
+
+
+def _message(piece: TextPiece, view: RecordRedaction) -> str:
+    parts: list[tuple[str, str]] = []
+    row: int | None = None
+    for words, form in zip(piece.words, piece.layout or PLAIN * len(piece.words), strict=True):
+        if form in (NAME, QUOTE) and row is None:
+            row = len(parts)
+        if marker := view.marker(words):
+            if form in (TEXT, PLAIN):
+                parts = _without_head(parts, row)
+            if [text for text, _ in parts[-2:]] == [marker, "\n"]:
+                parts.pop()
+                continue
+            parts.append((marker, PLAIN))
+        else:
+            known = words.ref in view.unknown
+            parts.append((view.who(words) if known else view.words(words), form))
+        row = None if form == TEXT else row
+    parts += [(f"\n[picture: {view.words(one.name)}]", PLAIN) for one in piece.pictures]
+    return laid_out([text for text, _ in parts], "".join(form for _, form in parts))
+
+
+def _without_head(parts: list[tuple[str, str]], row: int | None) -> list[tuple[str, str]]:
+    """What stands before a text that is withheld, without who said it.
+
+    Records of before rows were laid out have a name, a colon and the text.
+    """
+    if row is not None:
+        return parts[:row]
+    return parts[:-2] if len(parts) > 1 and parts[-1][0] == ": " else parts
+
+
+# ---------------------------------------------------------------- requests
+
+
+def requests(found: TurnTrace, view: RecordRedaction) -> tuple[AskedStep | Calling, ...]:
+    """Every question to a model and every call of a tool, in order."""
+    return tuple(_request(found.exchanges[nth], view) for nth in sorted(found.exchanges))
+
+
+def _request(exchange: Exchange, view: RecordRedaction) -> AskedStep | Calling:
+    body = exchange.asked.body
+    if isinstance(body, Called):
+        return _calling(body, exchange.answered, view)
+    assert isinstance(body, Asked)
+    answered = exchange.answered.body if exchange.answered else None
+    asked: dict[str, Any] = {
+        "nth": body.nth,
+        "purpose": body.purpose,
+        "prompt": prompt(exchange.prompt, view),
+        "aloud": body.aloud,
+        "field": body.field,
+        "schema": str(body.schema),
+        "max_tokens": body.max_tokens,
+    }
+    if not isinstance(answered, Answered):
+        return AskedStep(**asked)
+    return AskedStep(
+        **asked,
+        outcome=answered.outcome,
+        model=answered.model,
+        fallback=answered.fallback,
+        text=view.words(answered.text),
+        parsed=view.words(answered.parsed),
+        mended=answered.mended,
+        attempts=tuple(
+            Try(
+                model=one.model,
+                outcome=one.outcome,
+                took=one.took,
+                detail=view.words(one.detail)
+                if view.owner
+                else for_anybody(one.outcome, one.cause, str(one.detail)),
+            )
+            for one in answered.attempts
+        ),
+        read=answered.usage.read,
+        cached=answered.usage.cached,
+        written=answered.usage.written,
+        cost=answered.usage.cost,
+        first=answered.first,
+        took=answered.took,
+        heard=tuple(spoken(line, view) for line in answered.heard),
+    )
+
+
+def _calling(body: Called, answered: Event | None, view: RecordRedaction) -> Calling:
+    called: dict[str, Any] = {
+        "nth": body.nth,
+        "tool": body.tool,
+        "arguments": view.words(body.arguments),
+        "planned": body.nth >= FIRST_ACT,
+        "idempotent": body.idempotent,
+    }
+    returned = answered.body if answered else None
+    if not isinstance(returned, Returned):
+        return Calling(**called)
+    return Calling(
+        **called,
+        outcome=returned.outcome,
+        value=view.words(returned.value),
+        took=returned.took,
+        heard=tuple(spoken(line, view) for line in returned.heard),
+    )
+
+
+# ---------------------------------------------------------------- the plan
+
+
+def intent(found: TurnTrace, view: RecordRedaction) -> Intent | None:
+    """The plan with the guard's verdicts, and what is odd about it; None without a plan."""
+    planned = found.planned.body if found.planned else None
+    if not isinstance(planned, Planned):
+        return None
+    judged = found.judged.body if found.judged else None
+    verdicts = judged.verdicts if isinstance(judged, Judged) else ()
+    plan = _read(planned.plan.text or "")
+    acts = plan.get("acts", [])
+    return Intent(
+        intent=planned.intent,
+        mode=planned.mode,
+        narrative=view.words(planned.narrative),
+        rule=view.words(planned.rule),
+        plan=view.words(planned.plan),
+        acts=tuple(
+            _intended(act, verdicts[nth] if nth < len(verdicts) else None, view)
+            for nth, act in enumerate(acts)
+        ),
+        notes=_notes(plan),
+    )
+
+
+def _read(written: str) -> dict[str, Any]:
+    try:
+        plan = json.loads(written)
+    except (ValueError, RecursionError):
+        return {}
+    return plan if isinstance(plan, dict) else {}
+
+
+def _notes(plan: dict[str, Any]) -> tuple[str, ...]:
+    try:
+        return notes(AgentActionPlan.from_dict(plan))
+    except BadPlan:
+        return ()
+
+
+def _intended(act: dict[str, Any], verdict: Verdict | None, view: RecordRedaction) -> Intended:
+    fields = {name: value for name, value in act.items() if name != "type"}
+    detail = view.text(json.dumps(fields, ensure_ascii=False)) if fields else ""
+    kind = str(act.get("type", ""))
+    if verdict is None:
+        return Intended(act=kind, detail=detail, judged=False)
+    rule = RULES.get(verdict.rule)
+    return Intended(
+        act=kind,
+        detail=detail,
+        allowed=verdict.allowed,
+        rule=verdict.rule,
+        refuses=rule.refuses if rule else "",
+        why=verdict.why,
+    )
+
+
+def deeds(found: TurnTrace, view: RecordRedaction) -> tuple[ActRecord, ...]:
+    """What came of it in the room."""
+    return tuple(deed for event in found.deeds if (deed := _deed(event, view)))
+
+
+def _deed(event: Event, view: RecordRedaction) -> ActRecord | None:
+    match event.body:
+        case Said(text=text):
+            kind, told = "said", view.line(text, event.id)
+        case Noted(text=text):
+            kind, told = "noted", view.words(text)
+        case Reacted(emoji=emoji):
+            kind, told = "reacted", emoji
+        case ToolUsed(tool=tool, outcome=outcome, value=value):
+            kind, told = "tool", f"{tool} {outcome}: {view.words(value)}"
+        case Marked(mark=mark):
+            kind, told = "marked", mark
+        case Titled(title=title):
+            kind, told = "titled", view.words(title)
+        case _:
+            return None
+    return ActRecord(kind=kind, text=told, id=event.id, seq=event.seq)
+
+
+# ---------------------------------------------------------------- arriving
+
+
+def deliveries(found: TurnTrace, view: RecordRedaction) -> tuple[Delivery, ...]:
+    """What became of everything that was to go out."""
+    return tuple(_delivery(parcel, view) for parcel in found.parcels.values())
+
+
+def _delivery(parcel: Parcel, view: RecordRedaction) -> Delivery:
+    queued = parcel.queued.body
+    assert isinstance(queued, Queued)
+    stages, state = [DeliveryStage(what="queued", at=parcel.queued.at)], "queued"
+    for event in parcel.stages:
+        match event.body:
+            case Attempting(nth=nth):
+                state, detail = "attempting", f"attempt {nth}"
+            case Accepted(message_id=message):
+                state, detail = "accepted", message
+            case PutOff(why=why):
+                state, detail = "put off", view.words(why)
+            case Failed(why=why):
+                state, detail = "failed", view.words(why)
+            case _:
+                continue
+        stages.append(DeliveryStage(what=state, at=event.at, detail=detail))
+    return Delivery(
+        surface=queued.surface, what=queued.what, of=queued.of, state=state, stages=tuple(stages)
+    )
+
+
+# ---------------------------------------------------------------- cost and time
+
+
+def bill(found: TurnTrace, asked: tuple[AskedStep | Calling, ...]) -> Bill:
+    """What it took."""
+    answers = [one for one in asked if isinstance(one, AskedStep) and one.outcome]
+    costs = [float(one.cost) for one in answers if one.cost]
+    took = (found.ended.at - found.began.at).total_seconds() if found.ended else 0.0
+    return Bill(
+        questions=sum(isinstance(one, AskedStep) for one in asked),
+        read=sum(one.read for one in answers),
+        cached=sum(one.cached for one in answers),
+        written=sum(one.written for one in answers),
+        cost=f"{sum(costs):.6f}".rstrip("0").rstrip(".") if costs else "",
+        first=answers[0].first if answers else 0,
+        took=round(took * 1000),
+    )
+
+
+def timeline(found: TurnTrace, name: str) -> tuple[RecordMoment, ...]:
+    """What happened when, from the line that called to the last delivery; `name` is the mate's."""
+    events = [e for e in (found.weighed, found.began, found.planned, found.judged) if e]
+    events += [e for x in found.exchanges.values() for e in (x.asked, x.answered) if e]
+    events += found.deeds
+    events += [e for p in found.parcels.values() for e in p.stages]
+    events += [found.ended] if found.ended else []
+    moments = []
+    for event in sorted(events, key=lambda event: event.seq):
+        if what := _what(event, found, name):
+            after = round((event.at - found.began.at).total_seconds() * 1000)
+            moments.append(RecordMoment(at=event.at, after=after, what=what))
+    return tuple(moments)
+
+
+def _what(event: Event, found: TurnTrace, name: str) -> str:
+    match event.body:
+        case Asked(purpose=purpose, nth=nth):
+            return f"question {nth} went out ({purpose})"
+        case Answered(nth=nth, outcome=outcome):
+            return f"question {nth}: {outcome}"
+        case Called(tool=tool):
+            return f"the tool {tool} was called"
+        case Returned(outcome=outcome):
+            return f"the tool came back: {outcome}"
+        case Planned():
+            return "the plan stood"
+        case Judged():
+            return "the guard had judged it"
+        case Attempting(delivery=id, nth=nth):
+            return f"sending to the {_surface(found, id)}, attempt {nth}"
+        case Accepted(delivery=id):
+            return f"it arrived: {_surface(found, id)}"
+        case PutOff(delivery=id):
+            return f"put off: {_surface(found, id)}"
+        case Failed(delivery=id):
+            return f"it will not arrive: {_surface(found, id)}"
+        case TurnEnded(outcome=outcome):
+            return f"the turn was over: {outcome}"
+        case Said():
+            return f"{name} said it"
+        case Noted():
+            return f"{name} made a note"
+        case Reacted():
+            return f"{name} reacted"
+        case ToolUsed() | Marked() | Titled():
+            return ""
+        case _:
+            if event is found.weighed:
+                return "the line was weighed"
+            return f"{name} looked at the room"
+
+
+def _surface(found: TurnTrace, delivery: str) -> str:
+    parcel = found.parcels.get(delivery)
+    return parcel.queued.body.surface if parcel and isinstance(parcel.queued.body, Queued) else ""

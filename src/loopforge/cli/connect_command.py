@@ -1,0 +1,172 @@
+"""loopforge mate connect and disconnect: bots of Discord and Telegram by which mates talk.
+
+A token is read from its variable, from standard input, or asked for without showing it; never from
+the command line, where others could read it. mate_command.py offers these commands among its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loopforge.cli import settings
+from loopforge.errors import InputError
+
+if TYPE_CHECKING:
+    from loopforge.core.mates.mate_file import Mate
+    from loopforge.io.bot_connecting import ConnectReport
+    from loopforge.io.platforms.account_findings import AccountFinding
+    from loopforge.io.platforms.bot_tokens import BotAccount, Platform
+    from loopforge.settings import Settings
+
+
+class ConnectTarget(StrEnum):
+    """A platform."""
+
+    discord = "discord"
+    telegram = "telegram"
+
+
+SIGNS = {"ok": "ok   ", "warn": "note ", "bad": "WRONG"}
+Name = Annotated[str, typer.Argument(help="The mate's handle, such as maya; or all.")]
+
+
+def connect(
+    context: typer.Context,
+    name: Name,
+    to: Annotated[ConnectTarget, typer.Option("--to", help="Where it is to talk.")],
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Several mates speak by this bot, each by its name.")
+    ] = False,
+    stdin: Annotated[
+        bool, typer.Option("--token-from-stdin", help="Read the token from standard input.")
+    ] = False,
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Leave the bot's own name and picture as they are.")
+    ] = False,
+    take_over: Annotated[
+        bool,
+        typer.Option("--take-over", help="Take away another program's webhook (Telegram alone)."),
+    ] = False,
+) -> None:
+    """Let a mate talk on Discord or Telegram, by a bot whose token you have.
+
+    The token is taken from DISCORD_TOKEN_NAME or TELEGRAM_TOKEN_NAME (for `all` without the name)
+    if that is set, else asked for. It is checked, the bot is given the mate's name and face, and
+    the token is kept in the home, readable by you alone. Exit code 1 if mates cannot talk by it
+    yet.
+    """
+    from loopforge.io import bot_connecting as connecting
+    from loopforge.io.platforms.bot_tokens import BotTokens
+    from loopforge.mates.mate_roster import Roster
+
+    there = settings(context)
+    if not there.file.exists():
+        raise InputError(f"{there.home} is no home yet; `loopforge up` makes it.")
+    mates = Roster(there.home / "mates").mates()
+    platform: Platform = to.value
+    mate = connecting.found(name, mates)
+    token = _token(there, mate, platform, stdin=stdin)
+    tokens = BotTokens(there.data, there.tokens)
+    work = connecting.connect(
+        tokens,
+        mates,
+        name,
+        platform,
+        token,
+        shared=shared,
+        as_is=as_is,
+        take_over=take_over,
+        roads=connecting.Roads({"telegram": there.telegram_base_url}),
+    )
+    account, report = asyncio.run(work)
+    conclude(account, mates, report)
+
+
+def conclude(account: BotAccount, mates: dict[str, Mate], report: ConnectReport) -> None:
+    """Say how a visit went; what keeps people from talking comes last, and exits with 1."""
+    for finding in report.findings:
+        show(finding)
+    typer.echo()
+    for what, address in report.ways:
+        typer.echo(f"{what}: {address}")
+    typer.echo(_kept(account, mates, well=report.well))
+    if not report.well:
+        typer.echo("\nNobody can talk by it yet. Mend this, then run the command again:")
+        for finding in report.findings:
+            if finding.state == "bad":
+                show(finding)
+        raise typer.Exit(1)
+
+
+def _token(there: Settings, mate: Mate | None, platform: str, *, stdin: bool) -> str:
+    """The token, from where there is one. Raises InputError where nobody can be asked."""
+    if stdin:
+        return sys.stdin.read().strip()
+    ending = f"_{mate.handle.upper().replace('-', '_')}" if mate else ""
+    variable = f"{platform.upper()}_TOKEN{ending}"
+    if given := there.tokens.get(variable, ""):
+        typer.echo(f"The token is taken from {variable}.", err=True)
+        return given
+    if not sys.stdin.isatty():
+        raise InputError(
+            f"There is no terminal to ask for the token at. Set {variable}, or give it to standard "
+            "input with --token-from-stdin."
+        )
+    return str(typer.prompt("Token (it is not shown)", hide_input=True))
+
+
+def _kept(account: BotAccount, mates: dict[str, Mate], *, well: bool) -> str:
+    from loopforge.io.bot_connecting import TITLES
+    from loopforge.io.platforms.account_findings import listed
+    from loopforge.io.platforms.bot_tokens import EVERYBODY, FILE
+
+    kept = f"The token is kept in data/{FILE}, which you alone can read."
+    if not well:
+        return kept
+    who = "All mates are"
+    if EVERYBODY not in account.mates:
+        names = [mates[each].name if each in mates else each for each in account.mates]
+        who = f"{listed(names)} {'is' if len(names) == 1 else 'are'}"
+    return (
+        f"{who} connected to {TITLES[account.platform]}.\n"
+        f"{kept}\n"
+        "A home that runs takes it up within seconds; else start it: `loopforge up`."
+    )
+
+
+def disconnect(
+    context: typer.Context,
+    name: Name,
+    platform: Annotated[
+        ConnectTarget, typer.Option("--from", help="Where it is to talk no longer.")
+    ],
+) -> None:
+    """Let a mate no longer talk on Discord or Telegram, and forget the bot's token."""
+    from loopforge.io import bot_connecting as connecting
+    from loopforge.io.platforms.bot_tokens import BotTokens
+    from loopforge.mates.mate_roster import Roster
+
+    there = settings(context)
+    mates = Roster(there.home / "mates").mates()
+    for mate in mates.values():
+        name = mate.handle if name.casefold() == mate.name.casefold() else name
+    tokens = BotTokens(there.data, there.tokens)
+    gone = connecting.disconnect(tokens, mates, name, platform.value)
+    others = [mate for mate in gone.mates if mate != name.casefold()]
+    typer.echo(f"{name} is no longer connected to {connecting.TITLES[platform.value]}.")
+    if others and len(gone.mates) > 1:
+        typer.echo(f"Its bot goes on for {', '.join(others)}.")
+    else:
+        typer.echo("The token is forgotten here. The bot itself is still where it was invited.")
+
+
+def show(finding: AccountFinding) -> None:
+    """Print a finding as the doctor does."""
+    typer.echo(f"{SIGNS[finding.state]}  {finding.said}")
+    if finding.mend:
+        typer.echo(f"       -> {finding.mend}")

@@ -1,0 +1,1 @@
+"""The commands of `loopforge lab`: making runs, and looking at them."""

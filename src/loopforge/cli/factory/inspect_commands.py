@@ -1,0 +1,391 @@
+"""loopforge lab verify, why, diff, story and the like: the commands that look at runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loopforge.cli import settings
+from loopforge.cli.factory.run_playing import (
+    NO_FINDING,
+    AsJson,
+    Fallback,
+    Model,
+    Source,
+    called,
+    found,
+    scenarios_of,
+    sweeps_of,
+)
+from loopforge.errors import InputError
+
+if TYPE_CHECKING:
+    from loopforge.lab.story.run_story import Story
+    from loopforge.lab.sweeps.sweep_worker import Maker
+    from loopforge.lab.verification.ledger_anchors import Anchored
+    from loopforge.settings import Settings
+
+
+MOST_UNTRUE = 20
+"""Sentences that are named of those that the state of the world does not bear out."""
+
+
+class CommandTeller(StrEnum):
+    """Who tells a story."""
+
+    template = "template"
+    llm = "llm"
+
+
+def verify(context: typer.Context, folder: Source) -> None:
+    """Check a run: its chain, twelve questions to every row, and the run played again.
+
+    Prints JSON. In a home, the run must also be the one whose days the ledger took note of. Exits
+    with 1 if anything does not agree, or if the run was cut off.
+    """
+    from loopforge.lab.verification.run_verify import verify as check
+
+    there = settings(context)
+    place = found(there, folder)
+    report = check(place, _noted(there, place))
+    typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
+    if not report.passed:
+        raise typer.Exit(1)
+
+
+def _noted(there: Settings, place: Path) -> tuple[Anchored, ...]:
+    """What the home's ledger knows of runs of this name; nothing where there is no ledger."""
+    kind, _, path = there.database_url.partition(":///")
+    if not there.file.exists() or (kind.startswith("sqlite") and not Path(path).exists()):
+        return ()
+
+    async def read() -> tuple[Anchored, ...]:
+        from loopforge.app import open_ledger_of
+        from loopforge.lab.verification.ledger_anchors import anchored
+
+        async with open_ledger_of(there) as ledger:
+            return await anchored(ledger, place)
+
+    return asyncio.run(read())
+
+
+def why(
+    context: typer.Context,
+    folder: Source,
+    step: Annotated[str, typer.Argument(help="A step of the run, from 0; or last.")],
+    agent: Annotated[str, typer.Argument(help="A robot, by its name or how that begins.")],
+    trait: Annotated[
+        str,
+        typer.Option(
+            "--trait",
+            help="What became of this up to then, and why: guardrail_reliance, fear, trust ...",
+        ),
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Why a robot did what it did in a step; or why it became what it is.
+
+    What was true, what it was shown, what was altered, how it decided, what the world made of it
+    and what it believed later. With --trait, the causes that moved a trait, a feeling or a bond
+    since the beginning: they add up.
+    """
+    from loopforge.lab.inspect.decision_why import gather, told
+    from loopforge.lab.inspect.trait_drift import drift, opened
+
+    place = found(settings(context), folder)
+    if step != "last" and not step.isdigit():
+        raise InputError(f"A step is a number from 0, or last; not {step!r}.")
+    at = opened(place).steps - 1 if step == "last" else int(step)
+    if trait:
+        cause = drift(place, agent, trait, at)
+        page, plain = cause.text, cause.to_dict()
+    else:
+        record = gather(place, at, agent)
+        page, plain = told(record), record.to_dict()
+    typer.echo(json.dumps(plain, ensure_ascii=False, indent=2) if as_json else page)
+
+
+def diff(
+    context: typer.Context,
+    first: Source,
+    second: Annotated[Path, typer.Argument(metavar="DIR2", help="Another run, such as a fork.")],
+    as_json: AsJson = False,
+) -> None:
+    """Where two runs part, and what became of it: as a story, and as numbers."""
+    from loopforge.lab.inspect.run_diff import diff as compare
+
+    there = settings(context)
+    apart = compare(found(there, first), found(there, second))
+    plain = json.dumps(apart.to_dict(), ensure_ascii=False, indent=2) if as_json else apart.text
+    typer.echo(plain)
+
+
+# ---------------------------------------------------------------- told, and asked again
+
+
+def story(
+    context: typer.Context,
+    folder: Source,
+    day: Annotated[int | None, typer.Option("--day", help="Only this day, from 1.")] = None,
+    tell: Annotated[
+        CommandTeller, typer.Option("--tell", help="By template, or in a model's words.")
+    ] = CommandTeller.template,
+    ids: Annotated[
+        bool, typer.Option("--ids/--no-ids", help="With the ids of the rows it rests on.")
+    ] = True,
+    check: Annotated[
+        bool, typer.Option("--check", help="Recompute every claim; exits with 1 for a false one.")
+    ] = False,
+    log: Annotated[
+        bool, typer.Option("--log", help="The daily log instead: a line for each step, complete.")
+    ] = False,
+    model: Model = "",
+    as_json: AsJson = False,
+) -> None:
+    """Tell a run as a story: its days, what became of everybody, and what it came to.
+
+    Every sentence rests on rows of the run.
+    """
+    from loopforge.lab.story.story_checker import check as checked_against
+    from loopforge.lab.story.story_teller import tell as tell_story
+
+    there = settings(context)
+    place = found(there, folder)
+    if log:
+        _logged(place, day, ids=ids, check=check, as_json=as_json)
+        return
+    told = tell_story(place)
+    if tell is CommandTeller.llm:
+        told = _retold(there, told, model, day)
+    if check:
+        _checked(place, checked_against(told, place), len(told.sentences))
+        return
+    text = told.text(ids=ids, day=day)
+    plain = json.dumps(told.to_dict(), ensure_ascii=False, indent=2) if as_json else text.rstrip()
+    typer.echo(plain)
+
+
+def _checked(place: Path, problems: list[str], sentences: int) -> None:
+    """Say whether a story holds, and whether what its rows say of consequences is so."""
+    from loopforge.lab.run.run_log import rows_of
+    from loopforge.lab.verification.ground_truth import checked
+
+    truth = checked(rows_of(place))
+    for problem in [*problems, *truth.untrue[:MOST_UNTRUE]]:
+        typer.echo(problem)
+    if len(truth.untrue) > MOST_UNTRUE:
+        typer.echo(
+            f"... and {len(truth.untrue) - MOST_UNTRUE} more that the state does not bear out."
+        )
+    if problems or truth.untrue:
+        raise typer.Exit(1)
+    typer.echo(f"All {sentences} sentences hold.")
+    so = truth.sentences - truth.own
+    typer.echo(f"What its {so} acts are said to have led to is so, by the state of the city.")
+    if truth.own:
+        typer.echo(
+            f"{truth.own} more are in the words of the scenario's own rules; nobody checks those."
+        )
+
+
+def _logged(place: Path, day: int | None, *, ids: bool, check: bool, as_json: bool) -> None:
+    """The daily log of a run, a line a step; or whether all of it holds."""
+    import msgspec
+
+    from loopforge.lab.run.daily_log import chronicle, chronicle_problems
+    from loopforge.lab.run.run_log import rows_of
+
+    if check:
+        problems = list(chronicle_problems(chronicle(rows_of(place)), rows_of(place)))
+        typer.echo("\n".join(problems) or "Every line holds.")
+        if problems:
+            raise typer.Exit(1)
+        return
+    for line in chronicle(rows_of(place)):
+        if day is None or line.day == day - 1:
+            typer.echo(msgspec.json.encode(line).decode() if as_json else line.text(ids=ids))
+
+
+def _retold(there: Settings, told: Story, model: str, day: int | None) -> Story:
+    """The story in the words of this home's model; how far, goes to standard error."""
+
+    async def ask() -> Story:
+        from loopforge.app import open_minds
+        from loopforge.lab.story.model_retelling import tell_by_model
+
+        async with open_minds(there, model) as minds:
+            retold = await tell_by_model(told, minds, day)
+        typer.echo(retold.account(), err=True)
+        return retold.story
+
+    return asyncio.run(ask())
+
+
+def audit(
+    context: typer.Context,
+    folder: Source,
+    most: Annotated[
+        int | None, typer.Option("--most", help="At most so many decisions, evenly.", min=1)
+    ] = None,
+    model: Model = "",
+    fallback: Fallback = False,
+    as_json: AsJson = False,
+) -> None:
+    """Was it the rule? Each decision once more, without its rule's card, and with it reworded.
+
+    How often a declared guardrail act was driven by the rule, and a declared context act was not.
+    Exits with 3 if more than one question in twenty was not answered.
+    """
+    from loopforge.lab.inspect.audit_page import AuditReport
+    from loopforge.lab.inspect.rule_audit import audited
+    from loopforge.lab.run.robot_minds import PLAIN
+    from loopforge.lab.run.run_log import began_of
+    from loopforge.lab.verification.world_fold import policies_of
+
+    there = settings(context)
+    place = found(there, folder)
+    asks = bool(policies_of(began_of(place)) - set(PLAIN))
+
+    async def ask() -> AuditReport:
+        if not asks:
+            return await audited(place, most=most)
+        from loopforge.app import open_minds
+
+        async with open_minds(there, model, fallback=fallback) as minds:
+            return await audited(place, minds, most=most)
+
+    report = asyncio.run(ask())
+    plain = json.dumps(report.to_dict(), ensure_ascii=False, indent=2) if as_json else report.text()
+    typer.echo(plain)
+    if not report.answered.counts:
+        if not as_json:
+            typer.echo(report.answered.warning, err=True)
+        raise typer.Exit(NO_FINDING)
+
+
+# ---------------------------------------------------------------- many runs
+
+
+def sweep(
+    context: typer.Context,
+    experiment: Annotated[
+        str, typer.Argument(help="An experiment by name (pressure, perception), or a .toml file.")
+    ],
+    workers: Annotated[int, typer.Option("--workers", help="Processes to run it.", min=1)] = 1,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Its folder; one that has results goes on.")
+    ] = None,
+    cost_cap: Annotated[
+        float | None, typer.Option("--cost-cap", help="Most US dollars to spend on models.")
+    ] = None,
+    keep_logs: Annotated[
+        bool | None, typer.Option("--keep-logs/--no-logs", help="Keep every run's whole log.")
+    ] = None,
+    rescore: Annotated[
+        bool, typer.Option("--rescore", help="Score all of it again from its tapes; asks nobody.")
+    ] = False,
+    model: Model = "",
+    fallback: Fallback = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run all cells of an experiment, seed by seed. Stopped at any moment, it goes on from there.
+
+    Exits with 1 where runs are missing in the end, such as at a cost cap; with 3 if more than one
+    decision in twenty of any cell was not answered.
+    """
+    from loopforge.lab.run.robot_minds import PLAIN
+    from loopforge.lab.sweeps import sweep_runner as sweeps
+    from loopforge.lab.sweeps.experiment_design import policies_of
+    from loopforge.lab.sweeps.progress_bar import bar
+    from loopforge.lab.sweeps.sweep_results import answers_in, results_of, worst_of
+
+    there = settings(context)
+    home = there.home if there.file.exists() else None
+    layout = sweeps.laid_out(
+        experiment,
+        experiments=home / "experiments" if home else None,
+        scenarios=scenarios_of(there),
+    )
+    name = layout.experiment.name
+    folder = out or sweeps_of(there) / name
+    if rescore:
+        layout = sweeps.as_begun(layout, folder)
+    asks = bool(set(policies_of(layout)) - set(PLAIN))
+    with bar(name) as watcher:
+        swept = sweeps.sweep(
+            layout,
+            folder,
+            workers=workers,
+            maker=_maker(there, model, fallback=fallback) if asks else None,
+            cost_cap=cost_cap,
+            keep_logs=keep_logs,
+            rescore=rescore,
+            watcher=watcher,
+        )
+    then = f"loopforge lab report {called(there, folder)} -o {shlex.quote(name)}.html"
+    results = results_of(folder)
+    answers, worst = answers_in(results), worst_of(results)
+    if as_json:
+        told = {**asdict(swept), "folder": str(folder), "missing": swept.missing, "next": then}
+        told |= {"answers": answers.line, "unanswered": round(worst.share, 4)}
+        typer.echo(json.dumps(told, indent=2))
+    else:
+        typer.echo(answers.line)
+        cost = f", for ${swept.cost:.4f}" if swept.cost else ""
+        typer.echo(f"{name}: {swept.done} of {swept.runs} runs, in {folder}{cost}.")
+        typer.echo(swept.stopped or f"Next: {then}")
+    if swept.missing:
+        raise typer.Exit(1)
+    if not worst.counts:
+        if not as_json:
+            typer.echo(f"In the cell with most of it, {worst.warning}", err=True)
+        raise typer.Exit(NO_FINDING)
+
+
+def _maker(there: Settings, model: str, *, fallback: bool = False) -> Maker:
+    """How a worker makes this home's minds."""
+    from loopforge.lab.sweeps.sweep_worker import Maker
+
+    asked = {"home": str(there.home), "model": model}
+    return Maker("loopforge.app:worker_minds", {**asked, "fallback": True} if fallback else asked)
+
+
+def report(
+    context: typer.Context,
+    folder: Source,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", "--output", help="The file; else report.html beside it."),
+    ] = None,
+) -> None:
+    """Write the report of a run or a sweep: one HTML file that needs nothing but itself."""
+    from loopforge.lab.report.html_report import written as write
+
+    there = settings(context)
+    place = found(there, folder)
+    page, line = write(place, output or place / "report.html", maker=_maker(there, ""))
+    typer.echo(line)
+    typer.echo(f"Wrote {page}.")
+
+
+def export(
+    context: typer.Context,
+    folder: Source,
+    format: Annotated[str, typer.Option("--format", help="jsonl, parquet or inspect.")] = "jsonl",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", "--output", help="The file; else one in the folder."),
+    ] = None,
+) -> None:
+    """Write a run, or a sweep's results, in a form that other programs read."""
+    from loopforge.lab.export.run_export import export as write
+
+    made = write(found(settings(context), folder), format, output)
+    typer.echo(f"Wrote {made.rows} rows to {made.path}.")

@@ -1,0 +1,30 @@
+"""loopforge lab: run the Factory, and look at what came of it."""
+
+from __future__ import annotations
+
+import typer
+
+from loopforge.cli.factory import inspect_commands, run_commands
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def _lab() -> None:
+    """Run the Factory, a city of robots where rules conflict with reality, and see what comes."""
+
+
+for command in (
+    run_commands.run,
+    run_commands.scenarios,
+    inspect_commands.verify,
+    inspect_commands.story,
+    inspect_commands.why,
+    run_commands.fork,
+    inspect_commands.diff,
+    inspect_commands.audit,
+    inspect_commands.sweep,
+    inspect_commands.report,
+    inspect_commands.export,
+):
+    app.command()(command)

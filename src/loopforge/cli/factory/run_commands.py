@@ -1,0 +1,283 @@
+"""loopforge lab run, fork, scenarios: the commands that make runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from loopforge.cli import settings
+from loopforge.cli.factory.run_playing import (
+    AsJson,
+    Fallback,
+    Model,
+    Source,
+    called,
+    concluded,
+    found,
+    pairs,
+    played,
+    runs_of,
+    scenarios_of,
+)
+from loopforge.errors import BadRun, BadScenario, InputError
+
+if TYPE_CHECKING:
+    from loopforge.lab.run.robot_minds import Minds
+    from loopforge.lab.run.run_lifecycle import Progress, Run
+    from loopforge.lab.world.scenario_checks import Scenario
+    from loopforge.settings import Settings
+
+PolicyName = Annotated[
+    str,
+    typer.Option("--policy", help="stub, guardrail, context, llm, chain or mate:NAME."),
+]
+SupervisorKind = Annotated[
+    str | None,
+    typer.Option("--supervisor", help="supportive, punitive, apathetic, gaslighting or incentive."),
+]
+SetTrait = Annotated[
+    list[str] | None,
+    typer.Option("--set-trait", help="TRAIT=0..1000 for all robots; may be repeated."),
+]
+Ablate = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ablate",
+        help="emotions, traits, scars, bonds, reflection, voice or cue; may be repeated.",
+    ),
+]
+ActionLog = Annotated[
+    Path | None,
+    typer.Option("--action-log", help="A file to append all rows to, besides the run's own."),
+]
+
+
+@dataclass(frozen=True)
+class RunWish:
+    """Which model is asked, and whether others may answer in its stead."""
+
+    model: str
+    fallback: bool
+
+
+def run(
+    context: typer.Context,
+    scenario: Annotated[
+        str, typer.Argument(help="A scenario by name, or a .toml file; see `lab scenarios`.")
+    ] = "",
+    policy: PolicyName = "stub",
+    days: Annotated[int | None, typer.Option("--days", help="How many days.")] = None,
+    steps_per_day: Annotated[
+        int | None, typer.Option("--steps-per-day", help="Steps in each day.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="The dice. Same seed, same run.")
+    ] = None,
+    perception: Annotated[
+        str | None, typer.Option("--perception", help="accurate, partial or spin.")
+    ] = None,
+    supervisor: SupervisorKind = None,
+    pressure: Annotated[
+        int | None, typer.Option("--pressure", help="Quota pressure, a dose from 0 to 10.")
+    ] = None,
+    set_trait: SetTrait = None,
+    ablate: Ablate = None,
+    supervisor_policy: Annotated[
+        str, typer.Option("--supervisor-policy", help="The Supervisor's own mind.")
+    ] = "overseer",
+    reflect: Annotated[
+        str, typer.Option("--reflect", help="How days are looked back on: template or llm.")
+    ] = "template",
+    model: Model = "",
+    fallback: Fallback = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The run's folder; else a new one.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in --out, where it was cut off.")
+    ] = False,
+    action_log: ActionLog = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scenario.
+
+    Everything that happens is written to the run's folder, row by row; killed at any moment, it can
+    be taken up with --resume and ends with the same bytes. Exits with 3 if more than one decision
+    in twenty was not answered.
+    """
+    from loopforge.lab.run.run_lifecycle import Choice
+
+    there = settings(context)
+    if resume and (out or scenario):
+        folder = found(there, out or Path(scenario))
+        if _begun(folder):
+            asked = RunWish(model, fallback)
+            _go_on(there, folder, action_log, asked, as_json=as_json)
+            return
+        if not (out and scenario):
+            raise BadRun(f"Nothing was written in {folder} yet; name the scenario to begin it.")
+        out = folder
+    if not scenario:
+        raise InputError("Name a scenario, such as first_shift; `loopforge lab scenarios` lists.")
+    traits = _whole(pairs(set_trait, "--set-trait"))
+    choice = Choice(
+        seed, days, steps_per_day, perception, supervisor, pressure, traits, tuple(ablate or ())
+    )
+    mind = {"policy": policy, "supervisor": supervisor_policy, "reflects": reflect}
+    asked = RunWish(model, fallback)
+    _begin(there, scenario, choice, mind, out, action_log, asked, as_json=as_json)
+
+
+def _whole(table: dict[str, str]) -> dict[str, int]:
+    try:
+        return {key: int(value) for key, value in table.items()}
+    except ValueError as error:
+        raise InputError(f"--set-trait takes a whole number from 0 to 1000: {error}.") from error
+
+
+def _begun(folder: Path) -> bool:
+    """Whether a run's first row is there; a log that holds none is taken away."""
+    from loopforge.lab.run.run_log import LOG, lines_of
+
+    log = folder / LOG
+    if not log.exists():
+        return False
+    if next(lines_of(folder), None) is not None:
+        return True
+    log.unlink()
+    return False
+
+
+def _begin(
+    there: Settings,
+    name: str,
+    choice: Any,
+    mind: dict[str, str],
+    out: Path | None,
+    action_log: Path | None,
+    asked: RunWish,
+    *,
+    as_json: bool,
+) -> None:
+    from loopforge.lab.run import run_paths
+    from loopforge.lab.run.robot_minds import PLAIN
+    from loopforge.lab.run.run_lifecycle import simulate
+    from loopforge.lab.world.scenario_file import open_scenario
+
+    chosen: Scenario = choice.apply(open_scenario(name, scenarios_of(there)))
+    named = f"{chosen.name}-{mind['policy'].replace(':', '-')}-{chosen.seed}"
+    folder = out or run_paths.free_folder(named, runs_of(there))
+    beside = run_paths.action_log(action_log or there.action_log_path)
+
+    async def work(minds: Minds, progress: Progress) -> Run:
+        minds.policy, minds.supervisor = mind["policy"], mind["supervisor"]
+        minds.reflects = mind["reflects"]
+        return await simulate(chosen, minds, out=folder, beside=beside, progress=progress)
+
+    asks = {mind["policy"], mind["supervisor"]} - set(PLAIN) or mind["reflects"] != "template"
+    steps = chosen.days * chosen.steps_per_day
+    run = played(there, folder, steps, work, asks=bool(asks), **asdict(asked))
+    concluded(run, chosen, f"loopforge lab story {called(there, folder)}", as_json=as_json)
+
+
+def _go_on(
+    there: Settings, folder: Path, action_log: Path | None, asked: RunWish, *, as_json: bool
+) -> None:
+    from loopforge.lab.run import run_paths
+    from loopforge.lab.run.robot_minds import PLAIN
+    from loopforge.lab.run.run_lifecycle import resume
+    from loopforge.lab.run.run_log import began_of
+    from loopforge.lab.verification.world_fold import policies_of
+    from loopforge.lab.world.scenario_checks import Scenario
+
+    first = began_of(folder)
+    scenario = Scenario.from_dict(first.scenario)
+    beside = run_paths.action_log(action_log or there.action_log_path)
+
+    async def work(minds: Minds, progress: Progress) -> Run:
+        return await resume(folder, minds, beside=beside, progress=progress)
+
+    asks = policies_of(first) - set(PLAIN) or first.settings["reflects"] != "template"
+    steps = scenario.days * scenario.steps_per_day
+    run = played(there, folder, steps, work, asks=bool(asks), **asdict(asked), resumed=True)
+    concluded(run, scenario, f"loopforge lab story {called(there, folder)}", as_json=as_json)
+
+
+def fork(
+    context: typer.Context,
+    source: Source,
+    at: Annotated[int, typer.Option("--at", help="The step from which on it is another run.")],
+    changes: Annotated[
+        list[str],
+        typer.Option(
+            "--set",
+            help="KEY=VALUE; may be repeated: pressure=9, supervisor=punitive, perception=spin, "
+            "policy=context, policy.NAME=guardrail, robot.NAME.traits.TRAIT=900, "
+            "robot.NAME.battery=40, place.NAME.heat=950, luck.NAME=5, ablate=emotions.",
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The new run's folder; else a new one.")
+    ] = None,
+    model: Model = "",
+    fallback: Fallback = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take a run up to a step, change one thing there, and see what becomes of it."""
+    from loopforge.lab.run import run_lifecycle, run_paths
+    from loopforge.lab.run.robot_minds import PLAIN
+    from loopforge.lab.run.run_log import began_of
+    from loopforge.lab.verification.world_fold import policies_of
+    from loopforge.lab.world.scenario_checks import Scenario
+
+    there = settings(context)
+    origin = found(there, source)
+    what = pairs(changes, "--set")
+    first = began_of(origin)
+    scenario = Scenario.from_dict(first.scenario)
+    folder = out or run_paths.free_folder(f"{origin.name}-at-{at}", runs_of(there))
+    beside = run_paths.action_log(there.action_log_path)
+
+    async def work(minds: Minds, progress: Progress) -> Run:
+        return await run_lifecycle.fork(
+            origin, folder, at, what, minds, beside=beside, progress=progress
+        )
+
+    chosen = {value for key, value in what.items() if key.partition(".")[0] == "policy"}
+    names = policies_of(first) | chosen
+    asks = names - set(PLAIN) or first.settings["reflects"] != "template"
+    steps = scenario.days * scenario.steps_per_day
+    asked = asdict(RunWish(model, fallback))
+    run = played(there, folder, steps, work, asks=bool(asks), **asked)
+    then = f"loopforge lab diff {called(there, origin)} {called(there, folder)}"
+    concluded(run, scenario, then, as_json=as_json)
+
+
+def scenarios(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the scenarios, each with the question it asks."""
+    from loopforge.lab.world.scenario_file import shipped_scenarios
+
+    folder = scenarios_of(settings(context))
+    own = sorted(path.stem for path in folder.glob("*.toml")) if folder else []
+    names = list(dict.fromkeys([*own, *shipped_scenarios()]))
+    rows = [{"name": name, "own": name in own, **_about(name, folder)} for name in names]
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    width = max(len(name) for name in names)
+    for row in rows:
+        typer.echo(f"{row['name']:{width}}  {row.get('question') or row['problem']}")
+
+
+def _about(name: str, folder: Path | None) -> dict[str, str]:
+    from loopforge.lab.world.scenario_file import open_scenario
+
+    try:
+        scenario = open_scenario(name, folder)
+    except BadScenario as error:
+        return {"problem": f"(cannot be used) {error}"}
+    return {"question": scenario.question, "about": scenario.about}

@@ -1,0 +1,235 @@
+"""What the lab's commands share: where runs lie, and playing one with a line that tells how far.
+
+Runs go into the home's data/runs where there is a home, else into runs/ here; a run is named by its
+folder, or by its name there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loopforge.errors import InputError
+
+if TYPE_CHECKING:
+    from loopforge.core.factory_vocabulary import DayEnded, RunLastRow, Stepped
+    from loopforge.lab.run.robot_minds import Minds
+    from loopforge.lab.run.run_lifecycle import Progress, Run
+    from loopforge.lab.verification.ledger_anchors import Witness
+    from loopforge.lab.world.scenario_checks import Scenario
+    from loopforge.settings import Settings
+
+Play = Callable[["Minds", "Progress"], Awaitable["Run"]]
+
+Source = Annotated[Path, typer.Argument(metavar="DIR", help="A run: its folder, or its name.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Model = Annotated[
+    str, typer.Option("--model", help="The model to ask, by its name; else the first of tier 1.")
+]
+Fallback = Annotated[
+    bool,
+    typer.Option("--fallback", help="Let other models answer where that one does not."),
+]
+NO_FINDING = 3
+"""The exit code of a run or a sweep of which too much was not answered."""
+
+
+# ---------------------------------------------------------------- where things are
+
+
+def runs_of(there: Settings) -> Path:
+    """The folder of runs: the home's, or one here."""
+    return there.data / "runs" if there.file.exists() else Path("runs")
+
+
+def scenarios_of(there: Settings) -> Path | None:
+    """The home's own scenarios."""
+    return there.home / "scenarios" if there.file.exists() else None
+
+
+def sweeps_of(there: Settings) -> Path:
+    """The folder of sweeps: the home's, or one here."""
+    return (there.data if there.file.exists() else Path()) / "sweeps"
+
+
+def found(there: Settings, given: Path) -> Path:
+    """The folder of a run or a sweep: as given, or one of that name among those made here."""
+    from loopforge.lab.run.run_log import LOG
+    from loopforge.lab.sweeps.sweep_results import RESULTS
+
+    for folder in (given, runs_of(there) / given, sweeps_of(there) / given):
+        if (folder / LOG).exists() or (folder / RESULTS).exists():
+            return folder
+    return given
+
+
+def called(there: Settings, folder: Path) -> str:
+    """What to call a run or a sweep in another command: its name, where that is enough."""
+    known = folder.parent in (runs_of(there), sweeps_of(there))
+    return shlex.quote(folder.name if known else str(folder))
+
+
+def pairs(given: list[str] | None, option: str) -> dict[str, str]:
+    """KEY=VALUE options as a table. Raises InputError."""
+    table = {}
+    for each in given or []:
+        key, sign, value = each.partition("=")
+        if not sign or not key.strip() or not value.strip():
+            raise InputError(f"{option} takes KEY=VALUE, not {each!r}.")
+        table[key.strip()] = value.strip()
+    return table
+
+
+# ---------------------------------------------------------------- playing
+
+
+class Ticker:
+    """A line that says how far a run has come, on a terminal alone."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps, self._incidents = steps, 0
+        self._shown = sys.stderr.isatty()
+        self.last = -1
+
+    def tick(self, row: Stepped | DayEnded | RunLastRow) -> None:
+        """A row was closed."""
+        from loopforge.core.factory_vocabulary import Stepped
+
+        if not isinstance(row, Stepped):
+            return
+        self.last = row.step
+        self._incidents += len(row.incidents)
+        if self._shown:
+            told = f"day {row.day + 1}, {row.step + 1} of {self._steps} steps"
+            sys.stderr.write(f"\r\x1b[K{told}, {self._incidents} incidents")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def played(
+    there: Settings,
+    folder: Path,
+    steps: int,
+    work: Play,
+    *,
+    asks: bool,
+    model: str = "",
+    fallback: bool = False,
+    resumed: bool = False,
+) -> Run:
+    """Play a run with what this home has. Interrupted, it says how to go on."""
+    ticker = Ticker(steps)
+
+    async def play() -> Run:
+        opening = _opened(there, folder, asks=asks, model=model, fallback=fallback, resumed=resumed)
+        async with opening as opened:
+            minds, witness = opened
+
+            async def progress(row: Stepped | DayEnded | RunLastRow) -> None:
+                ticker.tick(row)
+                if witness is not None:
+                    await witness(row)
+                await asyncio.sleep(0)  # so that an interrupt is heard between two steps
+
+            return await work(minds, progress)
+
+    try:
+        return asyncio.run(play())
+    except KeyboardInterrupt:
+        ticker.clear()
+        if ticker.last >= 0:
+            again = f"loopforge lab run --resume --out {called(there, folder)}"
+            typer.echo(f"Stopped after step {ticker.last}. `{again}` goes on.", err=True)
+        raise
+    finally:
+        ticker.clear()
+
+
+@asynccontextmanager
+async def _opened(
+    there: Settings, folder: Path, *, asks: bool, model: str, fallback: bool, resumed: bool
+) -> AsyncIterator[tuple[Minds, Witness | None]]:
+    """Minds, and the ledger's witness; opening a home costs a second, so only where it is used."""
+    if asks or there.file.exists():
+        from loopforge.app import open_run
+
+        opening = open_run(
+            there, folder, asks=asks, model=model, fallback=fallback, resumed=resumed
+        )
+        async with opening as opened:
+            yield opened
+    else:
+        from loopforge.lab.run.robot_minds import Minds
+
+        yield Minds(), None
+
+
+def concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> None:
+    """Say what came of a run: who answered, where it lies, both error rates, what to do next.
+
+    Exits with 3 where too many decisions were not answered.
+    """
+    from loopforge.lab.run.run_lifecycle import plain
+
+    if as_json:
+        about = {"scenario": scenario.name, "question": scenario.question, "seed": scenario.seed}
+        typer.echo(json.dumps({**plain(run), **about, "next": then}, indent=2))
+    else:
+        typer.echo(run.answers.line)
+        _told(run, scenario)
+        typer.echo(f"Next: {then}")
+    if not run.answers.counts:
+        if not as_json:
+            typer.echo(run.answers.warning, err=True)
+        raise typer.Exit(NO_FINDING)
+
+
+def _told(run: Run, scenario: Scenario) -> None:
+    over, reach = run.failings["over_compliance"], run.failings["over_reach"]
+    typer.echo(f"“{scenario.question}”")
+    typer.echo(
+        f"{scenario.name}, seed {scenario.seed}: {run.decisions} decisions in {_days(scenario)}, "
+        f"in {run.folder}."
+    )
+    typer.echo(
+        f"  over-compliance {run.over_compliance:6.1%}   kept to a rule {over} of the {run.wrong} "
+        "times it was wrong"
+    )
+    _answered(run, "over_compliance")
+    typer.echo(
+        f"  over-reach      {run.over_reach:6.1%}   broke a rule {reach} of the {run.right} times "
+        "it was right"
+    )
+    _answered(run, "over_reach")
+    typer.echo(
+        f"  {_incidents(run)}; beliefs were off by {run.mean_belief_error:.0f} of 1000 on average"
+    )
+
+
+def _answered(run: Run, rate: str) -> None:
+    """The same rate without the moments that were not answered, where there were any."""
+    if run.answers.unanswered:
+        some, of = run.answered(rate)
+        told = f"{some / of:6.1%}" if of else "  none"
+        typer.echo(f"                  {told}   of those that were answered: {some} of {of}")
+
+
+def _incidents(run: Run) -> str:
+    return "an incident" if run.incidents == 1 else f"{run.incidents or 'no'} incidents"
+
+
+def _days(scenario: Scenario) -> str:
+    return "a day" if scenario.days == 1 else f"{scenario.days} days"

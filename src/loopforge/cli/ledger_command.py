@@ -1,0 +1,333 @@
+"""loopforge ledger: verify, follow, export and forget what is recorded.
+
+Everything here reads, but `erase`, `rebuild` and `migrate`. None of it makes a ledger where there
+is none: that is what running the home does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from loopforge.cli import existing, settings
+from loopforge.errors import HostTaken, InputError, LoopforgeError, Unknown
+
+if TYPE_CHECKING:
+    from loopforge.core.events import Event
+    from loopforge.ledger import SqlLedger
+    from loopforge.ledger.erasure.text_erasure import Erasure
+    from loopforge.settings import Settings
+
+app = typer.Typer(no_args_is_help=True)
+
+Stream = Annotated[str, typer.Option("--stream", help="Only this stream, such as room:commons.")]
+LOOK = 0.5
+"""Seconds between two looks for new events."""
+WIDE = 100
+"""Characters of an event's text that one line of `tail` shows."""
+
+
+@app.callback()
+def _ledger() -> None:
+    """Verify, follow, export and forget what is recorded."""
+
+
+@asynccontextmanager
+async def _opened(there: Settings) -> AsyncIterator[SqlLedger]:
+    """The ledger of the home. Raises Unknown if there is none yet."""
+    from loopforge.app import open_ledger_of
+
+    existing(there)
+    async with open_ledger_of(there) as ledger:
+        yield ledger
+
+
+def _run(context: typer.Context, work: Callable[[SqlLedger], Coroutine[Any, Any, None]]) -> None:
+    async def run() -> None:
+        async with _opened(settings(context)) as ledger:
+            await work(ledger)
+
+    asyncio.run(run())
+
+
+# ---------------------------------------------------------------- looking
+
+
+@app.command()
+def tail(
+    context: typer.Context,
+    count: Annotated[int, typer.Option("-n", help="How many events.", min=0)] = 20,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new ones.")] = False,
+    stream: Stream = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print lines of JSON.")] = False,
+) -> None:
+    """Show the newest events, oldest first."""
+    there = settings(context)
+
+    async def show(ledger: SqlLedger) -> None:
+        write, known = _writer(there, as_json), await ledger.heads(stream)
+        for event in await ledger.tail(count, stream):
+            write(event)
+            known[event.stream] = max(event.seq, known.get(event.stream, 0))
+        if follow:
+            await _go_on(ledger, stream, known, write)
+
+    _run(context, show)
+
+
+async def _go_on(
+    ledger: SqlLedger, stream: str, known: dict[str, int], write: Callable[[Event], None]
+) -> None:
+    """Show what comes after the heads that are known, for ever."""
+    while True:
+        await asyncio.sleep(LOOK)
+        heads = await ledger.heads(stream)
+        fresh = [
+            event
+            for name, seq in heads.items()
+            if seq > known.get(name, 0) and stream in ("", name)
+            for event in await ledger.read(name, after=known.get(name, 0))
+        ]
+        for event in sorted(fresh, key=lambda event: event.id):
+            write(event)
+            known[event.stream] = event.seq
+
+
+def _writer(there: Settings, as_json: bool) -> Callable[[Event], None]:
+    from zoneinfo import ZoneInfo
+
+    from loopforge.ledger.jsonl_export import line
+
+    zone = ZoneInfo(there.timezone)
+
+    def write(event: Event) -> None:
+        if as_json:
+            typer.echo(line(event))
+            return
+        at = event.at.astimezone(zone).strftime("%d %b %H:%M:%S")
+        place = f"{event.stream}#{event.seq}"
+        typer.echo(f"{at}  {event.id}  {place}  {event.kind}  {event.actor}  {brief(event)}")
+
+    return write
+
+
+def brief(event: Event) -> str:
+    """What an event says, in one line: its text if it has one, else its fields."""
+    import msgspec
+
+    from loopforge.core.text.erasable_text import encode_plain
+
+    fields = msgspec.to_builtins(event.body, enc_hook=encode_plain)
+    fields.pop("type", None)
+    text = fields.get("text")
+    said = repr(text) if text else " ".join(f"{k}={_short(v)}" for k, v in fields.items())
+    said = "".join(sign if sign.isprintable() else " " for sign in said)
+    return said if len(said) <= WIDE else said[: WIDE - 1] + "…"
+
+
+def _short(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@app.command()
+def status(context: typer.Context) -> None:
+    """Say where the ledger is, how its schema stands, and how long its streams are."""
+    there = settings(context)
+    existing(there)
+    from loopforge.ledger.schema_migration import status as stands
+
+    schema = stands(there.database_url)
+    typer.echo(f"schema: {schema}")
+    if schema != "ok":
+        return
+
+    async def show(ledger: SqlLedger) -> None:
+        for stream, seq in (await ledger.heads()).items():
+            typer.echo(f"{seq:8}  {stream}")
+
+    _run(context, show)
+
+
+@app.command()
+def export(
+    context: typer.Context,
+    format: Annotated[str, typer.Option("--format", help="The form; jsonl is the one.")] = "jsonl",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A new file; else standard output.")
+    ] = None,
+    stream: Annotated[
+        str, typer.Option("--stream", help="Only streams whose name begins so.")
+    ] = "",
+) -> None:
+    """Write all events out, private texts included, with what is needed to verify them."""
+
+    async def write(ledger: SqlLedger, file: TextIO) -> None:
+        async for line in ledger.export(stream, format):
+            file.write(line)
+
+    if output is None:
+        _run(context, lambda ledger: write(ledger, sys.stdout))
+        return
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            _run(context, lambda ledger: write(ledger, file))
+    except FileExistsError as error:
+        raise InputError(f"{output} is there already; choose another name.") from error
+    except OSError as error:
+        raise LoopforgeError(f"{output} cannot be written: {error.strerror}.") from error
+
+
+@app.command()
+def verify(
+    context: typer.Context,
+    stream: Annotated[
+        str, typer.Option("--stream", help="Only streams whose name begins so.")
+    ] = "",
+    anchors: Annotated[
+        Path | None,
+        typer.Option(
+            "--anchors",
+            help="A file of heads noted earlier and kept out of reach: they must still be there. "
+            "When all is sound, the file is made or brought up to date.",
+        ),
+    ] = None,
+) -> None:
+    """Derive every hash again from what reads return. Exits with 1 if anything does not agree."""
+    noted = _noted(anchors)
+
+    async def work(ledger: SqlLedger) -> None:
+        found = await ledger.verify(stream, noted)
+        for finding in found.findings:
+            typer.echo(f"{finding.trouble:<10}  {finding.says}")
+        if found.more:
+            typer.echo(f"... and {found.more} more.")
+        forgotten = f", {found.forgotten} texts forgotten" if found.forgotten else ""
+        typer.echo(f"{found.events} events and {found.texts} texts read{forgotten}.")
+        if not found.sound:
+            raise typer.Exit(1)
+        typer.echo("All of it is as it was written.")
+        if anchors is not None:
+            _note(anchors, {**noted, **found.anchors})
+
+    _run(context, work)
+
+
+def _noted(path: Path | None) -> dict[str, tuple[int, str]]:
+    if path is None or not path.exists():
+        return {}
+    try:
+        return {
+            name: (int(seq), str(hash))
+            for name, (seq, hash) in json.loads(path.read_text()).items()
+        }
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} holds no anchors: {error}.") from error
+
+
+def _note(path: Path, anchors: dict[str, tuple[int, str]]) -> None:
+    path.write_text(json.dumps(anchors, indent=1, sort_keys=True) + "\n", "utf-8")
+    typer.echo(f"Noted {len(anchors)} heads in {path}; keep it where nobody can change it.")
+
+
+# ---------------------------------------------------------------- mending
+
+
+@app.command()
+def erase(
+    context: typer.Context,
+    events: Annotated[
+        list[str] | None, typer.Argument(help="Ids of events whose words are to be forgotten.")
+    ] = None,
+    person: Annotated[
+        str, typer.Option("--person", help="Everything of this person, by name or id.")
+    ] = "",
+    exactly: Annotated[
+        bool, typer.Option("--exactly", help="Only that; leave what quotes it.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Forget words for good, wherever they are quoted too. The chain still verifies."""
+    from loopforge.app import sweep_files
+    from loopforge.home import lock_home
+    from loopforge.ledger.erasure.text_erasure import Wish
+
+    if not events and not person:
+        raise InputError("Say what to forget: ids of events, or --person NAME.")
+    there = settings(context)
+
+    async def work(ledger: SqlLedger) -> None:
+        known = await _person(ledger, person) if person else ""
+        wish = Wish(events=tuple(events or ()), person=known, exactly=exactly, by="terminal")
+        would = await ledger.erase(wish, pretend=True)
+        if not would.refs:
+            done = await ledger.erase(wish)
+            rest = "" if done.clean else " Somebody was reading; ask again to clean the files too."
+            typer.echo(f"Nothing of that is left to forget.{rest}")
+        elif yes or typer.confirm(f"{_told(would)} This cannot be undone. Forget?"):
+            done = await ledger.erase(wish)
+            typer.echo(f"Forgotten: {_told(done)}")
+            if not done.clean:
+                typer.echo("Somebody was reading; ask once more to clean the files too.")
+            try:
+                with lock_home(there.home):  # only who holds a home may sweep it
+                    gone = await sweep_files(there, ledger)
+            except HostTaken:
+                typer.echo("The home is running; its memory forgets within a second or two.")
+            else:
+                if gone:
+                    typer.echo(f"Kept files that went with it: {gone}.")
+        else:
+            typer.echo("Nothing was forgotten.")
+
+    _run(context, work)
+
+
+def _told(erasure: Erasure) -> str:
+    streams = ", ".join(stream for stream, refs in erasure.texts.items() if refs)
+    return f"{erasure.named} texts and {erasure.quoting} that quote them, in {streams}."
+
+
+async def _person(ledger: SqlLedger, name: str) -> str:
+    """The id of the one person of that name. Raises Unknown for none, InputError for several."""
+    from loopforge.people.identity.person_registry import Registry
+    from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
+
+    people = Registry(ledger, Stamp(SystemClock(), SystemDice()))
+    found = await people.named(name)
+    if (one := people.person(name)) is not None:
+        return one.id
+    if not found:
+        raise Unknown(f"Nobody called {name!r} is known here.")
+    if len(found) > 1:
+        ids = ", ".join(f"{each.id} ({each.surface})" for each in found)
+        raise InputError(f"Several people are called {name!r}; choose one by id: {ids}.")
+    return found[0].id
+
+
+@app.command()
+def rebuild(context: typer.Context) -> None:
+    """Drop what is derived from the events and derive it anew."""
+
+    async def work(ledger: SqlLedger) -> None:
+        typer.echo(f"Folded {await ledger.rebuild()} events.")
+
+    _run(context, work)
+
+
+@app.command()
+def migrate(context: typer.Context) -> None:
+    """Bring the database's schema to this program's."""
+    from loopforge.ledger.schema_migration import migrate as bring
+
+    there = settings(context)
+    existing(there)
+    stood = bring(there.database_url)
+    said = {"ok": "It was up to date.", "empty": "Made.", "behind": "Brought up to date."}
+    typer.echo(said[stood])

@@ -1,0 +1,153 @@
+"""loopforge room places, admit, join and part: which places of platforms are part of which room.
+
+A channel of Discord, a group of Telegram and a room of the browser can be one conversation. A
+running host takes it up by itself. room_command.py offers these commands among its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from loopforge.cli import existing, settings
+from loopforge.errors import InputError, Unknown
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+    from loopforge.chat.room.platform_channels import ChannelSpot, Kind
+    from loopforge.io.session import Sessions
+
+SHAPE = re.compile(r"discord:\d+|telegram:-?\d+(/\d+)?(@\d+)?")
+Room = Annotated[str, typer.Argument(help="The room's name, such as commons.")]
+Place = Annotated[
+    str, typer.Argument(help="The place's key, as `loopforge room places` shows it: discord:4711.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
+Work = Callable[["App", "Sessions"], Coroutine[Any, Any, None]]
+
+
+def _run(context: typer.Context, work: Work) -> None:
+    there = settings(context)
+    existing(there)
+
+    async def run() -> None:
+        from loopforge.app import open_app
+        from loopforge.io.session import Sessions
+        from loopforge.models.null_model import Unasked
+
+        async with open_app(there, models=Unasked(), wake=False) as app:
+            await work(app, Sessions(app.front))
+
+    asyncio.run(run())
+
+
+def places(context: typer.Context, as_json: Json = False) -> None:
+    """List the places of Discord and Telegram that are part of rooms: key, name, kind, room."""
+
+    async def work(app: App, sessions: Sessions) -> None:
+        from loopforge.io.platforms.bot_tokens import PLATFORMS
+
+        rows = []
+        for platform in PLATFORMS:
+            for key, room in (await sessions.all(platform)).items():
+                there = (await app.front.settings_of(room)).places[key]
+                row = {"place": key, "name": str(there.name), "kind": there.kind, "room": room}
+                rows.append(row)
+        if as_json:
+            typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+            return
+        for row in rows:
+            typer.echo("\t".join(row.values()))
+        if not rows:
+            typer.echo("No place is part of a room yet; one is as soon as somebody speaks there.")
+
+    _run(context, work)
+
+
+def join(context: typer.Context, room: Room, place: Place) -> None:
+    """Make a place part of a room: what is said in one is said in both from now on."""
+
+    async def work(app: App, sessions: Sessions) -> None:
+        spot = await _spot(app, sessions, place)
+        if room not in await app.rooms.names():
+            raise Unknown(_unknown(room, app.settings.room))
+        before = await sessions.known(place)
+        if before == room:
+            typer.echo(f"{spot.name} is part of {room} already.")
+            return
+        await sessions.join(spot, room, ())
+        typer.echo(f"{spot.name} is part of {room} now: what is said in one is said in both.")
+        if before:
+            typer.echo(f"It was part of {before}; what was said before stays there.")
+        if spot.kind == "private":
+            typer.echo("It is a private talk: its person hears everything said in the room.")
+
+    _run(context, work)
+
+
+def _unknown(room: str, own: str) -> str:
+    why = f"There is no room called {room!r}"
+    if room == own:
+        return (
+            f"{why} yet: it opens when somebody enters it, in the browser or by `loopforge chat`."
+        )
+    return f"{why}. `loopforge room list` names those there are."
+
+
+async def _spot(app: App, sessions: Sessions, key: str) -> ChannelSpot:
+    """The place as its room knows it, else by its key alone. Raises InputError."""
+    from loopforge.chat.room.platform_channels import ChannelSpot
+
+    if not SHAPE.fullmatch(key):
+        raise InputError(
+            f"{key!r} is no place. A place is written like discord:4711 or telegram:-1001234/7; "
+            "`loopforge room places` lists those that are known."
+        )
+    if room := await sessions.known(key):
+        there = (await app.front.settings_of(room)).places[key]
+        return ChannelSpot(key, str(there.name), cast("Kind", there.kind))
+    kind: Kind = "private" if "@" in key else "thread" if "/" in key else "group"
+    return ChannelSpot(key, key, kind)
+
+
+def admit(context: typer.Context, place: Place) -> None:
+    """Let mates talk in the server or group of a place, though nobody who was let in spoke there.
+
+    The key stands in what a mate says there when somebody speaks to it. To end it, part the place.
+    """
+
+    async def work(app: App, sessions: Sessions) -> None:
+        from loopforge.io.platforms.served_places import SETTINGS
+
+        spot = await _spot(app, sessions, place)
+        if spot.kind == "private":
+            raise InputError(f"{place} is a private talk: `loopforge people admit` lets people in.")
+        platform = place.partition(":")[0]
+        policy = str(getattr(app.settings, SETTINGS[platform])).strip().casefold()
+        if policy not in ("known", "open"):
+            raise InputError(
+                f"{SETTINGS[platform]} lists where mates talk ({policy}): add the place's id there."
+            )
+        await sessions.room(spot, ())
+        typer.echo(f"Mates talk in {spot.name} from now on, whoever speaks to them there.")
+
+    _run(context, work)
+
+
+def part(context: typer.Context, place: Place) -> None:
+    """Make a place part of no room. When somebody speaks there, it opens a room of its own."""
+
+    async def work(app: App, sessions: Sessions) -> None:
+        spot = await _spot(app, sessions, place)
+        room = await sessions.known(place)
+        if not room:
+            raise Unknown(f"{place} is part of no room; `loopforge room places` lists those.")
+        await sessions.part(place, "somebody at this machine decided so")
+        typer.echo(f"{spot.name} is no longer part of {room}.")
+
+    _run(context, work)

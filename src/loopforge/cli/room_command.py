@@ -1,0 +1,189 @@
+"""loopforge room: see, set up and delete rooms. A running host takes changes up by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loopforge.cli import existing, places_command, settings
+from loopforge.errors import HostTaken
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+    from loopforge.ledger.erasure.text_erasure import Erasure
+    from loopforge.settings import Settings
+
+app = typer.Typer(no_args_is_help=True)
+PATIENCE = 60.0
+"""Seconds in which a running host should have forgotten a room."""
+Room = Annotated[str, typer.Argument(help="The room's name, such as commons.")]
+
+
+@app.callback()
+def _room() -> None:
+    """See, set up and delete rooms."""
+
+
+def _there(context: typer.Context) -> Settings:
+    """The settings of a home that was started before. Raises Unknown for another one."""
+    there = settings(context)
+    existing(there)
+    return there
+
+
+def _act(context: typer.Context, room: str, name: str, argument: str) -> None:
+    from loopforge.app import act_on_room
+
+    typer.echo(asyncio.run(act_on_room(_there(context), room, name, argument)))
+
+
+@app.command("list")
+def list_rooms(context: typer.Context) -> None:
+    """List the rooms of this home."""
+    from loopforge.app import rooms_of
+
+    for line in asyncio.run(rooms_of(_there(context))):
+        typer.echo(line)
+
+
+@app.command()
+def policy(
+    context: typer.Context,
+    room: Room,
+    name: Annotated[str, typer.Argument(help="talk, chain or stub; without it, say which.")] = "",
+    mate: Annotated[str, typer.Option("--mate", help="For this mate alone.")] = "",
+) -> None:
+    """Choose which kind of mind runs in a room."""
+    _act(context, room, "policy", f"{name} {mate}".strip())
+
+
+@app.command()
+def title(
+    context: typer.Context,
+    room: Room,
+    text: Annotated[str, typer.Argument(help="The title; without it, the room finds one.")] = "",
+) -> None:
+    """Fix a room's title, or let it find its own."""
+    _act(context, room, "title", text)
+
+
+@app.command()
+def energy(
+    context: typer.Context,
+    room: Room,
+    capacity: Annotated[
+        int | None, typer.Argument(help="Lines mates may say without a person.", min=0)
+    ] = None,
+    refill: Annotated[
+        int | None, typer.Argument(help="What a person's line gives back.", min=0)
+    ] = None,
+) -> None:
+    """Show or set a room's energy."""
+    numbers = [str(number) for number in (capacity, refill) if number is not None]
+    _act(context, room, "energy", " ".join(numbers))
+
+
+@app.command()
+def triggers(
+    context: typer.Context,
+    room: Room,
+    mate: Annotated[str, typer.Argument(help="The mate's handle.")],
+    calls: Annotated[
+        list[str] | None,
+        typer.Argument(help="Any of mention, reply, name, conversation; or none."),
+    ] = None,
+) -> None:
+    """Choose what may call a mate in a room; without calls, say what may."""
+    _act(context, room, "triggers", " ".join([mate, *(calls or [])]))
+
+
+@app.command()
+def add(
+    context: typer.Context,
+    room: Room,
+    mate: Annotated[str, typer.Argument(help="The mate's handle.")],
+) -> None:
+    """Bring a mate into a room."""
+    _act(context, room, "add", mate)
+
+
+@app.command()
+def remove(
+    context: typer.Context,
+    room: Room,
+    mate: Annotated[str, typer.Argument(help="The mate's handle.")],
+) -> None:
+    """Send a mate out of a room."""
+    _act(context, room, "remove", mate)
+
+
+@app.command()
+def stop(context: typer.Context, room: Room) -> None:
+    """Halt everything mates do in a room."""
+    _act(context, room, "stop", "")
+
+
+app.command()(places_command.places)
+app.command()(places_command.admit)
+app.command()(places_command.join)
+app.command()(places_command.part)
+
+# ---------------------------------------------------------------- deleting
+
+
+@app.command()
+def delete(
+    context: typer.Context,
+    room: Room,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    keep_quotes: Annotated[
+        bool, typer.Option("--keep-quotes", help="Leave what quotes it in other rooms.")
+    ] = False,
+) -> None:
+    """Delete a room: what was said in it is forgotten for good. Its name is not given again."""
+    typer.echo(asyncio.run(_delete(_there(context), room, yes, keep_quotes)))
+
+
+async def _delete(there: Settings, room: str, yes: bool, keep_quotes: bool) -> str:
+    from loopforge.app import open_app
+    from loopforge.models.null_model import Unasked
+
+    async with open_app(there, models=Unasked(), wake=False) as app:
+        would = await app.closing.weigh(room, keep_quotes=keep_quotes)
+        question = f"Delete the room {room}? {_told(would, would=True)} This cannot be undone."
+        if not (yes or typer.confirm(question)):
+            return "Nothing was deleted."
+        await app.closing.announce(room, "", keep_quotes=keep_quotes)
+        done = await _forgotten(app, f"room:{room}", would)
+        if done is None:
+            return "Deleted. The home is running and busy; what was said is forgotten soon."
+        return f"Deleted. {_told(done, would=False)}"
+
+
+async def _forgotten(app: App, stream: str, would: Erasure) -> Erasure | None:
+    """Wait until a running host has forgotten a closed room, or else do it here.
+
+    What was forgotten (by the host: what was to be); None if it is still at it.
+    """
+    from loopforge.home import lock_home
+
+    clock = app.stamp.clock
+    began = clock.ticks()
+    while clock.ticks() - began < PATIENCE:
+        with suppress(HostTaken), lock_home(app.settings.home):
+            done = await app.closing.finish(stream)
+            await app.keeper.sweep()
+            return done
+        if not await app.closing.unfinished(stream):
+            return would
+        await clock.sleep(0.1)
+    return None
+
+
+def _told(erasure: Erasure, *, would: bool) -> str:
+    quotes = f" and {erasure.quoting} elsewhere that quote it" if erasure.quoting else ""
+    verb = "would be" if would else "are"
+    return f"{erasure.named:,} texts{quotes} {verb} forgotten."

@@ -1,0 +1,109 @@
+"""loopforge usage: what models were asked, and what that cost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loopforge.cli import settings
+from loopforge.errors import Unknown
+
+if TYPE_CHECKING:
+    from loopforge.budgets.model_usage import UsageRow
+    from loopforge.settings import Settings
+
+
+class By(StrEnum):
+    """What sums may be told by."""
+
+    mate = "mate"
+    model = "model"
+    room = "room"
+    day = "day"
+
+
+HEAD = ("calls", "failed", "tokens read", "from cache", "written", "cost")
+
+
+def command(
+    context: typer.Context,
+    by: Annotated[By, typer.Option("--by", help="One line for each of these.")] = By.mate,
+    days: Annotated[
+        int, typer.Option("--days", help="The last days, today among them. 0: all.", min=0)
+    ] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")] = False,
+) -> None:
+    """What models were asked, and what that cost.
+
+    A call is one try at one model. Days are those of UTC. An answer of a model whose price nobody
+    knows is said to have none; it may cost something all the same.
+    """
+    there = settings(context)
+    kind, _, path = there.database_url.partition(":///")
+    if kind.startswith("sqlite") and not Path(path).exists():
+        raise Unknown(f"There is no ledger at {path} yet; `loopforge up` makes it.")
+    rows, total = asyncio.run(_sums(there, by, days))
+    if as_json:
+        typer.echo(json.dumps([_fields(row, by) for row in rows], ensure_ascii=False, indent=2))
+        return
+    if not rows:
+        since = f" in the last {days} days" if days else ""
+        typer.echo(f"No model was asked{since}.")
+        return
+    table = [(by.value, *HEAD), *(_cells(row, _place(row, by)) for row in rows)]
+    for line in _aligned([*table, _cells(total, "all")]):
+        typer.echo(line)
+
+
+async def _sums(there: Settings, by: By, days: int) -> tuple[list[UsageRow], UsageRow]:
+    from loopforge.app import open_ledger_of
+    from loopforge.budgets.model_usage import Key, UsageView
+    from loopforge.runtime.system_clock import SystemClock
+
+    clock = SystemClock()
+    since = clock.now().date() - timedelta(days=min(days, 100_000) - 1) if days else None
+    keys: dict[By, Key] = {By.mate: "mate", By.model: "model", By.room: "stream", By.day: "day"}
+    async with open_ledger_of(there, clock) as ledger:
+        usage = UsageView(ledger)
+        return await usage.by((keys[by],), since), await usage.total(since)
+
+
+def _place(row: UsageRow, by: By) -> str:
+    if by is By.room:
+        return row.stream.removeprefix("room:")
+    return str(getattr(row, by.value)) or "(none answered)"
+
+
+def _fields(row: UsageRow, by: By) -> dict[str, str | int]:
+    return {
+        by.value: row.stream.removeprefix("room:") if by is By.room else getattr(row, by.value),
+        "calls": row.calls,
+        "failed": row.failed,
+        "read": row.read,
+        "cached": row.cached,
+        "written": row.written,
+        "cost": row.cost,
+        "unpriced": row.unpriced,
+    }
+
+
+def _cells(row: UsageRow, place: str) -> tuple[str, ...]:
+    figures = (row.calls, row.failed, row.read, f"{row.share:.0%}", row.written)
+    return (place, *(f"{each:,}" if isinstance(each, int) else each for each in figures), row.price)
+
+
+def _aligned(table: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if nth in (0, len(row) - 1) else cell.rjust(width)
+            for nth, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]

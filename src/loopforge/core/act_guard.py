@@ -1,0 +1,304 @@
+"""The guard: between a plan and the room it judges every act, by rules that stand in a table.
+
+    plan.acts + Rights --judge--> one Verdict per act, in order
+
+It never changes an act; what it refuses it refuses with a rule's name and a plain sentence, which
+go into the ledger. What was allowed earlier in a plan counts against what comes later (energy, one
+title, the words just said). A Say may answer a line that the guard does not know (it may have been
+forgotten meanwhile); a reaction or a mark needs its line.
+
+Does not know who asks, what a tool does, or how words are made fit to be said (egress_filter.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import assert_never
+
+from msgspec import Struct
+
+from loopforge.core.action_plan import Act, AgentActionPlan
+from loopforge.core.events import Verdict, kind_of
+from loopforge.core.room_vocabulary import (
+    Continue,
+    Entitle,
+    Forget,
+    Mark,
+    Note,
+    Paper,
+    React,
+    Remember,
+    Say,
+    Schedule,
+    StaySilent,
+    UseTool,
+)
+
+LONGEST_TITLE = 100
+MOST_FILES = 3
+"""Files that may go with one line of a mate."""
+LONGEST_EMOJI = 16
+"""Characters; the longest emoji in use (a family with skin tones) has 11."""
+
+
+class Rights(Struct, frozen=True, kw_only=True):
+    """What a mind may do at this step.
+
+    `energy`: lines it may still say. `steps`: steps it may still take after this one. `tools`: what
+    it was granted, by name. `max_say`: characters of a line; `max_file`: bytes of a file that goes
+    with one. `lines`: ids of lines there are.
+    `recent`: what it said last, word for word. `may_say`: it has a voice at all (the scribe of a
+    room has none).
+    """
+
+    energy: int
+    steps: int = 0
+    tools: frozenset[str] = frozenset()
+    stopped: bool = False
+    max_say: int = 2000
+    max_file: int = 200_000
+    lines: frozenset[str] = frozenset()
+    memory: bool = False
+    schedule: bool = False
+    may_title: bool = False
+    may_say: bool = True
+    recent: tuple[str, ...] = ()
+
+
+class Rule(Struct, frozen=True):
+    """One rule of the guard: which acts it looks at, what it refuses, and what it then says."""
+
+    name: str
+    acts: tuple[str, ...]
+    refuses: str
+    why: str
+
+
+ALL = (
+    "say",
+    "react",
+    "note",
+    "continue",
+    "use_tool",
+    "mark",
+    "entitle",
+    "remember",
+    "forget",
+    "schedule",
+)
+"""Every act but staying silent, which is always allowed."""
+
+TABLE = (
+    Rule("stop", ALL, "anything after a person said stop", "A person said stop."),
+    Rule(
+        "no-voice",
+        ("say",),
+        "words of a mind that has no voice in the room: its scribe",
+        "The room itself never says a line.",
+    ),
+    Rule(
+        "silence",
+        ("say",),
+        "words that come after the wish to stay silent",
+        "It had just decided to stay silent.",
+    ),
+    Rule(
+        "empty",
+        ("say", "react", "note", "use_tool", "entitle", "remember", "forget", "schedule"),
+        "an act with nothing in it",
+        "There was nothing in it.",
+    ),
+    Rule(
+        "length",
+        ("say", "react", "note", "entitle", "remember"),
+        "what is longer than the room takes",
+        "It was longer than the room takes.",
+    ),
+    Rule(
+        "files",
+        ("say",),
+        "more files than may go with a line, one with nothing in it, or one that is too large",
+        "It came with too many files, with an empty one, or with one that is too large.",
+    ),
+    Rule(
+        "repeat",
+        ("say",),
+        "word for word what it said among its last lines, without a file",
+        "It had said just that a moment ago.",
+    ),
+    Rule(
+        "energy",
+        ("say",),
+        "more lines than the room has energy for",
+        "The room had no energy left for it; a person's next line gives some back.",
+    ),
+    Rule(
+        "grant",
+        ("use_tool",),
+        "a tool that its file does not grant, or that whoever it answers may not have used",
+        "Its file does not grant it this tool, or whoever it answers may not have it used.",
+    ),
+    Rule(
+        "steps",
+        ("continue", "use_tool"),
+        "another step, or a tool whose result it could not see, after the last one",
+        "It had taken as many steps in a row as it may.",
+    ),
+    Rule(
+        "unknown-line",
+        ("react", "mark"),
+        "a reaction to a line, or a mark on it, that is not in this conversation",
+        "There is no such line in this conversation.",
+    ),
+    Rule(
+        "no-memory",
+        ("remember", "forget"),
+        "keeping things beyond the conversation where there is no memory",
+        "There is no memory here beyond this conversation.",
+    ),
+    Rule(
+        "no-schedule",
+        ("schedule",),
+        "being woken later where nothing keeps time",
+        "Nothing here can wake it later.",
+    ),
+    Rule(
+        "one-title",
+        ("entitle",),
+        "a title where none is asked for, or a second one",
+        "No title was asked for, or there was one already.",
+    ),
+)
+"""The rules in the order they are tried; the first that refuses is the one that is named."""
+
+RULES = {rule.name: rule for rule in TABLE}
+
+
+class _Step:
+    """What was allowed so far in one plan, and what each rule says of the next act."""
+
+    def __init__(self, rights: Rights) -> None:
+        self.rights = rights
+        self.silent = False
+        self.titled = False
+        self.energy = rights.energy
+        self.said = {plain(text) for text in rights.recent}
+        self.finds: dict[str, Callable[[Act], bool]] = {
+            "stop": lambda _: rights.stopped,
+            "no-voice": lambda _: not rights.may_say,
+            "silence": lambda _: self.silent,
+            "empty": lambda act: not _content(act).strip(),
+            "length": lambda act: len(_content(act)) > self._most(act),
+            "files": lambda act: self._bad_files(_files(act)),
+            "repeat": lambda act: plain(_content(act)) in self.said and not _files(act),
+            "energy": lambda _: self.energy <= 0,
+            "grant": lambda act: isinstance(act, UseTool) and act.tool not in rights.tools,
+            "steps": lambda _: rights.steps <= 0,
+            "unknown-line": lambda act: _line(act) not in rights.lines,
+            "no-memory": lambda _: not rights.memory,
+            "no-schedule": lambda _: not rights.schedule,
+            "one-title": lambda _: self.titled or not rights.may_title,
+        }
+
+    def _most(self, act: Act) -> int:
+        match act:
+            case React():
+                return LONGEST_EMOJI
+            case Entitle():
+                return LONGEST_TITLE
+            case _:
+                return self.rights.max_say
+
+    def _bad_files(self, files: tuple[Paper, ...]) -> bool:
+        most = self.rights.max_file
+        large = any(len(file.text.encode("utf-8", "replace")) > most for file in files)
+        return large or len(files) > MOST_FILES or not all(file.text.strip() for file in files)
+
+    def judge(self, act: Act) -> Verdict:
+        kind = kind_of(act)
+        for rule in TABLE:
+            if kind in rule.acts and self.finds[rule.name](act):
+                return Verdict(act=kind, allowed=False, rule=rule.name, why=rule.why)
+        self._count(act)
+        return Verdict(act=kind, allowed=True)
+
+    def _count(self, act: Act) -> None:
+        """Let an allowed act count against those that follow."""
+        match act:
+            case Say(text=text):
+                self.energy -= 1
+                self.said.add(plain(text))
+            case StaySilent():
+                self.silent = True
+            case Entitle():
+                self.titled = True
+            case _:
+                pass
+
+
+def judge(plan: AgentActionPlan, rights: Rights) -> tuple[Verdict, ...]:
+    """One verdict per act of the plan, in its order."""
+    step = _Step(rights)
+    return tuple(step.judge(act) for act in plan.acts)
+
+
+def notes(plan: AgentActionPlan) -> tuple[str, ...]:
+    """What is odd about a plan without being forbidden; plain sentences for its flight record."""
+    return tuple(_notes(plan))
+
+
+def _notes(plan: AgentActionPlan) -> Iterator[str]:
+    if plan.mode == "guardrail" and not plan.rule.strip():
+        yield "It says it follows a rule, and names none."
+    if plan.mode == "context" and plan.rule.strip():
+        yield "It names a rule, and says it weighed the situation instead."
+    if not plan.narrative.strip():
+        yield "It does not say what it does and why."
+    kinds = [kind_of(act) for act in plan.acts]
+    if "say" in kinds and "stay_silent" in kinds:
+        yield "It means to speak and to stay silent at once."
+    if not kinds:
+        yield "It does nothing at all, not even stay silent on purpose."
+
+
+def plain(text: str) -> str:
+    """Words as they are compared: case and spacing do not make them new."""
+    return " ".join(text.casefold().split())
+
+
+def _content(act: Act) -> str:
+    """The words an act is made of."""
+    match act:
+        case Say(text=text) | Note(text=text) | Remember(text=text):
+            return text
+        case React(emoji=emoji):
+            return emoji
+        case UseTool(tool=tool):
+            return tool
+        case Entitle(title=title):
+            return title
+        case Forget(what=what) | Schedule(what=what):
+            return what
+        case StaySilent(why=why) | Continue(why=why):
+            return why
+        case Mark(mark=mark):
+            return mark
+        case _:
+            assert_never(act)
+
+
+def _files(act: Act) -> tuple[Paper, ...]:
+    return act.files if isinstance(act, Say) else ()
+
+
+def _line(act: Act) -> str:
+    """The line an act is about; "" where it is about none."""
+    match act:
+        case React(to=line) | Mark(line=line):
+            return line
+        case Say() | Note() | Remember() | UseTool() | Entitle() | Forget() | Schedule():
+            return ""
+        case StaySilent() | Continue():
+            return ""
+        case _:
+            assert_never(act)

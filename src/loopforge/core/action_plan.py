@@ -1,0 +1,59 @@
+"""AgentActionPlan: what a mind means to do, how it came to that, and the acts themselves.
+
+A plan is an intention. Between it and the world stands the guard; what became of each act is the
+environment's to say.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.core.room_vocabulary import RoomAct
+from loopforge.errors import BadPlan
+
+Mode = Literal["guardrail", "context"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+Act = RoomAct
+
+
+class AgentActionPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one mind decided at one step.
+
+    `intent` is one word of the world's own (talk, listen; work, inspect, confront, ...).
+    `riskiness` is the mind's own estimate, 0 to 1. `mode` is "guardrail" (I follow the rule, and
+    `rule` names it) or "context" (I weighed this situation). `narrative` says what I do and why.
+    """
+
+    intent: str
+    mode: Mode
+    narrative: str = ""
+    rule: str = ""
+    move_to: str | None = None
+    targets: tuple[str, ...] = ()
+    riskiness: float = 0.0
+    acts: tuple[Act, ...] = ()
+    meta: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.intent, str) or not self.intent.strip():
+            raise BadPlan("`intent` is missing; say in one word what the plan is for")
+        if self.mode not in MODES:
+            raise BadPlan(f"`mode` is {self.mode!r}; it is guardrail or context")
+        if not isinstance(self.riskiness, (int, float)) or not 0 <= self.riskiness <= 1:
+            raise BadPlan(f"`riskiness` is {self.riskiness!r}; it lies between 0 and 1")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dicts, lists and strings; `from_dict` gives the same plan back."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> AgentActionPlan:
+        """Read what `to_dict` wrote. Raises BadPlan, naming the field, on anything else."""
+        try:
+            return msgspec.convert(fields, cls)
+        except (msgspec.ValidationError, ValueError, TypeError) as error:
+            raise BadPlan(f"This is no plan: {error}.") from error

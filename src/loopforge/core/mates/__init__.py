@@ -1,0 +1,1 @@
+"""The file of a mate: its front matter and what it says of it."""

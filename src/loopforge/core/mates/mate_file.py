@@ -1,0 +1,390 @@
+"""A mate: one Markdown file. Its front matter says who it is, its body is its system prompt.
+
+    ---
+    name: Maya
+    role: field scientist of failures
+    traits: {curiosity: very high}
+    ---
+    You are Maya. You study how things fail.
+
+    > My bread did not rise.
+    My guess is dead yeast. How warm was the water?
+
+Lines quoted with > in the body, each with the answer under it, are examples of how the mate talks:
+part of the prompt for every model. A small one learns more from them than from any description: it
+is shown those that are like what was just said. Examples for small models alone stand under a
+heading `## Small talk`. Every flaw of a file is a sentence with its line. Does not
+read files (mates/mate_roster.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from math import isfinite
+from typing import Any, NamedTuple
+
+import yaml
+from msgspec import Struct
+
+from loopforge.core.mates import yaml_header
+from loopforge.core.mates.yaml_header import Field, HeadFlaw
+from loopforge.core.text import css_colours as colour
+from loopforge.core.text.name_labels import one_line
+from loopforge.core.text.quantity_bands import BANDS, Band
+from loopforge.errors import BadMate
+
+TRIGGERS = ("mention", "reply", "name", "conversation")
+POLICIES = ("talk", "chain", "stub")
+RESERVED = ("all", "everyone", "everybody", "mates", "here", "room", "runtime", "you", "me")
+"""Handles that mean something else in a room."""
+
+_HANDLE = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,30}[a-z0-9])?")
+_BASE = "[\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff]"
+_PART = f"{_BASE}[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff]*[\U000e0020-\U000e007f]*"
+_EMOJI = re.compile(
+    f"(?:[0-9#*]\ufe0f?\u20e3|[\U0001f1e6-\U0001f1ff]{{2}}|{_PART}(?:\u200d{_PART})*)"
+)
+
+
+class Mate(Struct, frozen=True, kw_only=True):
+    """A character. `prompt` is the file's body; `hash` the first 16 hex digits of its SHA-256.
+
+    `colour` is "#rrggbb". A mate asks for one `model` by name, or for a `tier` (1 to 4).
+    `triggers` are what may call it; `interests` are words that wake its attention.
+    """
+
+    name: str
+    handle: str
+    prompt: str
+    hash: str
+    role: str = ""
+    voice: str = ""
+    colour: str = "#808080"
+    face: str = "?"
+    traits: dict[str, Band] = {}
+    model: str = ""
+    tier: int = 1
+    temperature: float | None = None
+    tools: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = TRIGGERS
+    interests: tuple[str, ...] = ()
+    policy: str = ""
+
+
+def parse(text: str | bytes, source: str) -> Mate:
+    """The mate in this file. Raises BadMate for the first thing that is wrong with it."""
+    mate, flaws = _read(text)
+    if flaws:
+        raise BadMate(source, *flaws[0])
+    assert mate is not None
+    return mate
+
+
+def check(text: str | bytes, source: str) -> list[BadMate]:
+    """Everything that is wrong with this file, by line; nothing if it is a mate."""
+    return [BadMate(source, *flaw) for flaw in _read(text)[1]]
+
+
+def _read(text: str | bytes) -> tuple[Mate | None, list[HeadFlaw]]:
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    if isinstance(text, bytes):
+        decoded = yaml_header.decode(text)
+        if isinstance(decoded, HeadFlaw):
+            return None, [decoded]
+        text = decoded
+    page = yaml_header.read(text)
+    flaws = list(page.flaws)
+    if not page.fields and flaws:
+        return None, flaws
+    values = dict(_values(page.fields, flaws))
+    flaws += _missing(page, values)
+    if flaws:
+        last = len(re.split("\r\n|\r|\n", text))
+        return None, sorted(HeadFlaw(max(1, min(line, last)), said) for line, said in flaws)
+    values.setdefault("colour", colour.given_to(values["handle"]))
+    values.setdefault("face", _initial(values["name"]))
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    return Mate(prompt=page.body, hash=digest, **values), []
+
+
+def _missing(page: yaml_header.HeadedPage, values: dict[str, Any]) -> Iterator[HeadFlaw]:
+    """What the file as a whole lacks; fills in the handle."""
+    if "name" not in page.fields:
+        yield HeadFlaw(1, "`name` is missing; add a line such as `name: Maya` to the front matter")
+    elif "name" in values and "handle" not in page.fields:
+        handle = slug(values["name"])
+        if _HANDLE.fullmatch(handle) and handle not in RESERVED:
+            values["handle"] = handle
+        else:
+            line = page.fields["name"].line
+            yield HeadFlaw(
+                line, "no handle can be made of this name; add one, such as `handle: maya`"
+            )
+    if "model" in page.fields and "tier" in page.fields:
+        yield HeadFlaw(page.fields["tier"].line, "`model` and `tier` exclude each other; keep one")
+    if not page.body:
+        yield HeadFlaw(page.body_line, "the body is empty; under the front matter, say who this is")
+    elif not dialogue(page.body).character:
+        yield HeadFlaw(
+            page.body_line, "the body holds only examples; begin it by saying who this is"
+        )
+
+
+def slug(name: str) -> str:
+    """A handle made of a name: "Dr. Émile Zed" becomes "dr-emile-zed"."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub("[^a-z0-9]+", "-", plain).strip("-")[:32].strip("-")
+
+
+def _initial(name: str) -> str:
+    return next((sign.upper()[:1] for sign in name if sign.isalnum()), "?")
+
+
+# ---------------------------------------------------------------- the fields of the front matter
+
+
+class _Wrong(Exception):
+    """A value cannot be used; says what to write instead."""
+
+    def __init__(self, problem: str, node: yaml.Node | None = None) -> None:
+        super().__init__(problem)
+        self.node = node
+
+
+def _values(fields: dict[str, Field], flaws: list[HeadFlaw]) -> Iterator[tuple[str, Any]]:
+    for field in fields.values():
+        read = FIELDS.get(field.key)
+        if read is None:
+            flaws.append(HeadFlaw(field.line, _unknown(field.key)))
+            continue
+        try:
+            yield field.key, read(field.node)
+        except _Wrong as wrong:
+            line = yaml_header.line_of(wrong.node) if wrong.node is not None else field.line
+            flaws.append(HeadFlaw(line, f"`{field.key}` {wrong}"))
+
+
+def _unknown(key: str) -> str:
+    shown = key if len(key) <= 40 else key[:40] + "…"
+    if key.lower() in FIELDS:
+        return f"`{shown}` is written small here: `{key.lower()}`"
+    near = get_close_matches(key.lower()[:80], [*FIELDS, *_MISTAKEN], 1, 0.7)
+    if near:
+        return f"`{shown}` is no key of a mate; did you mean `{_MISTAKEN.get(near[0], near[0])}`?"
+    return f"`{shown}` is no key of a mate; the keys are {', '.join(FIELDS)}"
+
+
+_MISTAKEN = {
+    "color": "colour",
+    "emoji": "face",
+    "avatar": "face",
+    "persona": "role",
+    "id": "handle",
+}
+
+
+def _text(longest: int) -> Callable[[yaml.Node], str]:
+    def read(node: yaml.Node) -> str:
+        if yaml_header.kind(node) == "null":
+            raise _Wrong("is empty; a value that begins with # needs quotes around it")
+        found = yaml_header.word(node)
+        if found is None:
+            raise _Wrong("is a text; write it in one line")
+        found = " ".join(found.split())
+        if not found:
+            raise _Wrong("is empty; write something or leave the line out")
+        if len(found) > longest:
+            raise _Wrong(f"has {len(found)} characters; {longest} are the most")
+        return found
+
+    return read
+
+
+def _name(node: yaml.Node) -> str:
+    name = _text(40)(node)
+    if not any(sign.isalnum() for sign in name) or set(name) & set(':@`"*[]<>\\'):
+        raise _Wrong('is what people call it; letters, without : @ ` " * [ ] < > or \\')
+    if one_line(name, 40) != name:
+        raise _Wrong("holds signs that nobody can see, or that turn the line; type it by hand")
+    return name
+
+
+def _handle(node: yaml.Node) -> str:
+    handle = _text(80)(node)
+    if handle in RESERVED:
+        raise _Wrong(f"cannot be {handle}, which means something else in a room; take another")
+    if not _HANDLE.fullmatch(handle):
+        raise _Wrong(f"is small letters, digits and dashes, 32 at most; such as {_better(handle)}")
+    return handle
+
+
+def _better(handle: str) -> str:
+    made = slug(handle)
+    return made if made and made not in RESERVED else "maya"
+
+
+def _colour(node: yaml.Node) -> str:
+    written = _text(40)(node)
+    found = colour.code(written)
+    if found is None:
+        near = get_close_matches(written.lower(), list(colour.NAMED), 1)
+        hint = f"; did you mean {near[0]}?" if near else ', such as teal or "#2a9d8f"'
+        raise _Wrong(f"is a CSS colour{hint}")
+    return found
+
+
+def _face(node: yaml.Node) -> str:
+    face = _text(40)(node)
+    if not _EMOJI.fullmatch(face) and not (len(face) <= 2 and face.isalnum()):
+        raise _Wrong("is one emoji, or one or two letters")
+    return face
+
+
+def _tier(node: yaml.Node) -> int:
+    tier = yaml_header.number(node)
+    if not isinstance(tier, int) or not 1 <= tier <= 4:
+        raise _Wrong("is a whole number from 1 (small and cheap) to 4 (the best)")
+    return tier
+
+
+def _temperature(node: yaml.Node) -> float:
+    heat = yaml_header.number(node)
+    if heat is None or not isfinite(heat) or not 0 <= heat <= 2:
+        raise _Wrong("is a number from 0 (always the same) to 2 (wild)")
+    return float(heat)
+
+
+def _list(node: yaml.Node, example: str) -> list[yaml.Node]:
+    if not isinstance(node, yaml.SequenceNode) or yaml_header.kind(node) != "seq":
+        raise _Wrong(f"is a list, such as {example}")
+    if len(node.value) > 60:
+        raise _Wrong(f"has {len(node.value)} entries; 60 are the most")
+    return list(node.value)
+
+
+def _words(example: str, longest: int = 60) -> Callable[[yaml.Node], tuple[str, ...]]:
+    def read(node: yaml.Node) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for item in _list(node, example):
+            try:
+                found[_text(longest)(item)] = None
+            except _Wrong as wrong:
+                raise _Wrong(f"holds an entry that {wrong}", item) from None
+        return tuple(found)
+
+    return read
+
+
+def _triggers(node: yaml.Node) -> tuple[str, ...]:
+    example = "[mention, reply, name]"
+    found = _words(example)(node)
+    for item, written in zip(
+        _list(node, example), [yaml_header.word(n) for n in node.value], strict=True
+    ):
+        if written not in TRIGGERS:
+            raise _Wrong(f"may hold {_one_of(str(written), TRIGGERS)}", item)
+    return tuple(trigger for trigger in TRIGGERS if trigger in found)
+
+
+def _policy(node: yaml.Node) -> str:
+    policy = _text(40)(node)
+    if policy not in POLICIES:
+        raise _Wrong(f"is {_one_of(policy, POLICIES)}")
+    return policy
+
+
+def _traits(node: yaml.Node) -> dict[str, Band]:
+    if not isinstance(node, yaml.MappingNode) or yaml_header.kind(node) != "map":
+        raise _Wrong("says how much of each it has, such as {curiosity: very high}")
+    if len(node.value) > 20:
+        raise _Wrong(f"has {len(node.value)} entries; 20 are the most")
+    traits: dict[str, Band] = {}
+    for key, value in node.value:
+        trait, written = yaml_header.word(key), yaml_header.word(value)
+        if trait is None or not trait.strip() or len(trait) > 40:
+            raise _Wrong("names each trait in a word or two", key)
+        if trait in traits:
+            raise _Wrong(f"names {trait} twice", key)
+        band = next((band for band in BANDS if band == written), None)
+        if band is None:
+            raise _Wrong(f"says of each {_one_of(written or '', BANDS)}", value)
+        traits[trait] = band
+    return traits
+
+
+def _one_of(written: str, known: tuple[str, ...]) -> str:
+    """The choices, and which of them was perhaps meant."""
+    near = get_close_matches(written.lower()[:80], known, 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{', '.join(known[:-1])} or {known[-1]}{hint}"
+
+
+FIELDS: dict[str, Callable[[yaml.Node], Any]] = {
+    "name": _name,
+    "handle": _handle,
+    "role": _text(120),
+    "voice": _text(240),
+    "colour": _colour,
+    "face": _face,
+    "traits": _traits,
+    "model": _text(120),
+    "tier": _tier,
+    "temperature": _temperature,
+    "tools": _words("[clock]"),
+    "triggers": _triggers,
+    "interests": _words("[bread, bridges]"),
+    "policy": _policy,
+}
+"""What may stand in the front matter, and how it is read."""
+
+
+# ---------------------------------------------------------------- examples in the body
+
+
+class Dialogue(NamedTuple):
+    """A prompt taken apart: who this is, and (somebody says, it answers) pairs."""
+
+    character: str
+    examples: tuple[tuple[str, str], ...]
+
+
+_SMALL_TALK = re.compile(r"^#{1,6}[ \t]*small talk[ \t]*$", re.IGNORECASE | re.MULTILINE)
+
+
+def for_capable(prompt: str) -> str:
+    """The prompt as a capable model reads it: without the examples under `## Small talk`."""
+    parts = _SMALL_TALK.split(prompt, maxsplit=1)
+    if len(parts) == 1:
+        return prompt
+    return "\n\n".join(
+        part for part in (parts[0].strip(), _taken_apart(parts[1]).character) if part
+    )
+
+
+def dialogue(prompt: str) -> Dialogue:
+    """Take the examples out of a prompt: a paragraph of > lines, and the answer under it.
+
+    An answer ends at the next empty line or the next >. A quote without an answer is no example.
+    Quoted lines stay lines: they may be those of several people.
+    """
+    return _taken_apart(_SMALL_TALK.sub("", prompt, count=1))
+
+
+def _taken_apart(prompt: str) -> Dialogue:
+    character: list[str] = []
+    examples: list[tuple[str, str]] = []
+    for block in re.split(r"\n\s*\n", prompt):
+        rest = block.strip("\n")
+        while found := re.match(
+            r"((?:[ ]{0,3}>.*(?:\n|$))+)((?:(?![ ]{0,3}>).*\S.*(?:\n|$))+)", rest
+        ):
+            said = "\n".join(line.strip().lstrip(">").strip() for line in found[1].splitlines())
+            examples.append((said.strip(), " ".join(found[2].split())))
+            rest = rest[found.end() :]
+        if rest.strip():
+            character.append(rest.rstrip())
+    return Dialogue("\n\n".join(character).strip(), tuple(examples))

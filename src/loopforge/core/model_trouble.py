@@ -1,0 +1,115 @@
+"""What keeps a language model from answering: its causes, and words for them.
+
+Each cause has words for everybody in a room, which tell nothing of keys or accounts, and words for
+the owner of the home, which say what to mend and where. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+Cause = Literal[
+    "",
+    "key",
+    "credit",
+    "unknown",
+    "busy",
+    "broken",
+    "unreachable",
+    "nowhere",
+    "certificate",
+    "silent",
+    "endless",
+    "stalled",
+    "long",
+    "cut",
+    "garbled",
+    "rejected",
+    "missing",
+]
+"""Why one attempt at a model came to nothing. "": it did not, or nobody knows."""
+
+Delay = Literal["slow", "thinking", "stalled"]
+"""How a model lets one wait: no sign of life; signs, but no words; words, and then nothing more."""
+
+CAUSES: tuple[Cause, ...] = get_args(Cause)[1:]
+
+MENDED_BY_OWNER: frozenset[str] = frozenset(
+    ("key", "credit", "unknown", "unreachable", "nowhere", "certificate", "rejected", "missing")
+)
+"""Causes that saying it again does not help against: the owner has to mend something."""
+
+OWNER: dict[str, str] = {
+    "key": "the key for {model} is refused: set the right one (House, Models says which)",
+    "credit": "the account behind {model} has no credit left: top it up at its service",
+    "unknown": "its server does not know {model}: name one that it has (House, Models)",
+    "busy": "the service of {model} is too busy, or its limit is reached: wait, or let another "
+    "model stand in (House, Models)",
+    "broken": "the server of {model} failed: its own log says why",
+    "unreachable": "the server of {model} cannot be reached: start it, or correct its address "
+    "(House, Models)",
+    "nowhere": "no server has the name in the address of {model}: correct it (House, Models)",
+    "certificate": "no secure connection to {model}: its address begins with https where the "
+    "server speaks http, or its certificate is not trusted (House, Models)",
+    "silent": "{model} accepted the question and said nothing in time: see whether its server is "
+    "well; model_first_token_seconds is the longest wait",
+    "endless": "{model} did not come to an end in time; model_total_seconds is the longest wait",
+    "stalled": "{model} stopped in the middle of its answer and sends no more: see whether its "
+    "server is well; model_first_token_seconds is the longest wait for more",
+    "long": "the prompt is longer than {model} takes: set its `window` in loopforge.toml",
+    "cut": "the connection to {model} broke in the middle of its answer",
+    "garbled": "what the server of {model} sent is no answer: is that the address of a server that "
+    "speaks OpenAI's protocol? (House, Models)",
+    "rejected": "the server of {model} does not take the question: the raw error is in Why?",
+    "missing": "{model} cannot be asked: House, Models says what it needs",
+    "slow": "{model} accepted the question and says nothing: see whether its server is well, or "
+    "still loading (House, Models asks it)",
+    "thinking": "{model} sends thoughts, or what is not for people, and no words so far; "
+    "model_total_seconds is the longest wait",
+}
+"""What is told the owner alone, `{model}` by its name; the last two are no causes: it may come."""
+
+EVERYBODY: dict[str, str] = {
+    "busy": "the model is too busy just now",
+    "broken": "the model's server failed",
+    "silent": "the model did not say a word in time",
+    "endless": "the model did not come to an end",
+    "stalled": "the model stopped in the middle of its answer",
+    "long": "the conversation is longer than the model takes",
+    "cut": "the model was cut off",
+    "garbled": "the model's server sent what is no answer",
+}
+MEND = "the owner of this home has to mend something"
+
+
+Trouble = tuple[str, ...]
+"""A model that did not answer, the cause, and where its server does not know it what that has."""
+
+
+def worst(causes: Iterable[str]) -> str:
+    """Of the causes of one answer's attempts, the one worth telling: what somebody can mend."""
+    known = [cause for cause in causes if cause in OWNER]
+    return next((cause for cause in known if cause in MENDED_BY_OWNER), known[0] if known else "")
+
+
+def for_everybody(cause: str) -> str:
+    """Why there is no answer, in words for anybody."""
+    return MEND if cause in MENDED_BY_OWNER else EVERYBODY.get(cause, "no model could be reached")
+
+
+def for_anybody(outcome: str, cause: str, detail: str) -> str:
+    """What came of one attempt, in words for anybody: the error as it came is the owner's alone."""
+    if outcome == "refused":
+        return "the model would not answer"
+    return for_everybody(cause) if cause or outcome in ("failed", "timed_out") else detail
+
+
+def for_owner(attempts: Iterable[Trouble]) -> str:
+    """What to mend, of troubles: each once, in the order met; "" for nothing."""
+    told: dict[str, None] = {}
+    for model, cause, *has in attempts:
+        if cause in OWNER:
+            known = f"; there are: {has[0]}" if has else ""
+            told[OWNER[cause].format(model=model) + known] = None
+    return "; ".join(told)

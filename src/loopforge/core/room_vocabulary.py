@@ -1,0 +1,507 @@
+"""The room's vocabulary: everything that can happen in a chat, and everything a mind may do there.
+
+Acts are in the imperative (Say, Note), events in the past tense (Heard, Said). Both unions are
+closed. The room does not know which surface (terminal, web, Discord) a line came from; it keeps
+the surface's name and the surface's own id of the line, so that a line sent twice is heard once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from loopforge.core.text.erasable_text import Words, public
+
+# ---------------------------------------------------------------- what a mind may do
+
+
+class Paper(Struct, frozen=True, kw_only=True):
+    """A text file that goes with what is said."""
+
+    name: str
+    text: str
+
+
+class Say(Struct, frozen=True, tag="say", kw_only=True, omit_defaults=True):
+    """Say something to the room; `reply_to` is the id of the line it answers."""
+
+    text: str
+    reply_to: str = ""
+    files: tuple[Paper, ...] = ()
+
+
+class React(Struct, frozen=True, tag="react", kw_only=True):
+    """Put an emoji on a line."""
+
+    to: str
+    emoji: str
+
+
+class StaySilent(Struct, frozen=True, tag="stay_silent", kw_only=True, omit_defaults=True):
+    """Say nothing, on purpose."""
+
+    why: str = ""
+
+
+class Note(Struct, frozen=True, tag="note", kw_only=True):
+    """A note to oneself, kept in one's own context and never shown in the room."""
+
+    text: str
+
+
+class Continue(Struct, frozen=True, tag="continue", kw_only=True, omit_defaults=True):
+    """Take another step after this one."""
+
+    why: str = ""
+
+
+class UseTool(Struct, frozen=True, tag="use_tool", kw_only=True):
+    """Use a tool after this step; its result is a line of the next one."""
+
+    tool: str
+    arguments: dict[str, Any] = {}
+
+
+class Mark(Struct, frozen=True, tag="mark", kw_only=True):
+    """Mark a line or a tool's output: keep it in mind, or let it go first."""
+
+    line: str
+    mark: Literal["keep", "spent"]
+
+
+class Entitle(Struct, frozen=True, tag="entitle", kw_only=True):
+    """Give the room a title."""
+
+    title: str
+
+
+class Remember(Struct, frozen=True, tag="remember", kw_only=True):
+    """Keep something beyond this conversation."""
+
+    text: str
+
+
+class Forget(Struct, frozen=True, tag="forget", kw_only=True):
+    """Let go of something remembered."""
+
+    what: str
+
+
+class Schedule(Struct, frozen=True, tag="schedule", kw_only=True):
+    """Be woken later; `when` is RFC 3339."""
+
+    when: str
+    what: str
+
+
+RoomAct = (
+    Say
+    | React
+    | StaySilent
+    | Note
+    | Continue
+    | UseTool
+    | Mark
+    | Entitle
+    | Remember
+    | Forget
+    | Schedule
+)
+
+# ---------------------------------------------------------------- what can happen
+
+
+Unread = Literal["", "scanned", "protected", "damaged", "heavy", "failed"]
+"""Why a PDF has no text for mates: none in it, a password, broken bytes, limits, our own fault."""
+
+
+class File(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A file that a person or a mate gave to the room; `size` in bytes.
+
+    `text` is what mates read of it, "" where it is no text. `hash` is the SHA-256 of its bytes (64
+    hex digits) where they are kept as an artifact, `media` its type, such as "image/png". Of a
+    picture whose head could be read, `width` and `height` in pixels. Of a PDF its `pages`, where
+    they could be counted; `length`, the bytes of the text that was taken out of it; or `unread`.
+    """
+
+    name: Words
+    size: int
+    text: Words
+    hash: Words = public("")
+    media: str = ""
+    width: int = 0
+    height: int = 0
+    pages: int = 0
+    length: int = 0
+    unread: Unread = ""
+
+
+class RoomOpened(Struct, frozen=True, tag="room.opened", kw_only=True, omit_defaults=True):
+    """A room came to be; `name` is its slug, unique in this home.
+
+    `everybody`: it is for all mates of the home, also for those that are made later. `private`:
+    nobody comes in unless a person in it brings them. `by` is the person who opened it.
+    """
+
+    name: str
+    everybody: bool = False
+    private: bool = False
+    by: str = ""
+
+
+class RoomClosed(Struct, frozen=True, tag="room.closed", kw_only=True, omit_defaults=True):
+    """The room is no more, and its texts are forgotten; on the wish of a person.
+
+    `exactly`: what quotes it in other rooms stays.
+    """
+
+    person: str
+    exactly: bool = False
+
+
+class PersonJoined(Struct, frozen=True, tag="room.person_joined", kw_only=True, omit_defaults=True):
+    """A person is here; `person` is an id that means nothing outside this ledger.
+
+    `by` is the person who brought them, if somebody did. `past`: they may see what was said before.
+    """
+
+    person: str
+    name: Words
+    surface: str
+    by: str = ""
+    past: bool = True
+
+
+class PersonLeft(Struct, frozen=True, tag="room.person_left", kw_only=True):
+    """A person went away."""
+
+    person: str
+
+
+class MateJoined(Struct, frozen=True, tag="room.mate_joined", kw_only=True):
+    """A mate is a member of this room."""
+
+    mate: str
+
+
+class MateLeft(Struct, frozen=True, tag="room.mate_left", kw_only=True):
+    """A mate is a member no longer."""
+
+    mate: str
+
+
+class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=True):
+    """A person said something. `source` is the surface's own id of the line ("" if it has none).
+
+    `bot`: it was somebody else's bot, which gives no energy back. `late`: it was said so long
+    before it was heard that nobody answers it any more; `over`: when the day's answers were given
+    (chat/room/daily_quota.py), so that nobody does. `untrusted`: it was said by somebody who is not
+    known here, so that it gives no orders. `keeper`: by somebody who may manage the place where it
+    was said; `owner`: by the home's owner. `called`: it speaks to mates, naming none (it mentions
+    the account that they share).
+    """
+
+    person: str
+    text: Words
+    surface: str = ""
+    source: str = ""
+    reply_to: str = ""
+    files: tuple[File, ...] = ()
+    bot: bool = False
+    late: bool = False
+    over: bool = False
+    untrusted: bool = False
+    keeper: bool = False
+    owner: bool = False
+    called: bool = False
+
+
+class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True):
+    """A person changed what they had said in `line`, on the surface where they said it."""
+
+    line: str
+    text: Words
+    by: str
+
+
+class LineDeleted(Struct, frozen=True, tag="room.line_deleted", kw_only=True):
+    """A line was deleted on a surface where it was said or shown; mates see it no more."""
+
+    line: str
+    by: str
+
+
+class PersonReacted(
+    Struct, frozen=True, tag="room.person_reacted", kw_only=True, omit_defaults=True
+):
+    """A person put an emoji on a line, or took it `back`."""
+
+    person: str
+    to: str
+    emoji: str
+    back: bool = False
+
+
+class PlaceJoined(Struct, frozen=True, tag="room.place_joined", kw_only=True, omit_defaults=True):
+    """A place of a platform became part of this room: what is said in one is said in all.
+
+    `place` is its key, a platform's name and what that platform calls the place ("discord:123").
+    `kind`: private (one person and mates), group, or thread. `by` is the person who decided it,
+    "" if it came by itself.
+    """
+
+    place: str
+    name: Words
+    kind: Literal["private", "group", "thread"]
+    by: str = ""
+
+
+class PlaceLeft(Struct, frozen=True, tag="room.place_left", kw_only=True):
+    """A place is part of this room no longer: somebody decided so, or it cannot be reached."""
+
+    place: str
+    why: Words
+
+
+class TalkSet(Struct, frozen=True, tag="room.talk_set", kw_only=True):
+    """Whether mates may speak here without having been called (`free`)."""
+
+    free: bool
+
+
+Right = Literal["talk", "stop", "change", "tools"]
+"""What a person may do in a room: have their lines answered, halt mates, change the room, and have
+tools used for them beyond those that can do no harm."""
+
+
+class RightsSet(Struct, frozen=True, tag="room.rights_set", kw_only=True, omit_defaults=True):
+    """What people may do in this room from now on.
+
+    `who`: "everyone", "keepers" (of a platform's place), or one person by id. `tools` names those
+    that the right "tools" is for, ("*",) is all of them.
+    """
+
+    who: str
+    rights: tuple[Right, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+class DefaultMateSet(Struct, frozen=True, tag="room.default_mate_set", kw_only=True):
+    """This mate answers what is said to mates and names none; with "", nobody does."""
+
+    mate: str
+
+
+class StoodIn(Struct, frozen=True, tag="room.stood_in", kw_only=True, omit_defaults=True):
+    """A mate that was called by `line` cannot run, so `by` answers for it.
+
+    `guest`: it is no member of the room, and is here only as long as it stands in.
+    """
+
+    mate: str
+    by: str
+    line: str
+    guest: bool = False
+
+
+class StoodDown(Struct, frozen=True, tag="room.stood_down", kw_only=True):
+    """A mate runs again, and answers for itself."""
+
+    mate: str
+
+
+class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=True):
+    """A mate said something; `mode`, `rule` and `narrative` stay its own, never in the room.
+
+    `files` are texts that it wrote: they stand in the event, and no bytes are kept beside it.
+    """
+
+    turn: str
+    mate: str
+    text: Words
+    mode: str = ""
+    narrative: Words = public("")
+    rule: Words = public("")
+    reply_to: str = ""
+    files: tuple[File, ...] = ()
+
+
+class Noted(Struct, frozen=True, tag="room.noted", kw_only=True):
+    """A mate wrote a note to itself."""
+
+    turn: str
+    mate: str
+    text: Words
+
+
+class Reacted(Struct, frozen=True, tag="room.reacted", kw_only=True):
+    """A mate put an emoji on a line."""
+
+    turn: str
+    mate: str
+    to: str
+    emoji: str
+
+
+class ToolUsed(Struct, frozen=True, tag="room.tool_used", kw_only=True):
+    """A tool that a mate used by an act gave back its result."""
+
+    turn: str
+    mate: str
+    tool: str
+    outcome: str
+    value: Words
+
+
+class Told(Struct, frozen=True, tag="room.told", kw_only=True, omit_defaults=True):
+    """The room itself said something plain to the people in it (a model fell back, say).
+
+    `mend` are troubles as in core/model_trouble.py, which the owner alone is told, in words.
+    """
+
+    text: Words
+    mend: tuple[tuple[str, ...], ...] = ()
+
+
+class Weight(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How much cause one mate has to speak after a line.
+
+    `score` is 0 to 100, the sum of `reasons` (a name and its points). `summons` says what called
+    it (mention, reply, name, alone, conversation, continue); `alone`: the only mate with the only
+    person. `verdict`: speak, ask (the mind decides), pass. `line` is the last of the lines
+    that were weighed as one, `called_by` the one of them that called it, where that is another.
+    """
+
+    mate: str
+    line: str
+    score: int
+    reasons: dict[str, int] = {}
+    summons: str = "conversation"
+    verdict: Literal["speak", "ask", "pass"] = "pass"
+    called_by: str = ""
+
+    @property
+    def caller(self) -> str:
+        """The line that a turn of this mate answers."""
+        return self.called_by or self.line
+
+
+class Weighed(Struct, frozen=True, tag="room.weighed", kw_only=True, omit_defaults=True):
+    """Lines up to sequence number `upto` were weighed; mates with a verdict take turns in order."""
+
+    upto: int
+    weights: tuple[Weight, ...] = ()
+
+
+class TurnDropped(Struct, frozen=True, tag="room.turn_dropped", kw_only=True):
+    """A mate that was to take a turn did not (no energy, stopped, gone)."""
+
+    mate: str
+    line: str
+    why: str
+
+
+class Stopped(Struct, frozen=True, tag="room.stopped", kw_only=True, omit_defaults=True):
+    """A person said stop; mates stay still until a person speaks to them again."""
+
+    person: str
+    surface: str = ""
+    source: str = ""
+
+
+class ConversationBegan(Struct, frozen=True, tag="room.conversation_began", kw_only=True):
+    """A new conversation: mates start from a clean page. The event's id is the conversation's."""
+
+    why: Literal["first", "asked", "idle"]
+
+
+class ConversationEnded(Struct, frozen=True, tag="room.conversation_ended", kw_only=True):
+    """A conversation is over; the next line begins another."""
+
+    why: Literal["asked", "idle"]
+
+
+class Titled(Struct, frozen=True, tag="room.titled", kw_only=True):
+    """The room has a title; `by` is a person's id, "room" if it named itself, "" if it is to."""
+
+    title: Words
+    by: str
+
+
+class Marked(Struct, frozen=True, tag="room.marked", kw_only=True):
+    """A line was marked keep or spent, or the mark was taken off ("none")."""
+
+    line: str
+    mark: Literal["keep", "spent", "none"]
+    by: str
+
+
+class Purged(Struct, frozen=True, tag="room.purged", kw_only=True):
+    """Lines left a mate's context (not the ledger): ids, tokens before and after."""
+
+    mate: str
+    lines: tuple[str, ...]
+    before: int
+    after: int
+
+
+class PolicyChosen(Struct, frozen=True, tag="room.policy_chosen", kw_only=True, omit_defaults=True):
+    """Which policy runs here; for one mate, or for all with `mate` ""."""
+
+    policy: str
+    mate: str = ""
+
+
+class EnergySet(Struct, frozen=True, tag="room.energy_set", kw_only=True):
+    """The room's energy: mate lines it can hold, and what each human line gives back."""
+
+    capacity: int
+    refill: int
+
+
+class TriggersSet(Struct, frozen=True, tag="room.triggers_set", kw_only=True):
+    """What may call a mate in this room: mention, reply, name, conversation."""
+
+    mate: str
+    triggers: tuple[str, ...]
+
+
+RoomEvent = (
+    RoomOpened
+    | RoomClosed
+    | PersonJoined
+    | PersonLeft
+    | MateJoined
+    | MateLeft
+    | Heard
+    | Said
+    | Noted
+    | Reacted
+    | ToolUsed
+    | Told
+    | Weighed
+    | TurnDropped
+    | Stopped
+    | ConversationBegan
+    | ConversationEnded
+    | Titled
+    | Marked
+    | Purged
+    | PolicyChosen
+    | EnergySet
+    | TriggersSet
+    | LineEdited
+    | LineDeleted
+    | PersonReacted
+    | PlaceJoined
+    | PlaceLeft
+    | TalkSet
+    | RightsSet
+    | DefaultMateSet
+    | StoodIn
+    | StoodDown
+)
+
+ROOM_LINES = ("room.heard", "room.said", "room.told")
+"""The kinds of event that people see as lines of the room."""

@@ -1,0 +1,1 @@
+"""Text in the core: erasable words, egress, labels, and what models write."""

@@ -1,0 +1,268 @@
+r"""The egress filter: what a mind says is made fit to be said aloud.
+
+    raw words --clean--> no control signs --trim--> no "Maya:" --redact--> no secrets --bound-->
+
+`feed` serves a draft that is still growing: it holds back the end, as far as a secret might still
+be growing there. `finish` serves the whole.
+
+Laws, each with its property test:
+  1. No draft and no final text holds a known secret (of 6 characters or more), nor a key of a
+     well-known shape, however the text is cut into pieces on the way.
+  2. A draft is the beginning of every later draft and of the final text; except where the text
+     outgrew its length, or an opening quotation mark turns out to belong to the words.
+  3. finish(finish(x)) == finish(x).
+
+Does not know who says it, nor what may be said; that is the guard's (act_guard.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+MARK = "[redacted]"
+CUT = "… [cut off here: longer than a line may be]"
+"""What a text ends with that was cut; only the ellipsis where so many signs are a half of it."""
+TOO_LONG = "what was longer than a line may be"
+"""The kind of what was taken out of such a text."""
+SHORTEST = 6
+"""Characters of a known secret; a shorter one would tear holes into plain words."""
+QUOTES = {'"': '"', "“": "”", "«": "»"}
+
+
+class Shape(NamedTuple):
+    """What a kind of key looks like. A group named `key` is what is taken out, else the whole."""
+
+    name: str
+    pattern: re.Pattern[str]
+
+
+_WORD = "[A-Za-z0-9_-]"
+_EDGE = "(?<![A-Za-z0-9])"
+SHAPES = tuple(
+    Shape(name, re.compile(pattern, re.DOTALL | re.ASCII))
+    for name, pattern in (
+        ("private key", "-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*KEY-----|\\Z)"),
+        ("Anthropic key", f"{_EDGE}sk-ant-{_WORD}{{16,}}"),
+        ("API key", f"{_EDGE}sk-{_WORD}{{20,}}"),
+        ("GitHub token", f"{_EDGE}gh[pousr]_[A-Za-z0-9]{{20,}}"),
+        ("GitHub token", f"{_EDGE}github_pat_[A-Za-z0-9_]{{20,}}"),
+        ("AWS key", f"{_EDGE}A(?:KI|SI)A[A-Z0-9]{{16,}}"),
+        ("Google key", f"{_EDGE}AIza{_WORD}{{30,}}"),
+        ("Slack token", f"{_EDGE}xox[abeprs]-[A-Za-z0-9-]{{10,}}"),
+        ("Discord token", f"{_EDGE}[MNO]{_WORD}{{22,30}}\\.{_WORD}{{6}}\\.{_WORD}{{27,}}"),
+        ("Telegram token", f"{_EDGE}[0-9]{{8,10}}:{_WORD}{{35,}}"),
+        ("signed token", f"{_EDGE}eyJ{_WORD}{{8,400}}\\.eyJ{_WORD}{{8,}}\\.{_WORD}{{8,}}"),
+        (
+            "password",
+            f"{_EDGE}[A-Za-z][A-Za-z0-9+.-]{{0,20}}://[^\\s:@/]*:(?!{re.escape(MARK)}@)(?P<key>[!-.0-~]+)@",
+        ),
+    )
+)
+"""The keys that are known by their shape. None spans white space but a private key."""
+
+_ANSI = re.compile(
+    "\x1b(?:\\[[0-?]*[ -/]*[@-~]"  # colours and moves of the cursor
+    "|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)"  # titles and links
+    "|[PX^_][^\x1b]*\x1b\\\\"  # strings meant for devices
+    "|[ -/]*[0-OQ-WYZ\\\\`-~])"  # the rest
+)
+_UNFINISHED = re.compile("\x1b(?:\\[[0-?]*[ -/]*|[\\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)\\Z")
+_BROKEN_OFF = re.compile("\x1b\\[[0-?]*[ -/]*\\Z")
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""Control signs, marks that turn the direction of writing, signs without width, tags."""
+_BREAK = re.compile("\r\n|[\r\u2028\u2029]")
+_LONE = re.compile("[\ud800-\udfff]")
+_JOINER = re.compile("(?<![^\\s!-~\u200c\u200d])[\u200c\u200d]+|(?<=[\u200c\u200d])[\u200c\u200d]+")
+"""Joiners hold emoji and some scripts together; elsewhere, or in a row, they only hide things."""
+_STACK = re.compile("([\u0300-\u036f\u0489]{3})[\u0300-\u036f\u0489]+")
+_SOLID = "".join(map(chr, range(0x21, 0x7F)))
+"""The signs that keys are made of."""
+_HEADER = re.compile("-----BEGIN[A-Z -]*\\Z")
+_FOOTER = re.compile("-----END [A-Z ]*KEY-----\\Z")
+_SENTENCE = re.compile("[.!?…。！？][\"'”»)\\]*_]*(?=\\s)|\n")
+
+
+class Egress:
+    """The filter for one mate's words. `secrets` are values that must never be said.
+
+    `name` is stripped where it stands before the words as a label. `length` bounds the whole, in
+    characters.
+    """
+
+    def __init__(self, secrets: Iterable[str] = (), name: str = "", length: int = 0) -> None:
+        known = {secret for secret in secrets if len(secret) >= SHORTEST and secret not in MARK}
+        self._secrets = tuple(sorted(known, key=lambda secret: (-len(secret), secret)))
+        self._name, self._length = name.strip(), length
+        self._label = (
+            re.compile(f"[*_\\[(]*{re.escape(self._name)}[*_\\])]*:[*_]*\\s*", re.IGNORECASE)
+            if self._name
+            else None
+        )
+
+    def feed(self, so_far: str) -> str:
+        """What may be shown of a text that still grows; `so_far` is all of it, not a piece."""
+        text = clean(_UNFINISHED.sub("", so_far)).lstrip()
+        if self._awaits_label(text):
+            return ""
+        text = self._unlabel(text)
+        close = QUOTES.get(text[:1])
+        if close and close not in text[1:].rstrip()[:-1]:
+            text = text[1:].rstrip().removesuffix(close).lstrip()
+            if self._awaits_label(text):
+                return ""
+            text = self._unlabel(text)
+        shown, _ = self._redact(text[: self._held(text)])
+        return self._bound(shown).rstrip()
+
+    def finish(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """The whole text made fit, and the kinds of what was taken out of it."""
+        taken: list[str] = []
+        for _ in range(8):
+            before = text
+            text, kinds = self._redact(self._trim(clean(text)))
+            taken += [*kinds, *([TOO_LONG] if self._outgrown(text) else [])]
+            text = self._bound(text).strip()
+            if text == before:
+                return text, tuple(taken)
+        return self._bound(MARK), (*taken, "what would not come clean")
+
+    def finish_file(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """The same of a file's text: its spaces, labels, quotation marks and length are its own."""
+        taken: list[str] = []
+        for _ in range(8):
+            before = text
+            text, kinds = self._redact(clean(text))
+            taken += kinds
+            if text == before:
+                return text, tuple(taken)
+        return MARK, (*taken, "what would not come clean")
+
+    # ------------------------------------------------------------ labels and quotation marks
+
+    def _trim(self, text: str) -> str:
+        """Without the mate's own name as a label, and without quotation marks around it all."""
+        while True:
+            before = text
+            text = _unquote(self._unlabel(text.strip()))
+            if text == before:
+                return text
+
+    def _unlabel(self, text: str) -> str:
+        while self._label and (found := self._label.match(text)):
+            text = text[found.end() :]
+        return text
+
+    def _awaits_label(self, text: str) -> bool:
+        """Whether this beginning might still turn out to be the mate's own label."""
+        name, start = self._name.casefold(), text.lstrip("*_[(").casefold()
+        if not name:
+            return False
+        return name.startswith(start) or not start.removeprefix(name).strip("*_])")
+
+    # ------------------------------------------------------------ secrets
+
+    def _spans(self, text: str) -> list[tuple[int, int, str]]:
+        """Where secrets stand in a text: start, end, kind; in order and apart from each other."""
+        found: list[tuple[int, int, str]] = []
+        for secret in self._secrets:
+            found += [(at, at + len(secret), "known secret") for at in _places(text, secret)]
+        for shape in SHAPES:
+            for match in shape.pattern.finditer(text):
+                start, end = match.span("key" if "key" in match.re.groupindex else 0)
+                found.append((start, end, shape.name))
+        merged: list[tuple[int, int, str]] = []
+        for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
+            if merged and start < merged[-1][1]:
+                first, last, kept = merged.pop()
+                merged.append((first, max(last, end), kept))
+            else:
+                merged.append((start, end, kind))
+        return merged
+
+    def _redact(self, text: str) -> tuple[str, list[str]]:
+        kinds = []
+        for start, end, kind in reversed(self._spans(text)):
+            text = text[:start] + MARK + text[end:]
+            kinds.append(kind)
+        return text, kinds[::-1]
+
+    def _held(self, text: str) -> int:
+        """How much of a growing text may be shown: nothing that might grow into a secret.
+
+        Held back are the last unbroken run of ASCII (a key, or just a word), the header of a
+        private key, and any end that is the beginning of a known secret.
+        """
+        end = len(text)
+        if header := _HEADER.search(text):
+            end = header.start()
+        end = min(end, len(text.rstrip(_SOLID)))
+        for secret in self._secrets:
+            for size in range(min(len(secret) - 1, len(text)), 0, -1):
+                if text.endswith(secret[:size]):
+                    end = min(end, len(text) - size)
+                    break
+        while True:
+            before = end
+            if text[end : end + 1].rstrip(_SOLID) != text[end : end + 1]:
+                end = len(text[:end].rstrip(_SOLID))
+            for start, stop, _ in self._spans(text):
+                if start < end and (end < stop or _is_open(text[start:stop])):
+                    end = start
+            if end == before:
+                return end
+
+    # ------------------------------------------------------------ length
+
+    def _outgrown(self, text: str) -> bool:
+        return 0 < self._length < len(text)
+
+    def _bound(self, text: str) -> str:
+        """Not longer than it may be: cut, visibly, at the end of a sentence or else of a word."""
+        if not self._outgrown(text):
+            return text
+        sign = CUT if len(CUT) * 2 <= self._length else CUT[0]
+        room = self._length - len(sign)
+        ends = [match.end() for match in _SENTENCE.finditer(text[: max(0, room)])]
+        if ends and (kept := text[: ends[-1]].rstrip()) and len(kept) * 3 > self._length:
+            return f"{kept} {sign}"
+        head = text[:room]
+        space = max(head.rfind(" "), head.rfind("\n"))
+        return (head[:space] if space * 3 > self._length else head).rstrip() + sign
+
+
+def clean(text: str) -> str:
+    """Without escape sequences, control signs and invisible tricks; breaks and tabs stay."""
+    text = _BREAK.sub("\n", _LONE.sub("\ufffd", text))
+    while True:
+        before = text
+        text = _CONTROL.sub("", _BROKEN_OFF.sub("", _ANSI.sub("", text)))
+        text = _STACK.sub(r"\1", _JOINER.sub("", text)).rstrip("\u200c\u200d")
+        if text == before:
+            return text
+
+
+def _unquote(text: str) -> str:
+    """Without quotation marks, where one pair of them encloses everything."""
+    close = QUOTES.get(text[:1])
+    inner = text[1:-1]
+    if close is None or len(text) < 2 or text[-1] != close or close in inner or text[0] in inner:
+        return text
+    return inner.strip()
+
+
+def _is_open(secret: str) -> bool:
+    """Whether this is a private key whose end has not come yet."""
+    return secret.startswith("-----BEGIN") and not _FOOTER.search(secret)
+
+
+def _places(text: str, secret: str) -> Iterator[int]:
+    """Every place where a secret begins, those that overlap too."""
+    at = text.find(secret)
+    while at >= 0:
+        yield at
+        at = text.find(secret, at + 1)

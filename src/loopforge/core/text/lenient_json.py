@@ -1,0 +1,265 @@
+"""Reading what a model answered where words are asked for in a form: whatever has words counts.
+
+    raw text, schema, field --read--> Reading: the form's fields, and notes of what was missing
+
+Read by partial_json.py, as drafts are; what holds no object with the field may still be words: in
+another field, as lines of `say: ...`, in a tag, or plain. Nothing is made up: what is not there
+stays out. Pure. Knows neither what the fields are for nor who speaks.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from loopforge.core.text.partial_json import Partial, yes
+from loopforge.core.text.thought_stripping import BLOCKS, Thoughts
+
+CUT = "…"
+"""What words end with that broke off."""
+ALIASES = (
+    "response",
+    "reply",
+    "answer",
+    "message",
+    "text",
+    "content",
+    "words",
+    "speech",
+    "output",
+    "result",
+    "final",
+    "final_answer",
+)
+"""Fields that hold the words in the objects of models that choose names of their own."""
+UNDONE = "its words broke off"
+PLAIN = "no form: plain words"
+LOOSE = "no plain JSON"
+
+_SCHEMATIC = re.compile(
+    r"""[{\[]\s*(?:\\?["'“])?(?:say|speak|mode|rule|narrative)\b""", re.IGNORECASE
+)
+_OBJECT = re.compile(r"(?:```[\w+-]*\s*|\"\s*)?[{\[]\s*(?:\\?[\"'“{}\]]|\w+\s*:|$)")
+_ENDS = re.compile(r"(?:\s*(?:<\|[\w|]*\|>|</s>|<eos>|<end_of_turn>))+\s*\Z")
+_FENCED = re.compile(r"\A```[\w+-]*\n(.*?)\n?```\Z", re.DOTALL)
+_LINE = re.compile(r"^[\s>*_`#-]*(\w+)[*_`]*\s*:[*_`]*[ \t]?(.*)$")
+_CLOSERS = tuple(end for ends in BLOCKS.values() for end in ends if end.startswith(("</", "[/")))
+_TAG = re.compile(r"<(\w+)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_LEAKED = re.compile(r"\Aanalysis\b.*?assistantfinal", re.DOTALL)
+
+
+class LenientReading(Struct, frozen=True, kw_only=True):
+    """What could be read. `data` is None where there was nothing; `cut`: the words broke off.
+
+    `notes` say what was missing, left out or cut, in the order of the form.
+    """
+
+    data: dict[str, Any] | None = None
+    cut: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def gate_of(schema: Mapping[str, Any], field: str) -> str:
+    """The yes or no that stands before the field in a form and decides on it; "" without one."""
+    for name, part in schema.get("properties", {}).items():
+        if name == field:
+            break
+        if part.get("type") == "boolean":
+            return str(name)
+    return ""
+
+
+def read(text: str, schema: Mapping[str, Any], field: str, *, cut: bool = False) -> LenientReading:
+    """What an answer says. `cut`: more would have come."""
+    thoughts = Thoughts()
+    text = thoughts.feed(text) + thoughts.rest()
+    reader = _read(text, field)
+    if reader.found is None or reader.prose:
+        after = _after_thoughts(text)
+        if after is not None:
+            text, reader = after, _read(after, field)
+    if reader.found is None and '\\"' in text:
+        again = _read(text.replace('\\"', '"').replace("\\\\", "\\"), field)
+        reader = again if again.found is not None else reader
+    if reader.found is not None:
+        return _of_object(reader, schema, field)
+    return _without(text, reader, schema, field, cut=cut)
+
+
+def accepted(given: Mapping[str, Any], schema: Mapping[str, Any], field: str) -> LenientReading:
+    """The reading of an object that fits the form; what is too long in it is cut."""
+    return _made(dict(given), schema, field, [])
+
+
+def _read(text: str, field: str) -> Partial:
+    reader = Partial(field)
+    reader.feed(text)
+    reader.end()
+    return reader
+
+
+def _after_thoughts(text: str) -> str | None:
+    """What stands behind the last end of a thought whose beginning is not in the text."""
+    ends = [text.rfind(end) + len(end) for end in _CLOSERS if end in text]
+    if found := _LEAKED.match(text):
+        ends.append(found.end())
+    return text[max(ends) :] if ends else None
+
+
+# ---------------------------------------------------------------- an object
+
+
+def _of_object(reader: Partial, schema: Mapping[str, Any], field: str) -> LenientReading:
+    found, outer = reader.found or {}, reader.outermost or {}
+    known = schema.get("properties", {})
+    given = {key: value for key, value in outer.items() if key in known} | found
+    undone = not reader.whole
+    notes = [LOOSE] if reader.damaged or reader.prose or reader.wrapped else []
+    return _made(given, schema, field, notes, undone=undone)
+
+
+def _made(
+    given: dict[str, Any],
+    schema: Mapping[str, Any],
+    field: str,
+    notes: list[str],
+    *,
+    undone: bool = False,
+) -> LenientReading:
+    """The fields of the form, as far as what was given can be taken for them."""
+    data: dict[str, Any] = {}
+    for name, part in schema.get("properties", {}).items():
+        if name not in given:
+            continue
+        value, note = _fitted(given[name], part, spoken=name == field)
+        if value is not None:
+            data[name] = value
+        if note:
+            notes.append(f"{name}: {note}")
+    missing = [name for name in schema.get("required", ()) if name not in data]
+    if undone and data.get(field):
+        data[field] = f"{data[field].rstrip()} {CUT}"
+        notes.append(UNDONE)
+    if missing:
+        notes.append(f"missing: {', '.join(missing)}")
+    if extra := len(set(given) - set(schema.get("properties", {}))):  # their names may tell things
+        notes.append(f"left out: {extra} more field{'s' * (extra > 1)}")
+    return LenientReading(data=data or None, cut=undone, notes=tuple(notes))
+
+
+def _fitted(value: Any, part: Mapping[str, Any], *, spoken: bool) -> tuple[Any, str]:
+    """A value as its part of the form has it, and what was done to it; None where it is none."""
+    match part.get("type"):
+        case "boolean":
+            return yes(value), "" if isinstance(value, bool) else "taken as yes or no"
+        case "array":
+            if isinstance(value, dict):
+                return [value], "taken as a list"
+            return (value, "") if isinstance(value, list) else ([], "no list" if value else "")
+        case "string":
+            return _text(value, part, spoken=spoken)
+    return value, ""
+
+
+def _text(value: Any, part: Mapping[str, Any], *, spoken: bool) -> tuple[Any, str]:
+    note = "" if isinstance(value, str) else "taken as text"
+    if isinstance(value, dict) and not spoken:
+        return value, ""  # a tool's arguments, say
+    if isinstance(value, dict):
+        value = next((one for one in value.values() if isinstance(one, str)), "")
+    if isinstance(value, list):
+        value = "\n".join(str(one) for one in value if isinstance(one, str | int | float))
+    if value is None or (spoken and isinstance(value, bool)):
+        return "", note
+    text = str(value)
+    if "enum" in part and text not in part["enum"]:
+        folded = {str(one).casefold(): one for one in part["enum"]}
+        return folded.get(text.strip().casefold()), "not one of the choices"
+    longest = part.get("maxLength", len(text))
+    if len(text) > longest:
+        return text[: longest - 1].rstrip() + CUT, f"cut at {longest} characters"
+    return text, note
+
+
+# ---------------------------------------------------------------- anything else
+
+
+def _without(
+    text: str, reader: Partial, schema: Mapping[str, Any], field: str, *, cut: bool
+) -> LenientReading:
+    """What a text says in which no object has the field."""
+    outer, form = reader.outermost or {}, schema.get("properties", {})
+    known = {name: value for name, value in outer.items() if name in form}
+    alias = next((name for name in ALIASES if isinstance(outer.get(name), str)), "")
+    if alias and reader.opens:
+        given = {name: value for name, value in outer.items() if name != alias}
+        given[field] = outer[alias]
+        note = f"{field}: as {alias!r}"
+        return _made(given, schema, field, [note], undone=cut and not reader.closed)
+    if known and (reader.opens or len(known) > 1):
+        made = _made(known, schema, field, [LOOSE] if reader.damaged else [])
+        return LenientReading(data=made.data, cut=cut, notes=made.notes)
+    given = _tagged(text, form) or _listed(text, form, field)
+    if given.get(field):
+        return _made(given, schema, field, [LOOSE], undone=cut and list(given)[-1] == field)
+    words = _plain(text, reader, cut=cut)
+    return (
+        _made({field: words}, schema, field, [PLAIN], undone=cut)
+        if words
+        else LenientReading(cut=cut)
+    )
+
+
+def _tagged(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields written as tags: <say>...</say>."""
+    return {
+        found[1].casefold(): found[2].strip()
+        for found in _TAG.finditer(text)
+        if found[1].casefold() in form
+    }
+
+
+def _listed(text: str, form: Mapping[str, Any], field: str) -> dict[str, Any]:
+    """Fields written one a line: `say: ...`. One alone may be words: only `say:` itself is none."""
+    given: dict[str, list[str]] = {}
+    name = ""
+    for line in text.strip().splitlines():
+        found = _LINE.match(line)
+        if found and found[1].casefold() in form and found[1].casefold() not in given:
+            name = found[1].casefold()
+            given[name] = [found[2]]
+        elif name:
+            given[name].append(line)
+        else:
+            return {}
+    if len(given) < 2 and not text.lstrip().startswith(f"{field}:"):
+        return {}
+    return {name: _unquoted("\n".join(lines)) for name, lines in given.items()}
+
+
+def _unquoted(text: str) -> str:
+    """A value of a line, without the marks that may stand around it."""
+    text = re.sub(r"\A\s*[|>]-?\s*\n", "", text)
+    text = "\n".join(line.strip() for line in text.strip().splitlines())
+    pair = text[:1] + text[-1:]
+    return text[1:-1] if len(text) > 1 and pair in ('""', "''", "“”") else text
+
+
+def _plain(text: str, reader: Partial, *, cut: bool) -> str:
+    """The text as words; "" where it is the beginning of a form, or no words at all."""
+    alone = reader.value
+    if isinstance(alone, str):
+        return alone.strip()
+    if isinstance(alone, list) and alone and all(isinstance(one, str) for one in alone):
+        return "\n".join(alone).strip()
+    text = _ENDS.sub("", text.strip().lstrip("\ufeff")).strip()
+    broken = cut or (reader.outermost is not None and not reader.closed)
+    if _OBJECT.match(text) or (broken and _SCHEMATIC.search(text)):
+        return ""
+    fenced = _FENCED.match(text)
+    text = (fenced[1] if fenced else text).strip()
+    return text if any(unicodedata.category(sign)[0] in "LNS" for sign in text) else ""

@@ -1,0 +1,150 @@
+"""Introduce: a short visit to Discord with the token of one account, without its gateway.
+
+Asks how the account stands (account_checks.py judges it), tells Discord its commands, and gives it
+a mate's name and face. What Discord refuses of that is a finding, and no failure. Does not hear or
+say anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import aiohttp
+
+import discord
+from loopforge.core.mates.mate_file import Mate
+from loopforge.errors import LoopforgeError, NotLetIn, Unreachable
+from loopforge.io.avatar_image import picture
+from loopforge.io.discord.connection.account_checks import (
+    DiscordChannel,
+    DiscordServer,
+    DiscordStanding,
+)
+from loopforge.io.discord.connection.api_errors import failed
+from loopforge.io.discord.connection.bot_accounts import Crowd
+from loopforge.io.discord.connection.gateway_client import Client
+from loopforge.io.discord.connection.options import DiscordOptions
+from loopforge.io.discord.connection.rate_limit import DiscordPace
+from loopforge.io.discord.receiving.slash_commands import Slash
+from loopforge.io.platforms.account_findings import AccountFinding
+from loopforge.io.platforms.bot_tokens import BotAccount
+
+LONGEST = 60.0
+"""Seconds that a visit may take; Discord may ask for patience in between."""
+MOST = 5
+"""Servers that are looked at closely; each costs three calls."""
+NAME = 32
+"""Characters that a user's name may have."""
+TALK = (discord.TextChannel, discord.VoiceChannel, discord.StageChannel, discord.ForumChannel)
+
+Connector = Callable[[], aiohttp.BaseConnector]
+
+
+@asynccontextmanager
+async def visiting(
+    account: BotAccount, connector: Connector | None = None
+) -> AsyncIterator[DiscordVisit]:
+    """Be at Discord with this account. Raises NotLetIn for a bad token, and Unreachable."""
+    # What is worth knowing is found; discord.py would warn of voice, which nobody uses here.
+    logging.getLogger("discord").setLevel(logging.CRITICAL)
+    made = connector() if connector is not None else None
+    # Nothing is ever heard on this client: it never connects to the gateway.
+    client = Client(account, cast("Any", None), DiscordOptions(), made, DiscordPace().trace())
+    try:
+        async with asyncio.timeout(LONGEST):
+            async with client:
+                await client.login(account.token)
+                yield DiscordVisit(client)
+    except discord.LoginFailure:
+        raise NotLetIn(
+            "Discord does not know this token. Make a new one (Reset Token, on the page Bot of the "
+            "application): https://discord.com/developers/applications"
+        ) from None
+    except LoopforgeError:
+        raise
+    except aiohttp.ClientConnectorError:
+        raise Unreachable("Discord cannot be reached. Try again.") from None
+    except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
+        why = failed(error, "Discord").why
+        raise Unreachable(f"Discord could not be asked: {why} Try again.") from None
+
+
+class DiscordVisit:
+    """A visit with one account."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def standing(self) -> DiscordStanding:
+        """How the account stands."""
+        info, user = await self._client.application_info(), self._client.user
+        guilds = [guild async for guild in self._client.fetch_guilds(limit=200, with_counts=False)]
+        servers = [await self._server(guild.id) for guild in guilds[:MOST]]
+        return DiscordStanding(
+            application=info.id,
+            name=str(user),
+            flags=info.flags.value,
+            public=info.bot_public,
+            code_grant=info.bot_require_code_grant,
+            endpoint=info.interactions_endpoint_url is not None,
+            servers=tuple(servers),
+            of=len(guilds),
+        )
+
+    async def _server(self, id: int) -> DiscordServer:
+        guild = await self._client.fetch_guild(id, with_counts=False)
+        me = await guild.fetch_member(self._client.id)
+        channels = [each for each in await guild.fetch_channels() if isinstance(each, TALK)]
+        return DiscordServer(
+            guild.name,
+            tuple(DiscordChannel(each.name, each.permissions_for(me).value) for each in channels),
+        )
+
+    async def register(self) -> AccountFinding:
+        """Tell Discord the commands, just as the home does whenever it connects."""
+        nobody = cast("Any", _Nobody())
+        Slash(Crowd([], {}, nobody), nobody, nobody, nobody.thread).equip(self._client)
+        try:
+            made = await self._client.tree.sync()
+        except discord.DiscordException as error:
+            why = failed(error, "Discord").why
+            mend = "The home tells them again whenever it starts."
+            return AccountFinding("warn", f"Discord did not take the commands: {why}", mend)
+        return AccountFinding("ok", f"Discord knows its {len(made)} commands; type / to see them.")
+
+    async def present(self, mate: Mate) -> list[AccountFinding]:
+        """Give the account the mate's name and face."""
+        user, wanted = self._client.user, mate.name[:NAME]
+        assert user is not None
+        if user.name == wanted:
+            named = AccountFinding("ok", f"its name is {wanted}.")
+        else:
+            named = await _tried(user.edit(username=wanted), f"its name is {wanted} now.", "name")
+        name = wanted if named.state == "ok" else user.name
+        # A picture goes with the name that there is: Discord's schema wants one.
+        face = user.edit(username=name, avatar=picture(mate.handle, mate.colour))
+        return [named, await _tried(face, f"it has {mate.name}'s face now.", "picture")]
+
+
+async def _tried(edit: Awaitable[object], done: str, what: str) -> AccountFinding:
+    try:
+        await edit
+    except (discord.DiscordException, ValueError) as error:
+        why = failed(error, "Discord").why
+        mend = "Discord lets it be changed twice an hour: run this again later, or set it in the "
+        return AccountFinding("warn", f"its {what} stays: {why}", f"{mend}developer portal.")
+    return AccountFinding("ok", done)
+
+
+class _Nobody:
+    """Takes the place of whoever carries out commands; here they are only told."""
+
+    async def command(self) -> None:
+        """Nothing."""
+
+    async def thread(self) -> None:
+        """Nothing."""

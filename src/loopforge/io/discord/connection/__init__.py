@@ -1,0 +1,1 @@
+"""Connections to Discord: accounts, their clients, limits and errors."""

@@ -1,0 +1,296 @@
+"""The accounts of ours that are there: who speaks for whom, who sees what, who is one of us.
+
+Waits for an account that is about to be back. Does not send, and does not start anybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import discord
+from loopforge.core.mates.mate_file import Mate
+from loopforge.errors import SendFailed
+from loopforge.io.discord.connection.api_errors import failed
+from loopforge.io.discord.connection.gateway_client import Client, Talk
+from loopforge.io.discord.connection.options import Standing, State
+from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Clock
+
+PREFIX = "discord:"
+GATHERING = 5.0
+"""Seconds that are waited for accounts that are about to be there."""
+AWAY = 30.0
+"""Seconds that somebody who speaks waits for an account; how long in all, deliveries decide."""
+
+
+class AccountSeat(NamedTuple):
+    """A client, and a place as it sees that."""
+
+    client: Client
+    channel: Talk
+
+
+def place_of(channel: int) -> str:
+    """The key of a place."""
+    return f"{PREFIX}{channel}"
+
+
+def channel_of(place: str) -> int:
+    """The id behind the key of a place."""
+    return int(place.removeprefix(PREFIX))
+
+
+def user_of(token: str) -> int:
+    """The id of the bot that a token is for, which is its first part; 0 where it is none."""
+    head = token.partition(".")[0]
+    try:
+        plain = base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)).decode("ascii")
+    except ValueError:
+        return 0
+    return int(plain) if plain.isdecimal() else 0
+
+
+def named(channel: object) -> str:
+    """What a place is called in a sentence."""
+    if isinstance(channel, discord.DMChannel):
+        return "a private talk"
+    name = str(getattr(channel, "name", "") or "the channel")
+    return name if isinstance(channel, discord.Thread) else f"#{name}"
+
+
+class Crowd:
+    """Our accounts and their clients, by the accounts' order."""
+
+    def __init__(
+        self, accounts: Sequence[BotAccount], mates: Mapping[str, Mate], clock: Clock
+    ) -> None:
+        self.accounts = tuple(accounts)
+        self._mates, self._clock, self._tasks = mates, clock, Tasks()
+        self._clients: dict[int, Client] = {}
+        self._users = {user_of(account.token): account for account in accounts}
+        self._states = [State(mates=account.mates) for account in accounts]
+        self._changed = asyncio.Event()
+        self._late: set[int] = set()
+        self._left = False
+
+    def leave(self) -> None:
+        """Nobody of us is there any more: who waits for an account waits no longer."""
+        self._left = True
+        self._changed.set()
+
+    # ------------------------------------------------------------ how they stand
+
+    def states(self) -> list[State]:
+        """How each account stands."""
+        return list(self._states)
+
+    def stands(self, index: int, standing: Standing, why: str = "") -> None:
+        """An account's standing is another one now."""
+        client = self._clients.get(index)
+        user = str(client.user) if client is not None and client.user else ""
+        mates = self.accounts[index].mates
+        if standing != "waiting":
+            self._late.discard(index)
+        self._states[index] = State(mates=mates, standing=standing, why=why, user=user)
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def place(self, index: int, client: Client) -> None:
+        """This client is the account's from now on."""
+        self._clients[index] = client
+
+    def index(self, client: Client) -> int:
+        """Which account a client is of."""
+        return self.accounts.index(client.account)
+
+    def clients(self) -> Iterator[Client]:
+        """Those that are connected."""
+        for index, client in self._clients.items():
+            if self._states[index].standing == "connected":
+                yield client
+
+    async def gathered(self) -> None:
+        """Every account is connected or refused; one that took too long once is not awaited."""
+        try:
+            async with asyncio.timeout(GATHERING):
+                while self._waiting() - self._late:
+                    await self._changed.wait()
+        except TimeoutError:
+            self._late |= self._waiting()
+
+    def _waiting(self) -> set[int]:
+        return {i for i, state in enumerate(self._states) if state.standing == "waiting"}
+
+    # ------------------------------------------------------------ who is who
+
+    def mates_of(self, account: BotAccount) -> tuple[str, ...]:
+        """The mates that are there by this account; "*": all that have none of their own."""
+        if not account.shared:
+            return account.mates
+        own = {mate for each in self.accounts if not each.shared for mate in each.mates}
+        wanted = self._mates if EVERYBODY in account.mates else account.mates
+        return tuple(mate for mate in wanted if mate not in own)
+
+    def ours(self, user: int) -> Client | None:
+        """The client that is this user; None for anybody else."""
+        return next((client for client in self._clients.values() if client.id == user), None)
+
+    def users(self) -> dict[int, BotAccount]:
+        """The users that are our bots, connected or not, each with its account."""
+        met = {client.id: client.account for client in self._clients.values()}
+        return {user: account for user, account in {**self._users, **met}.items() if user}
+
+    def us(self, user: int) -> bool:
+        """Whether this user is one of our bots, connected or not."""
+        return user in self.users()
+
+    def applications(self) -> set[int]:
+        """The ids of our applications, connected or not.
+
+        Since 2016 an application has the id of its bot; an older one's is known when it connects.
+        """
+        known = {each.application_id for each in self._clients.values() if each.application_id}
+        return known | self.users().keys()
+
+    def name(self, mate: str) -> str:
+        """What a mate is called."""
+        return self._mates[mate].name if mate in self._mates else mate
+
+    def colour(self, mate: str) -> str:
+        """A mate's colour, as "#rrggbb"; "" for one that is not known."""
+        return self._mates[mate].colour if mate in self._mates else ""
+
+    def face(self, mate: str) -> str:
+        """A mate's face: an emoji, or a letter."""
+        return self._mates[mate].face if mate in self._mates else ""
+
+    def mates_in(self, channel: object) -> tuple[str, ...]:
+        """All mates that are in a place by one of our accounts."""
+        found: dict[str, None] = {}
+        for client in self.clients():
+            if client.sees(_same(client, channel)):
+                found |= dict.fromkeys(self.mates_of(client.account))
+        return tuple(found)
+
+    def mates_awaited(self) -> tuple[str, ...]:
+        """All mates by an account that is about to be there, so that their places are not known."""
+        return tuple(m for i in sorted(self._waiting()) for m in self.mates_of(self.accounts[i]))
+
+    def first(self, channel: int) -> Client | None:
+        """The connected account that speaks for all of ours on what happens in a place."""
+        for client in self.clients():
+            if client.sees(client.privates.get(channel) or client.get_channel(channel)):
+                return client
+        return None
+
+    # ------------------------------------------------------------ seats
+
+    async def seat(self, place: str, mate: str = "", *, owed: bool = True) -> AccountSeat:
+        """The account by which this mate (or anybody) speaks in a place.
+
+        Its own, or the one it shares; waits for one that is about to be back, since what another
+        one said before could not be told to be this. Raises SendFailed, where something is `owed`
+        there also once the account has been away for a while.
+        """
+        until = self._clock.ticks() + AWAY
+        while True:
+            changed, pending = self._changed, False
+            for index in self._order(mate):
+                standing = self._states[index].standing
+                if standing == "waiting":
+                    pending = True
+                    if self.accounts[index].speaks_for(mate):
+                        break
+                elif standing == "connected":
+                    client = self._clients[index]
+                    channel = await self._found(client, channel_of(place))
+                    if channel is not None:
+                        return AccountSeat(client, channel)
+            if self._left:
+                raise SendFailed("this home is leaving Discord.", after=1.0)
+            if not pending:
+                raise self._nobody()
+            if not owed:
+                await changed.wait()
+            elif not await self._within(changed, until - self._clock.ticks()):
+                raise self._away(mate)
+
+    async def _within(self, changed: asyncio.Event, seconds: float) -> bool:
+        """Wait for a change of how our accounts stand, so long at most; whether there was one."""
+        waiting = self._tasks.spawn(changed.wait(), "a change of accounts")
+        alarm = self._tasks.spawn(self._clock.sleep(max(seconds, 0.0)), "patience with accounts")
+        try:
+            await asyncio.wait({waiting, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+            alarm.cancel()
+        return changed.is_set()
+
+    async def _found(self, client: Client, channel: int) -> Talk | None:
+        """A place as this client sees it; not asked for where another one knows better."""
+        first = self.first(channel)
+        if first is not None and first is not client and client.get_channel(channel) is None:
+            if channel in first.privates:
+                return None
+            guild = getattr(first.get_channel(channel), "guild", None)
+            if guild is not None and client.get_guild(guild.id) is None:
+                return None
+        return await find(client, channel)
+
+    def _own(self, index: int, mate: str) -> bool:
+        return self.accounts[index].mates == (mate,)
+
+    def _order(self, mate: str) -> list[int]:
+        """The accounts by how well they speak for a mate."""
+
+        def rank(index: int) -> int:
+            if self._own(index, mate):
+                return 0
+            return 1 if self.accounts[index].speaks_for(mate) else 2
+
+        return sorted(range(len(self.accounts)), key=rank)
+
+    def _away(self, mate: str) -> SendFailed:
+        """Nothing was sent; it is waited for again at once, and by deliveries until they tire."""
+        whose = f"the bot of {self.name(mate)}" if mate else "the bot"
+        return SendFailed(f"{whose} was not connected to Discord.", unsent=True, after=1.0)
+
+    def _nobody(self) -> SendFailed:
+        if all(state.standing == "refused" for state in self._states):
+            why = self._states[0].why if self._states else "no account is given."
+            return SendFailed(f"Discord does not let the bot in: {why}", final=True)
+        return SendFailed(
+            "none of the bots of this home can see that place any more. Invite them again, or let "
+            "them view the channel.",
+            gone=True,
+        )
+
+
+def _same(client: Client, channel: object) -> object:
+    """The same place as this client sees it; None if it knows of none."""
+    if isinstance(channel, discord.DMChannel):
+        mine = channel.me is not None and channel.me.id == client.id
+        return channel if mine else None
+    if isinstance(channel, discord.abc.GuildChannel | discord.Thread):
+        guild = client.get_guild(channel.guild.id)
+        return guild.get_channel_or_thread(channel.id) if guild is not None else None
+    return None
+
+
+async def find(client: Client, id: int) -> Talk | None:
+    """A place by its id, if this client sees it. Raises SendFailed where nobody can know now."""
+    channel: object = client.privates.get(id) or client.get_channel(id)
+    if channel is None:
+        try:
+            channel = await client.fetch_channel(id)
+        except (discord.Forbidden, discord.NotFound, discord.InvalidData):
+            return None
+        except Exception as error:
+            raise failed(error, "the channel") from None
+    if not client.sees(channel):
+        return None
+    return client.met(channel)

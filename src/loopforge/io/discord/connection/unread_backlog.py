@@ -1,0 +1,83 @@
+"""Backlog: since when which account of ours has not heard all, and that a crash does not hide it.
+
+    an account lost its connection, or begins a session  --> open, since the newest that it heard
+    it resumed, or everything it missed is read          --> done
+    something newer is heard while any is open           --> a fact says since when, once
+
+So what is newest in the ledger is a watermark: what was said before it, and is not behind a fact,
+was heard. Does not read anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from loopforge.chat.room.platform_lag import Behind
+from loopforge.errors import LedgerError
+from loopforge.io.session import Sessions
+
+log = logging.getLogger(__name__)
+NAME = "discord"
+
+
+class Backlog:
+    """The watermark. Accounts are known by their index."""
+
+    def __init__(self, sessions: Sessions, behind: Behind) -> None:
+        self._sessions, self._behind = sessions, behind
+        self._newest: dict[int, int] = {}
+        self._open: dict[int, int] = {}
+        self._start: int | None = None
+        self._noted = 0
+        self._asking = asyncio.Lock()
+
+    def heard(self, account: int, message: int) -> None:
+        """This account was told of a message just now."""
+        self._newest[account] = max(self._newest.get(account, 0), message)
+
+    def opened(self, account: int) -> None:
+        """What is said from now on, it may miss."""
+        self._open.setdefault(account, self._newest.get(account, 0))
+
+    async def since(self, account: int) -> int:
+        """The message after which an account may have missed some; 0 if nobody was heard so far.
+
+        Raises LedgerError.
+        """
+        return self._open.get(account, 0) or await self._begun()
+
+    async def done(self, account: int) -> None:
+        """This account missed nothing any more."""
+        self._open.pop(account, None)
+        if self._noted and not self._open:
+            await self._note(0)
+
+    async def guard(self) -> None:
+        """Something newer is about to be heard. Raises LedgerError."""
+        if not self._open:
+            return
+        start = await self._begun()
+        lowest = min(since or start for since in self._open.values())
+        if lowest and (not self._noted or lowest < self._noted):
+            await self._note(lowest)
+
+    async def _begun(self) -> int:
+        """The watermark as this process found it."""
+        async with self._asking:
+            if self._start is None:
+                self._noted = await self._behind.since(NAME)
+                self._start = self._noted or await self._sessions.newest([f"{NAME}:%"])
+        return self._start
+
+    async def _note(self, since: int) -> None:
+        async with self._asking:
+            if since != self._noted:
+                try:
+                    await self._behind.note(NAME, since)
+                except LedgerError as error:
+                    if since:
+                        raise
+                    log.info("what was missed is read once more at the next start: %s", error)
+                    return
+                self._noted = since

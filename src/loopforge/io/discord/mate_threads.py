@@ -1,0 +1,412 @@
+"""Threads: a talk with a mate in a thread of its own, opened on the very message it begins with.
+
+    a line in a channel calls a mate  --> a thread on it, where it is heard and answered (venue)
+    somebody asks for it on any line  --> the same, whoever said it (ask)
+    the room there finds a title      --> the thread bears it, once for each title
+
+Discord lets a message have one thread, under the message's own id. So a call that broke off is
+never made again before that id was looked up, and it does not matter how many of our bots hear a
+line. Such a thread is told from people's own by who owns it: no fact is kept of it.
+
+Where none can be opened a line is heard in its channel. Does not hear or say anything itself, and
+does not cover threads and posts that people open: those are places like any other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, TypeGuard
+
+import discord
+from loopforge.chat.room.platform_channels import ChannelSpot, room_of
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.rooms_api import Front
+from loopforge.chat.speaking import addressee
+from loopforge.chat.speaking.stop_words import is_stop
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Said, Titled
+from loopforge.errors import LoopforgeError, SendFailed, Unknown
+from loopforge.io.discord.connection.api_errors import failed, scrub
+from loopforge.io.discord.connection.bot_accounts import PREFIX, Crowd, find, named, place_of
+from loopforge.io.discord.connection.gateway_client import Client, Talk, rights
+from loopforge.io.discord.connection.options import DiscordOptions
+from loopforge.io.discord.text.incoming_message import account_of, body_of, keeps, spot_of
+from loopforge.io.discord.text.incoming_text import thread_name
+from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Clock
+from loopforge.runtime.room_pubsub import Ear
+
+log = logging.getLogger(__name__)
+NEEDED = {
+    "create_public_threads": "Create Public Threads",
+    "send_messages_in_threads": "Send Messages in Threads",
+}
+"""Permissions without which there is no thread in which a mate could answer."""
+ATTENDED = 500
+"""Rooms whose titles are listened for: those in which somebody spoke last."""
+NOWHERE = "A thread can be opened on a line in a text channel of a server."
+
+
+class Venue(NamedTuple):
+    """Where a line is heard, and by which mates.
+
+    `called`: it is said to them, also where it names none. `moved`: it stands in the channel, and
+    is heard in the thread that was opened on it.
+    """
+
+    channel: Talk
+    mates: tuple[str, ...]
+    called: bool = False
+    moved: bool = False
+
+
+Hear = Callable[[Client, discord.Message, Talk, Venue], Awaitable[None]]
+
+
+def carrier(channel: Talk, message: int) -> Talk:
+    """Where a message stands that is a line of a place: what a thread was opened on, above it."""
+    if not isinstance(channel, discord.Thread) or channel.id != message:
+        return channel
+    return channel.parent if isinstance(channel.parent, discord.TextChannel) else channel
+
+
+def _of(place: str, room: str) -> bool:
+    """Whether a room was opened by this place, so that nothing older is in it."""
+    return room.startswith(room_of(place))
+
+
+class Threads:
+    """Opens threads, tells which are ours, and names them."""
+
+    def __init__(
+        self,
+        crowd: Crowd,
+        reception: Reception,
+        front: Front,
+        clock: Clock,
+        options: DiscordOptions,
+    ) -> None:
+        self._crowd, self._reception, self._front = crowd, reception, front
+        self._sessions, self._clock, self._options = reception.sessions, clock, options
+        self._beginning: dict[int, asyncio.Event] = {}
+        self._told: set[tuple[int, str]] = set()
+        self._ears: dict[str, Ear] = {}
+        self._branching, self._tasks = asyncio.Lock(), Tasks()
+
+    async def close(self) -> None:
+        """Name nothing any more."""
+        for ear in self._ears.values():
+            ear.close()
+        await self._tasks.close()
+
+    # ------------------------------------------------------------ which lines are where
+
+    async def heard(self, message: discord.Message) -> bool:
+        """Whether it was heard in the thread that hangs on it."""
+        return bool(await self._line(message.id))
+
+    async def places(self, channel: int, message: int) -> list[str]:
+        """Where a message of a channel may be a line: there, and in the thread that hangs on it."""
+        there = [place_of(message)] if message != channel and await self._line(message) else []
+        return [place_of(channel), *there]
+
+    def ours(self, channel: object) -> TypeGuard[discord.Thread]:
+        """Whether this is a thread that one of our accounts opened."""
+        return isinstance(channel, discord.Thread) and self._crowd.us(channel.owner_id)
+
+    async def mates(self, client: Client, channel: Talk) -> tuple[str, ...]:
+        """Who is in a place besides those who are in its room: nobody, in a thread of ours."""
+        if self.ours(channel) and await self._sessions.known(place_of(channel.id)):
+            return ()
+        return self._crowd.mates_in(channel) or self._crowd.mates_of(client.account)
+
+    async def _line(self, message: int) -> str:
+        return await self._sessions.line(place_of(message), str(message))
+
+    # ------------------------------------------------------------ where a line is heard
+
+    async def venue(
+        self, client: Client, channel: Talk, message: discord.Message, text: str, *, ours: bool
+    ) -> Venue:
+        """Where this line is heard; `ours`: it answers a message of ours. `begun` is said after."""
+        if (begun := self._beginning.get(channel.id)) is not None:
+            await begun.wait()  # what the thread was opened on is its first line
+        if self.ours(channel):
+            mates = await self.mates(client, channel)
+            mates = mates or await self._called(message, channel, text, ours=ours)
+            if room := await self._sessions.known(place_of(channel.id)):
+                self._attend(room)
+            else:  # nobody knew of it so far: the home ended, or the call broke off
+                await self._room(channel, mates)
+            return Venue(channel, mates, called=not self._aside(message, ours=ours))
+        if isinstance(channel, discord.TextChannel) and await self._opens(message, text):
+            apart = await self._apart(place_of(channel.id))
+            mates = await self._called(message, channel, text, ours=ours) if apart else ()
+            thread = await self._tried(client, message, channel, mates) if mates else None
+            if thread is not None:
+                await self._begin(thread, message, channel, mates)
+                return Venue(thread, mates, called=True, moved=True)
+        return Venue(channel, await self.mates(client, channel))
+
+    def begun(self, message: int) -> None:
+        """The line is heard, or never will be: what is said in a thread on it is next."""
+        if (waiting := self._beginning.pop(message, None)) is not None:
+            waiting.set()
+
+    async def _opens(self, message: discord.Message, text: str) -> bool:
+        """Whether a line of this kind is worth a thread, if it calls somebody: it is answered."""
+        late = self._clock.now() - message.created_at > self._options.patience
+        unfit = message.author.bot or late or is_stop(text, self._here(message.channel))
+        if self._options.threads != "answer" or unfit:
+            return False
+        return await self.may_talk(message.channel.id, account_of(message), keeper=keeps(message))
+
+    async def may_talk(self, channel: int, account: str, *, keeper: bool) -> bool:
+        """Whether somebody's lines are answered in a channel, so that they may begin a talk."""
+        spot = ChannelSpot(place_of(channel), "", "group")
+        return await self._reception.may_give(spot, account, keeper=keeper)
+
+    async def _apart(self, place: str) -> bool:
+        """Whether a place is a conversation of its own: people in joined ones are to hear it."""
+        if not (room := await self._sessions.known(place)):
+            return True
+        return _of(place, room) and len((await self._front.settings_of(room)).places) == 1
+
+    def _aside(self, message: discord.Message, *, ours: bool) -> bool:
+        """Whether it is said to somebody else: a person who is mentioned, or answered."""
+        if not all(self._crowd.us(user.id) for user in message.mentions):
+            return True
+        answered = message.reference.resolved if message.reference is not None else None
+        return isinstance(answered, discord.Message) and not (
+            ours or answered.author == message.author
+        )
+
+    async def _called(
+        self, message: discord.Message, channel: Talk, text: str, *, ours: bool
+    ) -> tuple[str, ...]:
+        """The mates that a line calls in a place, in the order in which it does."""
+        state, here = await self._state(channel), self._here(channel)
+        said, away = addressee.plain(text, surface=PREFIX), self._away()
+        found = [(mate, call.summons) for mate, call in addressee.named(said, away | here)]
+        here |= {mate: away[mate] for mate, call in found if mate in away and call == "mention"}
+        answered = message.reference.resolved if message.reference is not None else None
+        if ours and isinstance(answered, discord.Message):
+            found.insert(0, (await self._author(answered, channel), "reply"))
+        obeying = [mate for mate, call in found if mate in here and self._obeys(state, mate, call)]
+        return tuple(dict.fromkeys(obeying))
+
+    async def _state(self, channel: Talk) -> RoomState | None:
+        """The room of a place; None if it has none."""
+        room = await self._sessions.known(place_of(channel.id))
+        return await self._front.settings_of(room) if room else None
+
+    def _here(self, channel: object) -> dict[str, str]:
+        """The names of the mates that are in a place."""
+        return {mate: self._crowd.name(mate) for mate in self._crowd.mates_in(channel)}
+
+    def _away(self) -> dict[str, str]:
+        """The names of the mates whose account is about to be there."""
+        return {mate: self._crowd.name(mate) for mate in self._crowd.mates_awaited()}
+
+    def _obeys(self, state: RoomState | None, mate: str, call: str) -> bool:
+        """Whether a mate is there, and this call is one that it comes to."""
+        if mate not in self._front.mates or (state is not None and mate in state.left):
+            return False
+        chosen = state.triggers.get(mate) if state is not None else None
+        return call in (self._front.mates[mate].triggers if chosen is None else chosen)
+
+    async def _author(self, message: discord.Message, channel: Talk) -> str:
+        """The mate that said a message of ours; "" for a word of the room."""
+        place = place_of(channel.id)
+        room, line = await self._sessions.known(place), ""
+        if room:
+            line = await self._sessions.line(place, str(message.id))
+        if line:
+            try:
+                body = (await self._front.line(room, line)).body
+            except Unknown:
+                return ""
+            return body.mate if isinstance(body, Said) else ""
+        account = self._crowd.users().get(message.author.id)
+        mates = self._crowd.mates_of(account) if account is not None else ()
+        return mates[0] if len(mates) == 1 else ""
+
+    # ------------------------------------------------------------ opening
+
+    async def ask(self, client: Client, message: discord.Message, hear: Hear, *, ours: bool) -> str:
+        """Open a thread on any line because somebody asks for it; what they are told."""
+        channel = client.met(message.channel)
+        if not isinstance(channel, discord.TextChannel):
+            return NOWHERE
+        mates = await self._asked(client, message, channel, ours=ours)
+        if not mates:
+            return "No mate is here by this bot."
+        try:
+            thread = await self._made(client, message, channel, mates)
+            if self.ours(thread):
+                await self._begin(thread, message, channel, mates, quoted=ours)
+                if not ours and not await self._line(message.id):
+                    venue = Venue(thread, mates, called=True, moved=True)
+                    await hear(client, message, channel, venue)
+        except LoopforgeError as error:
+            why = error.why if isinstance(error, SendFailed) else str(error)
+            return f"No thread could be opened: {why}"
+        finally:
+            self.begun(message.id)
+        return f"The talk goes on in <#{thread.id}>."
+
+    async def _asked(
+        self, client: Client, message: discord.Message, channel: discord.TextChannel, *, ours: bool
+    ) -> tuple[str, ...]:
+        """Whose line it is, whom it calls, or who is there by this bot; nobody who was sent out."""
+        left = state.left if (state := await self._state(channel)) is not None else []
+        if ours and (author := await self._author(message, channel)):
+            return () if author in left else (author,)
+        text = body_of(message, self._crowd, channel)
+        called = await self._called(message, channel, text, ours=False)
+        here = tuple(m for m in self._crowd.mates_of(client.account) if m not in left)
+        chosen = state.default_mate if state is not None else ""
+        return called or ((chosen,) if chosen in here else here[:1])
+
+    async def _tried(
+        self,
+        client: Client,
+        message: discord.Message,
+        channel: discord.TextChannel,
+        mates: tuple[str, ...],
+    ) -> discord.Thread | None:
+        """Our thread on a message; None where there is none, which is said once for each reason."""
+        try:
+            thread = await self._made(client, message, channel, mates)
+        except SendFailed as failure:
+            self.begun(message.id)
+            if (channel.id, failure.why) not in self._told:
+                self._told.add((channel.id, failure.why))
+                log.warning("no thread in %s, so it is answered there: %s", channel, failure.why)
+            return None
+        if not self.ours(thread):
+            self.begun(message.id)
+            return None
+        return thread
+
+    async def _made(
+        self,
+        client: Client,
+        message: discord.Message,
+        channel: discord.TextChannel,
+        mates: tuple[str, ...],
+    ) -> discord.Thread:
+        """The thread on a message: the one there is, or a new one. Raises SendFailed."""
+        self._beginning.setdefault(message.id, asyncio.Event())
+        known = message.thread
+        if known is None and message.flags.has_thread:
+            known = await self._found(client, message.id)
+        if known is not None:
+            return known
+        opener, host = self._opener(client, channel, mates)
+        allowed = rights(host)
+        for permission, label in NEEDED.items():
+            if not getattr(allowed, permission):
+                raise SendFailed(f"the bot lacks the permission {label} there.", final=True)
+        name = thread_name(body_of(message, self._crowd, channel))
+        for again in (True, False):
+            try:
+                return await host.get_partial_message(message.id).create_thread(name=name)
+            except Exception as error:
+                failure = failed(error, named(channel))
+            if (found := await self._found(opener, message.id)) is not None:
+                return found
+            if failure.final or failure.gone or failure.after or not again:
+                break
+        raise failure
+
+    async def _found(self, client: Client, message: int) -> discord.Thread | None:
+        """The thread that hangs on a message, asked for. Raises SendFailed where nobody knows."""
+        found = await find(client, message)
+        return found if isinstance(found, discord.Thread) else None
+
+    def _opener(
+        self, client: Client, channel: discord.TextChannel, mates: tuple[str, ...]
+    ) -> tuple[Client, discord.TextChannel]:
+        """Who opens the thread: the account of the first mate that was called, if it is there."""
+        found = [
+            (each, mine)
+            for each in self._crowd.clients()
+            if each.account.speaks_for(mates[0])
+            and isinstance(mine := each.get_channel(channel.id), discord.TextChannel)
+        ]
+        own = [pair for pair in found if pair[0].account.mates == mates[:1]]
+        return next(iter([*own, *found]), (client, channel))
+
+    async def _begin(
+        self,
+        thread: discord.Thread,
+        message: discord.Message,
+        channel: discord.TextChannel,
+        mates: tuple[str, ...],
+        *,
+        quoted: bool = False,
+    ) -> None:
+        """The thread's room, with these mates, the channel's rights, and what of ours began it."""
+        answered = message.reference.resolved if message.reference is not None else None
+        source = message if quoted else answered
+        told = ""
+        if isinstance(source, discord.Message) and await self._author(source, channel):
+            words = body_of(source, self._crowd, channel)
+            told = f"{source.author.display_name} had said in {named(channel)}: {words}"
+        await self._room(thread, mates, told)
+
+    async def _room(self, thread: discord.Thread, mates: tuple[str, ...], told: str = "") -> None:
+        """Let a thread of ours have a room, where the rights of its channel hold from the start."""
+        async with self._branching:
+            room = await self._sessions.room(spot_of(thread, thread.name), mates)
+            of = await self._sessions.known(place_of(thread.parent_id))
+            await self._front.branch(room, of, told)
+        self._attend(room)
+
+    # ------------------------------------------------------------ names
+
+    def _attend(self, room: str) -> None:
+        """Listen for titles of a room that a thread of ours is part of."""
+        ear = self._ears.pop(room, None)
+        if ear is None:
+            ear = self._front.listen(room)
+            self._tasks.spawn(self._listen(room, ear), f"titles of {room}")
+        self._ears[room] = ear
+        if len(self._ears) > ATTENDED:
+            self._ears.pop(next(iter(self._ears))).close()
+
+    async def _listen(self, room: str, ear: Ear) -> None:
+        names = await self._given(room)
+        async for what in ear:
+            if isinstance(what, Event) and isinstance(what.body, Titled) and what.body.by == "room":
+                try:
+                    await self._entitle(room, thread_name(str(what.body.title)), names)
+                except Exception as error:  # Discord takes two names in ten minutes
+                    log.info("a thread keeps its name: %s", scrub(repr(error)))
+
+    async def _given(self, room: str) -> set[str]:
+        """The name that the room's title gave its thread before this process was there."""
+        try:
+            state = await self._front.settings_of(room)
+        except LoopforgeError:
+            return set()
+        return {thread_name(str(state.title))} if state.titled_by == "room" else set()
+
+    async def _entitle(self, room: str, name: str, names: set[str]) -> None:
+        """Let our thread bear this name, unless somebody named it; `names`: those it had of us."""
+        for place, known in (await self._front.settings_of(room)).places.items():
+            if not (place.startswith(PREFIX) and _of(place, room)):
+                continue
+            thread = (await self._crowd.seat(place, owed=False)).channel
+            given = {*names, str(known.name)} - {name}
+            if not isinstance(thread, discord.Thread) or thread.name not in given:
+                continue
+            owner = self._crowd.ours(thread.owner_id)
+            mine = await find(owner, thread.id) if owner is not None else None
+            if isinstance(mine, discord.Thread):
+                names.add(name)
+                await mine.edit(name=name)

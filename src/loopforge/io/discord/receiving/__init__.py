@@ -1,0 +1,1 @@
+"""Receiving from Discord: events, slash commands, and what was missed."""

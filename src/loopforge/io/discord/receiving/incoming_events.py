@@ -1,0 +1,427 @@
+"""Inward: what people do on Discord, in the order of each place, taken to the reception.
+
+    a client hears  --> the place's queue --> reception.take / edited / deleted / reacted
+    it was away     --> that queue first reads what was missed there (missed_backfill.py)
+
+Several of our bots hear the same message: the first one counts. What we ourselves said, by an
+account or a webhook, is not heard. A message that is refused is answered with the reason, where
+somebody waits for one. Does not send anything else, and does not know rooms.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from typing import Protocol
+
+import discord
+from loopforge.chat.speaking.stop_words import STOP_EMOJIS
+from loopforge.core.room_vocabulary import File
+from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
+from loopforge.io.discord.connection.api_errors import scrub
+from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, find, place_of
+from loopforge.io.discord.connection.gateway_client import NOBODY, Client, Talk
+from loopforge.io.discord.connection.options import DiscordOptions
+from loopforge.io.discord.connection.rate_limit import Turnstile
+from loopforge.io.discord.connection.unread_backlog import Backlog
+from loopforge.io.discord.mate_threads import Threads, Venue
+from loopforge.io.discord.receiving.missed_backfill import TRIES, BackfillReading, Job, Missed, Read
+from loopforge.io.discord.sending.attachments import Files
+from loopforge.io.discord.sending.webhooks import Hooks
+from loopforge.io.discord.text.embeds import own_words
+from loopforge.io.discord.text.incoming_message import (
+    account_of,
+    addressed,
+    body_of,
+    ground_of,
+    keeps,
+    speaks,
+    spot_of,
+)
+from loopforge.io.platforms.incoming_lines import Coming, Reception
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Clock
+
+log = logging.getLogger(__name__)
+REMEMBERED = 4000
+"""Messages of which it is known that they were heard; the ledger knows all the others."""
+
+
+class Household(BackfillReading, Protocol):
+    """Who is told where something is heard."""
+
+    def arrived(self, client: Client) -> None:
+        """By this client, from now on."""
+
+    def drafting(self, message: int) -> bool:
+        """Whether this message shows what a mate is saying just now."""
+
+
+class Inward:
+    """Hears for all accounts."""
+
+    def __init__(
+        self,
+        crowd: Crowd,
+        reception: Reception,
+        hooks: Hooks,
+        files: Files,
+        clock: Clock,
+        options: DiscordOptions,
+        household: Household,
+        threads: Threads,
+        backlog: Backlog,
+    ) -> None:
+        self._crowd, self._reception, self._hooks = crowd, reception, hooks
+        self._files, self._clock, self._options = files, clock, options
+        self._household, self._threads = household, threads
+        self._queues: dict[int, asyncio.Queue[Job]] = {}
+        self._held: dict[Client, list[tuple[int, Job]]] = {}
+        self._known: deque[int] = deque(maxlen=REMEMBERED)
+        self._names: dict[int, str] = {}
+        takes = (self._hear, self._edit)
+        self._missed = Missed(crowd, reception, clock, options, household, backlog, takes)
+        self._backlog, self._turnstile = backlog, Turnstile()
+        self._reading: set[int] = set()
+        self._tasks = Tasks()
+
+    async def close(self) -> None:
+        """Hear nothing any more."""
+        await self._tasks.close()
+
+    # ------------------------------------------------------------ what clients tell
+
+    def began(self, client: Client) -> None:
+        """A session began: what is heard now waits until it is known what was missed."""
+        self._held.setdefault(client, [])
+        self.lost(client)
+
+    def lost(self, client: Client) -> None:
+        """From now on it may miss something."""
+        self._backlog.opened(self._crowd.index(client))
+
+    def resumed(self, client: Client) -> None:
+        """It missed nothing, unless it reads what it missed before."""
+        index = self._crowd.index(client)
+        if client not in self._held and index not in self._reading and _all_there(client):
+            self._tasks.spawn(self._backlog.done(index), f"{client.user} resumed")
+
+    def ready(self, client: Client) -> None:
+        """Its servers are known: read what was missed."""
+        self._crowd.stands(self._crowd.index(client), "connected")
+        self._household.arrived(client)
+        self._tasks.spawn(self._catch_up(client), f"what {client.user} missed")
+
+    def appeared(self, client: Client, guild: discord.Guild) -> None:
+        """A server that was late: what was missed there is read too."""
+        if client not in self._held:
+            self._tasks.spawn(self._catch_up(client, guild), f"what {client.user} missed there")
+
+    def message(self, client: Client, message: discord.Message) -> None:
+        """Somebody said something."""
+        self._backlog.heard(self._crowd.index(client), message.id)
+        self._put(client, message.channel.id, lambda: self._hear(client, message))
+
+    def edited(self, client: Client, event: discord.RawMessageUpdateEvent) -> None:
+        """A message was changed; without a new text, Discord only added a preview to it."""
+        if event.message.edited_at is not None:
+            self._change(client, event.channel_id, lambda: self._edit(client, event.message))
+
+    def spoiled(self, client: Client, channel: int, message: int, *, edited: bool) -> None:
+        """A message came without what is needed of it: ask for it, in its turn."""
+
+        async def work() -> None:
+            await self._missed.again(client, channel, message, edited=edited)
+
+        (self._change if edited else self._put)(client, channel, work)
+
+    def deleted(self, client: Client, channel: int, messages: set[int]) -> None:
+        """Messages are no more."""
+
+        async def work() -> None:
+            for each in sorted(messages):
+                for place in await self._threads.places(channel, each):
+                    await self._reception.deleted(place, str(each))
+
+        self._change(client, channel, work)
+
+    def reacted(self, client: Client, event: discord.RawReactionActionEvent) -> None:
+        """An emoji was put on a message, or taken back; our own do not count."""
+        if not self._crowd.us(event.user_id):
+            self._change(client, event.channel_id, lambda: self._react(client, event))
+
+    def forget(self, client: Client) -> None:
+        """This client is no more."""
+        self._held.pop(client, None)
+
+    # ------------------------------------------------------------ one queue for each place
+
+    def _put(self, client: Client, channel: int, job: Job) -> None:
+        if client in self._held:
+            self._held[client].append((channel, job))
+        else:
+            self._queue(channel, job)
+
+    def _change(self, client: Client, channel: int, job: Job) -> None:
+        """The same, for what says not by itself that it was brought already by another of us."""
+
+        async def work() -> None:
+            if self._crowd.first(channel) in (client, None):
+                await job()
+
+        self._put(client, channel, work)
+
+    def _queue(self, channel: int, job: Job) -> None:
+        if channel not in self._queues:
+            self._queues[channel] = asyncio.Queue()
+            self._tasks.spawn(self._work(channel), f"inward {channel}")
+        self._queues[channel].put_nowait(job)
+        self._turnstile.hurry(channel)
+
+    async def _work(self, channel: int) -> None:
+        """Do what came in one place, in order, for as long as this lives."""
+        queue = self._queues[channel]
+        while True:
+            job = await queue.get()
+            for pause in (*TRIES, None):
+                try:
+                    await job()
+                except LedgerError as error:
+                    log.warning("something said on Discord waits for the ledger: %s", error)
+                    if pause is None:
+                        log.critical("something said on Discord could not be written down")
+                    else:
+                        await self._clock.sleep(pause)
+                        continue
+                except Exception as error:
+                    log.critical("something said on Discord was not heard: %s", scrub(repr(error)))
+                break
+
+    async def _catch_up(self, client: Client, late: discord.Guild | None = None) -> None:
+        """Let every place read what was missed first, then what was heard meanwhile."""
+        index = self._crowd.index(client)
+        self._reading.add(index)
+        try:
+            waiting = [self._reads(*each) for each in await self._missed.jobs(client, late)]
+            self._release(client)
+            if late is None:
+                waiting += [self._reads(*each) for each in await self._missed.closed(client)]
+            read = await asyncio.gather(*waiting)
+        except LedgerError as error:
+            log.critical("what was missed on Discord cannot be found out: %s", error)
+            return
+        finally:
+            self._reading.discard(index)
+            self._release(client)
+        if all(read) and _all_there(client):
+            await self._backlog.done(index)
+
+    def _release(self, client: Client) -> None:
+        """Take what was heard meanwhile, after what is read there."""
+        for channel, job in self._held.pop(client, []):
+            self._queue(channel, job)
+
+    def _reads(self, channel: int, read: Read) -> asyncio.Future[bool]:
+        """Let a place be read in its turn; whether all of it was."""
+        done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        async def job() -> None:
+            hurried = not self._queues[channel].empty()
+            complete = False
+            try:
+                async with self._turnstile.turn(channel, hurried=hurried):
+                    complete = await read()
+            finally:
+                if not done.done():
+                    done.set_result(complete)
+
+        self._queue(channel, job)
+        return done
+
+    # ------------------------------------------------------------ hearing
+
+    async def _hear(self, client: Client, message: discord.Message) -> None:
+        """Take one message in, once, whichever of our bots brought it."""
+        if message.id in self._known or not speaks(message) or await self._is_ours(message):
+            return
+        if await self._threads.heard(message):
+            return
+        channel = client.met(message.channel) or await find(client, message.channel.id)
+        if channel is not None:
+            await self._backlog.guard()
+            self._names[message.author.id] = message.author.display_name
+            await self._bring(client, message, channel)
+
+    async def thread(self, client: Client, message: discord.Message) -> str:
+        """Open a thread on a message, since somebody asks for it; what they are told."""
+        ours = await self._is_ours(message)
+        return await self._threads.ask(client, message, self._bring, ours=ours)
+
+    async def _bring(
+        self, client: Client, message: discord.Message, channel: Talk, venue: Venue | None = None
+    ) -> None:
+        seat = AccountSeat(client, channel)
+        ground = ground_of(client, channel, message.author.id)
+        if ground is not None:
+            asked = addressed(message, self._crowd)
+            refused = await self._reception.serves(ground, account_of(message), asked=asked)
+            if refused is not None:
+                self._known.append(message.id)
+                await self._answer(seat, message, refused)
+                return
+        files, problems = list[File](), list[str]()
+        if message.attachments:
+            notice, given = await self._door(message, channel)
+            if notice is not None:
+                self._known.append(message.id)
+                await self._answer(seat, message, notice)
+                return
+            files, problems = await self._files.taken(message) if given else ([], [])
+        text = body_of(message, self._crowd, channel)
+        if not text.strip() and not files:
+            self._known.append(message.id)
+            await self._answer(seat, message, " ".join(problems))
+            return
+        try:
+            notice = await self._take(seat, message, text, files, venue)
+        except (BadLine, TooLarge, InputError) as error:
+            self._files.settled(files)
+            notice = str(error)
+        self._known.append(message.id)
+        await self._answer(seat, message, " ".join([notice, *problems]).strip())
+
+    async def _door(self, message: discord.Message, channel: Talk) -> tuple[str | None, bool]:
+        """What the door says to somebody who brings files, and whether these are kept."""
+        account, name = account_of(message), message.author.display_name
+        spot, bot = spot_of(channel, name), message.author.bot
+        notice = await self._reception.admit(spot, account, name, bot=bot)
+        return notice, await self._reception.may_give(spot, account, keeper=keeps(message))
+
+    async def _take(
+        self,
+        seat: AccountSeat,
+        message: discord.Message,
+        text: str,
+        files: list[File],
+        venue: Venue | None,
+    ) -> str:
+        if not await self._reception.sessions.known(place_of(seat.channel.id)):
+            await self._crowd.gathered()  # else whoever connects last is in no new room
+        reference = message.reference if message.type is discord.MessageType.reply else None
+        replied = reference.message_id if reference is not None else None
+        ours = await self._to_us(reference)
+        try:
+            venue = venue or await self._threads.venue(*seat, message, text, ours=ours)
+            coming = Coming(
+                spot=spot_of(venue.channel, message.author.display_name),
+                mates=venue.mates,
+                message=str(message.id),
+                account=account_of(message),
+                name=message.author.display_name,
+                text=text,
+                at=self._clock.now() if venue.moved else message.created_at,
+                reply_to="" if venue.moved else str(replied or ""),
+                ours=ours,
+                bot=message.author.bot,
+                keeper=keeps(message),
+                called=venue.called or self._shared(message),
+                files=tuple(files),
+            )
+            taken = await self._reception.take(coming)
+        finally:
+            self._threads.begun(message.id)
+        self._files.settled(files)
+        if taken.room:
+            self._household.attend(taken.room)
+        return taken.notice
+
+    async def _to_us(self, reference: discord.MessageReference | None) -> bool:
+        """Whether a reply is to a message of ours."""
+        found = reference.resolved if reference is not None else None
+        return isinstance(found, discord.Message) and await self._is_ours(found)
+
+    def _shared(self, message: discord.Message) -> bool:
+        """Whether it mentions an account of ours that is there for several mates."""
+        ours = self._crowd.users()
+        return any(ours[user.id].shared for user in message.mentions if user.id in ours)
+
+    async def _is_ours(self, message: discord.Message) -> bool:
+        if self._crowd.us(message.author.id):
+            return True
+        if message.webhook_id is None:
+            return False
+        if message.application_id not in self._crowd.applications():
+            await self._crowd.gathered()  # it may be of an account that connects only now
+        return await self._hooks.ours(message)
+
+    async def _answer(self, seat: AccountSeat, message: discord.Message, text: str) -> None:
+        """Say why something was not taken, to somebody who waits for an answer."""
+        waits = isinstance(seat.channel, discord.DMChannel) or addressed(message, self._crowd)
+        if not text or not waits or message.author.bot:
+            return
+        reference = message.to_reference(fail_if_not_exists=False)
+        try:
+            await seat.channel.send(
+                text[:2000],
+                reference=reference,
+                mention_author=False,
+                allowed_mentions=NOBODY,
+                nonce=f"n{message.id}",
+            )
+        except discord.HTTPException as error:
+            log.info("a notice could not be shown: %s", scrub(error))
+
+    # ------------------------------------------------------------ changes
+
+    async def _edit(self, client: Client, message: discord.Message) -> None:
+        if await self._is_ours(message):
+            return
+        channel = client.met(message.channel)
+        if channel is not None:
+            text = body_of(message, self._crowd, channel)
+            account = account_of(message)
+            for place in await self._threads.places(channel.id, message.id):
+                own = str if message.author.bot else own_words
+                await self._reception.edited(place, str(message.id), account, text, own)
+
+    async def _react(self, client: Client, event: discord.RawReactionActionEvent) -> None:
+        """Take in an emoji; what a stop sign did is told to who put it there."""
+        message = str(event.message_id)
+        back, account = event.event_type == "REACTION_REMOVE", str(event.user_id)
+        name = await self._named(client, event)
+        told = ""
+        for place in await self._threads.places(event.channel_id, event.message_id):
+            shown = await self._reception.reacted(
+                place, message, account, name, str(event.emoji), back=back
+            )
+            told = shown or told
+        channel = await find(client, event.channel_id)
+        stops = str(event.emoji) in STOP_EMOJIS and not back
+        if channel is not None and stops and self._household.drafting(event.message_id):
+            mates = await self._threads.mates(client, channel)
+            spot = spot_of(channel, name)
+            told = await self._reception.command(spot, mates, account, name, "stop", "")
+        if channel is not None and told:
+            try:
+                nonce = f"t{event.message_id}"
+                await channel.send(f"-# *{told}*", allowed_mentions=NOBODY, nonce=nonce)
+            except discord.HTTPException as error:
+                log.info("what a stop sign did could not be shown: %s", scrub(error))
+
+    async def _named(self, client: Client, event: discord.RawReactionActionEvent) -> str:
+        """Who that is; a reaction that is taken back comes without its name."""
+        if event.member is not None:
+            self._names[event.user_id] = event.member.display_name
+        if event.user_id not in self._names:
+            try:
+                user = await client.fetch_user(event.user_id)
+                self._names[event.user_id] = user.display_name
+            except discord.HTTPException:
+                return ""
+        return self._names[event.user_id]
+
+
+def _all_there(client: Client) -> bool:
+    """Whether all of its servers are."""
+    return not any(guild.unavailable for guild in client.guilds)

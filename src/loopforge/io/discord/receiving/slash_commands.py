@@ -1,0 +1,249 @@
+"""Slash commands: what a room may be asked for; and "Why?" and "Talk in a thread" on any message.
+
+Made from the table of the room's commands (chat/commands/command_catalogue.py), whatever stands
+there. Discord wants an answer within three seconds: what takes longer is announced first. Does not
+know what a command does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+import re
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import discord
+from discord import app_commands
+from loopforge.chat.commands.command_catalogue import COMMANDS, RoomCommand
+from loopforge.errors import LoopforgeError
+from loopforge.io.discord.connection.api_errors import scrub
+from loopforge.io.discord.connection.bot_accounts import Crowd, place_of
+from loopforge.io.discord.connection.gateway_client import NOBODY, Client
+from loopforge.io.discord.mate_threads import Threads
+from loopforge.io.discord.text.incoming_message import ground_of, speaks, spot_of
+from loopforge.io.discord.text.outgoing_markdown import LIMIT
+from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.served_places import NOT_HERE
+from loopforge.runtime.background_tasks import Tasks
+
+log = logging.getLogger(__name__)
+SOON = 1.5
+"""Seconds after which an answer is announced rather than given."""
+TALK = "Talk in a thread"
+CHOICES = 25
+"""Completions that Discord shows."""
+Asked = discord.Interaction[Client]
+Opening = Callable[[Client, discord.Message], Awaitable[str]]
+"""Opens a thread on a message, and says what is to be told of it."""
+
+
+class Slash:
+    """Gives each client its commands, and answers them."""
+
+    def __init__(
+        self, crowd: Crowd, reception: Reception, threads: Threads, opening: Opening
+    ) -> None:
+        self._crowd, self._reception = crowd, reception
+        self._threads, self._opening = threads, opening
+        self._offered: set[int] = set()
+        self._tasks = Tasks()
+
+    async def close(self) -> None:
+        """Answer nothing any more."""
+        await self._tasks.close()
+
+    def equip(self, client: Client) -> None:
+        """Give a client its commands, before it connects."""
+        client.tree.on_error = _failed  # type: ignore[method-assign]
+        for command in COMMANDS:
+            try:
+                client.tree.add_command(self._made(command))
+            except (ValueError, TypeError, discord.DiscordException) as error:
+                log.warning("/%s cannot be a command on Discord: %s", command.name, error)
+        client.tree.add_command(app_commands.ContextMenu(name="Why?", callback=self._why()))
+        client.tree.add_command(app_commands.ContextMenu(name=TALK, callback=self._talk()))
+
+    def offer(self, client: Client) -> None:
+        """Tell Discord of the commands of a client that is connected, once in a process."""
+        if client.id not in self._offered:
+            self._offered.add(client.id)
+            self._tasks.spawn(self._sync(client), f"commands of {client.user}")
+
+    async def _sync(self, client: Client) -> None:
+        try:
+            await client.tree.sync()
+        except discord.DiscordException as error:
+            self._offered.discard(client.id)
+            log.warning("Discord did not take the commands: %s", scrub(error))
+
+    # ------------------------------------------------------------ a command of the table
+
+    def _made(self, command: RoomCommand) -> app_commands.Command[Any, ..., None]:
+        async def bare(interaction: Asked) -> None:
+            await self._run(interaction, command, "")
+
+        async def needing(interaction: Asked, argument: str) -> None:
+            await self._run(interaction, command, argument)
+
+        async def offering(interaction: Asked, argument: str = "") -> None:
+            await self._run(interaction, command, argument)
+
+        taking = offering if command.argument.startswith("[") else needing
+        callback: Callable[..., Coroutine[Any, Any, None]] = taking if command.argument else bare
+        made: app_commands.Command[Any, ..., None] = app_commands.Command(
+            name=command.name, description=command.help[:100], callback=callback
+        )
+        if command.argument:
+            app_commands.rename(argument=_parameter(command.argument))(made)
+            app_commands.describe(argument=command.argument[:100])(made)
+            made.autocomplete("argument")(self._completing(command))
+        return made
+
+    async def _run(self, interaction: Asked, command: RoomCommand, argument: str) -> None:
+        private = bool(getattr(command, "private", False))
+        await self._answer(interaction, self._done(interaction, command.name, argument), private)
+
+    async def _done(self, interaction: Asked, name: str, argument: str) -> str:
+        """Do it, and say what was done. Raises LoopforgeError for what cannot be done."""
+        channel = interaction.client.met(interaction.channel)
+        if channel is None:
+            return "There is no talk here that a command could be for."
+        client, user = interaction.client, interaction.user
+        if not await self._served(interaction):
+            return NOT_HERE
+        mates = await self._threads.mates(client, channel)
+        spot = spot_of(channel, user.display_name)
+        keeper = _keeps(interaction) or spot.kind == "private"
+        return await self._reception.command(
+            spot, mates, str(user.id), user.display_name, name, argument, keeper=keeper
+        )
+
+    def _completing(self, command: RoomCommand) -> Any:
+        async def complete(interaction: Asked, current: str) -> list[app_commands.Choice[str]]:
+            place = place_of(interaction.channel_id or 0)
+            channel = interaction.client.met(interaction.channel)
+            mates = await self._threads.mates(interaction.client, channel) if channel else ()
+            found = await self._reception.complete(
+                place, str(interaction.user.id), command.name, current, mates
+            )
+            return [app_commands.Choice(name=each[:100], value=each[:100]) for each in found][
+                :CHOICES
+            ]
+
+        return complete
+
+    # ------------------------------------------------------------ on a message
+
+    def _why(self) -> Any:
+        async def why(interaction: Asked, message: discord.Message) -> None:
+            await self._answer(interaction, self._record(interaction, message), private=True)
+
+        return why
+
+    async def _record(self, interaction: Asked, message: discord.Message) -> str:
+        """The flight record of the line that a message is, as far as who asks may see it."""
+        place = place_of(message.channel.id)
+        line = await self._reception.sessions.line(place, str(message.id))
+        if not line:
+            return "This message is no line of a room here; there is nothing to explain."
+        return await self._done(interaction, "why", line)
+
+    def _talk(self) -> Any:
+        async def talk(interaction: Asked, message: discord.Message) -> None:
+            await self._answer(interaction, self._opened(interaction, message), private=True)
+
+        return talk
+
+    async def _opened(self, interaction: Asked, message: discord.Message) -> str:
+        """Open a thread on a message, for somebody who might do so by hand."""
+        if not speaks(message):
+            return "There is nothing said in it that one could talk about."
+        if not interaction.permissions.create_public_threads:
+            return "In this channel you may not open threads."
+        if not await self._served(interaction):
+            return NOT_HERE
+        account, keeper = str(interaction.user.id), _keeps(interaction)
+        if not await self._threads.may_talk(message.channel.id, account, keeper=keeper):
+            return "In this channel mates do not answer you: its keepers set that by /rights."
+        return await self._opening(interaction.client, message)
+
+    async def _served(self, interaction: Asked) -> bool:
+        """Whether mates talk in the server where this is asked."""
+        client, user = interaction.client, interaction.user
+        channel = client.met(interaction.channel)
+        ground = ground_of(client, channel, user.id) if channel is not None else None
+        return (
+            ground is None
+            or await self._reception.serves(ground, str(user.id), asked=False) is None
+        )
+
+    # ------------------------------------------------------------ answering
+
+    async def _answer(
+        self, interaction: Asked, work: Coroutine[Any, Any, str], private: bool
+    ) -> None:
+        """Give the answer, or announce it and give it when it is there.
+
+        What cannot be done is said to whoever asked alone; once an answer is announced, to those
+        that saw it.
+        """
+        task = self._tasks.spawn(_told(work, private), "an answer to a command")
+        done, _ = await asyncio.wait([task], timeout=SOON)
+        if not done:
+            await interaction.response.defer(ephemeral=private, thinking=True)
+        text, private = await task
+        more: dict[str, Any] = {"allowed_mentions": NOBODY}
+        shown, file = _cut(text)
+        if file is not None:
+            more["file"] = file
+        if interaction.response.is_done():
+            await interaction.followup.send(shown, ephemeral=private, **more)
+        else:
+            await interaction.response.send_message(shown, ephemeral=private, **more)
+
+
+def _keeps(interaction: Asked) -> bool:
+    """Whether who asks may manage that place."""
+    allowed = interaction.permissions
+    return allowed.manage_channels or allowed.manage_guild
+
+
+async def _told(work: Awaitable[str], private: bool) -> tuple[str, bool]:
+    """What is to be said, and whether to whoever asked alone."""
+    try:
+        return await work or "Done.", private
+    except LoopforgeError as refused:
+        return str(refused), True
+
+
+def _parameter(argument: str) -> str:
+    """What Discord calls an argument: small letters alone."""
+    first = argument.strip("[]").split()[0].lower()
+    name = re.sub(r"[^a-z0-9_-]", "", first)[:32]
+    return "choice" if "|" in first or not name else name
+
+
+def _cut(text: str) -> tuple[str, discord.File | None]:
+    """The text as a message; what is too long for one comes as a file too."""
+    if len(text.encode("utf-16-le")) // 2 <= LIMIT:
+        return text, None
+    cut = text[: LIMIT // 2].rpartition("\n")[0] or text[: LIMIT // 2]
+    return f"{cut}\n…", discord.File(io.BytesIO(text.encode()), filename="answer.txt")
+
+
+async def _failed(interaction: Asked, error: app_commands.AppCommandError) -> None:
+    """A command broke off: whoever asked is told, without what is nobody's business."""
+    log.warning("a command on Discord failed: %s", scrub(error))
+    told: Awaitable[Any]
+    if interaction.response.is_done():
+        told = interaction.followup.send("That did not work; please try again.", ephemeral=True)
+    else:
+        told = interaction.response.send_message(
+            "That did not work; please try again.", ephemeral=True
+        )
+    try:
+        await told
+    except discord.HTTPException as failure:
+        log.info("that could not be said: %s", scrub(failure))

@@ -1,0 +1,1 @@
+"""Sending to Discord: messages, webhooks, drafts, typing signs, attachments."""

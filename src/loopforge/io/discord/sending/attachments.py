@@ -1,0 +1,107 @@
+"""Files both ways: what people attach is kept once, what a line came with is uploaded elsewhere.
+
+Limits are looked at before anything is fetched. Does not know rooms.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Sequence
+
+import aiohttp
+
+import discord
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.file_intake import plain_name, receive
+from loopforge.core.room_vocabulary import File
+from loopforge.errors import InputError, LoopforgeError
+from loopforge.io.discord.connection.api_errors import scrub
+from loopforge.io.discord.connection.options import DiscordOptions
+from loopforge.runtime.ports import Clock
+
+log = logging.getLogger(__name__)
+TRIES = 3
+MOST = 10
+"""Files that a message may have."""
+SMALL = 10_000_000
+"""Bytes that a bot may upload anywhere; servers that are boosted take more."""
+
+
+class Files:
+    """Attachments in, uploads out."""
+
+    def __init__(self, artifacts: Artifacts, clock: Clock, options: DiscordOptions) -> None:
+        self._artifacts, self._clock, self._options = artifacts, clock, options
+
+    async def taken(self, message: discord.Message) -> tuple[list[File], list[str]]:
+        """What came with a message, kept; and a sentence for each file that was not."""
+        kept: list[File] = []
+        problems: list[str] = []
+        for nth, attachment in enumerate(message.attachments):
+            name = plain_name(attachment.filename)
+            if nth >= self._options.most_files:
+                problems.append(f"Of one message {nth} files are taken; the others were left.")
+                break
+            most = self._options.files.size
+            if attachment.size > most:
+                problems.append(
+                    f"{name} is too large: {attachment.size:,} bytes of at most {most:,}. "
+                    "Give a part of it."
+                )
+                continue
+            try:
+                data = await self._fetched(attachment)
+                kept.append(await receive(self._artifacts, name, data, self._options.files))
+            except InputError as error:
+                problems.append(str(error))
+            except (
+                LoopforgeError,
+                discord.DiscordException,
+                aiohttp.ClientError,
+                OSError,
+            ) as error:
+                log.warning("a file given on Discord was not kept: %s", scrub(error))
+                problems.append(f"{name} could not be taken; please give it again.")
+        return kept, problems
+
+    async def _fetched(self, attachment: discord.Attachment) -> bytes:
+        for nth in range(1, TRIES + 1):
+            try:
+                return await attachment.read()
+            except (discord.DiscordServerError, aiohttp.ClientError, OSError):
+                if nth == TRIES:
+                    raise
+                await self._clock.sleep(float(nth))
+        raise AssertionError("the last try returns or raises")
+
+    def settled(self, files: Sequence[File]) -> None:
+        """An event holds these now, or none ever will."""
+        for file in files:
+            if str(file.hash):
+                self._artifacts.settle(str(file.hash))
+
+    async def uploads(
+        self, files: Sequence[File], most: int, long: tuple[str, bytes] | None = None
+    ) -> tuple[list[discord.File], str]:
+        """The files as uploads, and words for those that cannot be had; `long` is one more."""
+        found: list[discord.File] = []
+        missing: list[str] = []
+        if long is not None:
+            found.append(discord.File(io.BytesIO(long[1]), filename=long[0]))
+        for file in files[: MOST - len(found)]:
+            data = await self._bytes(file)
+            if data is None or len(data) > max(most, SMALL):
+                missing.append(f"[file: {file.name}, {file.size:,} bytes]")
+            else:
+                found.append(discord.File(io.BytesIO(data), filename=str(file.name)))
+        return found, "\n".join(missing)
+
+    async def _bytes(self, file: File) -> bytes | None:
+        if not str(file.hash):
+            return str(file.text).encode("utf-8", "replace")
+        try:
+            return await self._artifacts.get(str(file.hash))
+        except LoopforgeError as error:
+            log.warning("a file could not be shown on Discord: %s", error)
+            return None

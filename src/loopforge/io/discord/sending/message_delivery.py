@@ -1,0 +1,354 @@
+"""Outward: one thing of a room into one place of Discord, exactly once.
+
+    a mate's line       by its own account, else by webhook, else with its name before it
+    a person's line     by webhook under their name and where they are, else as a quotation
+    an answer           as a reply; by a webhook, which has none, with what it answers before it
+    a word of the room  small, by whichever account is there
+    a reaction, a change, a deletion    on the messages that the line is there
+
+A part that is posted carries a nonce; before anything is posted a second time the place is read
+back, and only what is missing is posted. Does not decide when to try again
+(runtime/delivery_worker.py).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from msgspec import Struct
+
+import discord
+from loopforge.chat.room.room_store import PREFIX as ROOM
+from loopforge.chat.rooms_api import Front
+from loopforge.core.delivery_states import nonce
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
+from loopforge.errors import SendFailed, Unknown
+from loopforge.io.discord.connection.api_errors import LOST, failed
+from loopforge.io.discord.connection.bot_accounts import Crowd, named
+from loopforge.io.discord.mate_threads import carrier
+from loopforge.io.discord.sending.attachments import Files
+from loopforge.io.discord.sending.live_drafts import DiscordDrafts
+from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, References, without
+from loopforge.io.discord.sending.speaker import DiscordSpeaker
+from loopforge.io.discord.sending.speaker_choice import Voices
+from loopforge.io.discord.sending.webhooks import Hooks
+from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces, shown
+from loopforge.io.session import Sessions
+from loopforge.io.text.graphemes import clip
+from loopforge.io.text.message_split import VOID, as_file
+from loopforge.runtime.ports import Outgoing
+
+SLACK = timedelta(hours=1)
+"""By how much Discord's clock and ours may differ, and then some."""
+READ = 200
+"""Messages that are read back at most."""
+
+
+class DiscordLetter(Struct, frozen=True):
+    """What a thing is in one place: the texts of its messages, and what goes with the last one."""
+
+    parts: tuple[str, ...]
+    reply: int | None = None
+    files: tuple[File, ...] = ()
+    long: tuple[str, bytes] | None = None
+
+    @property
+    def uploads(self) -> bool:
+        """Whether something is attached."""
+        return bool(self.files) or self.long is not None
+
+
+class DiscordDelivery:
+    """Sends for the surface."""
+
+    def __init__(
+        self,
+        crowd: Crowd,
+        voices: Voices,
+        sessions: Sessions,
+        front: Front,
+        hooks: Hooks,
+        files: Files,
+        drafts: DiscordDrafts,
+    ) -> None:
+        self._crowd, self._voices, self._sessions = crowd, voices, sessions
+        self._front, self._hooks, self._files, self._drafts = front, hooks, files, drafts
+        self._references = References(front, sessions)
+        self._found: dict[str, dict[int, int]] = {}
+
+    async def send(self, out: Outgoing) -> str:
+        """Send it, without what is there already; the ids of its messages. Raises SendFailed."""
+        match out.event.body:
+            case Said() | Heard() | Told():
+                return await self._say(out)
+            case Reacted(mate=mate, to=line, emoji=emoji):
+                return await self._mark(out, mate, line, emoji)
+            case LineEdited(line=line):
+                return await self._revise(out, line)
+            case LineDeleted(line=line):
+                return await self._remove(out, line)
+            case _:
+                raise SendFailed(f"Discord cannot show {out.event.kind}.", final=True)
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """The ids of its messages, if all are there. What is done again does no harm."""
+        if not isinstance(out.event.body, Said | Heard | Told):
+            return None
+        voice = await self._voice(out)
+        letter = await self._letter(out, voice)
+        found = self._found.setdefault(out.delivery, {})
+        if draft := await self._draft(out):
+            found |= await self._shown(voice, draft, letter)
+        found |= await self._standing(out, voice, letter, found)
+        if len(found) < len(letter.parts):
+            return None
+        return self._done(out)
+
+    # ------------------------------------------------------------ lines
+
+    async def _voice(self, out: Outgoing) -> DiscordSpeaker:
+        match out.event.body:
+            case Said(mate=mate):
+                return await self._voices.mate(out.place, mate)
+            case Heard(person=person, surface=surface):
+                room = out.stream.removeprefix(ROOM)
+                name = (await self._front.scene(room)).person(person)
+                return await self._voices.person(out.place, name, surface)
+            case _:
+                return await self._voices.anybody(out.place)
+
+    async def _letter(self, out: Outgoing, voice: DiscordSpeaker) -> DiscordLetter:
+        body = out.event.body
+        if isinstance(body, Told):
+            return DiscordLetter(pieces("\n".join(_small(str(body.text)))))
+        if not isinstance(body, Said | Heard):
+            return DiscordLetter(())
+        files: tuple[File, ...] = getattr(body, "files", ())
+        text, long = f"{voice.quoted}{body.text}", None
+        if (file := as_file(shown(text), _room(voice, body.reply_to))) is not None:
+            data = str(body.text).encode("utf-8", "replace")
+            text, long = file.preview.text, (file.name, data)
+        if not files and not str(body.text).strip(VOID):
+            return DiscordLetter(())
+        parts = await self._parts(out, voice, body.reply_to, text)
+        if not parts:
+            parts = (voice.quoted.strip(),)
+        return DiscordLetter(parts, await self._answered(out.place, body.reply_to), files, long)
+
+    async def _parts(
+        self, out: Outgoing, voice: DiscordSpeaker, reply: str, text: str
+    ) -> tuple[str, ...]:
+        """The messages of a text; a webhook's first one says what it answers."""
+        parts = pieces(text, _room(voice, reply))
+        if not reply or voice.hook is None:
+            return parts
+        head = await self._references.to(out, reply, voice.seat.channel)
+        first, *rest = parts or ("",)
+        return (f"{head}\n{first}".strip(), *rest) if head else parts
+
+    async def _answered(self, place: str, line: str) -> int | None:
+        posts = await self._sessions.posts(place, line) if line else []
+        return int(posts[0]) if posts else None
+
+    async def _say(self, out: Outgoing) -> str:
+        voice = await self._voice(out)
+        letter = await self._letter(out, voice)
+        found = self._found.setdefault(out.delivery, {})
+        try:
+            if 0 not in found and letter.parts and (draft := await self._draft(out)):
+                await self._replace(voice, draft, letter, found)
+            for part, text in enumerate(letter.parts):
+                if part not in found:
+                    found[part] = await self._post(out, voice, letter, part, text)
+        except SendFailed as failure:
+            if failure.final:
+                self._done(out)
+            raise
+        return self._done(out)
+
+    def _done(self, out: Outgoing) -> str:
+        self._drafts.done(*self._turn(out))
+        found = self._found.pop(out.delivery, {})
+        return " ".join(str(found[part]) for part in sorted(found))
+
+    async def _post(
+        self, out: Outgoing, voice: DiscordSpeaker, letter: DiscordLetter, part: int, text: str
+    ) -> int:
+        reply = letter.reply if part == 0 else None
+        uploads: list[discord.File] = []
+        if part == len(letter.parts) - 1 and letter.uploads:
+            uploads, missing = await self._files.uploads(letter.files, voice.most, letter.long)
+            text = clip(f"{text}\n{missing}".strip(), LIMIT)
+        return await voice.post(text, nonce(out.delivery, part), reply, uploads)
+
+    # ------------------------------------------------------------ what stands there already
+
+    def _turn(self, out: Outgoing) -> tuple[str, str]:
+        """Where, and in which turn it was said."""
+        return out.place, getattr(out.event.body, "turn", "")
+
+    async def _draft(self, out: Outgoing) -> int:
+        """The message that shows what this line was to become; 0 if none does."""
+        return await self._drafts.take(*self._turn(out)) if self._turn(out)[1] else 0
+
+    async def _replace(
+        self, voice: DiscordSpeaker, draft: int, letter: DiscordLetter, found: dict[int, int]
+    ) -> None:
+        """Let the first part stand where the draft stood, if it still does."""
+        if letter.uploads and len(letter.parts) == 1:
+            # an edit cannot bring files that a nonce would protect
+            await self._voices.take(voice, draft)
+            return
+        try:
+            await self._voices.change(voice, draft, letter.parts[0])
+        except SendFailed as failure:
+            if not failure.final or failure.gone:
+                raise
+        else:
+            found[0] = draft
+
+    async def _shown(
+        self, voice: DiscordSpeaker, draft: int, letter: DiscordLetter
+    ) -> dict[int, int]:
+        """The first part, if it stands already where the draft stood."""
+        try:
+            message = await voice.seat.channel.fetch_message(draft)
+        except discord.NotFound:
+            return {}
+        except Exception as error:
+            raise failed(error, voice.place) from None
+        same = letter.parts and _plain(message.content) == _plain(letter.parts[0])
+        return {0: draft} if same else {}
+
+    async def _standing(
+        self, out: Outgoing, voice: DiscordSpeaker, letter: DiscordLetter, known: dict[int, int]
+    ) -> dict[int, int]:
+        """The parts that are there, by reading the place back."""
+        if not voice.reads:
+            raise SendFailed(
+                f"whether it arrived, nobody knows: the bot may not read {voice.place} back. Give "
+                "it the permission Read Message History.",
+                uncertain=True,
+            )
+        since = discord.utils.time_snowflake(out.event.at - SLACK)
+        try:
+            read = [
+                message
+                async for message in voice.seat.channel.history(limit=READ)
+                if message.id > since and self._is_voice(voice, message)
+            ]
+        except Exception as error:
+            raise failed(error, voice.place) from None
+        found: dict[int, int] = {}
+        free = iter(sorted(read, key=lambda message: message.id))
+        for part, text in enumerate(letter.parts):
+            if part in known:
+                continue
+            for message in free:
+                if message.id not in known.values() and await self._matches(
+                    out, letter, part, text, message
+                ):
+                    found[part] = message.id
+                    break
+            else:
+                break
+        return found
+
+    async def _matches(
+        self, out: Outgoing, letter: DiscordLetter, part: int, text: str, message: discord.Message
+    ) -> bool:
+        """Whether a message is this part, and not an earlier line that reads the same."""
+        content, text = _plain(message.content), _plain(text)
+        if part == len(letter.parts) - 1 and letter.uploads:  # words for a lost file may follow
+            same = content.startswith(text or "[file: ") or (not text and bool(message.attachments))
+        else:
+            same = content == text and not message.attachments
+        return same and await self._sessions.line(out.place, str(message.id)) in ("", out.event.id)
+
+    def _is_voice(self, voice: DiscordSpeaker, message: discord.Message) -> bool:
+        """Whether this voice may have said it; what bears no mate's face, any of us may have."""
+        if voice.hook is not None:
+            return self._hooks.said(message) and message.author.name in voice.names
+        if voice.whose:
+            return message.author.id == voice.seat.client.id
+        return self._crowd.ours(message.author.id) is not None
+
+    # ------------------------------------------------------------ on what is there
+
+    async def _mark(self, out: Outgoing, mate: str, line: str, emoji: str) -> str:
+        posts = await self._sessions.posts(out.place, line)
+        if not posts:
+            return ""
+        seat = await self._crowd.seat(out.place, mate)
+        try:
+            message = int(posts[0])
+            await carrier(seat.channel, message).get_partial_message(message).add_reaction(emoji)
+        except Exception as error:
+            failure = failed(error, named(seat.channel))
+            if failure.why != LOST:
+                raise failure from None
+        return posts[0]
+
+    async def _revise(self, out: Outgoing, line: str) -> str:
+        """Change the messages that a line is; what is too much for them is cut."""
+        posts = await self._sessions.posts(out.place, line)
+        said = await self._line(out, line)
+        if not posts or said is None or not isinstance(out.event.body, LineEdited):
+            return ""
+        voice, reply = await self._speaker(out, said), getattr(said.body, "reply_to", "")
+        parts = [*await self._parts(out, voice, reply, f"{voice.quoted}{out.event.body.text}")]
+        if len(parts) > len(posts):
+            parts = [*parts[: len(posts) - 1], f"{clip(parts[len(posts) - 1], LIMIT - 2)} …"]
+        for message, text in zip(posts, parts, strict=False):
+            try:
+                await self._voices.change(voice, int(message), text)
+            except SendFailed as failure:
+                if failure.why != LOST:  # somebody took it away there
+                    raise
+        for message in posts[len(parts) :]:
+            await self._voices.take(voice, int(message))
+        return " ".join(posts)
+
+    async def _remove(self, out: Outgoing, line: str) -> str:
+        posts = await self._sessions.posts(out.place, line)
+        said = await self._line(out, line)
+        if posts and said is not None:
+            voice = await self._speaker(out, said)
+            for message in posts:
+                await self._voices.take(voice, int(message))
+        return " ".join(posts)
+
+    async def _speaker(self, out: Outgoing, said: Event) -> DiscordSpeaker:
+        """The voice by which a line was said there."""
+        return await self._voice(
+            Outgoing(
+                delivery=out.delivery,
+                nonce=out.nonce,
+                stream=out.stream,
+                place=out.place,
+                what="line",
+                event=said,
+            )
+        )
+
+    async def _line(self, out: Outgoing, line: str) -> Event | None:
+        try:
+            return await self._front.line(out.stream.removeprefix(ROOM), line)
+        except Unknown:
+            return None
+
+
+def _room(voice: DiscordSpeaker, reply: str) -> int:
+    """Units that a part of what this voice says may have."""
+    return LIMIT - ROOM_FOR_IT if reply and voice.hook is not None else LIMIT
+
+
+def _plain(text: str) -> str:
+    """What a message says, without what it answers: that may have been changed since."""
+    return without(text).strip()
+
+
+def _small(text: str) -> list[str]:
+    """A word of the room, small and slanted."""
+    return [f"-# *{line}*" if line.strip() else line for line in text.splitlines()]

@@ -1,0 +1,1 @@
+"""Text between Discord and the house: markup, names, incoming messages as words."""

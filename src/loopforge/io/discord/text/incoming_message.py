@@ -1,0 +1,123 @@
+"""A message of Discord as a room hears it: where, what it says, whom it calls.
+
+Marks around ids become names. Who mentions one of our bots calls its mate; who mentions a bot that
+is there for many calls the mate that they name, or else its first. Makes no request.
+"""
+
+from __future__ import annotations
+
+import re
+
+import discord
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.io.discord.connection.bot_accounts import Crowd, place_of
+from loopforge.io.discord.connection.gateway_client import Client, Talk
+from loopforge.io.discord.text.embeds import shown_in
+from loopforge.io.discord.text.incoming_text import DiscordNames, mentioned, readable
+from loopforge.io.platforms.served_places import ServedPlace
+from loopforge.io.text.forwarded_lines import forwarded
+
+SPOKEN = (
+    discord.MessageType.default,
+    discord.MessageType.reply,
+    discord.MessageType.chat_input_command,
+    discord.MessageType.context_menu_command,
+)
+"""Messages that somebody said; the others are Discord's own notices."""
+
+
+def speaks(message: discord.Message) -> bool:
+    """Whether somebody said this."""
+    return message.type in SPOKEN and not message.flags.ephemeral
+
+
+def spot_of(channel: Talk, person: str) -> ChannelSpot:
+    """The place as the house knows it; a private one is called after the person."""
+    key = place_of(channel.id)
+    if isinstance(channel, discord.DMChannel):
+        return ChannelSpot(key, person, "private")
+    if isinstance(channel, discord.Thread):
+        return ChannelSpot(key, channel.name, "thread")
+    return ChannelSpot(key, f"#{channel.name}", "group")
+
+
+def ground_of(client: Client, channel: Talk, person: int) -> ServedPlace | None:
+    """The server of a place, as this person speaks there; None in private.
+
+    Its maker's is a server that they own or speak in, and any if nobody else may invite the bot.
+    """
+    if isinstance(channel, discord.DMChannel):
+        return None
+    guild, made = channel.guild, client.application
+    here = {place_of(each.id) for each in [*guild.channels, *guild.threads]}
+    parent = channel.parent_id if isinstance(channel, discord.Thread) else None
+    ids = tuple(str(id) for id in (guild.id, channel.id, parent) if id)
+    makers = {each.id for each in made.team.members} if made and made.team else set[int]()
+    makers |= {made.owner.id} if made else set()
+    maker = bool(makers & {guild.owner_id, person}) or (made is not None and not made.bot_public)
+    return ServedPlace("discord", ids, here.__contains__, maker)
+
+
+def body_of(message: discord.Message, crowd: Crowd, channel: Talk) -> str:
+    """What it says, as anybody reads it, and below it what its embeds show."""
+    text = message.content
+    for snapshot in message.message_snapshots:
+        text = f"{text}\n{forwarded(snapshot.content)}".strip()
+    if not text and message.stickers:
+        text = " ".join(f"[{sticker.name}]" for sticker in message.stickers)
+    if not text and message.poll is not None:
+        choices = ", ".join(answer.text for answer in message.poll.answers)
+        text = f"[asks: {message.poll.question} ({choices})]"
+    names = _names(message, crowd, channel, text)
+    rows = (readable(text, names), readable(shown_in(message), names))
+    return "\n".join(row for row in rows if row)
+
+
+def account_of(message: discord.Message) -> str:
+    """Who said it: somebody's webhook speaks for many, each under a name of its own."""
+    author = message.author
+    return f"{author.id}:{author.name}" if message.webhook_id is not None else str(author.id)
+
+
+def keeps(message: discord.Message) -> bool:
+    """Whether its author may manage that place."""
+    author, channel = message.author, message.channel
+    if not isinstance(author, discord.Member):
+        return isinstance(channel, discord.DMChannel)
+    if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
+        return False
+    allowed = channel.permissions_for(author)
+    return allowed.manage_channels or allowed.manage_guild
+
+
+def addressed(message: discord.Message, crowd: Crowd) -> bool:
+    """Whether one of our bots is mentioned or answered."""
+    replied = message.reference.resolved if message.reference is not None else None
+    answered = isinstance(replied, discord.Message) and crowd.us(replied.author.id)
+    users = mentioned(message.content).users
+    return answered or any(crowd.us(user) for user in users)
+
+
+def _names(message: discord.Message, crowd: Crowd, channel: Talk, text: str) -> DiscordNames:
+    users = {user.id: user.display_name for user in message.mentions}
+    roles = {role.id: role.name for role in message.role_mentions}
+    channels = {each.id: str(each.name) for each in message.channel_mentions}
+    for user, account in crowd.users().items():
+        if mate := _called(crowd.mates_of(account), crowd, text):
+            users[user] = crowd.name(mate)
+    for role in [] if isinstance(channel, discord.DMChannel) else channel.guild.roles:
+        bot = role.tags.bot_id if role.tags is not None else None
+        if bot in users and crowd.us(bot):
+            roles[role.id] = users[bot]
+    return DiscordNames(users, roles, channels)
+
+
+def _called(mates: tuple[str, ...], crowd: Crowd, text: str) -> str:
+    """Which of these mates a mention of their bot means: the one who is named first."""
+    plain = text.casefold()
+    at: dict[int, str] = {}
+    for mate in mates:
+        for name in (mate, crowd.name(mate).casefold()):
+            if found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain):
+                at.setdefault(found.start(), mate)
+    return at[min(at)] if at else next(iter(mates), "")

@@ -1,0 +1,196 @@
+"""What a mate says, as Discord will show it, and so that it calls nobody who was not meant.
+
+Discord knows no tables, no headings below the third, no rules and no fences but of three
+backticks: `shown` writes these in ways that it knows. Names that would ring everybody's bell are
+kept from doing so; that no mention is allowed stands in the request besides. Code stays as it is.
+
+Does not know who could be mentioned: whoever shall be, is mentioned by the one who sends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from loopforge.io.discord.text.code_spans import code, outside
+from loopforge.io.text.code_fences import Block, blocks, lines
+from loopforge.io.text.markdown_tables import MarkdownTable, grid, tables
+from loopforge.io.text.message_split import VOID, split
+
+LIMIT = 2000
+"""Units of one message."""
+RULE = "─" * 12
+_APART = "\u200b"
+"""Shows nothing, and keeps a mark from being one."""
+
+_HEADING = re.compile(r" {0,3}#{4,6}[ \t]++(?P<words>[^\r\n]+)")
+_RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
+_BREAK = re.compile(r"[\r\n]")
+_LANGUAGE = re.compile(r"[a-z0-9_+\-.#]+", re.IGNORECASE | re.ASCII)
+_OUT = re.compile(
+    r"(?P<kept><https?://[^\s<>]+>)|\]\((?P<link>https?://[^\s<>()]+)\)|(?P<bare>https?://(?:(?!\]\()[^\s<>])+)"
+    r"|(?P<ping>@(?=everyone|here)|<@(?=[!&]?\d))",
+    re.IGNORECASE,
+)
+_PING = re.compile(r"@(?=everyone|here)|<@(?=[!&]?\d)", re.IGNORECASE)
+_STRAY = re.compile(r"\\[^\w\s]|`")
+_TRAILING = ".,:;!?'\"*_~|»”’"
+
+Part = tuple[str, bool]
+"""Some text, and whether it is a block of code that Discord will read as one."""
+
+
+def shown(text: str, *, quiet: bool = False) -> str:
+    """The text in Discord's Markdown; pings are kept from ringing, everywhere but in code.
+
+    `quiet`: links are written so that Discord adds no preview of what they lead to.
+    """
+    parts = list(_parts(text))
+    last = max((n for n, (_, block) in enumerate(parts) if block), default=-1)
+    written = "".join(
+        _closed(part) if n < last and not block else part for n, (part, block) in enumerate(parts)
+    )
+    return outside(written, lambda part: _safe(part, quiet=quiet))
+
+
+def pieces(text: str, limit: int = LIMIT, *, quiet: bool = False) -> tuple[str, ...]:
+    """The text as messages of at most `limit` units, each as `shown`; none for a blank text.
+
+    Where a cut goes through code, so that a ping in it would ring, it is kept from that too.
+    """
+    found: list[str] = []
+    for piece in split(shown(text, quiet=quiet), limit):
+        if outside(piece.text, _silent) == piece.text:
+            found.append(piece.text)
+        else:
+            found += [part.text for part in split(_silent(piece.text), limit)]
+    return tuple(part for part in found if part.strip(VOID))
+
+
+def _silent(text: str) -> str:
+    return _PING.sub(rf"\g<0>{_APART}", text)
+
+
+def _safe(text: str, *, quiet: bool) -> str:
+    def changed(found: re.Match[str]) -> str:
+        match found.lastgroup:
+            case "ping":
+                return found[0] + _APART
+            case "kept":
+                return _encoded(found[0])
+            case "link":
+                url = _encoded(found["link"])
+                return f"](<{url}>)" if quiet else f"]({url})"
+            case _:
+                url = _encoded(found[0])
+                return _unseen(url) if quiet else url
+
+    return _OUT.sub(changed, text)
+
+
+def _encoded(url: str) -> str:
+    """An address that means the same, without the letters that ring."""
+    return _PING.sub("%40", url)
+
+
+def _unseen(url: str) -> str:
+    """An address of which no preview is shown; what ends the sentence is left out of it."""
+    end = len(url)
+    while end and (url[end - 1] in _TRAILING or _unpaired(url[:end])):
+        end -= 1
+    return f"<{url[:end]}>{url[end:]}"
+
+
+def _unpaired(url: str) -> bool:
+    pair = {")": "(", "]": "["}.get(url[-1])
+    return pair is not None and url.count(url[-1]) > url.count(pair)
+
+
+def _closed(prose: str) -> str:
+    """Prose in which no backtick waits for another in the code that comes later."""
+    parts, at = [], 0
+    for start, end in code(prose):
+        span = prose[start:end]
+        begun, ended = len(span) - len(span.lstrip("`")), len(span) - len(span.rstrip("`"))
+        surplus = 0 if ended >= len("```") else max(0, begun - ended)
+        parts += [_escaped(prose[at:start]), "\\`" * surplus, span[surplus:]]
+        at = end
+    return "".join([*parts, _escaped(prose[at:])])
+
+
+def _escaped(text: str) -> str:
+    return _STRAY.sub(lambda found: "\\`" if found[0] == "`" else found[0], text)
+
+
+# ---------------------------------------------------------------- blocks and lines
+
+
+def _parts(text: str) -> Iterator[Part]:
+    """The text as prose and code, each line of prose as Discord shows it."""
+    at = 0
+    for block in blocks(text):
+        yield from _prose(text[at : block.start])
+        yield _fenced(text, block)
+        at = block.end
+    yield from _prose(text[at:])
+
+
+def _fenced(text: str, block: Block) -> Part:
+    """A block of code with the fence that Discord knows; as it stands where there is no way."""
+    inner = text[block.inner : block.outer]
+    if "```" in inner or not inner.strip():
+        end = "" if block.closed else f"\n{block.fence.mark}"
+        return text[block.start : block.end] + end, False
+    language = block.fence.language
+    named = language if _LANGUAGE.fullmatch(language) else ""
+    end = "" if inner.endswith("\n") else "\n"
+    return f"```{named}\n{inner}{end}```", True
+
+
+def _prose(text: str) -> Iterator[Part]:
+    spans = [(start, end) for start, end in code(text) if _BREAK.search(text, start, end)]
+    rows = list(lines(text))
+    held = [
+        any(start < at < end or start < at + len(line) < end for start, end in spans)
+        for at, line, _ in rows
+    ]
+    n, kept = 0, ""
+    for table in _open(tables(text), held):
+        kept += "".join(
+            _line(text, *row, held=held[k]) for k, row in enumerate(rows[n : table.first], n)
+        )
+        yield kept, False
+        yield f"```\n{grid(table.rows)}\n```", True
+        n, kept = table.last, "\n" if table.last < len(rows) else ""
+    kept += "".join(_line(text, *row, held=held[k]) for k, row in enumerate(rows[n:], n))
+    yield kept, False
+
+
+def _open(found: list[MarkdownTable], held: list[bool]) -> list[MarkdownTable]:
+    """The tables that stand in no code and hold none that would end their own block."""
+    return [
+        table
+        for table in found
+        if not any(held[table.first : table.last])
+        and not any("```" in cell for row in table.rows for cell in row)
+    ]
+
+
+def _line(text: str, at: int, words: str, after: int, *, held: bool) -> str:
+    """One line as Discord shows it; `held` where code reaches into it from another line."""
+    end = text[at + len(words) : after]
+    if held:
+        return words + end
+    if _RULE.fullmatch(words):
+        return RULE + end
+    if (heading := _HEADING.fullmatch(words)) and (title := _title(heading["words"])):
+        bold = title if "**" in title and "`" in title else f"**{title.replace('**', '')}**"
+        return bold + end
+    return words + end
+
+
+def _title(words: str) -> str:
+    """A heading without the marks that may close it."""
+    title = words.strip(" \t")
+    bare = title.rstrip("#")
+    return bare.rstrip(" \t") if not bare or bare[-1] in " \t" else title

@@ -1,0 +1,394 @@
+"""Platforms: Discord and Telegram beside the rooms of a running home, each on its own.
+
+For each platform that mates are connected to there is one surface, begun with the home and ended
+with it. One that fails says so in its state and is tried again; it never disturbs another. The
+libraries of a platform are loaded when the first mate is connected to it. Accounts that are
+connected or disconnected while the home runs are taken up: the surface of that platform ends, once
+what it is sending is sent, and begins with the accounts there are now; others go on.
+
+Does not know how a platform works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from msgspec import Struct
+
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.file_intake import FileLimits
+from loopforge.chat.rooms_api import Front
+from loopforge.errors import BadSettings, LedgerError
+from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount, BotTokens, Platform
+from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.secret_scrubbing import scrub_logs
+from loopforge.io.platforms.served_places import ServedPlaces
+from loopforge.io.session import Sessions
+from loopforge.people.account_linking import AccountLinking
+from loopforge.people.identity.person_registry import Registry
+from loopforge.people.stranger_pairing import (
+    Closed,
+    Pairing,
+    PairingCode,
+    PairingWelcome,
+    StaysSilent,
+)
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.delivery_worker import Deliveries
+from loopforge.runtime.library_loading import load
+from loopforge.runtime.ports import Clock, Dice, Outgoing, Surface
+
+if TYPE_CHECKING:
+    from loopforge.io.discord.connection.options import State
+
+log = logging.getLogger(__name__)
+PAUSES = (2.0, 10.0, 60.0)
+LOOK = 2.0
+"""Seconds between two looks at which accounts there are, and which rooms were joined."""
+FAREWELL = 3.0
+"""Seconds that a surface has to finish what it is sending when it ends."""
+BEGINS = "it is being connected"
+PENDING = (BEGINS, "not connected yet")
+"""States of which nobody is told: they are about to be others."""
+FILE = "accounts"
+"""Stands for the file of accounts among the platforms, when that cannot be read."""
+
+
+class RunningPlatform(Surface, Protocol):
+    """A surface that is run."""
+
+    async def run(self) -> None:
+        """Be there until cancelled."""
+        ...
+
+    async def close(self) -> None:
+        """Be there no longer."""
+        ...
+
+    def attend(self, room: str) -> None:
+        """Show from now on what is going on in this room; twice is once."""
+        ...
+
+
+class Parts(Struct, frozen=True, kw_only=True):
+    """What platforms need of a running home."""
+
+    front: Front
+    people: Registry
+    linking: AccountLinking
+    pairing: Pairing
+    artifacts: Artifacts
+    deliveries: Deliveries
+    clock: Clock
+    dice: Dice
+
+
+class Manners(Struct, frozen=True, kw_only=True):
+    """How mates behave on platforms; `grounds` says by platform where they talk (served_places.py).
+
+    `servers` are other addresses than a platform's own, by platform; `connector`, for tests, makes
+    the connections of one client of Discord, whose library knows no other addresses.
+    """
+
+    streams: bool = True
+    marks: bool = True
+    threads: Literal["off", "answer"] = "off"
+    patience: timedelta = timedelta(hours=12)
+    limits: FileLimits = FileLimits(5_000_000, 200_000)
+    grounds: Mapping[str, str] = {}
+    servers: Mapping[str, str] = {}
+    connector: Callable[[], Any] | None = None
+
+
+States = Mapping[str, Mapping[str, str]]
+"""How it stands: by platform, then by the mates of an account, in plain words."""
+
+
+class Attached:
+    """A surface as deliveries have it, which knows whether it is sending anything.
+
+    `states` says how it stands with each account, by its mates; `stuck` whether one was refused,
+    and is not tried again soon.
+    """
+
+    def __init__(
+        self,
+        surface: RunningPlatform,
+        states: Callable[[], Mapping[str, str]],
+        stuck: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.name, self.states, self.stuck = surface.name, states, stuck
+        self.run, self.close, self.attend = surface.run, surface.close, surface.attend
+        self._surface, self._sending = surface, 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def send(self, out: Outgoing) -> str:
+        """Send it. Raises SendFailed."""
+        self._sending += 1
+        self._idle.clear()
+        try:
+            return await self._surface.send(out)
+        finally:
+            self._sending -= 1
+            if not self._sending:
+                self._idle.set()
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """Whether it is there already. Raises SendFailed."""
+        return await self._surface.sent(out)
+
+    async def end(self) -> None:
+        """Close it, once what it is sending is sent; what takes too long is found again later."""
+        try:
+            async with asyncio.timeout(FAREWELL):
+                await self._idle.wait()
+        except TimeoutError:
+            log.info("%s was still sending when it ended", self.name)
+        await self.close()
+
+
+class Platforms:
+    """The surfaces of one home. `tell` takes a line whenever it stands otherwise with an account.
+
+    An account that nobody can talk by is told of like one that is refused: its token is another
+    one's too, or there is no mate of that name.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        tokens: BotTokens,
+        manners: Manners,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._parts, self._tokens, self._manners = parts, tokens, manners
+        self._tell = tell
+        self._told: dict[tuple[str, str], str] = {}
+        self._passed: list[tuple[BotAccount, str]] = []
+        self._sessions = Sessions(parts.front)
+        self._accounts: dict[Platform, list[BotAccount]] = {}
+        self._running: dict[Platform, Tasks] = {}
+        self._surfaces: dict[str, Attached] = {}
+        self._troubles: dict[str, str] = {}
+        self._tasks = Tasks()
+        self._changing = asyncio.Lock()
+        self._written = 0
+
+    async def open(self, later: float = 0.0) -> None:
+        """Begin with every platform that mates are connected to, `later` seconds from now."""
+        self._tasks.spawn(self._keep(later), "platforms")
+
+    async def close(self) -> None:
+        """End; what was not sent yet stays in the ledger."""
+        async with self._changing:  # what begins or ends just now does so to its end
+            await self._tasks.close()
+            await asyncio.gather(*(self._end(platform) for platform in list(self._running)))
+
+    def states(self) -> dict[str, dict[str, str]]:
+        """How it stands: by platform, then by the mates of an account."""
+        found: dict[str, dict[str, str]] = {
+            platform: {", ".join(each.mates): BEGINS for each in accounts}
+            for platform, accounts in self._accounts.items()
+        }
+        for name, surface in self._surfaces.items():
+            found[name] = dict(surface.states())
+        for name, trouble in self._troubles.items():
+            found[name] = {EVERYBODY: trouble}
+        for account, why in self._amiss():
+            found.setdefault(account.platform, {})[", ".join(account.mates)] = why
+        return found
+
+    def _amiss(self) -> list[tuple[BotAccount, str]]:
+        """The accounts that nobody can talk by, whatever the platform says of them, and why."""
+        known = self._parts.front.mates
+        there = [account for each in self._accounts.values() for account in each]
+        return [*self._passed, *((a, why) for a in there if (why := a.amiss(known)))]
+
+    def _announce(self) -> None:
+        """Say how it stands with each account, once it is known, and when it becomes another."""
+        told, self._told = self._told, {}
+        for platform, accounts in self.states().items():
+            for mates, state in accounts.items():
+                before = told.get((platform, mates), "")
+                if now := before if state in PENDING else state:
+                    self._told[platform, mates] = now
+                if now != before:
+                    who = "all mates" if mates == EVERYBODY else mates
+                    line = f"{platform.capitalize()} ({who}): {now}"
+                    level = logging.INFO if now.startswith("connected") else logging.WARNING
+                    log.log(level, "%s", line)
+                    self._tell(line)
+
+    # ------------------------------------------------------------ which there are
+
+    async def _keep(self, later: float) -> None:
+        """Begin, and take up whatever accounts come and go, for as long as the home runs."""
+        await self._parts.clock.sleep(later)
+        while True:
+            async with self._changing:
+                await self._look()
+            await self._attend()
+            self._announce()
+            await self._parts.clock.sleep(LOOK)
+
+    async def _look(self) -> None:
+        """Take up which accounts there are now; platforms whose accounts are the same go on.
+
+        But one that was refused is begun anew when the file is written: somebody mended something.
+        """
+        before, self._written = self._written, self._tokens.written()
+        again = self._written != before
+        try:
+            found = self._tokens.weighed()
+        except BadSettings as error:
+            self._troubles[FILE] = str(error)
+            return
+        self._troubles.pop(FILE, None)
+        self._passed = [(account, why) for account, why in found if why]
+        accounts: dict[Platform, list[BotAccount]] = {}
+        for account, why in found:
+            if not why:
+                accounts.setdefault(account.platform, []).append(account)
+        changed = [
+            platform
+            for platform in {**self._accounts, **accounts}
+            if accounts.get(platform) != self._accounts.get(platform)
+            or (again and self._stuck(platform))
+        ]
+        if changed:
+            scrub_logs([account.token for account, _ in found])
+        self._accounts = accounts
+        await asyncio.gather(*(self._begin(platform) for platform in changed))
+
+    async def _attend(self) -> None:
+        """Let each surface show what is going on in rooms that a place of its became part of."""
+        for name, surface in list(self._surfaces.items()):
+            try:
+                rooms = await self._sessions.all(name)
+            except LedgerError as error:
+                log.warning("joined rooms of %s are looked for again: %s", name, error)
+                continue
+            for room in set(rooms.values()):
+                surface.attend(room)
+
+    def _stuck(self, platform: Platform) -> bool:
+        surface = self._surfaces.get(platform)
+        return surface is not None and surface.stuck()
+
+    async def _begin(self, platform: Platform) -> None:
+        """Run a platform with the accounts there are now, or not at all."""
+        await self._end(platform)
+        if accounts := self._accounts.get(platform):
+            tasks = self._running[platform] = Tasks()
+            tasks.spawn(self._run(platform, accounts), f"platform {platform}")
+
+    async def _end(self, platform: Platform) -> None:
+        if running := self._running.pop(platform, None):
+            await running.close()
+        self._troubles.pop(platform, None)
+
+    # ------------------------------------------------------------ one of them
+
+    async def _run(self, platform: Platform, accounts: Sequence[BotAccount]) -> None:
+        """Be on a platform; after a failure again, with growing pauses."""
+        failures = 0
+        while True:  # until this task is cancelled
+            try:
+                await self._be(platform, accounts)
+                self._troubles[platform] = "it ended and is begun anew"
+            except Exception as error:
+                self._troubles[platform] = f"it failed ({type(error).__name__}) and is begun anew"
+                log.exception("%s failed, and is begun anew", platform)
+            await self._parts.clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
+            failures += 1
+
+    async def _be(self, platform: Platform, accounts: Sequence[BotAccount]) -> None:
+        await load(f"loopforge.io.{platform}.surface")
+        surface = self._made(platform, accounts)
+        self._surfaces[platform] = surface
+        self._troubles.pop(platform, None)
+        self._parts.deliveries.attach(surface)
+        try:
+            await surface.run()
+        finally:
+            self._parts.deliveries.detach(platform)
+            self._surfaces.pop(platform, None)
+            await surface.end()
+
+    def _made(self, platform: Platform, accounts: Sequence[BotAccount]) -> Attached:
+        parts, manners = self._parts, self._manners
+        reception = Reception(
+            parts.front,
+            parts.people,
+            parts.clock,
+            self._knock,
+            parts.pairing.trusts,
+            manners.patience,
+            parts.pairing.owns,
+            parts.linking.claim,
+            ServedPlaces(manners.grounds.get(platform, "open")),
+        )
+        match platform:
+            case "telegram":
+                from loopforge.io.telegram import surface as there
+
+                telegram = there.Telegram(
+                    accounts,
+                    reception,
+                    parts.front,
+                    parts.artifacts,
+                    parts.clock,
+                    there.TelegramOptions(
+                        streams=manners.streams,
+                        marks=manners.marks,
+                        limits=manners.limits,
+                        base=manners.servers.get(platform, ""),
+                    ),
+                )
+                return Attached(telegram, telegram.states)
+            case "discord":
+                from loopforge.io.discord.connection.options import DiscordOptions
+                from loopforge.io.discord.surface import Discord
+
+                discord = Discord(
+                    accounts,
+                    reception,
+                    parts.front,
+                    parts.artifacts,
+                    parts.clock,
+                    parts.dice,
+                    DiscordOptions(
+                        stream=manners.streams,
+                        marks=manners.marks,
+                        threads=manners.threads,
+                        patience=manners.patience,
+                        files=manners.limits,
+                    ),
+                    manners.connector,
+                )
+                return Attached(
+                    discord,
+                    lambda: dict(map(_told, discord.states())),
+                    lambda: any(state.standing == "refused" for state in discord.states()),
+                )
+
+    async def _knock(self, platform: str, account: str, name: str) -> str | None:
+        match await self._parts.pairing.knock(platform, account, name):
+            case PairingWelcome():
+                return None
+            case PairingCode(words=words) | Closed(words=words):
+                return words
+            case StaysSilent():
+                return ""
+
+
+def _told(state: State) -> tuple[str, str]:
+    """The mates of an account of Discord, and how it stands with it."""
+    connected = f"connected as {state.user}" if state.user else "connected"
+    said = connected if state.standing == "connected" else state.why or BEGINS
+    return ", ".join(state.mates), said

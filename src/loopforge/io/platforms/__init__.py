@@ -1,0 +1,1 @@
+"""What platforms share: reception, live updates, accounts and their tokens."""

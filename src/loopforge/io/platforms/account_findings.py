@@ -1,0 +1,34 @@
+"""Findings: what was seen of an account of a platform, and what to do about it.
+
+Both platforms' checks give them; commands and the doctor show them. Knows no platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct
+
+State = Literal["ok", "warn", "bad"]
+
+
+class AccountFinding(Struct, frozen=True):
+    """One thing that was looked at: how it is, in a sentence, and what to do.
+
+    `warn`: mates can talk, but not as well or not everywhere. `bad`: they cannot.
+    """
+
+    state: State
+    said: str
+    mend: str = ""
+
+
+def listed(words: Iterable[str], most: int = 4) -> str:
+    """Words with commas and an "and"; of more than `most`, the first ones and how many follow."""
+    found = list(words)
+    if len(found) > most:
+        found = [*found[:most], f"{len(found) - most} more"]
+    if len(found) < 2:
+        return "".join(found)
+    return f"{', '.join(found[:-1])} and {found[-1]}"

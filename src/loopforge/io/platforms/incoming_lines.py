@@ -1,0 +1,305 @@
+"""Reception: what a platform brings in, taken into the rooms; the same for every platform.
+
+    a message  --> who is that? may they come in? which room? is it late? --> heard, once
+    an edit, a deletion, a reaction --> of which line?                    --> in the ledger
+    a command  --> in which room, by whom?                                --> an answer
+
+A platform's adapter says what came (Coming) and shows what it is told (a notice, an answer). No
+model is asked for a stranger: that is decided here, before anything is heard. An adapter that would
+fetch files asks before that (`admit`, `may_give`). What a stranger may do is prove who they are, by
+a code that they were given where they are known.
+
+Does not know any platform, nor how a notice is shown. Does not fetch files.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from loopforge.chat.room.permissions import may
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.chat.rooms_api import Front
+from loopforge.chat.speaking.stop_words import STOP_EMOJIS
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import File, Heard
+from loopforge.errors import InputError, Unknown
+from loopforge.io.platforms.served_places import ServedPlace, ServedPlaces
+from loopforge.io.session import Sessions
+from loopforge.people.identity.person_registry import Registry
+from loopforge.runtime.ports import Clock
+
+log = logging.getLogger(__name__)
+
+
+WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Seconds to wait for a message of ours that somebody answers before its acceptance is recorded."""
+
+Knock = Callable[[str, str, str], Awaitable[str | None]]
+"""Platform, account, name: None lets them in; a text is shown to them, once; "" shows nothing."""
+
+Claim = Callable[[str, str, str], Awaitable[object]]
+"""Code, platform, account: from now on that account is whose code it is. Raises InputError."""
+
+OUTSIDE = "Somebody who keeps this home has to let you in first."
+LINKED = "Done: this account and the one that the code came from are one person now."
+
+
+class Coming(Struct, frozen=True, kw_only=True):
+    """A message as a platform brings it.
+
+    `spot` is where, `mates` the handles of those who are there, `message` the platform's id (a
+    number), `account` and `name` who says it, `at` when it was said. `reply_to` is the id of the
+    message it answers, `ours`: that is one of our bots'. `keeper`: they may manage that place on
+    the platform. `called`: a bot of ours was spoken to that is there for several mates. `files` are
+    kept as artifacts already.
+    """
+
+    spot: ChannelSpot
+    mates: tuple[str, ...]
+    message: str
+    account: str
+    name: str
+    text: str
+    at: datetime
+    reply_to: str = ""
+    ours: bool = False
+    bot: bool = False
+    keeper: bool = False
+    called: bool = False
+    files: tuple[File, ...] = ()
+
+    @property
+    def platform(self) -> str:
+        """The platform's name."""
+        return self.spot.key.partition(":")[0]
+
+
+class ReceivedLine(Struct, frozen=True, kw_only=True):
+    """What became of a message: the line that was heard, or a notice to show, or neither."""
+
+    heard: Event | None = None
+    room: str = ""
+    notice: str = ""
+
+
+def proves(spot: ChannelSpot, command: str, argument: str) -> bool:
+    """Whether a command says who somebody is, which is not for those alone who were let in."""
+    return spot.kind == "private" and command == "link" and bool(argument.strip())
+
+
+class Reception:
+    """Takes in what platforms bring. `patience` is how old a message may be to be answered.
+
+    `trusted` says of a person whether they are known here, `owns` whether the home is theirs;
+    `claim` links accounts by codes: without it, strangers have none.
+    """
+
+    def __init__(
+        self,
+        front: Front,
+        people: Registry,
+        clock: Clock,
+        knock: Knock,
+        trusted: Callable[[str], bool],
+        patience: timedelta = timedelta(hours=12),
+        owns: Callable[[str], bool] = lambda _: False,
+        claim: Claim | None = None,
+        grounds: ServedPlaces | None = None,
+    ) -> None:
+        self._front, self._people, self._clock = front, people, clock
+        self._knock, self._trusted, self._patience = knock, trusted, patience
+        self._owns, self._claim = owns, claim
+        self._grounds = grounds or ServedPlaces()
+        self.sessions = Sessions(front)
+
+    async def serves(self, ground: ServedPlace, account: str, *, asked: bool) -> str | None:
+        """Whether mates talk in a server or group: None, or a notice to show ("": nothing).
+
+        Asked before anything else is done there; `asked`: a mate of ours is spoken to.
+        """
+        person = self._people.who(ground.platform, account)
+        known = person is not None and (self._owns(person.id) or self._trusted(person.id))
+        if self._grounds.decided(ground):
+            return None
+        places = await self.sessions.all(ground.platform)
+        return self._grounds.serves(ground, places, known=known, asked=asked)
+
+    async def admit(
+        self, spot: ChannelSpot, account: str, name: str, *, bot: bool = False
+    ) -> str | None:
+        """Whether somebody may say anything in a place: None, or a notice to show ("": nothing).
+
+        Asked before anything that they brought along is fetched.
+        """
+        if spot.kind != "private":
+            return None
+        return "" if bot else await self._knock(spot.key.partition(":")[0], account, name)
+
+    async def may_give(self, spot: ChannelSpot, account: str, *, keeper: bool = False) -> bool:
+        """Whether files that come with somebody's line are kept: not of who may not talk here."""
+        room = await self.sessions.known(spot.key)
+        person = self._people.who(spot.key.partition(":")[0], account)
+        if not room:
+            return True
+        state, id = await self._front.settings_of(room), person.id if person is not None else "?"
+        return may(state, id, "talk", keeper=keeper, owner=self._owns(id))
+
+    async def take(self, coming: Coming) -> ReceivedLine:
+        """Hear a message, once. Raises BadLine, TooLarge for one that cannot be heard.
+
+        A message that is a line already was heard before, or is one of ours.
+        """
+        if await self.sessions.line(coming.spot.key, coming.message):
+            return ReceivedLine()
+        person = await self._people.meet(
+            coming.platform, coming.account, coming.name, bot=coming.bot
+        )
+        notice = await self.admit(coming.spot, coming.account, coming.name, bot=coming.bot)
+        if notice is not None:
+            return ReceivedLine(notice=notice)
+        room = await self.sessions.room(coming.spot, coming.mates)
+        await self._front.arrive(room, person.id, coming.name, coming.platform)
+        reply = await self._answered(coming)
+        heard = await self._front.hear(
+            room,
+            person.id,
+            coming.text,
+            surface=coming.spot.key,
+            source=coming.message,
+            reply_to=reply,
+            files=coming.files,
+            bot=coming.bot,
+            late=self._clock.now() - coming.at > self._patience,
+            untrusted=not self._trusted(person.id),
+            keeper=coming.keeper,
+            owner=self._owns(person.id),
+            called=coming.called,
+        )
+        return ReceivedLine(heard=heard, room=room)
+
+    async def _answered(self, coming: Coming) -> str:
+        """The line that a message answers; one of ours is waited for till it is recorded."""
+        for pause in (*WAITS, 0.0):
+            reply = await self.sessions.line(coming.spot.key, coming.reply_to)
+            if reply or not (coming.reply_to and coming.ours):
+                return reply
+            await self._clock.sleep(pause)
+        return ""
+
+    async def edited(
+        self,
+        place: str,
+        message: str,
+        account: str,
+        text: str,
+        own: Callable[[str], str] = str,
+    ) -> None:
+        """Somebody changed a message; what was never heard, or is the same, is passed over.
+
+        `own` tells what of a text is its author's: only that can be changed by them.
+        """
+        room, line = await self._find(place, message)
+        person = self._people.who(place.partition(":")[0], account)
+        if line and person is not None:
+            try:
+                said = (await self._front.line(room, line)).body
+                if isinstance(said, Heard) and own(str(said.text)) == own(text):
+                    return
+                await self._front.edit(room, person.id, line, text)
+            except InputError as error:
+                log.info("an edit of a line in %s was passed over: %s", place, error)
+
+    async def deleted(self, place: str, message: str) -> None:
+        """A message is no more: with its first message a line is gone, whoever said it.
+
+        Its other messages may go without it: we take them away ourselves when it becomes shorter.
+        """
+        room, line = await self._find(place, message)
+        if line and (await self.sessions.posts(place, line))[:1] == [message]:
+            try:
+                await self._front.delete(room, "", line)
+            except Unknown:
+                log.debug("a message in %s was of a line that is gone already", place)
+
+    async def reacted(
+        self, place: str, message: str, account: str, name: str, emoji: str, *, back: bool = False
+    ) -> str:
+        """Somebody put an emoji on a message, or took it back; a stop sign stops.
+
+        Returns what is to be shown in private, "" for nothing.
+        """
+        room, line = await self._find(place, message)
+        if not line:
+            return ""
+        person = await self._people.meet(place.partition(":")[0], account, name)
+        await self._front.arrive(room, person.id, name, place.partition(":")[0])
+        await self._front.react(room, person.id, line, emoji, back=back)
+        if emoji in STOP_EMOJIS and not back:
+            try:
+                return await self._front.act(
+                    room, person.id, "stop", "", owner=self._owns(person.id)
+                )
+            except InputError as refused:
+                return str(refused)
+        return ""
+
+    async def command(
+        self,
+        spot: ChannelSpot,
+        mates: Sequence[str],
+        account: str,
+        name: str,
+        command: str,
+        argument: str,
+        *,
+        keeper: bool = False,
+    ) -> str:
+        """Do what a command asks, and say what was done. Raises InputError.
+
+        `keeper`: who asks may manage that place on the platform. By a code that links them (wrong
+        ones are counted, people/account_linking.py) somebody comes in who was not let in before.
+        """
+        platform = spot.key.partition(":")[0]
+        if self._claim is not None and proves(spot, command, argument):
+            await self._claim(argument.strip(), platform, account)
+            notice = await self.admit(spot, account, name)
+            return f"{LINKED} {notice or ''}".strip()
+        person = await self._people.meet(platform, account, name)
+        notice = await self.admit(spot, account, name)
+        if notice is not None:
+            return notice or OUTSIDE
+        room = await self.sessions.room(spot, mates)
+        await self._front.arrive(room, person.id, name, platform)
+        return await self._front.act(
+            room,
+            person.id,
+            command,
+            argument,
+            keeper=keeper,
+            owner=self._owns(person.id),
+            surface=platform,
+            account=account,
+        )
+
+    async def complete(
+        self, place: str, account: str, command: str, begun: str, mates: Sequence[str] = ()
+    ) -> list[str]:
+        """What a command's argument may be, as whoever types it may know.
+
+        `mates` are those who are in a place where nobody has spoken yet.
+        """
+        room = await self.sessions.known(place)
+        person = self._people.who(place.partition(":")[0], account)
+        who = person.id if person is not None else ""
+        owns = person is not None and self._owns(who)
+        return await self._front.complete(room, who, command, begun, owner=owns, mates=mates)
+
+    async def _find(self, place: str, message: str) -> tuple[str, str]:
+        """The room of a place, and the line that a message there is; both "" if it is none."""
+        line = await self.sessions.line(place, message)
+        room = await self.sessions.known(place) if line else ""
+        return (room, line) if room else ("", "")

@@ -1,0 +1,333 @@
+"""Watching rooms for a platform: typing signs, drafts as they grow, marks on lines.
+
+    Thinking            --> the stage shows that somebody is typing, until Rested
+    Draft ... Draft     --> the stage shows the draft, at a pace that platforms bear
+    Withdrawn           --> the draft is taken away
+    Perceived, Ended    --> the line that called the turn is marked (see status_reactions.py)
+
+What is shown here is no record: a draft is not Said, and what goes wrong with it is passed over.
+Knows rooms and places; does not know how a platform shows anything (that is the Stage's).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from sqlalchemy import select
+
+from loopforge.chat.room.platform_channels import sendings
+from loopforge.chat.rooms_api import Front
+from loopforge.chat.service import line_receipts
+from loopforge.chat.service.line_receipts import Dispatch, Summoned
+from loopforge.chat.turns.fallback_mate import UNABLE
+from loopforge.core.delivery_states import Accepted, Failed, PutOff, Uncertain
+from loopforge.core.events import Event, Perceived, TurnEnded
+from loopforge.core.perception import Line
+from loopforge.core.room_vocabulary import (
+    PlaceJoined,
+    PlaceLeft,
+    RoomClosed,
+    Said,
+    Told,
+    TurnDropped,
+)
+from loopforge.errors import LoopforgeError
+from loopforge.io.platforms.draft_throttle import EditThrottle
+from loopforge.io.platforms.status_reactions import Marker, Marks
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Breath, Clock, Draft, Rested, Thinking, Withdrawn
+from loopforge.runtime.room_pubsub import Ear
+
+log = logging.getLogger(__name__)
+
+
+LOOK = 0.3
+"""Seconds after which it is looked again whether a draft is due and nothing else is owed."""
+
+
+class Speech(NamedTuple):
+    """What a mate is saying in one turn, in one place of a room.
+
+    `answers` is the line to which it will be a reply; "" if to none, or if that is not known.
+    """
+
+    room: str
+    place: str
+    turn: str
+    mate: str
+    answers: str = ""
+
+
+class UpdateStage(Marker, Protocol):
+    """How a platform shows what is in the air. What raises here is logged and passed over."""
+
+    async def typing(self, place: str, mate: str) -> None:
+        """Show that this mate is at it, for some seconds."""
+        ...
+
+    async def draft(self, speech: Speech, text: str) -> float:
+        """Show a draft, or more of it; nothing where it is over or was said.
+
+        Seconds to be patient before the next, if it was not taken; else 0.
+        """
+        ...
+
+    async def withdraw(self, speech: Speech) -> None:
+        """Take the draft of a turn away, if one stands that no line is to take the place of."""
+        ...
+
+
+class _Drawing:
+    """A draft that grows in one place."""
+
+    def __init__(self) -> None:
+        self.pace, self.more = EditThrottle(), asyncio.Event()
+        self.task: asyncio.Task[None] | None = None
+
+    def offer(self, text: str, now: float) -> None:
+        """There is more of it."""
+        self.pace.offer(text, now)
+        self.more.set()
+
+
+class _Turn:
+    """One turn in the air of a room."""
+
+    def __init__(self, mate: str) -> None:
+        self.mate, self.spoke, self.withdrawn, self.answers = mate, False, False, ""
+        self.typing: dict[str, asyncio.Task[None]] = {}
+        self.drawings: dict[str, _Drawing] = {}
+
+    def still(self, place: str = "") -> None:
+        """No more of its drafts is shown, in this place or anywhere."""
+        for each, drawing in self.drawings.items():
+            if drawing.task is not None and place in ("", each):
+                drawing.task.cancel()
+
+    def rest(self, place: str = "") -> None:
+        """Nobody is seen typing for it any more, in this place or anywhere."""
+        for each, task in self.typing.items():
+            if place in ("", each):
+                task.cancel()
+
+
+class RoomWatch:
+    """Watches every room it is told of. `again` is after how many seconds a typing sign fades."""
+
+    def __init__(
+        self,
+        front: Front,
+        stage: UpdateStage,
+        clock: Clock,
+        *,
+        again: float,
+        streams: bool = True,
+        marks: bool = True,
+    ) -> None:
+        self._front, self._stage, self._clock = front, stage, clock
+        self._again, self._streams = again, streams
+        self._marks = Marks(stage, _Fates(front)) if marks else None
+        self._ears: dict[str, Ear] = {}
+        self._tasks = Tasks()
+
+    def room(self, room: str) -> None:
+        """Watch a room from now on; twice is once."""
+        if room not in self._ears:
+            self._ears[room] = self._front.listen(room)
+            self._tasks.spawn(self._watch(room, self._ears[room]), f"watch {room}")
+
+    async def close(self) -> None:
+        """Watch nothing any more."""
+        for ear in self._ears.values():
+            ear.close()
+        await self._tasks.close()
+        if self._marks is not None:
+            await self._marks.close()
+
+    async def _watch(self, room: str, ear: Ear) -> None:
+        turns: dict[str, _Turn] = {}
+        places: list[str] | None = None  # where nothing happens, nothing is read
+        async for what in ear:
+            try:
+                if places is None:
+                    places = await self._places(room)
+                if isinstance(what, Event):
+                    if isinstance(what.body, (PlaceJoined, PlaceLeft, RoomClosed)):
+                        places = await self._places(room)
+                    self._happened(room, what, turns)
+                    if self._marks is not None:
+                        await _mark(self._marks, what, places)
+                elif what.turn in turns or what.mate in self._front.mates:  # not the room itself
+                    self._breathed(room, what, places, turns)
+            except Exception as error:
+                log.warning("a sign on %s was left out: %s", self._stage.name, type(error).__name__)
+
+    async def _places(self, room: str) -> list[str]:
+        with contextlib.suppress(Exception):
+            state = await self._front.settings_of(room)
+            return [place for place in state.places if self._mine(place)]
+        return []
+
+    def _mine(self, place: str) -> bool:
+        return place.startswith(f"{self._stage.name}:")
+
+    def _leave(self, room: str, place: str, turns: Mapping[str, _Turn]) -> None:
+        """What is being said will not be said in this place any more: its drafts go."""
+        for id, turn in turns.items():
+            turn.still(place)
+            turn.rest(place)
+            self._tasks.spawn(self._withdraw(Speech(room, place, id, turn.mate)), "a draft")
+
+    # ------------------------------------------------------------ breaths
+
+    def _breathed(
+        self, room: str, what: Breath, places: Sequence[str], turns: dict[str, _Turn]
+    ) -> None:
+        turn = turns.setdefault(what.turn, _Turn(what.mate))
+        match what:
+            case Thinking():
+                for place in places:
+                    if place not in turn.typing:
+                        work = self._type(place, turn.mate)
+                        turn.typing[place] = self._tasks.spawn(work, "typing")
+            case Draft(text=text):
+                if self._streams and not (turn.spoke or turn.withdrawn):
+                    for place in places:
+                        speech = Speech(room, place, what.turn, what.mate, turn.answers)
+                        self._offer(speech, turn, text)
+            case Withdrawn():
+                self._end(room, what.turn, turn, places)
+            case Rested():
+                turn.rest()
+                turn.still()
+                turns.pop(what.turn, None)
+
+    def _offer(self, speech: Speech, turn: _Turn, text: str) -> None:
+        """There is more of a draft in a place."""
+        drawing = turn.drawings.get(speech.place)
+        if drawing is None:
+            drawing = turn.drawings[speech.place] = _Drawing()
+            drawing.task = self._tasks.spawn(self._draw(speech, drawing), "drafts")
+        drawing.offer(text, self._clock.ticks())
+
+    def _end(self, room: str, id: str, turn: _Turn, places: Iterable[str]) -> None:
+        """Nothing was said after all; a draft may also stand in a place that has left."""
+        if not turn.withdrawn:
+            turn.withdrawn = True
+            turn.still()
+            for place in {**dict.fromkeys(places), **turn.drawings}:
+                self._tasks.spawn(self._withdraw(Speech(room, place, id, turn.mate)), "a draft")
+
+    async def _withdraw(self, speech: Speech) -> None:
+        await self._safe(self._stage.withdraw(speech))
+
+    async def _type(self, place: str, mate: str) -> None:
+        while True:
+            await self._safe(self._stage.typing(place, mate))
+            await self._clock.sleep(self._again)
+
+    async def _draw(self, speech: Speech, drawing: _Drawing) -> None:
+        """Show it as it grows, until this is cancelled."""
+        pace, stands = drawing.pace, False
+        while True:
+            drawing.more.clear()
+            due = pace.due()
+            if due is None:
+                await drawing.more.wait()
+                continue
+            if (left := due - self._clock.ticks()) > 0:
+                await self._clock.sleep(min(left, LOOK))  # with more words it is due sooner
+                continue
+            if not stands and await self._owed(speech.place):
+                pace.wait(LOOK, self._clock.ticks())
+                continue
+            text = pace.take(self._clock.ticks())
+            if text is None:
+                continue
+            # Shown to its end also when the turn is over meanwhile, so that its id is known.
+            showing = self._tasks.spawn(self._shown(speech, text), "a draft")
+            wait = await asyncio.shield(showing)
+            stands = stands or not wait
+            if wait:
+                pace.put_off(wait, self._clock.ticks())
+
+    async def _owed(self, place: str) -> bool:
+        """Whether a line is still on its way there: what is said after it must stand after it."""
+        query = select(sendings).where(sendings.c.place == place).limit(1)
+        try:
+            return await self._front.look(lambda found: found.execute(query).first() is not None)
+        except LoopforgeError:
+            return True
+
+    async def _shown(self, speech: Speech, text: str) -> float:
+        try:
+            return await self._stage.draft(speech, text)
+        except Exception as error:
+            log.debug("a draft was not shown in %s: %s", speech.place, type(error).__name__)
+            return 0.0
+
+    # ------------------------------------------------------------ events
+
+    def _happened(self, room: str, event: Event, turns: dict[str, _Turn]) -> None:
+        match event.body:
+            case Perceived(mate=mate) if mate in self._front.mates:
+                turns.setdefault(event.id, _Turn(mate)).answers = _answered(event.body)
+            case PlaceLeft(place=place) if self._mine(place):
+                self._leave(room, place, turns)
+            case Said(turn=id) if id in turns:
+                turns[id].spoke = True
+                turns[id].still()
+            case _:
+                pass
+
+    async def _safe(self, shown: Awaitable[object]) -> None:
+        try:
+            await shown
+        except Exception as error:
+            log.debug("not shown on %s: %s", self._stage.name, type(error).__name__)
+
+
+def _answered(seen: Perceived) -> str:
+    """The line that minds reply to: the one that called, when others have come after it."""
+    newest = next((each for each in reversed(seen.lines.more) if isinstance(each, Line)), None)
+    return seen.line if newest is not None and newest.id != seen.line else ""
+
+
+class _Fates:
+    """What the ledger knows of turns and what they said."""
+
+    def __init__(self, front: Front) -> None:
+        self._front = front
+
+    async def sending(self, delivery: str) -> Dispatch:
+        """What a delivery is."""
+        return await self._front.look(lambda found: line_receipts.sending(found, delivery))
+
+    async def call(self, turn: str) -> Summoned | None:
+        """What a turn was called by, and what became of it."""
+        return await self._front.look(lambda found: line_receipts.call(found, turn))
+
+
+async def _mark(marks: Marks, event: Event, places: Sequence[str]) -> None:
+    """What an event says of the marks that lines bear."""
+    match event.body:
+        case Perceived(mate=mate, line=line, summons=summons):
+            marks.began(places, mate, line, summons)
+        case PutOff(delivery=delivery):
+            await marks.put_off(delivery)
+        case Accepted(delivery=delivery):
+            await marks.delivered(delivery, arrived=True)
+        case Failed(delivery=delivery) | Uncertain(delivery=delivery):
+            await marks.delivered(delivery, arrived=False)
+        case TurnEnded(turn=turn, outcome=outcome):
+            await marks.ended(places, turn, failed=outcome in ("failed", "diverged"))
+        case TurnDropped(mate=mate, line=line, why=why) if why == UNABLE:
+            marks.refused(places, mate, line)
+        case Told():
+            await marks.troubled(places, event.cause)
+        case _:
+            pass

@@ -1,0 +1,77 @@
+"""Grounds: which servers and groups of platforms this home serves.
+
+    open       every one that a bot of ours is brought into
+    known      one that was served before or admitted, that is the bot's maker's own, or in which
+               somebody who was let in here has spoken (default)
+    a list     the servers, groups and channels whose ids it names
+
+What is said elsewhere is not heard, opens no room and asks no model; who speaks to a mate there is
+told so, once. Does not know private talks: their door is people/stranger_pairing.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+UNKNOWN = (
+    "Mates do not talk here yet. They will once somebody whom the owner of their home has let in "
+    "speaks to them here: write to me in private first; the owner lets you in by the code that you "
+    "are shown. Or the owner types `loopforge room admit {place}` on its machine. (The setting "
+    "{setting} says where mates talk.)"
+)
+CLOSED = "Mates do not talk here: the owner of their home has named the places where they do."
+NOT_HERE = "Mates do not talk here."
+SETTINGS = {"discord": "discord_places", "telegram": "telegram_groups"}
+
+
+class ServedPlace(NamedTuple):
+    """A server or a group, as somebody says something there.
+
+    `ids` are those by which a list may name it, its own first, then that of the channel;
+    `holds` tells of a place's key whether it is in it; `maker`: it is the bot's maker's, or
+    nobody else could bring the bot there.
+    """
+
+    platform: str
+    ids: tuple[str, ...]
+    holds: Callable[[str], bool]
+    maker: bool = False
+
+
+class ServedPlaces:
+    """Where mates talk on one platform; `policy` as it is set."""
+
+    def __init__(self, policy: str = "open") -> None:
+        self._policy = policy.strip().casefold()
+        self._listed = frozenset(re.split(r"[\s,;]+", self._policy)) - {""}
+        self._served: set[str] = set()
+        self._told: set[str] = set()
+
+    def decided(self, ground: ServedPlace) -> bool:
+        """Whether mates talk there whoever speaks, as far as nothing has to be looked up."""
+        listed = self._listed.intersection(ground.ids)
+        return self._policy == "open" or ground.ids[0] in self._served or bool(listed)
+
+    def serves(
+        self, ground: ServedPlace, places: Iterable[str], *, known: bool, asked: bool
+    ) -> str | None:
+        """None where mates talk; else what is to be said of that, "" if it was said already.
+
+        `places` are those of the platform that have a room; `known`: who speaks was let in;
+        `asked`: they speak to a mate, so that they wait for an answer.
+        """
+        id = ground.ids[0]
+        if self.decided(ground):
+            return None
+        if self._policy == "known" and (known or ground.maker or any(map(ground.holds, places))):
+            self._served.add(id)
+            return None
+        if id in self._told or not asked:
+            return ""
+        self._told.add(id)
+        setting = SETTINGS.get(ground.platform, "")
+        place = f"{ground.platform}:{ground.ids[min(1, len(ground.ids) - 1)]}"
+        said = UNKNOWN if self._policy == "known" else CLOSED
+        return said.format(setting=setting, place=place)

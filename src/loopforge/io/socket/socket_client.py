@@ -1,0 +1,390 @@
+r"""The link: a terminal's end of the socket, which survives its host.
+
+    seeking --a host answers--> talking --the host goes away--> seeking
+       |  \--nobody holds the home--> hosting (this process opens the hall), then talking
+       \--the host refuses--> broken
+
+Nothing is lost or doubled on the way: lines are said again, with the same source, until a host has
+taken them; events are numbered, and after a pause the link asks for what follows the last it has.
+
+Whoever iterates over a link must not wait for one of its answers in the same task: while updates
+are not taken, nothing is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Self, assert_never
+
+from msgspec import Struct
+
+from loopforge.chat.room.room_snapshot import Scene
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import File, Said
+from loopforge.errors import HostTaken, LedgerError, LoopforgeError, Unreachable
+from loopforge.io.rooms_port import RoomsPort
+from loopforge.io.socket import wire_protocol
+from loopforge.io.socket.pending_requests import PendingRequests
+from loopforge.io.socket.socket_address import SocketAddress
+from loopforge.io.socket.socket_server import Hall
+from loopforge.io.socket.wire_protocol import FromHost, LineTaken, RoomSight
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Breath, Clock, Draft, Rested, Thinking, Withdrawn
+
+log = logging.getLogger(__name__)
+
+WAITING = 256
+"""Updates that wait to be shown before nothing more is read."""
+PAUSES = (0.05, 1.0)
+"""Seconds between two tries to find a host: the first, and the longest; each doubles the last."""
+PATIENCE = 30.0
+"""Seconds after which a link that never found a host says so and gives up."""
+GATHER = 0.2
+"""Seconds in which what was seen is gathered into one acknowledgement."""
+FAREWELL = 2.0
+"""Seconds for the host to finish what was said before Bye."""
+
+BecomeHost = Callable[[], AbstractAsyncContextManager[RoomsPort]]
+"""Take the home's lock and open its rooms. Raises HostTaken if another process has it."""
+
+
+class Joined(Struct, frozen=True, kw_only=True):
+    """The room is open. `again`: it was before, too. `hosting`: this process is the host."""
+
+    scene: Scene
+    here: tuple[str, ...]
+    hosting: bool
+    again: bool
+
+
+class Parted(Struct, frozen=True, kw_only=True):
+    """The host went away, or cannot be had for the moment. The link goes on trying."""
+
+    why: str
+
+
+class UnsentLine(Struct, frozen=True, kw_only=True):
+    """The host did not take the line of this source; it is not in the room."""
+
+    source: str
+    text: str
+    error: LoopforgeError
+
+
+Update = Joined | Parted | UnsentLine | LineTaken | RoomSight | Event | Breath
+
+
+class TerminalPerson(Struct, frozen=True, kw_only=True):
+    """Who comes in, where, from which surface, and how much they want to see of what was.
+
+    `client` is this terminal's own id. With `mates`, a room that is new holds only these.
+    """
+
+    client: str
+    room: str
+    name: str
+    surface: str = "terminal"
+    mates: tuple[str, ...] = ()
+    tail: int = 50
+
+
+class SocketLink:
+    """`async with Link(...) as link: async for update in link: ...`.
+
+    `lasting`: once it had a host, it waits for another one for ever.
+    """
+
+    def __init__(
+        self,
+        address: SocketAddress,
+        become_host: BecomeHost,
+        person: TerminalPerson,
+        clock: Clock,
+        *,
+        lasting: bool = True,
+    ) -> None:
+        self.person = person
+        self.hosting = False
+        self._address, self._become_host, self._clock = address, become_host, clock
+        self._lasting = lasting
+        self._tasks = Tasks()
+        self._updates: asyncio.Queue[Update | None] = asyncio.Queue(WAITING)
+        self._outbox = PendingRequests(person.client)
+        self._writer: asyncio.StreamWriter | None = None
+        self._parted = asyncio.Event()
+        self._handed = False
+        self._closing = False
+        self._error: Exception | None = None
+        self._last: int | None = None
+        self._seen = self._seen_told = 0
+        self._over: dict[str, None] = {}
+
+    async def __aenter__(self) -> Self:
+        self._keeper = self._tasks.spawn(self._keep(), "link")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._closing = True
+        while not self._updates.empty():  # nobody looks any more
+            self._updates.get_nowait()
+        if self._writer is None:
+            self._keeper.cancel()
+        else:
+            self._acknowledge()
+            self._writer.write(wire_protocol.encode(wire_protocol.Bye()))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FAREWELL):
+                    await self._parted.wait()
+            if self._writer is not None:
+                self._writer.transport.abort()
+        await asyncio.wait((self._keeper,))
+        await self._tasks.close()
+
+    def __aiter__(self) -> AsyncIterator[Update]:
+        return self
+
+    async def __anext__(self) -> Update:
+        """The next update. Raises what broke the link, if anything did."""
+        if self._handed:
+            self._handed = False
+            self._updates.task_done()
+        update = await self._updates.get()
+        self._handed = True
+        if update is not None:
+            return update
+        self._updates.put_nowait(None)
+        if self._error is not None:
+            raise self._error
+        raise StopAsyncIteration
+
+    async def _update(self, update: Update) -> None:
+        if not self._closing:
+            await self._updates.put(update)
+
+    # ------------------------------------------------------------ what one may say
+
+    def say(self, text: str, *, reply_to: str = "", files: Sequence[File] = ()) -> str:
+        """Say a line, now or as soon as there is a host; its source. Raises BadLine if too long."""
+        return self._outbox.say(text, reply_to, files)
+
+    def mine(self, source: str) -> bool:
+        """Whether a line with this source was said here."""
+        return self._outbox.mine(source)
+
+    async def act(self, name: str, argument: str = "") -> str:
+        """Give a command and return the room's sentence. Raises what the room raises."""
+        asked = await self._outbox.ask(
+            lambda n: wire_protocol.Act(n=n, name=name, argument=argument)
+        )
+        return "".join(asked.texts)
+
+    async def history(self, before: int | None = None, limit: int = 50) -> list[Event]:
+        """The events before `before`, in order."""
+        asked = await self._outbox.ask(
+            lambda n: wire_protocol.History(n=n, before=before, limit=limit)
+        )
+        return asked.events
+
+    async def search(self, words: str, limit: int = 20) -> list[Event]:
+        """Lines that hold these words."""
+        asked = await self._outbox.ask(
+            lambda n: wire_protocol.Search(n=n, words=words, limit=limit)
+        )
+        return asked.events
+
+    async def why(self, event: str) -> str:
+        """The flight record of an event."""
+        asked = await self._outbox.ask(lambda n: wire_protocol.WhyRequest(n=n, event=event))
+        return "".join(asked.texts)
+
+    async def taken(self) -> None:
+        """Until every line said here is taken or refused."""
+        await self._outbox.empty.wait()
+
+    async def settled(self) -> None:
+        """Until every line said here is taken or refused, and nothing is pending in the room."""
+        await self.taken()
+        await self._outbox.ask(lambda n: wire_protocol.Settle(n=n))
+
+    async def shown(self) -> None:
+        """Until whoever iterates over this link (another task!) has dealt with all there is."""
+        await self._updates.join()
+
+    def seen(self, seq: int) -> None:
+        """Everything up to `seq` was shown."""
+        if seq <= self._seen:
+            return
+        if self._seen == self._seen_told:
+            asyncio.get_running_loop().call_later(GATHER, self._acknowledge)
+        self._seen = seq
+
+    def _acknowledge(self) -> None:
+        if self._writer is not None and self._seen > self._seen_told:
+            self._seen_told = self._seen
+            self._writer.write(wire_protocol.encode(wire_protocol.Seen(seq=self._seen)))
+
+    # ------------------------------------------------------------ keeping a host
+
+    async def _keep(self) -> None:
+        try:
+            async with AsyncExitStack() as house:
+                await self._live(house)
+        except Exception as error:
+            self._error = error
+        finally:
+            broken = self._error if isinstance(self._error, LoopforgeError) else None
+            self._outbox.fail(broken or Unreachable("This terminal is closed."))
+            while self._updates.full():
+                self._updates.get_nowait()
+            self._updates.put_nowait(None)
+
+    async def _live(self, house: AsyncExitStack) -> None:
+        pause, since = PAUSES[0], self._clock.ticks()
+        while not self._closing:
+            try:
+                reader, writer = await asyncio.open_unix_connection(self._address.path())
+            except OSError:
+                if not self.hosting and await self._host(house):
+                    continue
+                self._give_up(since)
+                await self._clock.sleep(pause)
+                pause = min(pause * 2, PAUSES[1])
+                continue
+            if await self._talk(reader, writer):
+                pause, since = PAUSES[0], self._clock.ticks()
+            elif not self._closing:
+                self._give_up(since)
+                await self._clock.sleep(pause)
+                pause = min(pause * 2, PAUSES[1])
+
+    async def _host(self, house: AsyncExitStack) -> bool:
+        """Try to become the host of this home."""
+        try:
+            async with AsyncExitStack() as opening:
+                rooms = await opening.enter_async_context(self._become_host())
+                await opening.enter_async_context(Hall(rooms, self._address))
+                house.push_async_exit(opening.pop_all())
+        except HostTaken:
+            return False
+        except LoopforgeError as error:
+            if self._last is None:
+                raise
+            await self._update(Parted(why=str(error)))
+            return False
+        self.hosting = True
+        return True
+
+    def _give_up(self, since: float) -> None:
+        if self._lasting and self._last is not None:
+            return
+        if self._clock.ticks() - since > PATIENCE:
+            raise Unreachable(
+                "Another process holds this home but does not answer. Close every loopforge of "
+                "this home (`ps ax | grep loopforge`) and try again."
+            )
+
+    # ------------------------------------------------------------ talking to it
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Until the host goes away; whether it had let us in."""
+        decoder = wire_protocol.from_hosts()
+        self._parted.clear()
+        try:
+            writer.write(wire_protocol.encode(self._hello()))
+            while data := await reader.read(1 << 16):
+                for frame in decoder.feed(data):
+                    if isinstance(frame, wire_protocol.SocketWelcome):
+                        await self._joined(frame, writer)
+                    else:
+                        await self._take(frame)
+        except OSError:
+            log.debug("the host went away", exc_info=True)
+        except wire_protocol.Nonsense as error:
+            raise Unreachable(f"The host cannot be understood. {error}") from error
+        finally:
+            let_in = self._writer is not None
+            self._writer = None
+            self._outbox.shut()
+            writer.close()
+            self._parted.set()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+        if let_in and not self._closing:
+            await self._update(Parted(why="The host went away."))
+        return let_in
+
+    def _hello(self) -> wire_protocol.Hello:
+        person = self.person
+        return wire_protocol.Hello(
+            version=wire_protocol.VERSION,
+            client=person.client,
+            room=person.room,
+            name=person.name,
+            surface=person.surface,
+            mates=person.mates,
+            after=self._last,
+            tail=person.tail,
+        )
+
+    async def _joined(
+        self, welcome: wire_protocol.SocketWelcome, writer: asyncio.StreamWriter
+    ) -> None:
+        again = self._last is not None
+        self._last = max(self._last or 0, welcome.at)
+        self._writer = writer
+        self._outbox.open(writer.write)
+        self._seen_told = 0
+        self._acknowledge()
+        await self._update(
+            Joined(scene=welcome.scene, here=welcome.here, hosting=self.hosting, again=again)
+        )
+
+    async def _take(self, frame: FromHost) -> None:
+        match frame:
+            case wire_protocol.RoomHappened(event=event):
+                await self._happened(event)
+            case wire_protocol.LineTaken(source=source):
+                self._outbox.done(source)
+                await self._update(frame)
+            case wire_protocol.HistoryPage() | wire_protocol.CommandDone():
+                self._outbox.answer(frame)
+            case wire_protocol.RequestRefused():
+                await self._refused(frame)
+            case wire_protocol.Garbled(sentence=sentence):
+                raise Unreachable(sentence)
+            case Thinking() | Draft():
+                if frame.turn not in self._over:
+                    await self._update(frame)
+            case Withdrawn() | Rested() | RoomSight():
+                await self._update(frame)
+            case wire_protocol.SocketWelcome():
+                raise Unreachable("The host welcomed this terminal twice.")
+            case _:
+                assert_never(frame)
+
+    async def _happened(self, event: Event) -> None:
+        if self._last is not None and event.seq <= self._last:
+            return
+        self._last = event.seq
+        if isinstance(event.body, Said):
+            self._over[event.body.turn] = None  # a draft that comes late is no news
+            while len(self._over) > WAITING:
+                del self._over[next(iter(self._over))]
+        await self._update(event)
+
+    async def _refused(self, refused: wire_protocol.RequestRefused) -> None:
+        error = wire_protocol.raised(refused)
+        if refused.source:
+            text = self._outbox.done(refused.source)
+            if text is not None:
+                await self._update(UnsentLine(source=refused.source, text=text, error=error))
+        elif refused.n:
+            self._outbox.refuse(refused.n, error)
+        elif self._last is not None and isinstance(error, LedgerError):
+            await self._update(Parted(why=str(error)))
+        else:
+            raise error

@@ -1,0 +1,148 @@
+"""The hall: where terminals come in. A Unix socket on which the host of a home serves its rooms.
+
+Every terminal is a client here, also the one in the host's own process. What is no frame is
+answered by an error and ends that one connection.
+
+`RoomsPort` is all the hall needs of the rooms. Knows nothing of minds, models or the ledger, and
+does not decide who may be host.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator
+from typing import Self
+
+from loopforge.errors import LoopforgeError
+from loopforge.io.rooms_port import Listening, RoomsPort
+from loopforge.io.socket import wire_protocol
+from loopforge.io.socket.server_session import Guest, RoomChannel, fault
+from loopforge.io.socket.socket_address import SocketAddress
+from loopforge.io.socket.wire_protocol import FromClient
+from loopforge.runtime.background_tasks import Tasks
+
+__all__ = ["Hall", "Listening", "RoomsPort"]
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 15.0
+"""Seconds within which a terminal must have said Hello."""
+FAREWELL = 1.0
+"""Seconds for the last words to a terminal that does not read."""
+
+
+class Hall:
+    """The host's end of the socket: `async with Hall(rooms, address)`."""
+
+    def __init__(self, rooms: RoomsPort, address: SocketAddress) -> None:
+        self._rooms, self._address = rooms, address
+        self._tasks = Tasks()
+        self._channels: dict[str, RoomChannel] = {}
+        self._server: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._open = True
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_unix_server(self._come_in, sock=self._address.bind())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._open = False
+        self._server.close()
+        await self._tasks.close()
+        for _turn in range(3):  # until asyncio has handed over whom it let in at the last moment
+            await asyncio.sleep(0)
+        for writer in self._writers:
+            writer.transport.abort()
+        await asyncio.sleep(0)
+        self._address.clear()
+
+    def _come_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not self._open:
+            writer.transport.abort()
+            return
+        self._writers.add(writer)
+        self._tasks.spawn(self._serve(reader, writer), "hall: a terminal")
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with contextlib.aclosing(incoming(reader)) as coming:
+                hello = await _greeting(coming)
+                if hello is not None:
+                    await self._receive(hello, coming, writer)
+        except wire_protocol.Nonsense as error:
+            writer.write(wire_protocol.encode(wire_protocol.Garbled(sentence=str(error))))
+        except LoopforgeError as error:
+            writer.write(wire_protocol.encode(wire_protocol.refusal(error)))
+        except OSError:
+            log.debug("a terminal went away", exc_info=True)
+        except Exception:
+            log.exception("a terminal could not be let in")
+            writer.write(wire_protocol.encode(wire_protocol.refusal(fault())))
+        finally:
+            await _hang_up(writer)
+            self._writers.discard(writer)
+
+    async def _receive(
+        self,
+        hello: FromClient,
+        coming: AsyncGenerator[FromClient, None],
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        """Let a terminal into its room, and serve it until it goes away."""
+        if not isinstance(hello, wire_protocol.Hello):
+            raise wire_protocol.Nonsense("The first frame must be Hello.")
+        if hello.version != wire_protocol.VERSION:
+            raise wire_protocol.Nonsense(
+                f"This terminal speaks version {hello.version} and the running host version "
+                f"{wire_protocol.VERSION}. Close every terminal of this home and open them anew."
+            )
+        scene = await self._rooms.enter(hello.room, hello.name, hello.surface, hello.mates)
+        channel = self._channel(scene.room)
+        guest = Guest(self._rooms, scene, hello, channel, writer)
+        channel.add(guest)
+        try:
+            await guest.stay(coming)
+        except (wire_protocol.Nonsense, OSError):
+            raise
+        except Exception:  # it was let in: hang up, and it comes again
+            log.exception("a terminal could not be served")
+        finally:
+            if channel.remove(guest):
+                self._channels.pop(scene.room, None)
+                await channel.close()
+
+    def _channel(self, room: str) -> RoomChannel:
+        if room not in self._channels:
+            self._channels[room] = RoomChannel(self._rooms, room)
+        return self._channels[room]
+
+
+async def _greeting(coming: AsyncGenerator[FromClient, None]) -> FromClient | None:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await anext(coming, None)
+    except TimeoutError as error:
+        raise wire_protocol.Nonsense("Nobody said hello.") from error
+
+
+async def incoming(reader: asyncio.StreamReader) -> AsyncGenerator[FromClient, None]:
+    """Frames as they come in, until the other end hangs up. Raises Nonsense."""
+    decoder = wire_protocol.from_clients()
+    while data := await reader.read(1 << 16):
+        for frame in decoder.feed(data):
+            yield frame
+
+
+async def _hang_up(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    try:
+        async with asyncio.timeout(FAREWELL):
+            await writer.wait_closed()
+    except TimeoutError:
+        writer.transport.abort()
+    except OSError:
+        log.debug("a terminal was gone already", exc_info=True)

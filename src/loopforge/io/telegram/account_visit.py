@@ -1,0 +1,124 @@
+"""Introduce: a short visit to Telegram with the token of one bot.
+
+Asks how the bot stands (account_checks.py judges it), tells Telegram its commands, and gives it a
+mate's name, role and face. What Telegram refuses of that is a finding, and no failure. Does not ask
+for messages, so it disturbs no home that is running.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+from telegram.error import InvalidToken, NetworkError, TelegramError
+
+import telegram
+from loopforge.chat.commands.command_dispatch import COMMANDS
+from loopforge.core.mates.mate_file import Mate
+from loopforge.errors import NotLetIn, Unreachable
+from loopforge.io.avatar_image import picture
+from loopforge.io.platforms.account_findings import AccountFinding
+from loopforge.io.telegram.connection.account_checks import TelegramStanding
+from loopforge.io.telegram.connection.api_errors import failure
+from loopforge.io.telegram.connection.api_server import OFFICIAL, title
+
+LONGEST = 60.0
+"""Seconds that a visit may take."""
+NAME, DESCRIPTION, SHORT = 64, 512, 120
+"""Characters that a bot's name, its description and its short description may have."""
+
+
+@asynccontextmanager
+async def visiting(token: str, base: str = "") -> AsyncIterator[TelegramVisit]:
+    """Be at Telegram with this token. Raises NotLetIn for a bad token, and Unreachable."""
+    server, base = title(base), base or OFFICIAL
+    try:
+        bot = telegram.Bot(token, base_url=f"{base}/bot", base_file_url=f"{base}/file/bot")
+        async with asyncio.timeout(LONGEST):
+            async with bot:
+                yield TelegramVisit(bot)
+    except InvalidToken:
+        if base != OFFICIAL:
+            raise NotLetIn(
+                f"{server} does not know this token, or is no server of the Bot API. Check "
+                "telegram_base_url, and the token with /mybots at https://t.me/BotFather"
+            ) from None
+        raise NotLetIn(
+            "Telegram does not know this token. Look it up with /mybots (API Token), or make a new "
+            "one with /revoke, at https://t.me/BotFather"
+        ) from None
+    except (NetworkError, TimeoutError):
+        raise Unreachable(f"{server} cannot be reached, or does not answer. Try again.") from None
+    except TelegramError as error:
+        raise Unreachable(f"{server} could not be asked: {failure(error).why}") from None
+
+
+class TelegramVisit:
+    """A visit with one bot."""
+
+    def __init__(self, bot: telegram.Bot) -> None:
+        self._bot = bot
+
+    async def standing(self) -> TelegramStanding:
+        """How the bot stands."""
+        me, hook = self._bot.bot, await self._bot.get_webhook_info()
+        return TelegramStanding(
+            username=me.username or "",
+            reads_all=bool(me.can_read_all_group_messages),
+            joins=bool(me.can_join_groups),
+            webhook=(urlsplit(hook.url).hostname or "somewhere else") if hook.url else "",
+        )
+
+    async def take_over(self) -> list[AccountFinding]:
+        """Take away the webhook of another program; its messages come to this home from now on."""
+        before = (await self.standing()).webhook
+        if not before:
+            return []
+        done = f"its messages went to {before}, and come to this home now; what waited is kept."
+        return [await _tried(self._bot.delete_webhook, done, "its webhook stays")]
+
+    async def register(self) -> AccountFinding:
+        """Tell Telegram the commands of rooms."""
+        told = [
+            telegram.BotCommand(command.name.replace("-", "_"), command.help[:256])
+            for command in COMMANDS
+        ]
+        done = f"Telegram knows its {len(told)} commands; type / to see them."
+        return await _tried(lambda: self._bot.set_my_commands(told), done, "its commands stay")
+
+    async def present(self, mate: Mate) -> list[AccountFinding]:
+        """Give the bot the mate's name, role and face."""
+        bot, name = self._bot, mate.name[:NAME]
+        found = []
+        if self._bot.bot.first_name == name:
+            found.append(AccountFinding("ok", f"its name is {name}."))
+        else:
+            done = f"its name is {name} now."
+            found.append(await _tried(lambda: bot.set_my_name(name), done, "its name stays"))
+        if role := mate.role:
+
+            async def describe() -> None:
+                await bot.set_my_description(role[:DESCRIPTION])
+                await bot.set_my_short_description(role[:SHORT])
+
+            done = f"it says what it is: {role[:SHORT]}"
+            found.append(await _tried(describe, done, "its description stays"))
+        face = telegram.InputProfilePhotoStatic(picture(mate.handle, mate.colour, "jpeg"))
+        done = f"it has {mate.name}'s face now."
+        found.append(
+            await _tried(lambda: bot.set_my_profile_photo(face), done, "its picture stays")
+        )
+        return found
+
+
+async def _tried(
+    work: Callable[[], Awaitable[object]], done: str, otherwise: str
+) -> AccountFinding:
+    try:
+        await work()
+    except TelegramError as error:
+        mend = "Run this again later, or set it at https://t.me/BotFather"
+        return AccountFinding("warn", f"{otherwise}: {failure(error).why.rstrip('.')}.", mend)
+    return AccountFinding("ok", done)

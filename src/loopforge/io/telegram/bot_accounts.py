@@ -1,0 +1,85 @@
+"""The bots of ours that are there: who speaks for whom, who is in a group, who acts.
+
+Several of our bots in a group are told the same: `acts` lets the first of them that comes do it. In
+a basic group they do not even know it for the same, since each has numbers of its own for the
+messages: one of them, the `ear`, hears and speaks there for all.
+
+Does not know rooms, and does not send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import telegram
+from loopforge.core.mates.mate_file import Mate
+from loopforge.io.telegram.connection.chat_keys import ChatKey
+from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.text.incoming_message import mentions
+
+REMEMBERED = 1000
+"""Messages of which it is remembered that one of us acted on them."""
+
+
+class Crowd:
+    """Our bots, by the accounts' order."""
+
+    def __init__(self, polls: Sequence[Poll], mates: Mapping[str, Mate]) -> None:
+        self._polls, self._mates = polls, mates
+        self._acted: dict[tuple[str, int], None] = {}
+
+    def acts(self, place: str, message: int) -> bool:
+        """Whether nobody of us acted on a message yet; whoever asks does now."""
+        key = (place, message)
+        if key in self._acted:
+            return False
+        self._acted[key] = None
+        while len(self._acted) > REMEMBERED:
+            del self._acted[next(iter(self._acted))]
+        return True
+
+    def failed(self, place: str, message: int) -> None:
+        """Whoever acted on it could not: it may be tried again."""
+        self._acted.pop((place, message), None)
+
+    def ours(self) -> list[int]:
+        """The ids of our bots."""
+        return [each.number for each in self._polls]
+
+    def names(self) -> dict[str, str]:
+        """The names of mates by their own bots' usernames."""
+        known = self._mates
+        return {
+            poll.bot.username: known[poll.mates[0]].name
+            for poll in self._polls
+            if poll.known and not poll.shared and poll.mates[0] in known
+        }
+
+    def called(self, message: telegram.Message) -> bool:
+        """Whether a bot of ours is mentioned that is there for several mates."""
+        shared = [each for each in self._polls if each.known and each.shared]
+        return any(mentions(message, each.bot.username) for each in shared)
+
+    def mates_of(self, poll: Poll) -> tuple[str, ...]:
+        """The mates that are there by a bot; by a shared one those that have none of their own."""
+        own = {each.mates[0] for each in self._polls if not each.shared}
+        wanted = self._mates if "*" in poll.mates else poll.mates
+        return tuple(each for each in wanted if not poll.shared or each not in own)
+
+    async def here(self, poll: Poll, chat: int) -> list[Poll]:
+        """Those of us that are in a group in which this one is."""
+        return [each for each in self._polls if each is poll or await each.member(chat)]
+
+    def ear(self, here: Sequence[Poll], known: Collection[int | None]) -> Poll:
+        """Who of those in a basic group is its ear: who was, or else one that hears all of it."""
+        were = [each for each in here if each.number in known]
+        may = [e for e in here if not e.known or e.bot.can_read_all_group_messages]
+        return [*were, *may, *here][0]
+
+    async def mates(self, poll: Poll, at: ChatKey) -> tuple[str, ...]:
+        """The mates that are in a place: those of every bot of ours that is there."""
+        polls = [poll] if at.private else await self.here(poll, at.chat)
+        found: dict[str, None] = {}
+        for each in polls:
+            found |= dict.fromkeys(self.mates_of(each))
+        return tuple(mate for mate in found if mate in self._mates)

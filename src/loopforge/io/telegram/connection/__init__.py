@@ -1,0 +1,1 @@
+"""Connections to Telegram: polling, errors, the keys of chats."""

@@ -1,0 +1,67 @@
+"""Checks: from what Telegram says of a bot to what is wrong with it, and what to do.
+
+Pure: account_visit.py asks, this judges. Does not cover in which groups a bot is: Telegram does not
+say that.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from loopforge.io.platforms.account_findings import AccountFinding
+
+FATHER = "https://t.me/BotFather"
+
+
+class TelegramStanding(Struct, frozen=True, kw_only=True):
+    """What Telegram says of a bot.
+
+    `reads_all`: it is given every message of its groups (privacy mode is off). `joins`: it may be
+    brought into groups. `webhook` is the host that gets its messages instead, "" if none does.
+    """
+
+    username: str
+    reads_all: bool
+    joins: bool
+    webhook: str = ""
+
+
+def private(username: str) -> str:
+    """The address of a private talk with the bot."""
+    return f"https://t.me/{username}"
+
+
+def invite(username: str) -> str:
+    """The address by which the bot is brought into a group."""
+    return f"https://t.me/{username}?startgroup=true"
+
+
+def findings(standing: TelegramStanding) -> list[AccountFinding]:
+    """Everything that was looked at."""
+    name = f"@{standing.username}"
+    found = [AccountFinding("ok", f"the token is good: this is {name}.")]
+    if standing.webhook:
+        said = (
+            f"its messages go to {standing.webhook} (a webhook is set), and never reach this home."
+        )
+        mend = "End the program there, and connect again with --take-over, which takes its webhook "
+        mend += "away; or let the bot have a new token: /revoke at "
+        found.append(AccountFinding("bad", said, f"{mend}{FATHER}"))
+    if not standing.joins:
+        said = "it may not be brought into groups; in private it can talk."
+        mend = f"For groups: send /setjoingroups to {FATHER}, choose {name}, then Enable."
+        found.append(AccountFinding("warn", said, mend))
+    if standing.reads_all:
+        said = "its privacy mode is off: in groups it hears every line, as a mate should."
+        found.append(AccountFinding("ok", said))
+    else:
+        said = (
+            "its privacy mode is on: in groups it hears only commands, replies to it and lines "
+            "that mention it, unless it is an administrator there."
+        )
+        mend = (
+            f"Send /setprivacy to {FATHER}, choose {name}, then Disable; and bring it anew into "
+            "the groups that it is in already."
+        )
+        found.append(AccountFinding("warn", said, mend))
+    return found

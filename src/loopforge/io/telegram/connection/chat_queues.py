@@ -1,0 +1,92 @@
+"""Intake: what one bot is told, taken in chat by chat, and up to where it may be acknowledged.
+
+The updates of a chat are taken in one after the other, chats side by side: a file that comes slowly
+holds up its own chat alone. Telegram forgets whatever stands before the number that is asked for
+next. So that is the first that is not taken in yet, what stands behind it comes again until then,
+and is known by its number here. Telegram tells a hundred updates at once: so far the other chats
+can run ahead of a slow one. What cannot be kept is dropped with what waits behind it in its chat,
+and comes again in that order.
+
+Does not know what an update means, but that a group which becomes a supergroup stays one chat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import telegram
+from loopforge.runtime.background_tasks import Tasks
+
+Read = Callable[[Sequence[dict[str, Any]]], Sequence[telegram.Update]]
+Take = Callable[[telegram.Update], Awaitable[None]]
+
+
+class Intake:
+    """The updates of one bot. `take` takes one in; if it raises, that one has to come again."""
+
+    def __init__(self, read: Read, take: Take) -> None:
+        self._read, self._take = read, take
+        self._tasks = Tasks()
+        self._lanes: dict[int, deque[telegram.Update]] = {}
+        self._working: dict[int, asyncio.Task[None]] = {}
+        self._page: list[int] = []
+        self._done: set[int] = set()
+        self._grown: dict[int, int] = {}
+        self._failed: Exception | None = None
+
+    @property
+    def offset(self) -> int | None:
+        """The number to ask for next; None before the first answer."""
+        if not self._page:
+            return None
+        return next((each for each in self._page if each not in self._done), self._page[-1] + 1)
+
+    def put(self, came: Sequence[dict[str, Any]], offset: int | None) -> None:
+        """Begin with what came, asked for from `offset` on; what is under way or done stays so."""
+        self._done = {each for each in self._done if offset is not None and each >= offset}
+        known = self._done.union(each.update_id for lane in self._lanes.values() for each in lane)
+        new = {each["update_id"]: each for each in came if each["update_id"] not in known}
+        self._page = [each["update_id"] for each in came] or self._page
+        updates = self._read(list(new.values()))
+        self._done |= new.keys() - {each.update_id for each in updates}
+        for update in updates:
+            chat = self._chat(update)
+            if (lane := self._lanes.get(chat)) is None:
+                lane = self._lanes[chat] = deque()
+                self._working[chat] = self._tasks.spawn(self._work(chat, lane), "a telegram chat")
+            lane.append(update)
+
+    async def settle(self, seconds: float) -> None:
+        """Wait until all of it is taken in, so long at most. Raises what `take` raised."""
+        if self._working:
+            await asyncio.wait(self._working.values(), timeout=seconds)
+        failed, self._failed = self._failed, None
+        if failed is not None:
+            raise failed
+
+    async def _work(self, chat: int, lane: deque[telegram.Update]) -> None:
+        try:
+            while lane:
+                await self._take(lane[0])
+                self._done.add(lane.popleft().update_id)
+        except Exception as error:
+            self._failed = error
+        finally:
+            del self._lanes[chat], self._working[chat]
+
+    def _chat(self, update: telegram.Update) -> int:
+        """Whose order an update keeps: a supergroup's is that of the group which it was."""
+        chat = update.effective_chat.id if update.effective_chat else 0
+        if message := update.message:
+            if message.migrate_to_chat_id:
+                self._grown[message.migrate_to_chat_id] = chat
+            if message.migrate_from_chat_id:
+                self._grown[chat] = message.migrate_from_chat_id
+        return self._grown.get(chat, chat)
+
+    async def close(self) -> None:
+        """Take in nothing more; what was not taken in comes again to whoever asks next."""
+        await self._tasks.close()

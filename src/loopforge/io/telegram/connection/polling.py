@@ -1,0 +1,211 @@
+"""Polling: one bot of Telegram, asked for what is new for as long as the home runs.
+
+What came is taken in before it is acknowledged (the next question carries the number of the first
+update that is still wanted: see chat_queues.py), so that nothing is lost when the home dies in
+between; what comes twice is heard once by whoever hears it. A connection that breaks is made anew,
+with growing pauses. An update that the library cannot read is passed over: it would come again for
+ever.
+
+Does not know what an update means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
+from telegram.request import HTTPXRequest
+
+import telegram
+from loopforge.errors import LedgerError
+from loopforge.io.telegram.connection.api_errors import Flood, failure
+from loopforge.io.telegram.connection.api_server import OFFICIAL, title
+from loopforge.io.telegram.connection.chat_queues import Intake
+from loopforge.runtime.ports import Clock
+
+log = logging.getLogger(__name__)
+KINDS = (
+    "message",
+    "edited_message",
+    "channel_post",
+    "edited_channel_post",
+    "message_reaction",
+    "my_chat_member",
+)
+HOLD = 25
+"""Seconds that Telegram may hold a question open until there is something new."""
+AGAIN = 1.0
+"""Seconds after which it is asked again while something is still being taken in, a file mostly."""
+CONNECTIONS, FILES = 16, 8
+"""Connections of a bot, and how many of them may be fetching files at the same time."""
+PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
+LONG_PAUSE = 300.0
+"""Seconds before a token that was refused is tried again."""
+FRESH, KEEPERS = 180.0, 500
+"""Seconds for which it is remembered whether somebody keeps a group, and of how many."""
+WORDY = ("telegram.Bot", "telegram.request.BaseRequest")
+"""Loggers of the library that say nothing but what they could not read, with people's words."""
+
+Hear = Callable[["Poll", telegram.Update], Awaitable[None]]
+
+
+class Fresh(telegram.Bot):
+    """A bot that gives its updates as they came."""
+
+    async def fresh(self, offset: int | None) -> list[dict[str, Any]]:
+        """What is new from this number on, not read yet; waits for it. Raises TelegramError."""
+        asked = {"offset": offset, "timeout": HOLD, "allowed_updates": KINDS}
+        came: list[dict[str, Any]] = await self._post("getUpdates", asked, read_timeout=HOLD + 10)
+        return came
+
+    async def path(self, file: str, quiet: float) -> str:
+        """Where a file is: below the server's address, or on its disk. Raises TelegramError."""
+        found: dict[str, Any] = await self._post("getFile", {"file_id": file}, read_timeout=quiet)
+        return str(found.get("file_path", ""))
+
+    async def download(self, path: str, quiet: float) -> bytes:
+        """The bytes of a file below the server's address. Raises TelegramError."""
+        address = f"{self.base_file_url}/{quote(path)}"
+        return await self.request.retrieve(address, read_timeout=quiet)
+
+    def readable(self, came: Sequence[dict[str, Any]]) -> list[telegram.Update]:
+        """Those that can be read."""
+        found = []
+        for each in came:
+            try:
+                found.append(telegram.Update.de_json(each, self))
+            except Exception as error:
+                kinds, why = ", ".join(set(KINDS).intersection(each)), type(error).__name__
+                log.warning("telegram: an update (%s) cannot be read: %s", kinds, why)
+        return found
+
+
+class Poll:
+    """A bot and its polling. `state` says in plain words how it stands with it.
+
+    `known`: Telegram has said who it is. `number` is the bot's id, as the token says. `for_all`: in
+    some group it hears and speaks for other bots of ours. `files`: to be held while one is fetched.
+    """
+
+    def __init__(
+        self, token: str, mates: tuple[str, ...], clock: Clock, hear: Hear, base: str = ""
+    ) -> None:
+        self.mates, self._clock = mates, clock
+        self._server, base = title(base), base or OFFICIAL
+        for name in WORDY:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        self.bot = Fresh(
+            token,
+            base_url=f"{base}/bot",
+            base_file_url=f"{base}/file/bot",
+            request=HTTPXRequest(connection_pool_size=CONNECTIONS),
+            get_updates_request=HTTPXRequest(connection_pool_size=1),
+        )
+        self.state, self.flood = "not connected yet", Flood(clock)
+        self.number = int(head) if (head := token.partition(":")[0]).isdigit() else 0
+        self._failures = 0
+        self.known = False
+        self.for_all = False
+        self.files = asyncio.Semaphore(FILES)
+        self._intake = Intake(self.bot.readable, lambda update: hear(self, update))
+        self._members: dict[int, bool] = {}
+        self._keepers: dict[tuple[int, int], tuple[float, bool]] = {}
+
+    @property
+    def shared(self) -> bool:
+        """Whether several mates speak by this bot."""
+        return len(self.mates) != 1 or self.mates == ("*",)
+
+    def speaks_for(self, mate: str) -> bool:
+        """Whether a mate speaks by this bot."""
+        return mate in self.mates or "*" in self.mates
+
+    async def member(self, chat: int) -> bool:
+        """Whether this bot is in a group; asked once, then known."""
+        if chat not in self._members:
+            try:
+                found = await self.bot.get_chat_member(chat, self.number)
+                self._members[chat] = found.status not in ("left", "kicked")
+            except TelegramError:
+                return False
+        return self._members[chat]
+
+    async def keeps(self, message: telegram.Message, *, now: bool = False) -> bool:
+        """Whether who says this may manage the group: its admins, or the group itself.
+
+        What was asked some minutes ago is not asked again, unless `now`.
+        """
+        if message.sender_chat is not None:
+            return message.sender_chat.id == message.chat.id
+        if message.from_user is None:
+            return False
+        key = (message.chat.id, message.from_user.id)
+        asked, keeps = self._keepers.get(key, (-FRESH, False))
+        if not now and self._clock.ticks() - asked < FRESH:
+            return keeps
+        try:
+            found = await self.bot.get_chat_member(*key)
+        except TelegramError:
+            return False
+        keeps = found.status in ("creator", "administrator")
+        self._keepers.pop(key, None)
+        self._keepers[key] = (self._clock.ticks(), keeps)
+        while len(self._keepers) > KEEPERS:
+            del self._keepers[next(iter(self._keepers))]
+        return keeps
+
+    def came(self, chat: int, *, there: bool) -> None:
+        """The bot was let into a group, or sent away."""
+        self._members[chat] = there
+
+    async def run(self) -> None:
+        """Ask for ever; whatever breaks is begun anew."""
+        try:
+            await self._ask()
+        finally:
+            await self._intake.close()
+
+    async def _ask(self) -> None:
+        while True:
+            try:
+                if not self.known:
+                    await self.bot.initialize()
+                    self.known, self.state = True, "connected"
+                offset = self._intake.offset
+                came = await self.bot.fresh(offset)
+                self.state = "connected"
+                self._intake.put(came, offset)
+                await self._intake.settle(AGAIN)
+                self._failures = 0
+            except InvalidToken:
+                self.state = f"{self._server} does not know this token; connect the mate anew"
+                await self._clock.sleep(LONG_PAUSE)
+            except Conflict:
+                self.state = "another program asks for this bot's messages; end that one"
+                await self._pause(self.state)
+            except RetryAfter as error:
+                await self._clock.sleep(failure(error).after)
+            except TelegramError as error:
+                self.state = str(failure(error))
+                await self._pause(self.state)
+            except LedgerError as error:
+                self.state = f"what came cannot be kept ({error}); it is tried again"
+                await self._pause(self.state)
+            except Exception as error:
+                self.state = f"something went wrong ({type(error).__name__}); it is tried again"
+                log.exception("a bot of Telegram stumbled")
+                await self._pause(self.state)
+
+    async def _pause(self, why: str) -> None:
+        pause = PAUSES[min(self._failures, len(PAUSES) - 1)]
+        self._failures += 1
+        log.info("telegram: %s; again in %.0f s", why, pause)
+        await self._clock.sleep(pause)
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        await self.bot.shutdown()

@@ -1,0 +1,1 @@
+"""Sending to Telegram: messages, drafts, typing signs, answers of commands."""

@@ -1,0 +1,149 @@
+"""Looking: which messages of a chat are ours, where nobody knows whether a sending arrived.
+
+Telegram has no key by which a message that is sent twice is known to be one, and no way to read a
+chat back. What it has: messages of a chat are numbered upwards, and asking to change the buttons of
+one says whether it is there ("not found"), somebody else's ("can't be edited") or ours ("not
+modified"), and changes nothing. So after an attempt that broke off, the numbers above the highest
+one known are asked: messages of ours there, as many as parts are missing or fewer, are those parts.
+Where that does not settle it, the delivery is uncertain, and never made again.
+
+Numbers are given in order, so one that was given to a sending which began well after the one in
+doubt broke off is above it: it ends the look, and where much is said that is soon. Else a look ends
+some numbers above all that are known.
+
+Each question counts as an edit, of which a group takes about 20 in a minute, with all that is said
+there; so numbers that are known are not asked for, one is asked in a second, what was asked is
+remembered between tries, and where Telegram asks for patience the look goes on after that. Does not
+know what was to be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence, Set
+from itertools import count
+from typing import NamedTuple
+
+from telegram.error import BadRequest, TelegramError
+
+from loopforge.errors import SendFailed
+from loopforge.io.telegram.connection.api_errors import failure
+from loopforge.io.telegram.connection.chat_keys import ChatKey
+from loopforge.io.telegram.connection.polling import Poll
+from loopforge.runtime.ports import Clock
+
+PACE = 1.05
+"""Seconds between two questions in a chat."""
+SETTLED = 5.0
+"""Seconds after which a sending that broke off is over at Telegram's side, too."""
+AFRESH = 3
+"""Questions after which it is read again which numbers are known."""
+
+
+class Depth(NamedTuple):
+    """How far is looked: so many numbers in a row that are not there, and so many asked in all."""
+
+    empty: int
+    asked: int
+
+
+SUPERGROUP = Depth(5, 16)
+"""Every message there has the next number, and only what was deleted leaves a hole."""
+GROUP = Depth(14, 18)
+"""A basic group's numbers are the bot's over all its chats: others' leave holes."""
+PRIVATE = Depth(30, 45)
+"""The same; but nothing but one in a second is asked of a private chat."""
+
+
+class NumberSpan(NamedTuple):
+    """What is looked through: above `anchor`; others are known up to `top`; `known` not asked for.
+
+    `later`: the lowest number of what we began to send at that time (ticks) or later; 0: nothing.
+    """
+
+    anchor: int
+    top: int
+    known: Set[int]
+    later: Callable[[float], int]
+
+
+Read = Callable[[], Awaitable[NumberSpan]]
+
+
+class Look:
+    """What was seen of one chat for one thing that is in doubt; it goes on where it stopped."""
+
+    def __init__(self, poll: Poll, at: ChatKey, clock: Clock) -> None:
+        self._bot, self._flood, self._at, self._clock = poll.bot, poll.flood, at, clock
+        self._seen: dict[int, str] = {}
+        self._early: set[int] = set()
+        self._began: float | None = None
+
+    @property
+    def depth(self) -> Depth:
+        """How far is looked in this chat."""
+        if self._at.bot is None:
+            return SUPERGROUP
+        return PRIVATE if self._at.private else GROUP
+
+    async def ours(self, read: Read, wanted: int = 1) -> Sequence[int]:
+        """The numbers of messages of ours. Raises SendFailed, uncertain where it stays open.
+
+        `wanted`: so many that nothing accounts for are as many as there can be; where numbers are
+        the bot's own it ends with these. What was asked for at once, and was not there above all
+        that is known, is asked for again: it may have come late.
+        """
+        self._began = self._clock.ticks() if self._began is None else self._began
+        first = span = await read()
+        late = {number for number in self._early if number >= span.top}
+        self._seen = {n: a for n, a in self._seen.items() if n not in late}
+        self._early.clear()
+        found, missing, asked = list[int](), 0, 0
+        for number in count(first.anchor + 1):
+            if asked == AFRESH:
+                span, asked = await read(), 0
+            if number in span.known:
+                missing = 0 if number in first.known else missing
+                continue
+            if (below := span.later(self._began + SETTLED)) and number >= below:
+                break
+            if number not in self._seen:
+                await self._ask(number, early=self._clock.ticks() < self._began + SETTLED)
+                asked += 1
+            missing = missing + 1 if self._seen[number] == "nothing" else 0
+            if self._seen[number] == "ours":
+                found.append(number)
+            if missing >= self.depth.empty and number >= first.top + self.depth.empty:
+                break
+            if self._at.bot is not None and len(found) == wanted:
+                break
+        self._began = None
+        return found
+
+    async def _ask(self, number: int, *, early: bool) -> None:
+        """See what a number is, a second after the last one. Raises SendFailed."""
+        if len(self._seen) == self.depth.asked:
+            why = "too much was said there since to find out whether it arrived."
+            raise SendFailed(why, uncertain=True)
+        if self._seen:
+            await self._clock.sleep(PACE)
+        try:
+            self._seen[number] = await self._look(number)
+        except SendFailed as refused:
+            self._flood.came(self._at.chat, refused.after)
+            raise
+        if early and self._seen[number] == "nothing":
+            self._early.add(number)
+
+    async def _look(self, number: int) -> str:
+        """What a number is: ours, another's, nothing."""
+        self._flood.weigh(self._at.chat)
+        try:
+            await self._bot.edit_message_reply_markup(self._at.chat, number)
+        except BadRequest as error:
+            said = str(error.message).casefold()
+            if "not modified" in said:
+                return "ours"
+            return "nothing" if "not found" in said else "another's"
+        except TelegramError as error:
+            raise failure(error) from None
+        return "ours"

@@ -1,0 +1,130 @@
+"""Answers: what a bot says that is no line of a room: notices, and what a command comes to.
+
+They stand in no ledger. One that Telegram does not take now is sent again for as long as somebody
+waits for it, after what was said there before it and beside everything else; where it may have
+arrived that is looked for first. One that could not be sent in that time is followed by one word
+that says so, as soon as Telegram takes that.
+
+Does not know commands, nor rooms.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import chain, repeat
+
+from msgspec import Struct
+
+from loopforge.errors import SendFailed
+from loopforge.io.telegram.connection.chat_keys import ChatKey
+from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.sending.message_delivery import Part, Sending, Upload
+from loopforge.io.telegram.sending.outgoing_message import LONGEST, TelegramMessages
+from loopforge.io.telegram.text.incoming_text import pieces
+from loopforge.io.text.message_split import as_file
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Clock
+
+log = logging.getLogger(__name__)
+PATIENCE, WORD = 120.0, 3600.0
+"""Seconds for which an answer is tried, and for which the word that it could not be sent is."""
+PAUSES = (1.0, 2.0, 5.0, 15.0)
+"""Seconds before the next attempt, where Telegram does not say how many; the last one holds."""
+
+
+class ReplyAnswer(Struct, frozen=True, kw_only=True):
+    """Words for a chat, by a bot, in answer to a message there (its number).
+
+    `otherwise` gives what is said instead where it cannot be sent.
+    """
+
+    poll: Poll
+    at: ChatKey
+    text: str
+    reply: int | None = None
+    patience: float = PATIENCE
+    otherwise: Callable[[SendFailed], ReplyAnswer] | None = None
+
+
+class CommandReplies:
+    """Says what is no line of a room."""
+
+    def __init__(self, sending: Sending, clock: Clock) -> None:
+        self._sending, self._clock, self._tasks = sending, clock, Tasks()
+        self._order: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def close(self) -> None:
+        """Say nothing any more."""
+        await self._tasks.close()
+
+    async def say(self, answer: ReplyAnswer) -> None:
+        """Say it; returns when it was tried once, or has to wait behind another one."""
+        tried, behind = asyncio.Event(), self._order[answer.at.key].locked()
+        self._tasks.spawn(self._say(answer, tried), "an answer on telegram")
+        if not behind:
+            await tried.wait()
+
+    async def _say(self, answer: ReplyAnswer, tried: asyncio.Event) -> None:
+        try:
+            async with self._order[answer.at.key]:
+                refused = await self._kept(answer, tried)
+            if refused is None:
+                return
+            log.info("telegram: an answer could not be sent: %s", refused.why)
+            if answer.otherwise is not None:
+                await self.say(answer.otherwise(refused))
+            elif answer.patience < WORD and not refused.final:
+                await self.say(_word(answer, refused))
+        finally:
+            tried.set()
+
+    async def _kept(self, answer: ReplyAnswer, tried: asyncio.Event) -> SendFailed | None:
+        """Try it until it is there; what it met, where it cannot be."""
+        end, parts = self._clock.ticks() + answer.patience, _parts(answer.text)
+        anchor = await self._sending.anchor(answer.poll, answer.at, answer.reply)
+        doubt, look = False, self._sending.look(answer.poll, answer.at)
+        for pause in chain(PAUSES, repeat(PAUSES[-1])):
+            try:
+                if doubt and await self._sending.arrived(look, answer.poll, answer.at, anchor):
+                    del parts[0]
+                doubt = False
+                while parts:
+                    await self._post(answer, parts[0])
+                    del parts[0]
+            except SendFailed as refused:
+                tried.set()
+                wait = refused.after or pause
+                late = self._clock.ticks() + wait > end
+                if refused.final or refused.uncertain or late:
+                    return refused
+                doubt = doubt or not refused.unsent
+                await self._clock.sleep(wait)
+            else:
+                break
+        return None
+
+    async def _post(self, answer: ReplyAnswer, part: Part) -> None:
+        outward = TelegramMessages(answer.poll)
+        if isinstance(part, Upload):
+            number = await outward.file(answer.at, part.name, part.data, answer.reply)
+        else:
+            number = await outward.post(answer.at, part, answer.reply)
+        self._sending.met(answer.poll, answer.at.key, number)
+
+
+def _parts(text: str) -> list[Part]:
+    """A text as one message, or as its beginning and a file."""
+    if long := as_file(text, LONGEST, 1):
+        return [*pieces(long.preview.text)[:1], Upload(long.name, long.data)]
+    return [*pieces(text)]
+
+
+def _word(answer: ReplyAnswer, refused: SendFailed) -> ReplyAnswer:
+    said = f"The answer to this could not be sent in time: {refused.why} Ask again if you need it."
+    if refused.uncertain:
+        said = "Nobody can tell whether the answer to this arrived. Ask again if you miss it."
+    at, reply = answer.at, answer.reply
+    return ReplyAnswer(poll=answer.poll, at=at, text=said, reply=reply, patience=WORD)

@@ -1,0 +1,356 @@
+"""Sending: a delivery as messages of Telegram, by the bot of whoever speaks, each part once.
+
+A line that was cut off half way goes on where it stopped: what is there is known from this
+process, from the draft that stands, or by asking (outgoing_message.py). What was found by asking is
+put right by an edit, which changes nothing where it is right already.
+
+Knows lines and their words; does not know when something is due.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.chat.room.room_store import PREFIX
+from loopforge.chat.rooms_api import Front
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
+from loopforge.errors import ArtifactError, SendFailed, Unknown
+from loopforge.io.session import Sessions
+from loopforge.io.telegram.connection.chat_keys import ChatKey, where
+from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.sending.arrival_check import Look, NumberSpan
+from loopforge.io.telegram.sending.draft_messages import (
+    DraftMessages,
+    GroupDraftKey,
+    MetDraft,
+    Sent,
+)
+from loopforge.io.telegram.sending.outgoing_message import LONGEST, TelegramMessages
+from loopforge.io.telegram.text.incoming_text import Rendered, pieces
+from loopforge.io.text.message_split import as_file
+from loopforge.runtime.ports import Clock, Outgoing
+
+MOST_PARTS = 8
+"""A line of more messages than this is sent as a file, with its beginning before it."""
+SURFACES = {"web": "web", "terminal": "terminal", "discord": "Discord", "telegram": "Telegram"}
+
+
+class Upload(NamedTuple):
+    """A part that is a file, and what stands under it."""
+
+    name: str
+    data: bytes
+    words: str = ""
+
+
+Part: TypeAlias = Rendered | Upload
+
+
+class TelegramLetter(NamedTuple):
+    """A line as it is to be sent: by which bot, in parts, in answer to which line."""
+
+    poll: Poll
+    parts: tuple[Part, ...]
+    reply_to: str = ""
+
+
+class Sending:
+    """Sends what is delivered."""
+
+    def __init__(
+        self,
+        polls: Sequence[Poll],
+        sessions: Sessions,
+        front: Front,
+        artifacts: Artifacts,
+        clock: Clock,
+    ) -> None:
+        self._polls, self._sessions, self._clock = polls, sessions, clock
+        self._front, self._artifacts = front, artifacts
+        self._there: dict[str, list[int]] = {}
+        self._looks: dict[str, Look] = {}
+        self.locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.standing, self._met, self._sent = DraftMessages(), MetDraft(), Sent()
+
+    # ------------------------------------------------------------ the two of the port
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """Find out what of it is there already; its numbers, if all of it is."""
+        if out.what != "line":
+            return None
+        async with self.locks[out.place]:
+            letter, there = await self._letter(out), await self._begun(out)
+            missing = len(letter.parts) - len(there)
+            if missing:
+                found = await self._ours(letter.poll, out.place, out.first, there, missing)
+                if len(found) > missing:
+                    raise SendFailed(
+                        "it was cut off, and nobody can tell whether it arrived.", uncertain=True
+                    )
+                there += found
+            return None  # what was found is put right by `send`, and only then accepted
+
+    async def _ours(
+        self, poll: Poll, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
+    ) -> Sequence[int]:
+        """Messages of ours since an event that nothing accounts for. Raises SendFailed."""
+        anchor = await self._sessions.highest(_numbered(poll, where(place)), place, before)
+        look = self._looks.setdefault(f"{place} {before}", Look(poll, where(place), self._clock))
+        try:
+            found = await self._above(look, poll, where(place), anchor, told, wanted)
+        except SendFailed as refused:
+            if refused.uncertain:
+                self._looks.pop(f"{place} {before}", None)
+            raise
+        del self._looks[f"{place} {before}"]
+        return found
+
+    async def _above(
+        self,
+        look: Look,
+        poll: Poll,
+        at: ChatKey,
+        anchor: int,
+        told: Sequence[int] = (),
+        wanted: int = 1,
+    ) -> Sequence[int]:
+        like = _numbered(poll, at)
+
+        async def read() -> NumberSpan:
+            top = await self._sessions.top(like)
+            known = await self._sessions.numbers_above(like, anchor)
+            known = known.union(told, self._met.above(like, anchor))
+            return NumberSpan(anchor, top, known, partial(self._sent.later, like))
+
+        return await look.ours(read, wanted)
+
+    async def anchor(self, poll: Poll, at: ChatKey, reply: int | None) -> int:
+        """A number above which everything stands that is sent from now on, in answer to that."""
+        like = _numbered(poll, at)
+        return reply or max([await self._sessions.top(like), *self._met.above(like, 0)])
+
+    def look(self, poll: Poll, at: ChatKey) -> Look:
+        """For a look at this chat that may have to go on."""
+        return Look(poll, at, self._clock)
+
+    async def arrived(self, look: Look, poll: Poll, at: ChatKey, anchor: int) -> bool:
+        """Whether something of ours that is no line stands above this number. Raises SendFailed."""
+        async with self.locks[at.key]:
+            found = await self._above(look, poll, at, anchor)
+        for number in found:
+            self.met(poll, at.key, number)
+        return bool(found)
+
+    def met(self, poll: Poll, place: str, number: int) -> None:
+        """A message of this number is known for what it is, though it is no line of a room."""
+        self._met.add(_numbered(poll, where(place)), number)
+
+    async def stray(self, poll: Poll, key: GroupDraftKey) -> int:
+        """The draft of a turn whose posting broke off; 0 if none stands, or nobody can tell.
+
+        Raises SendFailed where that can be told later.
+        """
+        if not self.standing.lost(key):
+            return 0
+        try:
+            found = await self._ours(poll, key.place, key.turn)
+        except SendFailed as failure:
+            if not failure.uncertain:
+                raise
+            found = ()
+        self.standing.found(key)
+        return found[0] if len(found) == 1 else 0
+
+    async def send(self, out: Outgoing) -> str:
+        """Send what is missing, put right what is there. Raises SendFailed."""
+        async with self.locks[out.place]:
+            found = await self._send(out)
+        self._there.pop(out.delivery, None)
+        return found
+
+    async def _send(self, out: Outgoing) -> str:
+        match out.event.body:
+            case Reacted(mate=mate, to=line, emoji=emoji):
+                await self._react(out, mate, line, emoji)
+                return out.delivery
+            case LineEdited(line=line):
+                return await self._again(out, line)
+            case LineDeleted(line=line):
+                await self._take_away(out, line)
+                return out.delivery
+            case _:
+                return await self._line(out)
+
+    async def _line(self, out: Outgoing) -> str:
+        letter = await self._letter(out)
+        there = await self._begun(out)
+        at, outward = where(out.place), TelegramMessages(letter.poll)
+        for number, part in zip(tuple(there), letter.parts, strict=False):
+            if isinstance(part, Rendered):
+                await outward.edit(at, number, part)
+        reply = await self.message(out.place, letter.reply_to)
+        for nth, part in enumerate(letter.parts[len(there) :], len(there)):
+            to, began = reply if nth == 0 else None, self._clock.ticks()
+            if isinstance(part, Upload):
+                there.append(await outward.file(at, part.name, part.data, to))
+            else:
+                there.append(await outward.post(at, part, to))
+            self._sent.add(_numbered(letter.poll, at), began, there[-1])
+        return " ".join(map(str, there))
+
+    async def _begun(self, out: Outgoing) -> list[int]:
+        """The numbers of what is there of it already; it is drafted there no more."""
+        there = self._there.setdefault(out.delivery, [])
+        if not there and (draft := await self._sessions.draft(out.place, out.event.id)):
+            there.append(int(draft))
+        if isinstance(out.event.body, Said):
+            key = GroupDraftKey(out.place, out.event.body.turn)
+            self.standing.end(key)
+            poll = self._speaker(out.event, where(out.place))
+            if not there and (stray := await self.stray(poll, key)):
+                there.append(stray)
+        return there
+
+    async def _react(self, out: Outgoing, mate: str, line: str, emoji: str) -> None:
+        if message := await self.message(out.place, line):
+            at = where(out.place)
+            await TelegramMessages(self.by(mate, at)).react(at, message, emoji)
+
+    async def _again(self, out: Outgoing, line: str) -> str:
+        """A line that was changed elsewhere is changed here, in the messages that it has.
+
+        Those it needs no more go. Its files stay.
+        """
+        event, at = await self._said(out, line), where(out.place)
+        text = str(out.event.body.text)  # type: ignore[union-attr]
+        letter = await self._worded(event, at, text)
+        posts = await self._sessions.posts(out.place, line)
+        files, outward = len(getattr(event.body, "files", ())), TelegramMessages(letter.poll)
+        posts = posts[: len(posts) - files]
+        parts = _fitted(text, letter.parts[: len(letter.parts) - files], len(posts))
+        for number, part in zip(posts, parts, strict=False):
+            await self._change(outward, at, int(number), part)
+        for number in posts[len(parts) :]:
+            await outward.delete(at, int(number))
+        return out.delivery
+
+    async def _change(
+        self, outward: TelegramMessages, at: ChatKey, number: int, part: Part
+    ) -> None:
+        """Let a message be this part; what became a file once stays one. One that is gone is."""
+        name, data, words = part if isinstance(part, Upload) else ("text.md", b"", part.text)
+        try:
+            if isinstance(part, Rendered):
+                await outward.edit(at, number, part)
+            else:
+                await outward.fill(at, number, name, data, words)
+        except SendFailed as refused:
+            if "no text in the message" in refused.why:
+                await outward.fill(at, number, name, words.encode(), words)
+            elif "not found" not in refused.why:
+                raise
+
+    async def _take_away(self, out: Outgoing, line: str) -> None:
+        event, at = await self._said(out, line), where(out.place)
+        poll = self._speaker(event, at)
+        for number in await self._sessions.posts(out.place, line):
+            await TelegramMessages(poll).delete(at, int(number))
+
+    async def _said(self, out: Outgoing, line: str) -> Event:
+        return await self._front.line(out.stream.removeprefix(PREFIX), line)
+
+    # ------------------------------------------------------------ words
+
+    async def _letter(self, out: Outgoing) -> TelegramLetter:
+        return await self._worded(out.event, where(out.place))
+
+    async def _worded(self, event: Event, at: ChatKey, text: str | None = None) -> TelegramLetter:
+        """A line as it is to be sent."""
+        poll, body = self._speaker(event, at), event.body
+        match body:
+            case Said(mate=mate, reply_to=reply):
+                head = self.head(poll, mate)
+                given = [await self._upload(file) for file in body.files]
+                return TelegramLetter(
+                    poll, (*_parts(head + (text or str(body.text))), *given), reply
+                )
+            case Heard(person=person, surface=surface, reply_to=reply):
+                name = (await self._front.scene(event.stream.removeprefix(PREFIX))).person(person)
+                kind = surface.partition(":")[0]
+                head = f"**{name}** ({SURFACES.get(kind, kind)}): "
+                files = [await self._upload(file) for file in body.files]
+                parts = _parts(head + (text if text is not None else str(body.text)))
+                return TelegramLetter(poll, (*parts, *files), reply)
+            case Told():
+                return TelegramLetter(poll, _parts(f"_{body.text}_"))
+            case _:
+                raise SendFailed("this is nothing that could be sent to Telegram.", final=True)
+
+    async def _upload(self, file: File) -> Upload:
+        name, hash = str(file.name), str(file.hash)
+        if not hash:
+            return Upload(name, str(file.text).encode("utf-8", "replace"))
+        try:
+            return Upload(name, await self._artifacts.get(hash))
+        except (Unknown, ArtifactError):
+            return Upload(f"{name}.txt", b"This file is kept no longer.")
+
+    # ------------------------------------------------------------ who, where
+
+    def head(self, poll: Poll, mate: str) -> str:
+        """What stands before a mate's words: its name, where others speak by the same bot."""
+        known = self._front.mates.get(mate)
+        own = not poll.shared and mate in poll.mates
+        return "" if own else f"**{known.name if known else mate}:** "
+
+    def by(self, mate: str, at: ChatKey) -> Poll:
+        """The bot by which a mate speaks in a place. Raises SendFailed."""
+        polls = [each for each in self._polls if at.bot is None or each.number == at.bot]
+        own = [each for each in polls if mate in each.mates and not each.shared]
+        for each in (*own, *(each for each in polls if each.speaks_for(mate))):
+            return each
+        if polls:
+            return polls[0]
+        raise SendFailed("no bot of this home is in that chat.")
+
+    def _speaker(self, event: Event, at: ChatKey) -> Poll:
+        return self.by(event.body.mate if isinstance(event.body, Said) else "", at)
+
+    async def message(self, place: str, line: str) -> int | None:
+        """The number of the first message that a line is in a place."""
+        posts = await self._sessions.posts(place, line) if line else []
+        return int(posts[0]) if posts and posts[0].isdigit() else None
+
+
+def _numbered(poll: Poll, at: ChatKey) -> tuple[str, ...]:
+    """The places (SQL) whose messages are numbered together with those of this one.
+
+    In supergroups numbers are the chat's own; elsewhere they are the bot's, over all its chats.
+    """
+    if at.bot is not None:
+        return (f"telegram:%@{poll.number}",)
+    chat = ChatKey(at.chat).key
+    return (chat, f"{chat}/%")
+
+
+def _fitted(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:
+    """A text as so many messages at most: the last is a file with all of it, where it is more."""
+    words = [part for part in parts if isinstance(part, Rendered)]
+    whole = as_file(text, LONGEST, 0)
+    if not most or whole is None or (len(parts) <= most and len(words) == len(parts)):
+        return parts
+    under = words[most - 1].text if len(words) >= most else ""
+    return (*words[: most - 1], Upload(whole.name, whole.data, under))
+
+
+def _parts(text: str) -> tuple[Part, ...]:
+    """A text as messages; one that is too long by far as its beginning and a file."""
+    if long := as_file(text, LONGEST, MOST_PARTS):
+        return (*pieces(long.preview.text)[:1], Upload(long.name, long.data))
+    return pieces(text)

@@ -1,0 +1,135 @@
+"""The stage: typing signs, drafts and marks as Telegram can show them.
+
+In private chats a draft is Telegram's own (it fades by itself when the message comes). In groups it
+is a message that is edited, seldom enough that lines are not held up (api_errors.py); its number is
+in the ledger, and the line takes its place. It ends with a cursor, so that people see that more is
+coming.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from telegram.constants import ChatAction
+from telegram.error import TelegramError
+
+from loopforge.chat.room.platform_channels import drafts
+from loopforge.chat.room.room_store import stream_of
+from loopforge.chat.rooms_api import Front
+from loopforge.core.delivery_states import Drafted
+from loopforge.errors import SendFailed
+from loopforge.io.platforms.live_updates import Speech
+from loopforge.io.platforms.status_reactions import Mark
+from loopforge.io.session import Sessions
+from loopforge.io.telegram.connection.api_errors import failure
+from loopforge.io.telegram.connection.chat_keys import NAME, where
+from loopforge.io.telegram.sending.draft_messages import GroupDraftKey
+from loopforge.io.telegram.sending.message_delivery import Sending
+from loopforge.io.telegram.sending.outgoing_message import LONGEST, TelegramMessages
+from loopforge.io.telegram.sending.status_emojis import STATUS_EMOJIS
+from loopforge.io.telegram.text.incoming_text import rendered
+
+CURSOR = " ▌"
+SPOILER, COVERED = re.compile(r"\|\|(?=\S).*?(?:\|\||\Z)", re.DOTALL), "▒▒▒"
+"""What is covered in a line stands in none of its drafts."""
+
+
+class TelegramStage:
+    """Shows what is in the air of a room."""
+
+    name = NAME
+
+    def __init__(self, sending: Sending, sessions: Sessions, front: Front) -> None:
+        self._sending, self._sessions, self._front = sending, sessions, front
+
+    async def typing(self, place: str, mate: str) -> None:
+        """Show that this mate is typing, for five seconds."""
+        at = where(place)
+        bot = self._sending.by(mate, at).bot
+        await bot.send_chat_action(at.chat, ChatAction.TYPING, message_thread_id=at.topic)
+
+    async def draft(self, speech: Speech, text: str) -> float:
+        """Show what it is saying so far; seconds to wait, where it is not yet time."""
+        at = where(speech.place)
+        flood = self._sending.by(speech.mate, at).flood
+        if not at.private and (wait := flood.drafting(at.chat)):
+            return wait
+        text = SPOILER.sub(COVERED, text)
+        try:
+            async with self._sending.locks[speech.place]:
+                if not self._sending.standing.over(GroupDraftKey(speech.place, speech.turn)):
+                    await self._show(speech, text[: LONGEST // 2] + CURSOR)
+        except SendFailed as refused:
+            return refused.after or 1.0
+        except TelegramError as error:
+            return failure(error).after or 1.0
+        return 0.0
+
+    async def _show(self, speech: Speech, text: str) -> None:
+        at, key = where(speech.place), GroupDraftKey(speech.place, speech.turn)
+        poll = self._sending.by(speech.mate, at)
+        shown = rendered(self._sending.head(poll, speech.mate) + text)
+        if at.private:
+            draft = zlib.crc32(speech.turn.encode()) or 1
+            await poll.bot.send_message_draft(at.chat, draft, shown.text)
+            return
+        standing, outward = self._sending.standing, TelegramMessages(poll)
+        if number := standing.message(key) or await self._known(key):
+            standing.put(key, number)
+            await outward.edit(at, number, shown)
+            return
+        reply = await self._sending.message(speech.place, speech.answers)
+        try:
+            number = await outward.post(at, shown, reply)
+        except SendFailed as refused:
+            if not (refused.final or refused.unsent):
+                standing.lose(key)
+            raise
+        standing.put(key, number)
+        await self._note(speech, str(number))
+
+    async def withdraw(self, speech: Speech) -> None:
+        """Take a draft away."""
+        key, poll = (
+            GroupDraftKey(speech.place, speech.turn),
+            self._sending.by(speech.mate, where(speech.place)),
+        )
+        async with self._sending.locks[speech.place]:
+            number = self._sending.standing.end(key) or await self._known(key)
+            if number := number or await self._sending.stray(poll, key):
+                await self._away(speech, number)
+
+    async def _known(self, key: GroupDraftKey) -> int:
+        """The message that shows a turn since before this process, and has no line; 0: none."""
+        mine = (drafts.c.place == key.place) & (drafts.c.turn == key.turn) & (drafts.c.line == "")
+        query = select(drafts.c.message).where(mine)
+        return await self._front.look(lambda found: int(found.execute(query).scalar() or 0))
+
+    async def mark(self, place: str, line: str, mate: str, new: Mark, _old: Sequence[Mark]) -> None:
+        """Put a mark on the message that a line is, in place of the one that is there."""
+        if (number := await self._sending.message(place, line)) is not None:
+            at = where(place)
+            await TelegramMessages(self._sending.by(mate, at)).react(at, number, STATUS_EMOJIS[new])
+
+    async def clear(self) -> None:
+        """Take away what a home that died left standing of turns that said nothing."""
+        for stray in await self._sessions.strays(NAME):
+            room = await self._sessions.known(stray.place)
+            await self._away(Speech(room, stray.place, stray.turn, ""), int(stray.message))
+
+    async def _away(self, speech: Speech, number: int) -> None:
+        at = where(speech.place)
+        try:
+            await TelegramMessages(self._sending.by(speech.mate, at)).delete(at, number)
+        except SendFailed as refused:
+            if not refused.final:
+                return
+        await self._note(speech, "")
+
+    async def _note(self, speech: Speech, number: str) -> None:
+        if speech.room:
+            body = Drafted(turn=speech.turn, surface=speech.place, message_id=number)
+            await self._front.note(stream_of(speech.room), body)

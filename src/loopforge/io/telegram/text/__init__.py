@@ -1,0 +1,1 @@
+"""Text between Telegram and the house: entities, Markdown, incoming messages."""

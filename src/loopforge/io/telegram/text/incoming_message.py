@@ -1,0 +1,160 @@
+"""Inward: what an update of Telegram says, in the words of the reception.
+
+Knows Telegram's messages; does not know rooms, and fetches nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from telegram.constants import ChatType, MessageEntityType
+
+import telegram
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.io.platforms.served_places import ServedPlace
+from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
+from loopforge.io.telegram.text.incoming_text import Entity, readable
+from loopforge.io.text.forwarded_lines import forwarded
+
+
+class Author(NamedTuple):
+    """Who said it: their number, their name, whether it is somebody else's bot."""
+
+    account: str
+    name: str
+    bot: bool
+
+
+class Attachment(NamedTuple):
+    """A file that came with a message: Telegram's id of it, its name, its bytes as announced."""
+
+    id: str
+    name: str
+    size: int
+
+
+class Order(NamedTuple):
+    """A command: /why@maya_bot the last one."""
+
+    name: str
+    to: str
+    argument: str
+
+
+def spot(message: telegram.Message, bot: int) -> ChannelSpot:
+    """The place of a message, as this bot sees it."""
+    return place(message, bot) if message.chat.type != ChatType.GROUP else basic(message.chat, bot)
+
+
+def basic(chat: telegram.Chat, bot: int) -> ChannelSpot:
+    """A basic group, as this bot hears it."""
+    return ChannelSpot(ChatKey(chat.id, bot=bot).key, chat.title or "a group", "group")
+
+
+def place(message: telegram.Message, bot: int) -> ChannelSpot:
+    """The place of a message that is in no basic group."""
+    chat = message.chat
+    if chat.type == ChatType.PRIVATE:
+        return ChannelSpot(ChatKey(chat.id, bot=bot).key, chat.full_name or "somebody", "private")
+    title = chat.title or "a group"
+    if message.is_topic_message and message.message_thread_id:
+        made = message.reply_to_message.forum_topic_created if message.reply_to_message else None
+        name = f"{made.name} in {title}" if made else f"a topic in {title}"
+        return ChannelSpot(ChatKey(chat.id, message.message_thread_id).key, name, "thread")
+    return ChannelSpot(ChatKey(chat.id).key, title, "group")
+
+
+def author(message: telegram.Message) -> Author:
+    """Who said a message; a channel or an anonymous keeper speaks under the chat's own name."""
+    chat = message.sender_chat
+    if chat is not None:
+        return Author(str(chat.id), chat.title or chat.full_name or "somebody", False)
+    user = message.from_user
+    if user is None:
+        return Author(str(message.chat.id), message.chat.title or "somebody", False)
+    return Author(str(user.id), user.full_name, user.is_bot)
+
+
+def ground(message: telegram.Message) -> ServedPlace | None:
+    """The group of a message; None in private."""
+    chat = message.chat
+    if chat.type == ChatType.PRIVATE:
+        return None
+    return ServedPlace(NAME, (str(chat.id),), lambda place: where(place).chat == chat.id)
+
+
+def words(message: telegram.Message, names: Mapping[str, str]) -> str:
+    """The text of a message, with our bots called by their mates' names (`names`, by username)."""
+    text = message.text or message.caption or ""
+    entities = [_entity(each) for each in message.entities or message.caption_entities]
+    found = readable(text, entities)
+    for username, name in names.items():
+        found = re.sub(rf"@{re.escape(username)}\b", f"@{name}", found, flags=re.IGNORECASE)
+    return forwarded(found) if message.forward_origin else found
+
+
+def _entity(each: telegram.MessageEntity) -> Entity:
+    return Entity(
+        type=each.type,
+        offset=each.offset,
+        length=each.length,
+        url=each.url or "",
+        language=each.language or "",
+        user=each.user.id if each.user else 0,
+        name=each.user.full_name if each.user else "",
+    )
+
+
+def reply(message: telegram.Message) -> str:
+    """The number of the message it answers; "" if of none (a topic's first is no answer)."""
+    to = message.reply_to_message
+    if to is None or to.forum_topic_created is not None:
+        return ""
+    return str(to.message_id)
+
+
+def answers(message: telegram.Message, bots: Collection[int]) -> bool:
+    """Whether it answers a message of one of these bots."""
+    to = message.reply_to_message
+    return to is not None and to.from_user is not None and to.from_user.id in bots
+
+
+def mentions(message: telegram.Message, username: str) -> bool:
+    """Whether a bot is mentioned by its name; what is forwarded mentions nobody."""
+    text = "" if message.forward_origin else message.text or message.caption or ""
+    return re.search(rf"@{re.escape(username)}\b", text, re.IGNORECASE) is not None
+
+
+def order(message: telegram.Message) -> Order | None:
+    """The command that a message is, if it begins with one; what is forwarded commands nothing."""
+    text = message.text or ""
+    for entity in [] if message.forward_origin else message.entities:
+        if entity.type == MessageEntityType.BOT_COMMAND and entity.offset == 0:
+            said = message.parse_entity(entity)
+            name, _, to = said.removeprefix("/").partition("@")
+            return Order(name.lower(), to, text[len(said) :].strip())
+    return None
+
+
+def attachments(message: telegram.Message) -> list[Attachment]:
+    """The files that came with a message; of a photo the largest size."""
+    found: list[Attachment] = []
+    if message.photo:
+        photo = message.photo[-1]
+        found.append(Attachment(photo.file_id, "photo.jpg", photo.file_size or 0))
+    kinds = (
+        (message.document, "file"),
+        (message.audio, "audio.mp3"),
+        (message.voice, "voice.ogg"),
+        (message.video, "video.mp4"),
+        (message.video_note, "video.mp4"),
+        (None if message.document else message.animation, "animation.mp4"),
+        (message.sticker, "sticker.webp"),
+    )
+    for each, name in kinds:
+        if each is not None:
+            given = getattr(each, "file_name", None) or name
+            found.append(Attachment(each.file_id, given, each.file_size or 0))
+    return found

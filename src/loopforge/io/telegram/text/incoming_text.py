@@ -1,0 +1,120 @@
+"""Words between Telegram and the house: what people wrote there as Markdown that anyone reads.
+
+Telegram sends plain text and, beside it, entities; `readable` writes them into the text, `rendered`
+(in outgoing_markdown.py) does the reverse. What Telegram marks of itself, like links and hashtags,
+stays as it was written.
+
+Does not know who is in the room.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from loopforge.core.text.name_labels import one_line
+from loopforge.io.telegram.text.outgoing_markdown import Rendered, pieces, rendered
+from loopforge.io.telegram.text.text_entities import Entity, EntitySpan, spans
+
+__all__ = ["Entity", "Mentioned", "Rendered", "mentioned", "pieces", "readable", "rendered"]
+
+_AROUND = {"bold": "**", "italic": "*", "underline": "__", "strikethrough": "~~", "spoiler": "||"}
+_QUOTES = ("blockquote", "expandable_blockquote")
+LONGEST = 130
+"""Characters of a first and a last name together."""
+_COMMAND = re.compile(r"/\w+@(\w+)")
+
+
+class Mentioned(Struct, frozen=True):
+    """Whom a message mentions, each once, in order: names without @, in small letters; ids."""
+
+    names: tuple[str, ...] = ()
+    users: tuple[int, ...] = ()
+
+
+def readable(text: str, entities: Iterable[Entity] = ()) -> str:
+    """A message as Markdown. Entities that are no nested spans are read as the nearest that are."""
+    return _read(text, 0, len(text), spans(text, entities))
+
+
+def mentioned(text: str, entities: Iterable[Entity]) -> Mentioned:
+    """Whom a message mentions, and whose command it gives (`/stop@name`)."""
+    names: dict[str, None] = {}
+    users: dict[int, None] = {}
+    for span in spans(text, entities):
+        words = text[span.start : span.end]
+        match span.entity.type:
+            case "mention":
+                names[words.removeprefix("@").lower()] = None
+            case "bot_command" if command := _COMMAND.fullmatch(words):
+                names[command[1].lower()] = None
+            case "text_mention" if span.entity.user:
+                users[span.entity.user] = None
+    return Mentioned(tuple(names), tuple(users))
+
+
+def _read(text: str, start: int, end: int, inner: Sequence[EntitySpan]) -> str:
+    """The text between two indices, with the spans within it written in."""
+    out, at, n = "", start, 0
+    while n < len(inner):
+        span = inner[n]
+        m = n + 1
+        while m < len(inner) and inner[m].start < span.end:
+            m += 1
+        out += text[at : span.start]
+        words = _written(text, span, inner[n + 1 : m])
+        if span.entity.type in (*_QUOTES, "pre"):
+            out = _block(out, words, more=span.end < end and text[span.end] != "\n")
+        else:
+            out += words
+        at, n = span.end, m
+    return out + text[at:end]
+
+
+def _block(out: str, words: str, *, more: bool) -> str:
+    """A block on lines of its own."""
+    before = "\n" if out and not out.endswith("\n") else ""
+    return out + before + words + ("\n" if more else "")
+
+
+def _written(text: str, span: EntitySpan, inner: Sequence[EntitySpan]) -> str:
+    """One span as Markdown."""
+    entity = span.entity
+    plain = text[span.start : span.end]
+    match entity.type:
+        case "code":
+            return _code(plain)
+        case "pre":
+            return _pre(plain, entity.language)
+        case "text_mention":
+            return "@" + (one_line(entity.name, LONGEST) or plain.removeprefix("@"))
+    words = _read(text, span.start, span.end, inner)
+    if entity.type in _QUOTES:
+        return "\n".join(f"> {line}".rstrip() for line in words.strip("\n").splitlines())
+    if entity.type == "text_link" and entity.url:
+        return f"[{words}]({entity.url})"
+    return _around(words, _AROUND.get(entity.type, ""))
+
+
+def _around(words: str, mark: str) -> str:
+    """Marks close to the words: Markdown knows no bold that begins or ends with a space."""
+    core = words.strip()
+    if not core or not mark:
+        return words
+    lead = len(words) - len(words.lstrip())
+    return f"{words[:lead]}{mark}{core}{mark}{words[lead + len(core) :]}"
+
+
+def _code(words: str) -> str:
+    mark = "`" * (1 + max((len(run) for run in re.findall("`+", words)), default=0))
+    pad = " " if words.startswith("`") or words.endswith("`") else ""
+    return f"{mark}{pad}{words}{pad}{mark}"
+
+
+def _pre(words: str, language: str) -> str:
+    longest = max((len(run) for run in re.findall("`+", words)), default=0)
+    mark = "`" * max(3, longest + 1)
+    end = "" if words.endswith("\n") else "\n"
+    return f"{mark}{' '.join(language.split())}\n{words}{end}{mark}"

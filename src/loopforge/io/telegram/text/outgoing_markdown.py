@@ -1,0 +1,99 @@
+"""What a mate says in Markdown, as Telegram takes it: plain text, and entities beside it.
+
+Nothing is left for Telegram to parse, so nothing can fail to parse.
+
+A text is cut before it is rendered: markup that a cut parts is shown as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import accumulate
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from msgspec import Struct
+
+from loopforge.io.telegram.text.text_entities import Entity
+from loopforge.io.text.graphemes import measure
+from loopforge.io.text.message_split import LEAST, VOID, split
+from loopforge.io.text.styled_text import reader, styled
+
+LIMIT = 4096
+"""Units of one message."""
+_LINKED = re.compile(r"(?:https?|tg)://[^\s]+", re.IGNORECASE)
+
+
+class Rendered(Struct, frozen=True):
+    """A text and its entities, those first that begin first and enclose others."""
+
+    text: str
+    entities: tuple[Entity, ...] = ()
+
+
+def rendered(markdown: str) -> Rendered:
+    """The text without markup, and what the markup said. Blank where there is nothing to show."""
+    shown = styled(markdown, _reader(), _LINKED)
+    at = [0, *accumulate(1 + (letter > "\uffff") for letter in shown.text)]
+    entities = (
+        Entity(
+            "text_link" if one.type == "link" else one.type,
+            at[one.start],
+            at[one.end] - at[one.start],
+            one.url,
+            one.language,
+        )
+        for one in shown.spans
+    )
+    return Rendered(shown.text, tuple(entities))
+
+
+def pieces(markdown: str, limit: int = LIMIT) -> tuple[Rendered, ...]:
+    """The text as messages of at most `limit` units; none of them blank, none for a blank text.
+
+    Raises InputError for a limit under 40.
+    """
+    found: list[Rendered] = []
+    for piece in split(markdown, limit) if markdown.strip(VOID) else ():
+        found += _fitting(piece.text, limit)
+    if not found and markdown.strip(VOID):
+        return tuple(Rendered(piece.text) for piece in split(markdown, limit))
+    return tuple(found)
+
+
+def _fitting(markdown: str, limit: int) -> list[Rendered]:
+    """Rendered in as many parts as it takes: columns are wider than the table they are made of."""
+    whole = rendered(markdown)
+    if not whole.text:
+        return []
+    if measure(whole.text) <= limit:
+        return [whole]
+    half = measure(markdown) // 2
+    if half < LEAST:
+        return [Rendered(markdown.strip(VOID))]
+    return [part for piece in split(markdown, half) for part in _fitting(piece.text, limit)]
+
+
+@cache
+def _reader() -> MarkdownIt:
+    made = reader()
+    made.inline.add_terminator_char("|")
+    made.inline.ruler.before("emphasis", "spoiler", _spoiler)
+    return made
+
+
+def _spoiler(state: StateInline, silent: bool) -> bool:
+    """Read `||words||`, as chats write what is shown only to who asks for it."""
+    start, most = state.pos + 2, state.posMax
+    end = state.src.find("||", start, most)
+    inner = state.src[start:end]
+    if not state.src.startswith("||", state.pos) or end < 0 or not inner or inner != inner.strip():
+        return False
+    if not silent:
+        state.push("spoiler_open", "", 1)
+        state.pos, state.posMax = start, end
+        state.md.inline.tokenize(state)
+        state.push("spoiler_close", "", -1)
+    state.pos, state.posMax = end + 2, most
+    return True

@@ -1,0 +1,82 @@
+"""Entities: Telegram's markup, which stands beside a text and says where it holds.
+
+Offsets and lengths are UTF-16 code units. Two entities are apart or one lies within the other.
+Knows no words of the house.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from loopforge.io.text.graphemes import measure
+
+
+class Entity(Struct, frozen=True):
+    """Markup of `length` units from `offset` on, by Telegram's name for it.
+
+    `url` belongs to text_link, `language` to pre; `user` (0: none) and `name` to text_mention.
+    """
+
+    type: str
+    offset: int
+    length: int
+    url: str = ""
+    language: str = ""
+    user: int = 0
+    name: str = ""
+
+    @property
+    def end(self) -> int:
+        """The unit after the last."""
+        return self.offset + self.length
+
+
+class EntitySpan(Struct, frozen=True):
+    """An entity by indices into the text, end excluded."""
+
+    start: int
+    end: int
+    entity: Entity
+
+
+def spans(text: str, entities: Iterable[Entity]) -> list[EntitySpan]:
+    """The entities as spans, those that enclose others first.
+
+    What reaches beyond the text is cut off, what reaches out of another ends with it, and what is
+    empty then is left out, so that any list is one of nested spans.
+    """
+    indices = _indices(text)
+    last = len(indices) - 1
+    found: list[EntitySpan] = []
+    open_: list[EntitySpan] = []
+    for entity in sorted(entities, key=_order):
+        start = indices[min(max(entity.offset, 0), last)]
+        end = indices[min(max(entity.end, 0), last)]
+        while open_ and open_[-1].end <= start:
+            open_.pop()
+        end = min([end, *(span.end for span in open_[-1:])])
+        if start < end:
+            open_.append(EntitySpan(start, end, entity))
+            found.append(open_[-1])
+    return found
+
+
+def within(text: str, entities: Iterable[Entity]) -> list[str]:
+    """The words that each entity holds for, in order."""
+    return [text[span.start : span.end] for span in spans(text, entities)]
+
+
+def _order(entity: Entity) -> tuple[int, int, int]:
+    """Quotes enclose all else; code encloses nothing."""
+    rank = {"blockquote": 0, "expandable_blockquote": 0, "pre": 2, "code": 2}.get(entity.type, 1)
+    return (entity.offset, -entity.length, rank)
+
+
+def _indices(text: str) -> list[int]:
+    """For each unit the index of its character; a last one for the end."""
+    indices = []
+    for at, letter in enumerate(text):
+        indices += [at] * measure(letter)
+    return [*indices, len(text)]

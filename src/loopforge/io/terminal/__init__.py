@@ -1,0 +1,1 @@
+"""The terminal: a room on the whole screen, or as plain lines."""

@@ -1,0 +1,269 @@
+"""What stands around the transcript: the bar above it, the people beside it, pages over it."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.color import Color, ColorParseError
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from loopforge.chat.room.room_snapshot import MateCard, Scene, face
+from loopforge.io.pixel_portrait import colour_of, portrait
+from loopforge.io.terminal.keyboard_input import one_line, visible
+from loopforge.io.terminal.terminal_wording import energy_bar
+
+
+def mate_colour(card: MateCard) -> str:
+    """A mate's own colour ("#rrggbb", or a name such as teal), or one made for it."""
+    try:
+        return Color.parse(card.colour).hex6
+    except ColorParseError:
+        return colour_of(card.handle)
+
+
+def mate_face(card: MateCard) -> str:
+    """A mate's own face, or one made for it."""
+    return one_line(card.face, 7) or face(card.handle)
+
+
+def drawn(seed: str, colour: str) -> Content:
+    """A portrait as four rows of eight half blocks."""
+    pixels = portrait(seed, colour)
+    rows = []
+    for upper, lower in zip(pixels[::2], pixels[1::2], strict=True):
+        cells: list[str | tuple[str, str]] = []
+        for above, below in zip(upper, lower, strict=True):
+            if above is None and below is None:
+                cells.append(" ")
+            elif above is None:
+                cells.append(("▄", f"{below}"))
+            elif below is None:
+                cells.append(("▀", f"{above}"))
+            else:
+                cells.append(("▀", f"{above} on {below}"))
+        rows.append(Content.assemble(*cells))
+    return Content("\n").join(rows)
+
+
+class RoomBar(Widget):
+    """The line at the top: which room, its title, its energy, whether it is stopped."""
+
+    def __init__(self) -> None:
+        super().__init__(id="bar")
+        self.scene = Scene(room="")
+
+    def show(self, scene: Scene) -> None:
+        """Draw another scene."""
+        self.scene = scene
+        self.refresh()
+
+    def render(self) -> Content:
+        """Left who we are, right how much is left."""
+        scene, width = self.scene, self.size.width
+        if not scene.room:
+            return Content.assemble((" ✦ ", "$primary"), ("Loopforge", "bold"))
+        right = self._energy(wide=width >= 60)
+        room = Content.assemble((" ✦ ", "$primary"), (scene.room, "bold $primary"))
+        space = width - right.cell_length - room.cell_length - 6
+        title = one_line(scene.title, max(space, 0)) if space > 8 else ""
+        left = Content.assemble(room, (f"  {title}", "$foreground") if title else "")
+        gap = max(width - left.cell_length - right.cell_length - 1, 1)
+        return Content.assemble(left, " " * gap, right)
+
+    def _energy(self, *, wide: bool) -> Content:
+        scene = self.scene
+        bar = energy_bar(scene.energy, scene.capacity)
+        full = bar.count("▮")
+        stopped = ("■ stopped  ", "bold $error") if scene.stopped else ""
+        colour = "$success" if scene.energy * 3 > scene.capacity else "$warning"
+        if scene.stopped or not scene.energy:
+            colour = "$quiet"
+        parts: list[str | tuple[str, str]] = [stopped]
+        if wide:
+            parts.append(("energy ", "$quiet"))
+        parts += [(bar[:full], colour), (bar[full:], "$faint")]
+        if wide:
+            parts.append((f" {scene.energy}/{scene.capacity}", "$quiet"))
+        return Content.assemble(*parts)
+
+
+class Side(VerticalScroll, can_focus=False):
+    """Who is here: mates with their portraits, people, and where this room lives."""
+
+    def __init__(self) -> None:
+        super().__init__(id="side")
+        self._shown: object = None
+
+    def show(
+        self, scene: Scene, here: tuple[str, ...], busy: dict[str, str], *, hosting: bool
+    ) -> None:
+        """Draw who is here; `busy` says of mates, by handle, what they are doing."""
+        key = (scene.mates, scene.people, scene.you, here, tuple(busy.items()), hosting)
+        if key == self._shown:
+            return
+        self._shown = key
+        self.remove_children()
+        self.mount(Static("MATES", classes="side-head"))
+        self.mount_all(self._mate(card, busy.get(card.handle, "")) for card in scene.mates)
+        self.mount(Static("PEOPLE", classes="side-head"))
+        self.mount(Static(self._people(scene, here), classes="side-people"))
+        if hosting:
+            text = "This terminal keeps the home. When it closes, another one takes over."
+            self.mount(Static(text, classes="side-foot"))
+
+    @staticmethod
+    def _mate(card: MateCard, doing: str) -> Widget:
+        colour = mate_colour(card)
+        about = Content.assemble(
+            (visible(card.name), f"bold {colour}"),
+            (f"\n@{card.handle}", "$quiet"),
+            (
+                f"\n{doing}" if doing else f"\n{visible(card.role)}",
+                "italic" if doing else "$foreground",
+            ),
+        )
+        picture = Static(drawn(card.handle, colour), classes="portrait")
+        return Horizontal(picture, Static(about, classes="side-about"), classes="side-mate")
+
+    @staticmethod
+    def _people(scene: Scene, here: tuple[str, ...]) -> Content:
+        lines = []
+        for id, name in sorted(scene.people, key=lambda one: (one[0] not in here, one[1])):
+            you = (" you", "$quiet") if id == scene.you else ""
+            if id in here:
+                lines.append(Content.assemble(("● ", "$success"), (name, colour_of(name)), you))
+            else:
+                lines.append(Content.assemble(("○ ", "$faint"), (name, "$quiet"), you))
+        return Content("\n").join(lines)
+
+
+class WelcomePane(Vertical):
+    """The first screen: who is here, what to type, which model answers."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(classes="welcome")
+        self._scene = scene
+
+    def compose(self) -> ComposeResult:
+        """Portraits, then words."""
+        scene = self._scene
+        yield Static(
+            Content.assemble("You are in ", (scene.room, "bold $primary"), "."),
+            classes="welcome-head",
+        )
+        with Horizontal(classes="welcome-mates"):
+            for card in scene.mates[:6]:
+                yield self._card(card)
+        yield Static(self._listed(), classes="welcome-list")
+        yield Static(hints(), classes="welcome-hints")
+        if scene.notice:
+            yield Static(Content(visible(scene.notice)), classes="welcome-notice")
+
+    @staticmethod
+    def _card(card: MateCard) -> Widget:
+        colour = mate_colour(card)
+        return Vertical(
+            Static(drawn(card.handle, colour), classes="portrait"),
+            Static(Content.assemble((visible(card.name), f"bold {colour}"))),
+            Static(Content.assemble((one_line(card.role, 44), "$quiet"))),
+            classes="welcome-card",
+        )
+
+    def _listed(self) -> Content:
+        lines = [
+            Content.assemble(
+                (f"{mate_face(card)} ", mate_colour(card)),
+                (visible(card.name), f"bold {mate_colour(card)}"),
+                (f"  {one_line(card.role, 60)}", "$quiet"),
+            )
+            for card in self._scene.mates
+        ]
+        return Content("\n").join(lines)
+
+
+def hints() -> Content:
+    """What to type, in one breath."""
+    rows = (
+        ("Enter", "says what you typed"),
+        ("@", "names one of them"),
+        ("/why", "shows why something was said"),
+        ("/help", "has the rest"),
+    )
+    parts: list[str | tuple[str, str]] = []
+    for n, (key, does) in enumerate(rows):
+        parts += [" · " if n else "", (key, "bold $primary"), f" {does}"]
+    return Content.assemble(*parts)
+
+
+_COLUMNS = re.compile(r"( *)(\S+(?: \S+)*):?  +(?=\S)")
+
+
+def paged(text: str, *, narrow: bool) -> Content:
+    """Text for a page: of lines in two columns the first is set off; narrow, they are stacked."""
+    parts: list[str | tuple[str, str]] = []
+    for line in visible(text).split("\n"):
+        if line.startswith("── "):
+            parts.append((f"{line}\n", "bold $secondary"))
+            continue
+        columns = _COLUMNS.match(line)
+        if columns is None or len(columns[2]) > 28:
+            parts.append(f"{line}\n")
+            continue
+        first, rest = line[: columns.end()], line[columns.end() :]
+        if narrow:
+            first = f"{first.rstrip()}\n"
+        parts += [(first, "bold $primary"), f"{rest}\n"]
+    return Content.assemble(*parts)
+
+
+class OverlayPage(ModalScreen[None]):
+    """Something long, to be read at leisure."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter,ctrl+c", "dismiss", "Close"),
+        Binding("up,k", "scroll(-1)", show=False),
+        Binding("down,j", "scroll(1)", show=False),
+        Binding("pageup,b", "leaf(-1)", show=False),
+        Binding("pagedown,space", "leaf(1)", show=False),
+        Binding("home,g", "top", show=False),
+        Binding("end,G", "foot", show=False),
+    ]
+
+    def __init__(self, title: str, text: str) -> None:
+        super().__init__()
+        self._title, self._text = title, text
+
+    def compose(self) -> ComposeResult:
+        """A frame with a title and room to scroll."""
+        with Vertical(id="page") as frame:
+            frame.border_title = one_line(self._title, 70)
+            frame.border_subtitle = "Esc closes"
+            with VerticalScroll(id="page-body"):
+                yield Static(paged(self._text, narrow=self.app.size.width < 64))
+
+    def _body(self) -> VerticalScroll:
+        return self.query_one("#page-body", VerticalScroll)
+
+    def action_scroll(self, by: int) -> None:
+        """One line."""
+        self._body().scroll_relative(y=by, animate=False)
+
+    def action_leaf(self, by: int) -> None:
+        """One page."""
+        body = self._body()
+        body.scroll_relative(y=by * (body.size.height - 2), animate=False)
+
+    def action_top(self) -> None:
+        """To the beginning."""
+        self._body().scroll_home(animate=False)
+
+    def action_foot(self) -> None:
+        """To the end."""
+        self._body().scroll_end(animate=False)

@@ -1,0 +1,402 @@
+"""The terminal: a room on the whole screen, over a link.
+
+The app takes updates from the link, lets the scribe write them, and gives what a person types to
+the desk. It draws at most some fifteen times a second, however fast a mate speaks. Nothing of the
+room is decided here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack
+from datetime import tzinfo
+from functools import partial
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.theme import Theme
+from textual.timer import Timer
+from textual.widgets import Static
+
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.errors import LoopforgeError
+from loopforge.io.platforms.account_findings import listed
+from loopforge.io.socket.socket_client import Joined, Parted, SocketLink, UnsentLine, Update
+from loopforge.io.socket.wire_protocol import LineTaken, RoomSight
+from loopforge.io.terminal.client_state import Minutes
+from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
+from loopforge.io.terminal.file_upload import LARGEST
+from loopforge.io.terminal.input_composer import Composer, InputPen
+from loopforge.io.terminal.keyboard_input import visible
+from loopforge.io.terminal.plain_mode import run_plain
+from loopforge.io.terminal.screen_support import suits
+from loopforge.io.terminal.side_panes import OverlayPage, RoomBar, Side, WelcomePane, hints
+from loopforge.io.terminal.slash_completion import Given, parse
+from loopforge.io.terminal.terminal_wording import quotation
+from loopforge.io.terminal.transcript_view import Notice, Transcript
+from loopforge.io.terminal.transcript_writer import TranscriptWriter
+from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+
+FRAME = 1 / 15
+"""Seconds between two drawings."""
+BEAT = 0.4
+"""Seconds between two moves of the dots."""
+EARLIER = 60
+"""Events loaded at once when somebody scrolls up."""
+NARROW = 64
+"""Columns below which there is no margin."""
+ROOMY = 110
+"""Columns from which on the side stands open by itself."""
+LEAVING = 2.0
+"""Seconds within which a second Ctrl+C leaves."""
+
+DUSK = Theme(
+    name="dusk",
+    dark=True,
+    primary="#e6b673",
+    secondary="#7fb4ca",
+    accent="#d27e99",
+    warning="#e0a868",
+    error="#e67e80",
+    success="#98bb6c",
+    foreground="#d8d4c8",
+    background="#15151c",
+    surface="#1c1c25",
+    panel="#2b2b38",
+    variables={
+        "quiet": "#8c8a99",
+        "faint": "#5a5968",
+        "code": "#a9d1c0",
+        "code-ground": "#23232e",
+    },
+)
+
+
+class Terminal(App[None]):
+    """One person's terminal in one room."""
+
+    CSS_PATH = "terminal.tcss"
+    TITLE = "Loopforge"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+b,f2", "side", "Who is here", priority=True),
+        Binding("f1", "help", "Help", priority=True),
+    ]
+
+    def __init__(
+        self,
+        link: SocketLink,
+        *,
+        zone: tzinfo | None = None,
+        largest: int = LARGEST,
+        begin: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        """`begin` opens the link, once the first screen is shown; without it, it is open."""
+        super().__init__()
+        self.register_theme(DUSK)
+        self.theme = DUSK.name
+        self.broken: LoopforgeError | None = None
+        self.minutes = Minutes()
+        self._link, self._begin = link, begin
+        self._desk = CommandRunner(link, self.minutes, largest=largest)
+        self._bar, self._side = RoomBar(), Side()
+        self._transcript, self._composer = Transcript(), Composer()
+        self._scribe = TranscriptWriter(self._transcript, self.minutes, zone)
+        self._inbox: list[Update] = []
+        self._drawing: Timer | None = None
+        self._beating: Timer | None = None
+        self._drawn = 0.0
+        self._reply_to = ""
+        self._parted = ""
+        self._unread = 0
+        self._greeted = False
+        self._side_chosen = False
+        self._asked_to_leave = -LEAVING
+
+    def compose(self) -> ComposeResult:
+        """Bar, transcript and side, composer."""
+        yield self._bar
+        with Horizontal(id="middle"):
+            yield self._transcript
+            yield self._side
+        yield self._composer
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The colours that only this app has."""
+        return DUSK.variables
+
+    def on_mount(self) -> None:
+        """Show where to type, then follow the room."""
+        self._composer.pen.placeholder = "Say something…"
+        self._composer.pen.focus()
+        self._say_status()
+        self.call_after_refresh(self._shown)
+
+    def _shown(self) -> None:
+        self.run_worker(self._follow(), name="follow", exit_on_error=False)
+
+    async def _follow(self) -> None:
+        try:
+            if self._begin is not None:
+                await self._begin()
+            async for update in self._link:
+                self._inbox.append(update)
+                self._draw_soon()
+        except LoopforgeError as error:
+            self.broken = error
+        self.exit()
+
+    # ------------------------------------------------------------ drawing
+
+    def _draw_soon(self) -> None:
+        if self._drawing is None:
+            since = asyncio.get_running_loop().time() - self._drawn
+            self._drawing = self.set_timer(max(FRAME - since, 0.001), self._draw)
+
+    def _draw(self) -> None:
+        self._drawing = None
+        self._drawn = asyncio.get_running_loop().time()
+        updates, self._inbox = self._inbox, []
+        fresh: list[Event] = []
+        for update in _newest_drafts(updates):
+            self.minutes.take(update)
+            if isinstance(update, Event):
+                fresh.append(update)
+                continue
+            self._write(fresh)
+            fresh = []
+            self._update(update)
+        self._write(fresh)
+        self._scribe.trim()
+        self._around()
+
+    def _write(self, fresh: list[Event]) -> None:
+        if not fresh:
+            return
+        if not self._transcript.at_foot:
+            self._unread += sum(isinstance(event.body, Heard | Said) for event in fresh)
+        self._scribe.write(fresh)
+        self._link.seen(fresh[-1].seq)
+
+    def _update(self, update: Update) -> None:
+        match update:
+            case Joined(again=again):
+                self._parted = ""
+                if again:
+                    self._scribe.hush()
+                else:
+                    self._transcript.open(WelcomePane(update.scene))
+            case Parted(why=why):
+                self._parted = why
+                self._scribe.hush()
+            case UnsentLine(text=text):
+                self._scribe.unsaid(update)
+                if not self._composer.pen.text:
+                    self._composer.pen.set_text(text)
+            case Thinking() | Draft() | Withdrawn() | Rested():
+                self._scribe.breathe(update)
+            case RoomSight():
+                self._greet()
+            case LineTaken() | Event():
+                pass
+
+    def _greet(self) -> None:
+        """Once what was said before is shown: if the first screen is not, repeat its end."""
+        if not self._greeted:
+            self._greeted = True
+            self.call_after_refresh(self._repeat)
+
+    def _repeat(self) -> None:
+        if not self._transcript.settled:
+            self.set_timer(FRAME, self._repeat)
+            return
+        if self.minutes.newest() is None or not self._transcript.above:
+            return
+        notice = self.minutes.scene.notice
+        told = [Notice(visible(notice), classes="told")] if notice else []
+        self._transcript.append([*told, Static(hints(), classes="notice")])
+
+    def _around(self) -> None:
+        scene = self.minutes.scene
+        speaking = self._scribe.speaking
+        self._composer.pen.scene = scene
+        self._bar.show(scene)
+        self._side.show(scene, self.minutes.here, speaking, hosting=self._link.hosting)
+        silent = any(doing.startswith("thinking") for doing in speaking.values())
+        if silent and self._beating is None:
+            self._beating = self.set_interval(BEAT, self._scribe.beat)
+        elif not silent and self._beating is not None:
+            self._beating.stop()
+            self._beating = None
+        self._say_status()
+
+    def _say_status(self) -> None:
+        if self._transcript.at_foot:
+            self._unread = 0
+        status = Content("")
+        if self._parted:
+            status = Content.assemble(("◌ ", "$warning"), f"{self._parted} Looking for it again…")
+        elif not self.minutes.scene.room:
+            status = Content("Opening the home…")
+        elif speaking := self._scribe.speaking:
+            names = [self.minutes.scene.mate(handle).name for handle in speaking]
+            are = "are" if len(names) > 1 else "is"
+            doing = "typing" if "typing…" in speaking.values() else "thinking"
+            status = Content.assemble(f"{listed(names)} {are} {doing}…", ("  Esc stops", "$faint"))
+        aside = f"↓ {self._unread} new  Esc" if self._unread else ""
+        self._composer.show_status(status, Content.assemble((aside, "bold $primary")))
+
+    def _notice(self, text: str, kind: str) -> None:
+        self._transcript.append([Notice(visible(text), classes=kind)])
+
+    # ------------------------------------------------------------ what a person does
+
+    @on(InputPen.Said)
+    def _said(self, message: InputPen.Said) -> None:
+        self._transcript.foot()
+        try:
+            match parse(message.text):
+                case Given() as given:
+                    self.run_worker(self._do(given, message.text), exit_on_error=False)
+                case str(text):
+                    source, notes = self._desk.say(text, self._reply_to)
+                    self._scribe.say(source, text)
+                    self._answer_to("")
+                    for note in notes:
+                        self._notice(f"In what you said, {note}.", "answer")
+        except LoopforgeError as error:
+            self._refused(error, message.text)
+
+    async def _do(self, given: Given, typed: str) -> None:
+        try:
+            answer = await self._desk.do(given)
+        except LoopforgeError as error:
+            self._refused(error, typed)
+        else:
+            self._show(answer)
+
+    def _refused(self, error: LoopforgeError, typed: str) -> None:
+        self._notice(str(error), "error")
+        if not self._composer.pen.text:
+            self._composer.pen.set_text(typed)
+
+    def _show(self, answer: CommandAnswer) -> None:
+        if answer.then == "quit":
+            self.exit()
+        elif answer.then == "reply":
+            self._answer_to(answer.to)
+        elif answer.page:
+            self.push_screen(OverlayPage(answer.title, answer.text))
+        elif answer.text:
+            self._notice(answer.text, "answer")
+
+    def _answer_to(self, line: str) -> None:
+        self._reply_to = line
+        quoted = quotation(self.minutes.line(line), self.minutes) if line else ""
+        self._composer.show_reply(quoted)
+
+    @on(InputPen.BackedOff)
+    def _backed_off(self) -> None:
+        if self._reply_to:
+            self._answer_to("")
+        elif self._scribe.speaking:
+            self.run_worker(self._do(Given(name="stop"), ""), exit_on_error=False)
+        else:
+            self._transcript.foot()
+
+    @on(InputPen.Left)
+    def _left(self, message: InputPen.Left) -> None:
+        now = asyncio.get_running_loop().time()
+        if message.surely or now - self._asked_to_leave < LEAVING:
+            self.exit()
+            return
+        self._asked_to_leave = now
+        self._composer.show_status(Content("Press Ctrl+C again to leave."), Content(""))
+        self.set_timer(LEAVING, self._say_status)
+
+    @on(InputPen.Paged)
+    def _paged(self, message: InputPen.Paged) -> None:
+        self._transcript.leaf(message.by)
+
+    @on(Transcript.Moved)
+    def _moved(self) -> None:
+        if self._unread:
+            self._say_status()
+
+    @on(Transcript.WantsEarlier)
+    def _earlier(self) -> None:
+        self.run_worker(self._load_earlier(), group="earlier", exclusive=True, exit_on_error=False)
+
+    async def _load_earlier(self) -> None:
+        try:
+            events = await self._link.history(self._scribe.oldest or None, EARLIER)
+        except LoopforgeError as error:
+            self._notice(str(error), "error")
+            events = []
+        for event in events:
+            self.minutes.add(event)
+        await self._scribe.earlier(events)
+
+    def action_side(self) -> None:
+        """Open or close the side."""
+        self._side_chosen = True
+        self._side.toggle_class("-open")
+
+    async def action_help(self) -> None:
+        """Show what can be typed."""
+        await self._do(Given(name="help"), "")
+
+    async def action_quit(self) -> None:
+        """Leave."""
+        self.exit()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fit into what room there is."""
+        narrow = event.size.width < NARROW
+        if narrow != self.has_class("-narrow"):
+            self.set_class(narrow, "-narrow")
+            for entry in self._transcript.entries():
+                entry.redraw()
+        if not self._side_chosen:
+            self._side.set_class(event.size.width >= ROOMY, "-open")
+
+
+def _newest_drafts(updates: Iterable[Update]) -> list[Update]:
+    """Of the drafts of one turn only the last, where the first one stood."""
+    kept: list[Update] = []
+    places: dict[str, int] = {}
+    for update in updates:
+        if isinstance(update, Draft) and update.turn in places:
+            kept[places[update.turn]] = update
+            continue
+        if isinstance(update, Draft):
+            places[update.turn] = len(kept)
+        elif isinstance(update, Withdrawn):
+            places.pop(update.turn, None)
+        kept.append(update)
+    return kept
+
+
+async def run_terminal(
+    link: SocketLink, *, zone: tzinfo | None = None, largest: int = LARGEST
+) -> int:
+    """Show the room until the person leaves; the exit code. Raises what breaks the link.
+
+    On a terminal that cannot show it, the plain form serves.
+    """
+    if not suits(sys.stdout.fileno()):
+        return await run_plain(link, sys.stdin.fileno(), sys.stdout, sys.stderr, largest=largest)
+    async with AsyncExitStack() as stack:
+        begin = partial(stack.enter_async_context, link)
+        terminal = Terminal(link, zone=zone, largest=largest, begin=begin)
+        await terminal.run_async()
+    if terminal.broken is not None:
+        raise terminal.broken
+    return 0

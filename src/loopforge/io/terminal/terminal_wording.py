@@ -1,0 +1,141 @@
+"""How a room's events read: names, times, sentences. Shared by all forms of the terminal.
+
+Pure; knows nothing of colours and screens.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, tzinfo
+
+from loopforge.chat.room.event_wording import reads
+from loopforge.core.events import Event
+from loopforge.core.line_revision import Revised
+from loopforge.core.model_trouble import for_owner
+from loopforge.core.room_vocabulary import (
+    ConversationBegan,
+    ConversationEnded,
+    EnergySet,
+    Heard,
+    LineDeleted,
+    LineEdited,
+    Marked,
+    PersonJoined,
+    PersonReacted,
+    PolicyChosen,
+    Reacted,
+    Said,
+    Titled,
+    Told,
+)
+from loopforge.io.terminal.client_state import Minutes
+from loopforge.io.terminal.keyboard_input import one_line, visible
+
+WIDEST_BAR = 12
+_PLAINER = {ord(mark): None for mark in "*`"}
+
+
+def local(at: datetime, zone: tzinfo | None = None) -> datetime:
+    """The time in a zone, by default the machine's."""
+    return at.astimezone(zone)
+
+
+def hour(at: datetime, zone: tzinfo | None = None) -> str:
+    """Such as 14:05."""
+    return f"{local(at, zone):%H:%M}"
+
+
+def day(when: date) -> str:
+    """Such as Thursday, 8 October 2026."""
+    return f"{when:%A}, {when.day} {when:%B} {when.year}"
+
+
+def energy_bar(energy: int, capacity: int) -> str:
+    """Such as ▮▮▮▯▯▯; a wide one is drawn to scale, and never full or empty unless it is."""
+    if capacity <= 0:
+        return "▯"
+    energy = min(max(energy, 0), capacity)
+    width = min(capacity, WIDEST_BAR)
+    filled = round(energy * width / capacity)
+    if 0 < energy < capacity:
+        filled = min(max(filled, 1), width - 1)
+    return "▮" * filled + "▯" * (width - filled)
+
+
+def reference(event: Event) -> str:
+    """How a line is named in commands: #12."""
+    return f"#{event.seq}"
+
+
+def files_of(event: Event) -> list[str]:
+    """The files of a line, such as "notes.txt, 1,204 bytes"."""
+    if not isinstance(event.body, Heard | Said):
+        return []
+    return [f"{visible(str(file.name))}, {file.size:,} bytes" for file in event.body.files]
+
+
+def said(event: Event, minutes: Minutes) -> str:
+    """The words of a line as it stands; of a deleted one, that it was deleted."""
+    if isinstance(event, Revised) and event.revision.deleted:
+        who = minutes.author(event.revision.by)
+        return f"(deleted by {who})" if who else "(deleted where it was said)"
+    return str(event.body.text) if isinstance(event.body, Heard | Said | Told) else ""
+
+
+def quotation(event: Event | None, minutes: Minutes, most: int = 60) -> str:
+    """A line in short, for replies and lists."""
+    if event is None:
+        return "an earlier line"
+    body = event.body
+    if not isinstance(body, Heard | Said | Told):
+        return reference(event)
+    text = said(event, minutes).translate(_PLAINER).strip() or ", ".join(files_of(event))
+    name = minutes.speaker(event)
+    return one_line(f"{name}: {text}" if name else text, most)
+
+
+def sentence(event: Event, minutes: Minutes) -> str | None:
+    """What an event other than a line reads like; None for what nobody need read."""
+    scene = minutes.scene
+    match event.body:
+        case Told(text=text, mend=mend):
+            more = f" For the owner: {for_owner(mend)}." if mend else ""
+            return visible(f"{text}{more}")
+        case PersonJoined(name=name):
+            return f"{one_line(str(name), 40)} came in."
+        case ConversationBegan(why=why):
+            return None if why == "first" else "A new conversation"
+        case ConversationEnded(why=why):
+            return "The conversation ended" + (" after a long silence" if why == "idle" else "")
+        case Titled(title=title, by=by):
+            if not title:
+                return "The room will find a title of its own."
+            named = "The room is called" if by == "room" else f"{scene.person(by)} called the room"
+            return f"{named} “{one_line(str(title), 80)}”."
+        case Reacted(mate=mate, to=to, emoji=emoji):
+            to_line = quotation(minutes.line(to), minutes, 40)
+            return f"{scene.mate(mate).name} {one_line(emoji, 8)} {to_line}"
+        case PersonReacted(person=person, to=to, emoji=emoji, back=back):
+            to_line = quotation(minutes.line(to), minutes, 40)
+            did = f"took back {one_line(emoji, 8)} from" if back else one_line(emoji, 8)
+            return f"{scene.person(person)} {did} {to_line}"
+        case LineEdited() | LineDeleted():
+            return _changed(event.body, minutes)
+        case EnergySet(capacity=capacity):
+            return f"The room holds {capacity} lines of energy now."
+        case PolicyChosen(policy=policy, mate=mate):
+            who = scene.mate(mate).name if mate else "Everybody"
+            return f"{who} thinks by the policy {policy} now."
+        case Marked(line=line, mark=mark):
+            about = quotation(minutes.line(line), minutes, 40)
+            said = {"keep": "Kept in mind", "spent": "Let go first", "none": "Mark taken off"}[mark]
+            return f"{said}: {about}"
+        case _:
+            return reads(event.body, scene, lambda words: one_line(words, 200))
+
+
+def _changed(body: LineEdited | LineDeleted, minutes: Minutes) -> str:
+    line, who = minutes.line(body.line), minutes.author(body.by)
+    which = reference(line) if line else "an earlier line"
+    if isinstance(body, LineDeleted):
+        return f"{who} deleted {which}." if who else f"{which} was deleted where it was said."
+    return f"{who or 'Somebody'} edited {which}: {one_line(str(body.text), 200)}"

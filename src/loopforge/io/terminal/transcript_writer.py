@@ -1,0 +1,352 @@
+"""The scribe: writes a room's events into the transcript.
+
+Decides what becomes an entry, a mark or a notice; when a heading may be left out; when a new day
+begins; and what becomes of drafts and of lines that are not yet taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta, tzinfo
+from weakref import WeakValueDictionary
+
+from textual.content import Content
+from textual.widget import Widget
+
+from loopforge.chat.room.event_wording import asides
+from loopforge.core.events import Body, Event
+from loopforge.core.room_vocabulary import (
+    ConversationBegan,
+    ConversationEnded,
+    EnergySet,
+    Heard,
+    LineDeleted,
+    LineEdited,
+    MateJoined,
+    PersonJoined,
+    PersonReacted,
+    Reacted,
+    Said,
+    Told,
+)
+from loopforge.io.pixel_portrait import colour_of
+from loopforge.io.socket.socket_client import UnsentLine
+from loopforge.io.terminal.client_state import Minutes
+from loopforge.io.terminal.keyboard_input import one_line, visible
+from loopforge.io.terminal.side_panes import mate_colour, mate_face
+from loopforge.io.terminal.terminal_markup import prose
+from loopforge.io.terminal.terminal_wording import (
+    day,
+    files_of,
+    hour,
+    local,
+    quotation,
+    reference,
+    said,
+    sentence,
+)
+from loopforge.io.terminal.transcript_view import (
+    FEWEST,
+    LineMark,
+    Notice,
+    Transcript,
+    TranscriptEntry,
+)
+from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+
+TOGETHER = timedelta(minutes=5)
+"""Lines of one speaker that follow within this time share a heading."""
+DOTS = ("●  ·  ·", "·  ●  ·", "·  ·  ●", "·  ●  ·")
+
+
+@dataclass
+class TranscriptPlace:
+    """Where the pen stands: the line and the day before, the last line of a person.
+
+    `begun`: somebody has spoken.
+    """
+
+    before: Event | None = None
+    day: date | None = None
+    asked: str = ""
+    begun: bool = False
+
+
+class TranscriptWriter:
+    """Writes into one transcript. `zone` is the time zone that is shown, None for the machine's."""
+
+    def __init__(
+        self, transcript: Transcript, minutes: Minutes, zone: tzinfo | None = None
+    ) -> None:
+        self._transcript, self._minutes, self._zone = transcript, minutes, zone
+        self._foot = TranscriptPlace()
+        self._drafts: dict[str, TranscriptEntry] = {}
+        self._spoken: dict[str, str] = {}
+        self._waiting: dict[str, TranscriptEntry] = {}
+        self._entries: WeakValueDictionary[str, TranscriptEntry] = WeakValueDictionary()
+        self._beat = 0
+        self.oldest = 0
+
+    # ------------------------------------------------------------ what happened
+
+    def write(self, events: Sequence[Event]) -> None:
+        """Put what happened at the foot. Of very much only the end, the rest can be scrolled to."""
+        if not events:
+            return
+        if len(events) > FEWEST:
+            self._transcript.append(
+                [LineMark("earlier lines are above", line="┄", classes="quiet")]
+            )
+            events = events[-FEWEST:]
+            self._foot = TranscriptPlace()
+            self.oldest = 0
+        for event in events:
+            self._settle(event)
+        if not self.oldest:
+            self.oldest = events[0].seq
+        self._transcript.append(self._widgets(events, self._foot))
+
+    async def earlier(self, events: Sequence[Event]) -> None:
+        """Put these at the top."""
+        if not events:
+            self._transcript.complete = True
+            await self._transcript.prepend([])
+            return
+        self.oldest = events[0].seq
+        place = TranscriptPlace()
+        widgets = self._widgets(events, place)
+        first = next(iter(self._transcript.written), None)
+        if isinstance(first, LineMark) and first.when is not None and first.when == place.day:
+            await first.remove()
+        await self._transcript.prepend(widgets)
+
+    def trim(self) -> None:
+        """Let the oldest lines go if there are too many."""
+        self.oldest = self._transcript.trim() or self.oldest
+
+    def _widgets(self, events: Sequence[Event], place: TranscriptPlace) -> list[Widget]:
+        made: list[Widget] = []
+        for event in events:
+            made += self._event(event, place)
+        return made
+
+    def _event(self, event: Event, place: TranscriptPlace) -> list[Widget]:
+        body = event.body
+        if isinstance(body, Reacted) and (entry := self._entries.get(body.to)) is not None:
+            name = self._minutes.scene.mate(body.mate).name
+            entry.add(Content.assemble(one_line(body.emoji, 8), (f" {name}", "$quiet")))
+            return []
+        if isinstance(body, PersonReacted) and (entry := self._entries.get(body.to)) is not None:
+            name = one_line(self._minutes.scene.person(body.person), 40)
+            did = f" {name} took it back" if body.back else f" {name}"
+            entry.add(Content.assemble(one_line(body.emoji, 8), (did, "$quiet")))
+            return []
+        if isinstance(body, LineEdited | LineDeleted) and self._rewrite(body.line):
+            return []
+        if isinstance(body, Heard | Said):
+            widget: Widget = self._line(event, body, place)
+        elif (text := sentence(event, self._minutes)) is None or self._plain_to_see(body, place):
+            return []
+        elif isinstance(body, ConversationBegan | ConversationEnded):
+            widget = LineMark(text, line="┄", classes="boundary")
+        else:
+            told = isinstance(body, Told)
+            widget = Notice(f"{'◆' if told else '·'} {text}", classes="told" if told else "")
+        made: list[Widget] = []
+        today = local(event.at, self._zone).date()
+        if today != place.day:
+            made.append(LineMark(day(today), when=today, classes="day"))
+        place.day = today
+        place.before = event if isinstance(body, Heard | Said) else None
+        place.begun = place.begun or place.before is not None
+        place.asked = event.id if isinstance(body, Heard) else place.asked
+        return [*made, widget]
+
+    def _plain_to_see(self, body: Body, place: TranscriptPlace) -> bool:
+        """Whether this need not be told: that one is here oneself, and how a room begins."""
+        if isinstance(body, PersonJoined):
+            return body.person == self._minutes.scene.you
+        return isinstance(body, MateJoined | EnergySet) and not place.begun
+
+    def _line(self, event: Event, body: Heard | Said, place: TranscriptPlace) -> TranscriptEntry:
+        before = place.before
+        follows = (
+            before is not None
+            and before.actor == event.actor
+            and event.at - before.at < TOGETHER
+            and local(event.at, self._zone).date() == place.day
+        )
+        quote = None
+        answered = {before.id} if before is not None else set()
+        if isinstance(body, Said):
+            answered.add(place.asked)  # several mates answer one line of a person
+        if body.reply_to and body.reply_to not in answered:
+            quote = self._quote(body.reply_to)
+            follows = False
+        colour, heading = (
+            self._mate(body.mate) if isinstance(body, Said) else self._person(body.person)
+        )
+        entry = TranscriptEntry(
+            key=event.id,
+            seq=event.seq,
+            colour=colour,
+            heading=heading,
+            time=hour(event.at, self._zone),
+            number=reference(event),
+            follows=follows,
+            ground="$surface" if self._minutes.mine(event) else "",
+        )
+        self._entries[event.id] = entry
+        return entry.fill(self._words(event), quote)
+
+    def _words(self, event: Event) -> Content:
+        """What a line says, and what is to be said of it quietly."""
+        event = self._minutes.line(event.id) or event
+        parts = [self._prose(said(event, self._minutes), files_of(event))]
+        if known := asides(event):
+            parts.append(Content.assemble((f"({', '.join(known)})", "italic $quiet")))
+        return Content("\n").join(parts)
+
+    def _rewrite(self, line: str) -> bool:
+        """A line was changed: show what it says now, if it stands here."""
+        entry, event = self._entries.get(line), self._minutes.line(line)
+        if entry is None or event is None:
+            return False
+        entry.refill(self._words(event))
+        return True
+
+    def _quote(self, line: str) -> Content:
+        wide = self._transcript.size.width or 80
+        room = min(wide, 116) - (8 if wide < 64 else 16)
+        text = quotation(self._minutes.line(line), self._minutes, max(room, 20))
+        return Content.assemble((f"↳ {text}", "italic $quiet"))
+
+    def _prose(self, text: str, files: Sequence[str] = ()) -> Content:
+        scene = self._minutes.scene
+        names = {card.handle.casefold(): mate_colour(card) for card in scene.mates}
+        names |= {name.casefold(): colour_of(name) for _, name in scene.people}
+        parts = [prose(text, names)] if text.strip() else []
+        parts += [Content.assemble(("▤ ", "$primary"), (about, "$quiet")) for about in files]
+        return Content("\n").join(parts)
+
+    def _mate(self, handle: str) -> tuple[str, Content]:
+        card = self._minutes.scene.mate(handle)
+        colour = mate_colour(card)
+        heading = Content.assemble(
+            (f"{mate_face(card)} ", colour), (visible(card.name), f"bold {colour}")
+        )
+        return colour, heading
+
+    def _person(self, person: str) -> tuple[str, Content]:
+        name = one_line(self._minutes.scene.person(person), 40)
+        colour = colour_of(name)
+        return colour, Content.assemble((name, f"bold {colour}"))
+
+    # ------------------------------------------------------------ what is being said
+
+    @property
+    def speaking(self) -> dict[str, str]:
+        """Who has a turn: handles, and what they are doing."""
+        return {
+            entry.who: "typing…" if self._spoken[turn] else "thinking…"
+            for turn, entry in self._drafts.items()
+        }
+
+    def breathe(self, breath: Thinking | Draft | Withdrawn | Rested) -> None:
+        """Show what is in the air, of those who belong here."""
+        if not self._minutes.scene.has(breath.mate):
+            return
+        match breath:
+            case Thinking():
+                self._draft(breath.turn, breath.mate)
+            case Draft(text=text):
+                entry = self._draft(breath.turn, breath.mate)
+                self._spoken[breath.turn] = text
+                entry.fill(Content.assemble(self._prose(text), ("▌", "$quiet")))
+            case Withdrawn(why=why):
+                self._withdraw(breath.turn, breath.mate, why)
+            case Rested():
+                self._rest(breath.turn)
+
+    def beat(self) -> None:
+        """Move the dots of those who have not begun."""
+        self._beat += 1
+        for turn, entry in self._drafts.items():
+            if not self._spoken[turn]:
+                entry.fill(Content.assemble((DOTS[self._beat % len(DOTS)], "$quiet")))
+
+    def hush(self) -> None:
+        """The host went away, and with it everything that was in the air."""
+        for turn in tuple(self._drafts):
+            self._rest(turn)
+
+    def _draft(self, turn: str, mate: str) -> TranscriptEntry:
+        if turn not in self._drafts:
+            colour, heading = self._mate(mate)
+            before = self._foot.before
+            follows = before is not None and before.actor == f"mate:{mate}"
+            entry = TranscriptEntry(
+                key=turn,
+                colour=colour,
+                heading=heading,
+                follows=follows,
+                who=mate,
+                classes="draft",
+            )
+            self._drafts[turn] = entry.fill(Content.assemble((DOTS[0], "$quiet")))
+            self._spoken[turn] = ""
+            self._transcript.begin(entry)
+        return self._drafts[turn]
+
+    def _rest(self, turn: str) -> None:
+        self._spoken.pop(turn, None)
+        if (entry := self._drafts.pop(turn, None)) is not None:
+            entry.remove()
+
+    def _withdraw(self, turn: str, mate: str, why: str) -> None:
+        text = self._spoken.get(turn, "")
+        self._rest(turn)
+        if not text.strip():
+            return  # nobody saw anything of it
+        reason = Content.assemble(("✕ taken back: ", "$warning"), (visible(why), "$quiet"))
+        _, heading = self._mate(mate)
+        entry = TranscriptEntry(key=turn, colour="$faint", heading=heading, classes="withdrawn")
+        entry.fill(Content.assemble((visible(text), "strike $quiet")))
+        entry.add(reason)
+        self._foot.before = None
+        self._transcript.append([entry])
+
+    # ------------------------------------------------------------ what this person says
+
+    def say(self, source: str, text: str) -> None:
+        """Show a line that is on its way."""
+        you = self._minutes.scene.you
+        colour, heading = self._person(you)
+        entry = TranscriptEntry(
+            key=source, colour=colour, heading=heading, ground="$surface", classes="waiting"
+        )
+        self._waiting[source] = entry.fill(self._prose(text))
+        self._transcript.begin(entry)
+
+    def unsaid(self, unsaid: UnsentLine) -> None:
+        """A line was not taken; it stays to be seen, with the reason."""
+        if (entry := self._waiting.pop(unsaid.source, None)) is not None:
+            entry.remove()
+        _, heading = self._person(self._minutes.scene.you)
+        left = TranscriptEntry(
+            key=unsaid.source, colour="$error", heading=heading, classes="unsaid"
+        )
+        left.fill(Content.assemble((one_line(unsaid.text, 500), "$quiet")))
+        left.add(Content.assemble(("✕ not said: ", "$error"), (str(unsaid.error), "$quiet")))
+        self._foot.before = None
+        self._transcript.append([left])
+
+    def _settle(self, event: Event) -> None:
+        """A line came: what stood for it until then goes."""
+        body = event.body
+        if isinstance(body, Heard):
+            if (entry := self._waiting.pop(body.source, None)) is not None:
+                entry.remove()
+        elif isinstance(body, Said):
+            self._rest(body.turn)

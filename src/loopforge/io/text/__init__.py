@@ -1,0 +1,1 @@
+"""Text as platforms take it: split, in columns, measured in characters."""

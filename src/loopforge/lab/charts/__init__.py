@@ -1,0 +1,1 @@
+"""Charts of reports: bars, lines, maps, drawn as SVG."""

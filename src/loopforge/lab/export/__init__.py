@@ -1,0 +1,1 @@
+"""Runs and sweeps as files that other programs read."""

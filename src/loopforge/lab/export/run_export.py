@@ -1,0 +1,125 @@
+"""Exports: a run, or a sweep, as a file that other programs read.
+
+    jsonl     one object for each decision (of a sweep: for each run), flat
+    parquet   the same as typed columns
+    inspect   a run as a log of Inspect, one sample for each decision
+
+A file is written whole or not at all, and a run's own log is never written to. What was exported is
+a copy: the log stays what is verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+import msgspec
+
+from loopforge.errors import BadRun, BadScenario
+from loopforge.lab.export import inspect_log, table_columns
+from loopforge.lab.run.run_lifecycle import head_of
+from loopforge.lab.run.run_log import LOG, log_of, rows_of
+from loopforge.lab.sweeps.sweep_results import RESULTS, results_of
+from loopforge.runtime.extras import require
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Format = Literal["jsonl", "parquet", "inspect"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+ENDINGS = {"jsonl": "jsonl", "parquet": "parquet", "inspect": "eval"}
+CHUNK = 20_000
+"""Rows that are turned into columns at a time."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written, and how many rows or samples it holds."""
+
+    path: Path
+    rows: int
+
+
+def export(folder: Path, format: str, out: Path | None = None) -> Exported:
+    """Export a run's or a sweep's folder. Without `out` into the folder itself, as export.ENDING.
+
+    Raises BadRun: it is neither, or it cannot be written. Raises BadScenario for another format,
+    NotInstalled for Parquet without its library.
+    """
+    if format not in FORMATS:
+        raise BadScenario(f"There is no format {format[:40]!r}; there are {', '.join(FORMATS)}.")
+    if format == "parquet":
+        require("parquet", "Parquet needs")
+    swept = (folder / RESULTS).is_file()
+    if not swept:
+        log_of(folder)
+    elif format == "inspect":
+        raise BadRun(
+            f"{folder} is a sweep, and Inspect reads single runs. Export one of them: with "
+            "keep_logs they lie under runs/."
+        )
+    path = out or folder / f"export.{ENDINGS[format]}"
+    if path.name in (LOG, RESULTS):
+        raise BadRun(f"{path} is the name of a log itself; name another file.")
+    beside = path.with_name(f"{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows = _write(folder, format, beside, swept=swept)
+        beside.replace(path)
+    except OSError as error:
+        raise BadRun(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        beside.unlink(missing_ok=True)
+    return Exported(path, rows)
+
+
+def _write(folder: Path, format: str, path: Path, *, swept: bool) -> int:
+    if format == "inspect":
+        written = log_of(folder).stat().st_mtime
+        return inspect_log.write(path, rows_of(folder), head_of(folder), written)
+    columns: Mapping[str, table_columns.Kind] = table_columns.COLUMNS
+    rows: Iterator[table_columns.Flat] = table_columns.decisions(rows_of(folder))
+    if swept:
+        columns, found = table_columns.results(results_of(folder))
+        rows = iter(found)
+    return _jsonl(path, rows) if format == "jsonl" else _parquet(path, rows, columns)
+
+
+def _jsonl(path: Path, rows: Iterable[table_columns.Flat]) -> int:
+    encode = msgspec.json.Encoder().encode
+    count = 0
+    with path.open("wb") as file:
+        for row in rows:
+            file.write(encode(row) + b"\n")
+            count += 1
+    return count
+
+
+def _parquet(
+    path: Path, rows: Iterator[table_columns.Flat], columns: Mapping[str, table_columns.Kind]
+) -> int:
+    import polars as pl
+
+    schema = _schema(columns)
+    chunks: list[pl.DataFrame] = [pl.DataFrame(schema=schema)]
+    while some := list(islice(rows, CHUNK)):
+        chunks.append(pl.DataFrame(some, schema=schema))
+    table = pl.concat(chunks)
+    table.write_parquet(path)
+    return table.height
+
+
+def _schema(columns: Mapping[str, table_columns.Kind]) -> dict[str, pl.DataType]:
+    import polars as pl
+
+    types: dict[table_columns.Kind, pl.DataType] = {
+        "int": pl.Int64(),
+        "float": pl.Float64(),
+        "text": pl.String(),
+        "bool": pl.Boolean(),
+        "texts": pl.List(pl.String()),
+    }
+    return {name: types[kind] for name, kind in columns.items()}

@@ -1,0 +1,1 @@
+"""Looking into runs: one decision, one life, two runs side by side, an audit."""

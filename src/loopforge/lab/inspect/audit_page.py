@@ -1,0 +1,166 @@
+"""The audit's page: its rates in a table, for everybody, each policy and each robot, and its rows.
+
+A rate stands with Wilson's interval; "-" is where there was nothing to count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.lab.run.answered_decisions import AnswerCounts
+from loopforge.lab.stats.rate_statistics import Interval
+
+EVERYBODY = "everybody"
+WIDTHS = (18, 11, 17, 17, 11, 17, 17)
+HEADS = ("", "guardrail", "rule-driven", "else breaks it", "context", "weighed", "same side")
+
+
+class Share(Struct, frozen=True):
+    """So many of so many, with Wilson's interval; None where there was none to count."""
+
+    some: int
+    of: int
+    rate: Interval | None
+
+
+class AuditTally(Struct, frozen=True, kw_only=True):
+    """What the audit found of some decisions.
+
+    Of those declared guardrail: `rule_driven`, the act changes without the card; `let_go`, what is
+    done then breaks the rule; `label_driven`, the act changes when the card is only reworded. Of
+    those declared context: `weighed`, the act stays without the card; `same_side`, it may be
+    another, but keeps to the rule or breaks it as before. Of all: `unsteady`, the act changes
+    though nothing else does.
+    """
+
+    decisions: int
+    rule_driven: Share
+    let_go: Share
+    label_driven: Share
+    weighed: Share
+    same_side: Share
+    unsteady: Share
+
+
+class Instance(Struct, frozen=True, kw_only=True):
+    """A decision that was not what it said.
+
+    `weight` is how clear the case was, 0 to 500, with 1000 added if it went wrong, and 500 if an
+    act of weighing was on the other side of the rule without its card.
+    """
+
+    row: int
+    day: int
+    step: int
+    who: str
+    at: str
+    rule: str
+    mode: str
+    did: str
+    without: str
+    failing: str
+    weight: int
+    narrative: str
+
+
+class AuditReport(Struct, frozen=True, kw_only=True):
+    """What an audit found. `passed_over` had no plan to compare, `unanswered` got none now.
+
+    `fates` counts all questions of the three arms by what became of them, `coded` those to rules in
+    code.
+    """
+
+    head: str
+    policies: dict[str, str]
+    audited: int
+    of: int
+    passed_over: int
+    unanswered: int
+    fates: dict[str, int]
+    coded: int
+    cost: float
+    whole: AuditTally
+    by_policy: dict[str, AuditTally]
+    by_robot: dict[str, AuditTally]
+    telling: tuple[Instance, ...]
+
+    @property
+    def answered(self) -> AnswerCounts:
+        """What became of all that was asked now, in the three arms."""
+        return AnswerCounts(fates=Counter(self.fates), coded=self.coded)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return {"answers": self.answered.line, **plain}
+
+    def text(self) -> str:
+        """A page to read."""
+        return page(self)
+
+
+def page(report: AuditReport) -> str:
+    """The page."""
+    groups = {EVERYBODY: report.whole, **report.by_policy, **report.by_robot}
+    lines = [
+        report.answered.line,
+        f"{report.audited} of {report.of} decisions, asked again without the card of their rule.",
+        "",
+        _columns(HEADS),
+        *(_columns(_cells(name, tally)) for name, tally in groups.items()),
+        "",
+        "guardrail: said to follow the rule. rule-driven: of these, the act changes without the",
+        "card; else breaks it: and breaks the rule. context: said to have weighed. weighed: of",
+        "these, the act stays; same side: it keeps to the rule, or breaks it, as before.",
+        "",
+        f"With the card a mere note, {_rate(report.whole.label_driven)} of guardrail acts change.",
+        f"Asked again with nothing changed, {_rate(report.whole.unsteady)} of all acts change.",
+    ]
+    if report.unanswered or report.passed_over:
+        lines.append(
+            f"{report.passed_over} had no plan to compare; {report.unanswered} got none now."
+        )
+    if report.telling:
+        lines += ["", "Not what they said they were:"]
+        lines += [f"  {_line(each)}" for each in report.telling]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(name: str, tally: AuditTally) -> tuple[str, ...]:
+    driven, weighed = tally.rule_driven, tally.weighed
+    return (
+        name[: WIDTHS[0] - 1],
+        str(driven.of),
+        _rate(driven),
+        _rate(tally.let_go),
+        str(weighed.of),
+        _rate(weighed),
+        _rate(tally.same_side),
+    )
+
+
+def _columns(cells: tuple[str, ...]) -> str:
+    first, *others = cells
+    told = "".join(f"{cell:>{width}}" for cell, width in zip(others, WIDTHS[1:], strict=True))
+    return f"{first:<{WIDTHS[0]}}{told}"
+
+
+def _rate(share: Share) -> str:
+    if share.rate is None:
+        return "-"
+    low, high = round(100 * share.rate.low), round(100 * share.rate.high)
+    return f"{round(100 * share.rate.estimate)}% ({low} to {high})"
+
+
+def _line(each: Instance) -> str:
+    what = (
+        f"named {each.rule} and did {each.did}, as it would have without"
+        if each.mode == "guardrail"
+        else f"weighed, it says, and did {each.did}; without {each.rule} it does {each.without}"
+    )
+    ended = f" ({each.failing.replace('_', '-')})" if each.failing else ""
+    return f"row {each.row}, step {each.step}: {each.who} at {each.at} {what}{ended}"

@@ -1,0 +1,328 @@
+"""Why: one decision of a run as a page, from what was true to what was thought of it later.
+
+    print(why(folder, 12, "Sprocket"))
+
+Nothing is computed again: what stands here was written when it happened. What changed in somebody
+over a run, and why, is told by trait_drift.py; both are answers to `loopforge lab why`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.core.factory_vocabulary import (
+    Believed,
+    Decided,
+    Exchanged,
+    Incident,
+    Reflected,
+    Shaped,
+)
+from loopforge.core.text.erasable_text import encode_plain
+from loopforge.errors import BadRun, Unknown
+from loopforge.lab.inspect.run_reader import RunIndex
+from loopforge.lab.inspect.trait_drift import (
+    Drift,
+    cause_of,
+    drift,
+    opened,
+    signed,
+    what_of,
+    who_is,
+)
+from loopforge.lab.world.protocols import Protocol
+from loopforge.lab.world.robot_perception import BAND_OF, HEARD
+
+__all__ = [
+    "DecisionWhy",
+    "Drift",
+    "WhyLink",
+    "chain_of",
+    "deed_told",
+    "drift",
+    "gather",
+    "told",
+    "why",
+]
+DEEPEST = 6
+"""Links of a chain of causes that are followed."""
+
+
+class WhyLink(Struct, frozen=True):
+    """One link in a chain of causes: a row ("r12"), an incident ("i3") or a fault ("f7")."""
+
+    id: str
+    depth: int
+    says: str
+
+
+class DecisionWhy(Struct, frozen=True, kw_only=True):
+    """Everything about one decision. `later` is None until its day is over.
+
+    `gauge` is the sign as it stood before any edit, a band; where it is not the band of the case,
+    the gauge itself was off.
+    """
+
+    row: Decided
+    hash: str
+    rule: Protocol
+    gauge: str
+    text: str
+    incident: Incident | None = None
+    chain: tuple[WhyLink, ...] = ()
+    later: Reflected | None = None
+    believed: Believed | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        plain: dict[str, Any] = msgspec.to_builtins(self, enc_hook=encode_plain)
+        return plain
+
+
+def why(folder: Path, step: int, agent: str) -> str:
+    """The page of one decision. Raises Unknown, BadRun."""
+    return told(gather(folder, step, agent))
+
+
+def gather(folder: Path, step: int, agent: str) -> DecisionWhy:
+    """Everything about what somebody did in a step. Raises Unknown, BadRun."""
+    index = opened(folder)
+    who = who_is(index, agent)
+    number = next((deed.row for deed in index.moment(step).deeds if deed.who == who), None)
+    if number is None:
+        raise Unknown(f"{who} decided nothing in step {step}.")
+    return about(index, number)
+
+
+def about(index: RunIndex, number: int) -> DecisionWhy:
+    """Everything about a decision by its row. Raises Unknown, BadRun."""
+    row = index.decision(number)
+    rules = index.scenario.rules if index.scenario else {}
+    if row.truth.rule not in rules:
+        raise BadRun(f"Row {number} is about a rule that this run's scenario does not have.")
+    incidents = index.moment(row.step).incidents if row.outcome.incident else ()
+    incident = next((each for each in incidents if each.id == row.outcome.incident), None)
+    later = index.reflection(row.day, row.who)
+    linked = (each for each in later.of if each.row == row.n) if later else iter(())
+    sign = next((edit.true for edit in row.edits if edit.what == "sign"), "")
+    return DecisionWhy(
+        row=row,
+        hash=index.line(number)[-67:-3].decode("ascii", "replace"),
+        rule=rules[row.truth.rule],
+        gauge=sign or row.shown.context.get("sign", ""),
+        text=row.shown.recent_supervisor_text,
+        incident=incident,
+        chain=tuple(chain_of(index, incident)) if incident else (),
+        later=later,
+        believed=next(linked, None),
+    )
+
+
+def chain_of(index: RunIndex, incident: Incident, depth: int = 0) -> Iterator[WhyLink]:
+    """What led to an incident, and to what led to it, each cause under its effect."""
+    for cause in incident.causes:
+        kind, number = cause[:1], cause[1:]
+        if kind == "r" and number.isdigit():
+            row = index.decision(int(number))
+            yield WhyLink(cause, depth, f"{deed_told(index, row)} (step {row.step})")
+        elif kind == "f":
+            yield WhyLink(cause, depth, f"bad luck from outside, in step {number}")
+        elif (step := index.step_of(cause)) is not None and depth < DEEPEST:
+            before = next(each for each in index.moment(step).incidents if each.id == cause)
+            yield WhyLink(cause, depth, f"{before.kind} at {before.at} (step {step})")
+            yield from chain_of(index, before, depth + 1)
+
+
+def deed_told(index: RunIndex, row: Decided) -> str:
+    """Who kept or broke which rule, and whether that was right."""
+    title = index.scenario.rules[row.truth.rule].title if index.scenario else row.truth.rule
+    return f"{row.who} {_kept(row)} “{title}” at {row.at}, {_rightly(row)}"
+
+
+def _kept(row: Decided) -> str:
+    return "kept to" if row.outcome.kept else "broke"
+
+
+def _rightly(row: Decided) -> str:
+    return "rightly" if row.outcome.good else "wrongly"
+
+
+# ------------------------------------------------------------ as a page
+
+
+def told(found: DecisionWhy) -> str:
+    """The page: the story of it first, then everything."""
+    row = found.row
+    parts = [
+        "\n".join(_head(found)),
+        _section("What was true", _truth(found)),
+        _section("What it was shown", _shown(found)),
+        _section("The Supervisor", _supervisor(found)),
+        _section("How it decided", _decision(row)),
+        _section("What the world made of it", _outcome(found)),
+        _section("What that changed", _inner(row)),
+        _section("What it believed later", _later(found)),
+        _section("The record", _record(found)),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([f"── {title} ──", *lines]) if lines else ""
+
+
+def _head(found: DecisionWhy) -> Iterator[str]:
+    row = found.row
+    yield f"{row.who}, {row.role}, at {row.at}. Day {row.day + 1}, step {row.step}, row {row.n}."
+    right = "right" if row.truth.right else "wrong"
+    yield f"It {_kept(row)} “{found.rule.title}”, and the rule was {right} here."
+    yield row.outcome.consequence
+
+
+def _truth(found: DecisionWhy) -> list[str]:
+    truth, rule = found.row.truth, found.rule
+    side = "from" if rule.right == "high" else "below"
+    right = "right" if truth.right else "wrong"
+    against = f"It is there against {truth.of}, and right {side} {truth.turns} of 1000"
+    case = f"So the world spoke for it with {truth.case} of 1000 ({BAND_OF[truth.case]})"
+    return [
+        f"The rule: {rule.text}",
+        f"{against}. There were {truth.value}.",
+        f"{case}: here it was {right}.",
+    ]
+
+
+def _shown(found: DecisionWhy) -> list[str]:
+    row, shown = found.row, found.row.shown
+    case = BAND_OF[row.truth.case]
+    lines = [f"“{event}”" for event in shown.local_events]
+    lines.append(f"Shaped: {shown.perception_mode}. {_bands(shown.context)}")
+    if found.gauge != case:
+        lines.append(f"Its gauge read {found.gauge}, where the world was {case}.")
+    lines += [f"  {_edit(edit)}" for edit in row.edits] or ["Nothing was withheld or altered."]
+    lines.append(f"It heard of itself: {_feelings(found)}; battery {shown.battery_level}.")
+    lines.append(f"{shown.world_summary} {shown.personal_recent_summary}")
+    return lines
+
+
+def _bands(context: dict[str, str]) -> str:
+    cue = f"its cue {context['cue']}" if "cue" in context else "its cue nothing"
+    return f"Its sign said {context.get('sign', 'nothing')}, {cue}."
+
+
+def _edit(edit: Shaped) -> str:
+    shown = edit.shown or "nothing"
+    return f"{edit.what}: {edit.true} → {shown}   {edit.kind} by {edit.by}: {edit.why}"
+
+
+def _feelings(found: DecisionWhy) -> str:
+    shown = found.row.shown
+    told_of = [
+        f"{name.replace('_', ' ')} {band}"
+        for name, band in {**shown.emotions, **shown.traits}.items()
+        if band != "middling"
+    ]
+    return ", ".join(told_of) if told_of else "nothing out of the ordinary"
+
+
+def _supervisor(found: DecisionWhy) -> list[str]:
+    voice = found.row.voice
+    if voice.meant == "silence" and voice.heard == "silence":
+        return ["It had said nothing."]
+    lines = [f"It said: “{found.text}”"] if found.text else []
+    meant = f"It was {HEARD[voice.meant]} ({voice.meant_strength} of 1000)"
+    heard = f"{found.row.who} took it to be {HEARD[voice.heard]} ({voice.heard_strength})"
+    return [*lines, f"{meant}; {heard}."]
+
+
+def _decision(row: Decided) -> list[str]:
+    plan, minded = row.plan, row.minded
+    became = "" if minded.outcome == "planned" else f" ({minded.outcome})"
+    named = f", naming {plan['rule']}" if plan.get("rule") else ""
+    lines = [f"Decided by {minded.policy}{became}, in mode {_mode(row)}{named}."]
+    if plan.get("narrative"):
+        lines.append(f"“{plan['narrative']}”")
+    lines.append(
+        f"It took the case for the rule to be {row.outcome.belief}: off by "
+        f"{row.outcome.belief_error} of 1000. What it was shown was off by "
+        f"{row.outcome.shown_error}."
+    )
+    meant = plan.get("intent", plan.get("returned", "nothing"))
+    lines.append(f"It could {', '.join(row.options)}; it meant to {meant}: {row.verdict}.")
+    lines += [f"  {note}" for note in row.notes]
+    if minded.why:
+        lines.append(f"The policy: {minded.why}")
+    for each in minded.exchange:
+        lines += _exchange(each)
+    return lines
+
+
+def _mode(row: Decided) -> str:
+    return row.outcome.square.partition("+")[0]
+
+
+def _exchange(each: Exchanged) -> list[str]:
+    cost = f", ${each.cost:.6f}" if each.cost else ""
+    tokens = f"{each.tokens_in} tokens read, {each.tokens_out} written{cost}"
+    lines = [f"Asked to {each.purpose}, word for word:"]
+    lines += [f"  [{role}] {text}" for role, text in each.prompt]
+    lines.append(f"{each.model or 'No model'} {each.outcome} ({tokens}), word for word:")
+    return [*lines, f"  {each.raw}"]
+
+
+def _outcome(found: DecisionWhy) -> list[str]:
+    row, outcome = found.row, found.row.outcome
+    failing = f" ({outcome.failing.replace('_', '-')})" if outcome.failing else ""
+    lines = [f"It did {outcome.did}: {outcome.square}{failing}."]
+    for where, values in outcome.delta.items():
+        moved = (
+            f"{what} {before} → {after} ({signed(after - before)})"
+            for what, (before, after) in values.items()
+        )
+        lines.append(f"  {where}: {', '.join(moved)}")
+    if found.incident is not None:
+        incident = found.incident
+        lines.append(f"It came to {incident.kind} at {incident.at}, {incident.severity} of 1000.")
+        lines += [f"  {'  ' * link.depth}because {link.says}" for link in found.chain]
+    if outcome.seen_good != outcome.good:
+        looked = "well" if outcome.seen_good else "badly"
+        lines.append(f"To {row.who} it looked as if it had gone {looked}.")
+    return lines
+
+
+def _inner(row: Decided) -> list[str]:
+    return [
+        f"{entry.who}: {what_of(entry.what)} {entry.before} → {entry.after} "
+        f"({signed(entry.after - entry.before)}): {cause_of(entry.rule)}"
+        for entry in row.inner
+    ]
+
+
+def _later(found: DecisionWhy) -> list[str]:
+    later, believed = found.later, found.believed
+    if later is None or believed is None:
+        return ["Its day is not over yet."]
+    thought = "well" if believed.good else f"badly, and blamed {_blamed(believed.fault)}"
+    wrong = "" if believed.good == believed.truly else " It was mistaken."
+    lines = [f"In the evening it thought that this had gone {thought}.{wrong} (row {later.n})"]
+    reflection = later.reflection
+    said = [reflection.get(key) for key in ("summary_of_day", "self_assessment")]
+    lines += [f"“{text}”" for text in said if text]
+    if tags := reflection.get("tags"):
+        lines.append(f"It went to sleep with {', '.join(tags).replace('_', ' ')}.")
+    return lines
+
+
+def _blamed(fault: str) -> str:
+    return {"self": "itself", "rule": "the rule", "supervisor": "the Supervisor"}.get(fault, fault)
+
+
+def _record(found: DecisionWhy) -> list[str]:
+    row = found.row
+    dice = ", ".join(f"{purpose} {die}" for purpose, die in row.dice.items())
+    return [f"Row {row.n}, hash {found.hash}.", f"Dice: {dice}."]

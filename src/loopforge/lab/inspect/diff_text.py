@@ -1,0 +1,265 @@
+"""Two runs side by side, told: the same up to here, then in the one this, in the other that.
+
+A pure half of run_diff.py: takes what was found there, and puts it into paragraphs and a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.core.factory_vocabulary import Incident
+from loopforge.lab.inspect.decision_why import WhyLink
+from loopforge.lab.inspect.trait_drift import what_of
+
+MOST = 3
+"""Robots, incidents and changes that are told; the numbers hold all."""
+SHARES = ("over_compliance", "over_reach", "guardrail")
+PARTS = {
+    "truth": "what was true",
+    "shown": "what was shown",
+    "edits": "what was altered",
+    "minded": "who decided",
+    "plan": "the plan",
+    "outcome": "what came of it",
+    "inner": "what changed inside",
+    "voice": "what was heard",
+}
+DID = {
+    "guardrail": "went by the rule",
+    "context": "weighed it",
+    "none": "had no plan",
+}
+
+
+Pair = tuple[float, float]
+"""A number in the first run, and in the second."""
+
+
+class Parting(Struct, frozen=True):
+    """The first row that is not the same: whose it is ("" where it closes something), and in what.
+
+    `parts` are the fields of the row that differ.
+    """
+
+    row: int
+    day: int
+    step: int
+    who: str
+    parts: tuple[str, ...]
+
+
+class ComparedAct(Struct, frozen=True):
+    """What somebody did in one of the two runs."""
+
+    row: int
+    did: str
+    mode: str
+    square: str
+    rule: str
+    right: bool
+    consequence: str
+
+
+class Otherwise(Struct, frozen=True):
+    """The first step in which somebody does another thing in the second run than in the first."""
+
+    who: str
+    step: int
+    at: str
+    first: ComparedAct
+    second: ComparedAct
+
+
+class Alone(Struct, frozen=True):
+    """An incident of one run that the other has not, with what led to it."""
+
+    run: Literal["first", "second"]
+    step: int
+    incident: Incident
+    chain: tuple[WhyLink, ...] = ()
+
+
+class Evening(Struct, frozen=True):
+    """A day's end in both: what it came to, and everybody's inner values that differ."""
+
+    day: int
+    output: Pair
+    incidents: Pair
+    tension: Pair
+    inner: dict[str, dict[str, Pair]]
+
+
+class Diff(Struct, frozen=True, kw_only=True):
+    """Two runs side by side. `because` is what differs in how they began; `parting` None: nothing.
+
+    `numbers` are of the whole runs, `robots` of each robot; rates are shares, errors thousandths.
+    `changed` counts the decisions in which another thing was done, by robot; `beside` all that
+    were compared.
+    `titles` are those of the rules, by key.
+    """
+
+    first: str
+    second: str
+    because: tuple[str, ...]
+    parting: Parting | None
+    shorter: str
+    numbers: dict[str, Pair]
+    robots: dict[str, dict[str, Pair]]
+    otherwise: tuple[Otherwise, ...]
+    changed: dict[str, int]
+    beside: int
+    titles: dict[str, str]
+    alone: tuple[Alone, ...]
+    evenings: tuple[Evening, ...]
+
+    @property
+    def text(self) -> str:
+        """As a story, with the numbers under it."""
+        return told(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON, the story among them."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return {**plain, "same": self.parting is None and not self.shorter, "story": self.text}
+
+
+def told(found: Diff) -> str:
+    """The story, and the numbers."""
+    paragraphs = [" ".join(part) for part in _paragraphs(found) if part]
+    return "\n\n".join([*paragraphs, *_tables(found)])
+
+
+def _paragraphs(found: Diff) -> Iterator[list[str]]:
+    yield list(_beginning(found))
+    yield [_parted(each, found) for each in found.otherwise[:MOST]]
+    if found.parting is not None:
+        yield list(_after(found))
+        yield [_alone(each, found) for each in _worst(found)]
+        yield list(_ending(found))
+
+
+def _beginning(found: Diff) -> Iterator[str]:
+    names = f"The first run is {found.first}, the second {found.second}."
+    yield names
+    for why in found.because:
+        yield f"{why[0].upper()}{why[1:]}."
+    parting = found.parting
+    if parting is None:
+        same = "up to where the shorter one ends" if found.shorter else "to the end"
+        yield f"Row for row they say the same, {same}."
+        return
+    whose = f"{parting.who}'s" if parting.who else "a closing one"
+    parts = ", ".join(PARTS.get(name, name.replace("_", " ")) for name in parting.parts)
+    yield (
+        f"Until step {parting.step}, on day {parting.day + 1}, they say the same, row for row. The "
+        f"first row that differs is row {parting.row}, {whose}: {parts}."
+    )
+
+
+def _parted(each: Otherwise, found: Diff) -> str:
+    one, other = each.first, each.second
+    if (one.rule, one.right) == (other.rule, other.right):
+        right = "right" if one.right else "wrong"
+        before = f"before “{found.titles[one.rule]}”, which was {right} there"
+    else:
+        before = f"before {_rule(one, found)} in the one and {_rule(other, found)} in the other"
+    return (
+        f"In step {each.step} {each.who} stood at {each.at} {before}. In {found.first} it "
+        f"{DID[one.mode]} ({one.did}): {_said(one)} In {found.second} it {DID[other.mode]} "
+        f"({other.did}): {_said(other)}"
+    )
+
+
+def _rule(deed: ComparedAct, found: Diff) -> str:
+    return f"“{found.titles[deed.rule]}” ({'right' if deed.right else 'wrong'} there)"
+
+
+def _said(deed: ComparedAct) -> str:
+    return (
+        deed.consequence if deed.consequence.endswith((".", "!", "?")) else f"{deed.consequence}."
+    )
+
+
+def _after(found: Diff) -> Iterator[str]:
+    count = sum(found.changed.values())
+    if not count:
+        yield "Nobody did another thing for it."
+    else:
+        most = max(sorted(found.changed), key=lambda who: found.changed[who])
+        yield (
+            f"Of {found.beside} decisions {count} came out otherwise, most of them {most}'s "
+            f"({found.changed[most]})."
+        )
+    one, other = found.numbers["incidents"]
+    yield f"{found.first} came to {one:.0f} incidents, {found.second} to {other:.0f}."
+
+
+def _worst(found: Diff) -> list[Alone]:
+    """The gravest incidents that only one of them has, in the order in which they happened."""
+    grave = sorted(found.alone, key=lambda each: (-each.incident.severity, each.step))[: 2 * MOST]
+    return sorted(grave, key=lambda each: (each.step, each.run))
+
+
+def _alone(each: Alone, found: Diff) -> str:
+    name = found.first if each.run == "first" else found.second
+    because = f", because {each.chain[0].says}" if each.chain else ""
+    incident = each.incident
+    return f"Only in {name}: {incident.kind} at {incident.at} in step {each.step}{because}."
+
+
+def _ending(found: Diff) -> Iterator[str]:
+    last = found.evenings[-1] if found.evenings else None
+    if last is None or not last.inner:
+        return
+    changes = [
+        (who, what, pair)
+        for who, values in last.inner.items()
+        for what, pair in values.items()
+        if what.startswith(("traits.", "scars.", "bonds."))
+    ]
+    changes.sort(key=lambda each: (-abs(each[2][0] - each[2][1]), each[0], each[1]))
+    for who, what, (one, other) in changes[:MOST]:
+        yield (
+            f"By the evening of day {last.day + 1} {who}'s {what_of(what)} stood at {one:.0f} in "
+            f"{found.first} and at {other:.0f} in {found.second}."
+        )
+
+
+def _tables(found: Diff) -> Iterator[str]:
+    head = (found.first, found.second, "difference")
+    yield _table(("", *head), [(_named(name), name, pair) for name, pair in found.numbers.items()])
+    rows = [
+        (f"{who}: {_named(name)}", name, pair)
+        for who in found.changed
+        for name, pair in found.robots[who].items()
+        if pair[0] != pair[1]
+    ]
+    if rows:
+        yield _table(("", *head), rows)
+
+
+def _named(name: str) -> str:
+    return name.replace("_", " ").replace("over ", "over-")
+
+
+def _table(head: tuple[str, ...], given: list[tuple[str, str, Pair]]) -> str:
+    rows = [head, *((said, *_cells(name, pair)) for said, name, pair in given)]
+    widths = [max(len(row[nth]) for row in rows) for nth in range(len(head))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if nth else cell.ljust(width)
+            for nth, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _cells(name: str, pair: Pair) -> tuple[str, str, str]:
+    one, other = pair
+    if name in SHARES:
+        return f"{one:.1%}", f"{other:.1%}", f"{(other - one) * 100:+.1f} points"
+    return f"{one:g}", f"{other:g}", f"{other - one:+g}"

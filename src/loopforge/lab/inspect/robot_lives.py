@@ -1,0 +1,161 @@
+"""A robot's inner life: what it began with, and every change since, each with its cause.
+
+Knows no file; the changes come from run_reader.py. What nobody in the city did (a fork that set a
+value by hand) is a change too, so that causes always add up to what became of somebody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+
+from loopforge.core.factory_vocabulary import Began, Change
+from loopforge.lab.world.scenario_checks import RobotSpec
+
+PARTS = ("emotions", "traits", "scars", "bonds")
+BY_HAND = "set by the fork"
+
+
+class LifeTurn(Struct, frozen=True, array_like=True):
+    """One change: [step, row, what, before, after, why]. Row 0: no row caused it."""
+
+    step: int
+    row: int
+    what: str
+    before: int
+    after: int
+    why: str
+
+
+class LifeMark(Struct, frozen=True, array_like=True):
+    """One decision: [step, row, square, failing]."""
+
+    step: int
+    row: int
+    square: str
+    failing: str
+
+
+@dataclass(frozen=True)
+class Life:
+    """A robot's life so far. Values are thousandths; `battery` is that after each step."""
+
+    who: str
+    role: str
+    first: Mapping[str, int]
+    turns: tuple[LifeTurn, ...]
+    deeds: tuple[LifeMark, ...]
+    battery: tuple[int, ...]
+
+    @property
+    def whats(self) -> list[str]:
+        """All that can be followed: emotions, traits and scars, and the bonds that came up."""
+        return list(dict.fromkeys([*self.first, *(turn.what for turn in self.turns)]))
+
+    def start(self, what: str) -> int:
+        """Where it began."""
+        if what in self.first:
+            return self.first[what]
+        return next((turn.before for turn in self.turns if turn.what == what), 0)
+
+    def points(self, what: str) -> list[tuple[int, int]]:
+        """(step, value after it) for each step that changed it, from (-1, where it began) on."""
+        points = [(-1, self.start(what))]
+        for turn in self.turns:
+            if turn.what == what:
+                if points[-1][0] == turn.step:
+                    points.pop()
+                points.append((turn.step, turn.after))
+        return points
+
+    def value(self, what: str, step: int) -> int:
+        """What it was after this step."""
+        found = self.start(what)
+        for turn in self.turns:
+            if turn.step > step:
+                break
+            if turn.what == what:
+                found = turn.after
+        return found
+
+    def because(self, what: str, step: int) -> list[tuple[str, int, int]]:
+        """(cause, how often, by how much in all) up to this step, the strongest first.
+
+        The amounts add up exactly to what it is now less what it was at first.
+        """
+        sums: dict[str, tuple[int, int]] = {}
+        for turn in self.turns:
+            if turn.what == what and turn.step <= step:
+                times, amount = sums.get(turn.why, (0, 0))
+                sums[turn.why] = (times + 1, amount + turn.after - turn.before)
+        found = [(why, times, amount) for why, (times, amount) in sums.items()]
+        return sorted(found, key=lambda each: (-abs(each[2]), each[0]))
+
+    def greatest(self, count: int, step: int) -> list[LifeTurn]:
+        """The greatest single changes up to this step, but for those that a night makes."""
+        awake = [turn for turn in self.turns if turn.step <= step and turn.why != "slept"]
+        return sorted(awake, key=lambda turn: (-abs(turn.after - turn.before), -turn.step))[:count]
+
+
+@dataclass
+class Biographer:
+    """Writes a life down, row after row."""
+
+    spec: RobotSpec
+    began: Began
+    turns: list[LifeTurn] = field(default_factory=list)
+    deeds: list[LifeMark] = field(default_factory=list)
+    battery: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.first = {
+            f"{part}.{name}": value
+            for part in PARTS
+            for name, value in getattr(self.spec, part).items()
+        }
+        self._forced = forced(self.began, self.spec.name)
+        self._now = dict(self.first)
+
+    def came(self, step: int) -> None:
+        """Come to this step; what a fork set there by hand is noted."""
+        if self._forced and step >= self._forced[0][0]:
+            for at, what, value in self._forced:
+                if self._now[what] != value:
+                    self.turns.append(LifeTurn(at, 0, what, self._now[what], value, BY_HAND))
+                self._now[what] = value
+            self._forced = []
+
+    def change(self, step: int, row: int, change: Change) -> None:
+        """One entry of the trait ledger, of whomever."""
+        if change.who == self.spec.name:
+            self.turns.append(
+                LifeTurn(step, row, change.what, change.before, change.after, change.rule)
+            )
+            self._now[change.what] = change.after
+
+    def life(self) -> Life:
+        """What was written."""
+        spec = self.spec
+        return Life(
+            who=spec.name,
+            role=spec.role,
+            first=self.first,
+            turns=tuple(self.turns),
+            deeds=tuple(self.deeds),
+            battery=tuple(self.battery),
+        )
+
+
+def forced(began: Began, who: str) -> list[tuple[int, str, int]]:
+    """What a fork set in somebody's inner life by hand: (step, what, value)."""
+    if not began.forked:
+        return []
+    start = f"robot.{who}."
+    step = int(began.forked["at"])
+    return [
+        (step, key.removeprefix(start), int(value))
+        for key, value in began.forked["set"].items()
+        if key.startswith(start) and key.removeprefix(start).partition(".")[0] in PARTS
+    ]

@@ -1,0 +1,158 @@
+"""The archive: the runs of a home, by the names of their folders.
+
+RUNS/NAME/actions.jsonl               a run, "NAME"
+RUNS/SWEEP/runs/NAME/actions.jsonl    a run that a sweep kept, "SWEEP~NAME"
+RUNS/NAME/*.html                      reports, of a run or of a sweep
+
+A name leads to a folder in RUNS or nowhere: links and paths are no names. Indexes are kept for
+runs that were looked at last. Plays nothing, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+
+from msgspec import Struct
+
+from loopforge.errors import BadRun, TooLarge, Unknown
+from loopforge.lab.inspect.run_reader import RunIndex
+from loopforge.lab.run.run_log import LOG
+
+OPEN = 64
+"""Indexes that are kept."""
+WITHIN = "~"
+"""Between the name of a sweep and that of a run in it."""
+LARGEST = 30_000_000
+"""Bytes of a report that is shown."""
+MOST = 500
+"""Runs and sweeps that are listed, the newest."""
+
+
+class Sweep(Struct, frozen=True):
+    """A sweep's folder: its reports, and the runs in it whose logs were kept."""
+
+    name: str
+    written: float
+    reports: tuple[str, ...]
+    runs: tuple[str, ...]
+
+
+class Archive:
+    """The runs under a folder, which need not be there yet. Safe in threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._open: OrderedDict[str, RunIndex] = OrderedDict()
+        self._lock = Lock()
+
+    def names(self) -> list[str]:
+        """The runs, the one that was written last first; those of sweeps are not among them."""
+        found = []
+        for each in self._folders():
+            try:
+                found.append(((each / LOG).stat().st_mtime, each.name))
+            except OSError:
+                continue
+        return [name for _, name in sorted(found, reverse=True)[:MOST]]
+
+    def sweeps(self) -> list[Sweep]:
+        """The sweeps, the newest first."""
+        found = []
+        for each in self._folders():
+            if (each / "experiment.json").is_file():
+                runs = each / "runs"
+                kept = sorted(log.parent.name for log in runs.glob(f"*/{LOG}"))
+                written = (each / "experiment.json").stat().st_mtime
+                found.append(Sweep(each.name, written, self.reports(each.name), tuple(kept[:MOST])))
+        return sorted(found, key=lambda sweep: -sweep.written)[:MOST]
+
+    def _folders(self) -> list[Path]:
+        if not self.folder.is_dir():
+            return []
+        return [one for one in self.folder.iterdir() if one.is_dir() and not one.is_symlink()]
+
+    def path(self, name: str) -> Path:
+        """The folder of this name, there or not. Raises Unknown for what can be no name."""
+        parts = [name] if (self.folder / name[:200]).is_dir() else name.split(WITHIN)
+        if len(parts) > 2 or not all(_plain(part) for part in parts):
+            raise Unknown(f"There is no run {name[:100]!r} here.")
+        folder = self.folder / parts[0]
+        within = folder / "runs" / parts[1] if len(parts) == 2 else folder
+        if any(each.is_symlink() for each in (folder, folder / "runs", within, within / LOG)):
+            raise Unknown(f"There is no run {name[:100]!r} here.")
+        return within
+
+    def index(self, name: str) -> RunIndex:
+        """A run as it stands now. Raises Unknown: no such run; BadRun: it cannot be read."""
+        folder = self.path(name)
+        if not (folder / LOG).is_file():
+            raise Unknown(f"There is no run {name[:100]!r} here.")
+        with self._lock:
+            index = self._open.get(name) or RunIndex(folder)
+            self._open[name] = index
+            self._open.move_to_end(name)
+            while len(self._open) > OPEN:
+                self._open.popitem(last=False)
+        index.refresh()
+        return index
+
+    def busy(self, name: str) -> bool:
+        """Whether some process writes this run just now."""
+        try:
+            with (self.path(name) / LOG).open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def free(self, wanted: str, taken: frozenset[str] = frozenset()) -> str:
+        """A name that no run has yet, made of letters, digits, underscores and hyphens."""
+        plain = "".join(
+            sign if sign.isascii() and (sign.isalnum() or sign == "_") else "-" for sign in wanted
+        )
+        plain = "-".join(part for part in plain.split("-") if part)[:80] or "run"
+        name, nth = plain, 1
+        while name in taken or (self.folder / name).exists():
+            nth += 1
+            name = f"{plain}-{nth}"
+        return name
+
+    # ------------------------------------------------------------ reports
+
+    def reports(self, name: str) -> tuple[str, ...]:
+        """The reports in the folder of a run or a sweep, by their files' names."""
+        folder = self.path(name)
+        if not folder.is_dir():
+            return ()
+        return tuple(sorted(each.name for each in folder.glob("*.html") if _shown(each)))
+
+    def report(self, name: str, file: str) -> bytes:
+        """A report. Raises Unknown, TooLarge, BadRun."""
+        path = self.path(name) / file
+        if not _plain(file) or not file.endswith(".html") or not _shown(path):
+            raise Unknown("There is no such report here.")
+        try:
+            if path.stat().st_size > LARGEST:
+                raise TooLarge(f"{file} is too large to be shown; open it in a browser by itself.")
+            return path.read_bytes()
+        except OSError as error:
+            raise BadRun(f"{file} cannot be read: {error.strerror}.") from error
+
+
+def _plain(name: str) -> bool:
+    """Whether this can be the name of one folder or file, and of nothing else."""
+    return (
+        0 < len(name) <= 200
+        and name.isprintable()
+        and not name.startswith(".")
+        and not any(sign in name for sign in "/\\")
+    )
+
+
+def _shown(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()

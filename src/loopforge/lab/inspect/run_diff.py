@@ -1,0 +1,318 @@
+"""Diff: where two runs part, and what became of it, as numbers and as a story.
+
+    found = diff(folder, fork)
+    print(found.text)
+
+Both are read side by side, a step at a time, as far as they go. Rows are compared by what they
+say: their hashes differ from the first row on wherever the first rows do. A run and its fork are
+the common case; any two runs can be compared, and where they differ from the start, that is said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+
+import msgspec
+
+from loopforge.core.factory_vocabulary import (
+    Began,
+    DayEnded,
+    Decided,
+    Incident,
+    Reflected,
+    Row,
+    Stepped,
+)
+from loopforge.lab.inspect.decision_why import chain_of
+from loopforge.lab.inspect.diff_text import (
+    Alone,
+    ComparedAct,
+    Diff,
+    Evening,
+    Otherwise,
+    Pair,
+    Parting,
+)
+from loopforge.lab.inspect.run_reader import RunIndex
+from loopforge.lab.inspect.trait_drift import opened
+from loopforge.lab.run.run_lifecycle import Run, head_of
+from loopforge.lab.run.run_log import began_of, closed, rows_of
+
+
+def diff(first: Path, second: Path) -> Diff:
+    """Compare two runs. Raises BadRun, Unknown where one of them cannot be read."""
+    indexes = opened(first), opened(second)
+    sides = Sides()
+    for mine, theirs in zip_longest(_groups(first), _groups(second), fillvalue=()):
+        sides.see(mine, theirs)
+    return Diff(
+        first=_name(first, second),
+        second=_name(second, first),
+        because=tuple(_because(began_of(first), began_of(second), first, second)),
+        parting=sides.parting,
+        shorter=sides.shorter,
+        numbers=_numbers(sides.totals),
+        robots={
+            name: _of_one(
+                sides.robots[0].get(name, DiffTally()), sides.robots[1].get(name, DiffTally())
+            )
+            for name in dict.fromkeys([*sides.robots[0], *sides.robots[1]])
+        },
+        otherwise=tuple(sides.otherwise.values()),
+        changed=dict(sides.changed),
+        beside=sides.beside,
+        titles={
+            rule.key: rule.title
+            for index in indexes
+            for rule in (index.scenario.protocols if index.scenario else ())
+        },
+        alone=tuple(_explained(each, indexes) for each in sides.alone),
+        evenings=tuple(sides.evenings),
+    )
+
+
+def _name(folder: Path, other: Path) -> str:
+    """A run by its folder's name, or by its whole path where both have the same."""
+    return folder.name if folder.name != other.name else str(folder)
+
+
+def _groups(folder: Path) -> Iterator[tuple[Row, ...]]:
+    """The rows of a run but its first, in groups that end with a closing row."""
+    group: list[Row] = []
+    for row in rows_of(folder):
+        if isinstance(row, Began):
+            continue
+        group.append(row)
+        if closed(row):
+            yield tuple(group)
+            group = []
+
+
+# ------------------------------------------------------------ how they began
+
+
+def _because(one: Began, other: Began, first: Path, second: Path) -> Iterator[str]:
+    """What is not the same in how two runs began, in words."""
+    yield from _forked(one, other, second, ("the first", "the second"))
+    yield from _forked(other, one, first, ("the second", "the first"))
+    if one.seed != other.seed:
+        yield f"the seed is {one.seed} in the first, {other.seed} in the second"
+    for key in dict.fromkeys([*one.scenario, *other.scenario]):
+        had, has = one.scenario.get(key), other.scenario.get(key)
+        if had != has and key != "seed":
+            plain = isinstance(had, str | int) and isinstance(has, str | int)
+            told = f" ({had} in the first, {has} in the second)" if plain else ""
+            yield f"the scenario has other {key.replace('_', ' ')}{told}"
+    for who in dict.fromkeys([*one.policies, *other.policies]):
+        was, now = one.policies.get(who, "nobody"), other.policies.get(who, "nobody")
+        if was != now:
+            yield f"{who} is decided for by {was} in the first, {now} in the second"
+
+
+def _forked(mine: Began, theirs: Began, place: Path, names: tuple[str, str]) -> Iterator[str]:
+    if not mine.forked or mine.forked == theirs.forked:
+        return
+    of = f" of {names[1]}" if mine.forked["of"] == head_of(place) else ""
+    sets = " and ".join(f"{key}={value}" for key, value in mine.forked["set"].items())
+    yield f"{names[0]} is a fork{of}: at step {mine.forked['at']}, {sets} was set"
+
+
+# ------------------------------------------------------------ side by side
+
+
+@dataclass(slots=True)
+class DiffTally:
+    """Counts of one robot, or of a whole run."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def decided(self, row: Decided) -> None:
+        """Count a decision."""
+        outcome = row.outcome
+        self.counts["decisions"] += 1
+        self.counts["guardrail"] += outcome.square.startswith("guardrail")
+        self.counts["right" if row.truth.right else "wrong"] += 1
+        self.counts["belief_error"] += outcome.belief_error
+        self.counts["shown_error"] += outcome.shown_error
+        self.counts["incidents"] += bool(outcome.incident)
+        if outcome.failing:
+            self.counts[outcome.failing] += 1
+
+    def share(self, part: str, whole: str) -> float:
+        """One count in another."""
+        return round(self.counts[part] / self.counts[whole], 6) if self.counts[whole] else 0.0
+
+
+class Sides:
+    """Takes two runs in, a group of rows of each at a time."""
+
+    def __init__(self) -> None:
+        self.parting: Parting | None = None
+        self.shorter = ""
+        self.totals = (_Total(), _Total())
+        self.robots: tuple[dict[str, DiffTally], dict[str, DiffTally]] = ({}, {})
+        self.otherwise: dict[str, Otherwise] = {}
+        self.changed: Counter[str] = Counter()
+        self.beside = 0
+        self.alone: list[Alone] = []
+        self.evenings: list[Evening] = []
+
+    def see(self, mine: tuple[Row, ...], theirs: tuple[Row, ...]) -> None:
+        """Take a group of each in; one of them is empty where the other run is longer."""
+        for side, group in enumerate((mine, theirs)):
+            for row in group:
+                self.totals[side].add(row)
+                if isinstance(row, Decided):
+                    self.robots[side].setdefault(row.who, DiffTally()).decided(row)
+        if not mine or not theirs:
+            self.shorter = self.shorter or ("first" if not mine else "second")
+            return
+        if self.parting is None and mine != theirs:
+            self._part(mine, theirs)
+        if self.parting is not None:
+            self._acts(mine, theirs)
+        else:
+            self.beside += sum(isinstance(row, Decided) for row in mine)
+        self._close(mine[-1], theirs[-1])
+
+    def _part(self, mine: tuple[Row, ...], theirs: tuple[Row, ...]) -> None:
+        for one, other in zip_longest(mine, theirs, fillvalue=mine[-1]):
+            if one == other:
+                continue
+            there = one.__struct_fields__ if type(one) is type(other) else ("kind",)
+            parts = tuple(
+                name for name in there if getattr(one, name, 0) != getattr(other, name, 1)
+            )
+            day, step = getattr(one, "day", 0), getattr(one, "step", 0)
+            self.parting = Parting(one.n, day, step, getattr(one, "who", ""), parts)
+            return
+
+    def _acts(self, mine: tuple[Row, ...], theirs: tuple[Row, ...]) -> None:
+        acts = {row.who: row for row in theirs if isinstance(row, Decided)}
+        for row in mine:
+            other = acts.get(row.who) if isinstance(row, Decided) else None
+            if not isinstance(row, Decided) or other is None:
+                continue
+            self.beside += 1
+            if row.outcome.did != other.outcome.did:
+                self.changed[row.who] += 1
+                if row.who not in self.otherwise:
+                    found = Otherwise(
+                        row.who,
+                        row.step,
+                        row.at,
+                        ComparedAct(*_deed(row)),
+                        ComparedAct(*_deed(other)),
+                    )
+                    self.otherwise[row.who] = found
+
+    def _close(self, one: Row, other: Row) -> None:
+        if isinstance(one, Stepped) and isinstance(other, Stepped):
+            mine, theirs = map(_happened, (one, other))
+            self.alone += [Alone("first", one.step, mine[key]) for key in mine if key not in theirs]
+            self.alone += [
+                Alone("second", one.step, theirs[key]) for key in theirs if key not in mine
+            ]
+        if isinstance(one, DayEnded) and isinstance(other, DayEnded):
+            self.evenings.append(
+                Evening(
+                    one.day,
+                    (one.output, other.output),
+                    (one.incidents, other.incidents),
+                    (one.tension, other.tension),
+                    _inner(one, other),
+                )
+            )
+
+
+@dataclass(slots=True)
+class _Total:
+    """A whole run: as a run's own summary counts it, and what that leaves out."""
+
+    run: Run = field(default_factory=lambda: Run(Path()))
+    all: DiffTally = field(default_factory=DiffTally)
+    output: int = 0
+    misjudged: int = 0
+
+    def add(self, row: Row) -> None:
+        """Count one more row."""
+        self.run.add(row)
+        match row:
+            case Decided():
+                self.all.decided(row)
+            case DayEnded():
+                self.output += row.output
+            case Reflected():
+                self.misjudged += row.misjudged
+            case _:
+                pass
+
+
+def _deed(row: Decided) -> tuple[int, str, str, str, str, bool, str]:
+    outcome = row.outcome
+    mode = outcome.square.partition("+")[0]
+    truth, told = row.truth, outcome.consequence
+    return row.n, outcome.did, mode, outcome.square, truth.rule, truth.right, told
+
+
+def _happened(row: Stepped) -> dict[tuple[str, str, str], Incident]:
+    return {(each.kind, each.at, each.who): each for each in row.incidents}
+
+
+def _inner(one: DayEnded, other: DayEnded) -> dict[str, dict[str, Pair]]:
+    """Everybody's values that are not the same; a bond that one of them lacks is left out."""
+    found: dict[str, dict[str, Pair]] = {}
+    for who in one.robots.keys() & other.robots.keys():
+        mine, theirs = one.robots[who], other.robots[who]
+        changed = {
+            what: (float(mine[what]), float(theirs[what]))
+            for what in mine
+            if what in theirs and mine[what] != theirs[what]
+        }
+        if changed:
+            found[who] = changed
+    return dict(sorted(found.items()))
+
+
+def _numbers(totals: tuple[_Total, _Total]) -> dict[str, Pair]:
+    def both(values: Iterable[float]) -> Pair:
+        one, other = values
+        return one, other
+
+    return {
+        "over_compliance": both(round(each.run.over_compliance, 6) for each in totals),
+        "over_reach": both(round(each.run.over_reach, 6) for each in totals),
+        "guardrail": both(each.all.share("guardrail", "decisions") for each in totals),
+        "incidents": both(each.run.incidents for each in totals),
+        "output": both(each.output for each in totals),
+        "belief_error": both(round(each.run.mean_belief_error, 1) for each in totals),
+        "shown_error": both(_mean(each.all, "shown_error") for each in totals),
+        "misjudged": both(each.misjudged for each in totals),
+        "decisions": both(each.run.decisions for each in totals),
+    }
+
+
+def _mean(tally: DiffTally, what: str) -> float:
+    return round(tally.counts[what] / max(1, tally.counts["decisions"]), 1)
+
+
+def _of_one(one: DiffTally, other: DiffTally) -> dict[str, Pair]:
+    return {
+        "over_compliance": (
+            one.share("over_compliance", "wrong"),
+            other.share("over_compliance", "wrong"),
+        ),
+        "over_reach": (one.share("over_reach", "right"), other.share("over_reach", "right")),
+        "guardrail": (one.share("guardrail", "decisions"), other.share("guardrail", "decisions")),
+        "incidents": (one.counts["incidents"], other.counts["incidents"]),
+        "belief_error": (_mean(one, "belief_error"), _mean(other, "belief_error")),
+    }
+
+
+def _explained(each: Alone, indexes: tuple[RunIndex, RunIndex]) -> Alone:
+    index = indexes[each.run == "second"]
+    return msgspec.structs.replace(each, chain=tuple(chain_of(index, each.incident)))

@@ -1,0 +1,349 @@
+"""Reading a run while it grows: where each step lies in its log, and what there is to see of it.
+
+An index holds a few numbers for each row and step, never the rows themselves; a step, a decision or
+a robot's life is read from its bytes when it is asked for. Only what is closed counts: a run that
+is being written, or was killed, is read up to its last whole step.
+
+Knows no page and no picture, and writes nothing. What is damaged is said in `damage`, and what
+stands before it is still read; whether the chain of hashes holds is not looked at here.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import BinaryIO, TypeVar
+
+import msgspec
+
+from loopforge.core.factory_vocabulary import Began, Decided, Incident, Reflected, Row
+from loopforge.errors import BadRun, BadScenario, Unknown
+from loopforge.lab.inspect.robot_lives import Biographer, Life, LifeMark
+from loopforge.lab.inspect.row_summaries import (
+    ActSummary,
+    Brief,
+    ClosedDay,
+    ClosedStep,
+    Counted,
+    CountedAct,
+    Foot,
+    Head,
+    LivedAct,
+    LivedStep,
+    Night,
+    SeenAct,
+    SeenStep,
+    StepMoment,
+    WornStep,
+    counted,
+    deed_of,
+    lived,
+    moment_of,
+    seen,
+    shortly,
+    worn,
+)
+from loopforge.lab.run.run_lifecycle import Run
+from loopforge.lab.run.run_log import LOG, row_of
+from loopforge.lab.run.step_loop import FORMAT
+from loopforge.lab.world.scenario_checks import Scenario
+
+T = TypeVar("T")
+LIVES = 6
+"""Lives that are kept for as long as the run has not grown."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """What was read since the last row that closes something."""
+
+    rows: list[int] = field(default_factory=list)
+    acts: list[CountedAct] = field(default_factory=list)
+    nights: dict[str, int] = field(default_factory=dict)
+
+
+class _Stops:
+    """Which places stand still, by step; as Factory.incident and Factory.tick count it."""
+
+    def __init__(self) -> None:
+        self._left: dict[str, int] = {}
+        self.still: dict[int, tuple[str, ...]] = {}
+
+    def close(self, step: int, incidents: tuple[Incident, ...]) -> None:
+        """A step's incidents: those of acts came before its time passed, the others after."""
+        self._strike(each for each in incidents if each.who)
+        self._left = {at: left - 1 for at, left in self._left.items() if left > 1}
+        self._strike(each for each in incidents if not each.who)
+        still = {*self._left, *(each.at for each in incidents)}
+        if still:
+            self.still[step] = tuple(sorted(still))
+
+    def _strike(self, incidents: Iterator[Incident]) -> None:
+        for each in incidents:
+            self._left[each.at] = max(self._left.get(each.at, 0), 1 + each.severity // 500)
+
+
+class RunIndex:
+    """A run's log by step and row. `refresh` takes in what was closed since; safe in threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.path = folder, folder / LOG
+        self._lock = Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self.began: Began | None = None
+        self.scenario: Scenario | None = None
+        self.run = Run(self.folder)
+        self.ended = self.damage = ""
+        self.size = self._inode = 0
+        self.written = 0.0
+        self._rows = array("Q")
+        self._first = array("Q")
+        self._last = array("Q")
+        self._briefs: list[Brief] = []
+        self._nights: list[dict[str, int]] = []
+        self._happened: dict[str, int] = {}
+        self._stops = _Stops()
+        self._lives: dict[str, tuple[int, Life]] = {}
+
+    # ------------------------------------------------------------ taking in
+
+    def refresh(self) -> bool:
+        """Take in what was closed since; whether there was anything. Raises BadRun: no log."""
+        with self._lock:
+            try:
+                found = self.path.stat()
+                if found.st_ino != self._inode or found.st_size < self.size:
+                    self._forget()
+                    self._inode = found.st_ino
+                self.written = found.st_mtime
+                if found.st_size == self.size or self.damage:
+                    return False
+                with self.path.open("rb") as file:
+                    file.seek(self.size)
+                    return self._read(file)
+            except OSError as error:
+                told = f"{self.folder.name} holds no {LOG} that can be read: {error.strerror}."
+                raise BadRun(told) from error
+
+    def _read(self, file: BinaryIO) -> bool:
+        at = before = self.size
+        pending = _Open()
+        for number, line in enumerate(file, len(self._rows) + 1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                row = shortly(line, counted)
+                if row.n != number - 1:
+                    raise BadRun(f"row {row.n} does not follow on the one before it")
+                pending.rows.append(at)
+                closes = self._take(row, line, pending)
+            except (BadRun, BadScenario) as error:
+                self.damage = f"The log of this run is damaged at line {number}: {error}"
+                break
+            at += len(line)
+            if closes:
+                self._rows.extend(pending.rows)
+                self.run.rows = len(self._rows)
+                self.run.head = line[-67:-3].decode("ascii", "replace")
+                self.size, pending = at, _Open()
+        return self.size > before
+
+    def _take(self, row: Counted, line: bytes, pending: _Open) -> bool:
+        """Note a row; whether it closes what was open."""
+        match row:
+            case CountedAct():
+                pending.acts.append(row)
+                return False
+            case Night():
+                pending.nights[row.who] = row.n
+                self.run.answers.reflected(row.minded)
+                return False
+            case ClosedStep():
+                self._close(row, pending)
+            case ClosedDay():
+                self._nights.append(pending.nights)
+            case Foot():
+                self.ended = row.why
+            case Head():
+                self._begin(line)
+        return True
+
+    def _begin(self, line: bytes) -> None:
+        row = row_of(line)
+        if not isinstance(row, Began) or row.format != FORMAT:
+            raise BadRun(f"this program reads runs of format {FORMAT}.")
+        self.scenario = Scenario.from_dict(row.scenario)
+        self.began = row
+
+    def _close(self, row: ClosedStep, pending: _Open) -> None:
+        if row.step != self.steps or self.began is None:
+            raise BadRun(f"step {row.step} does not follow on the one before it.")
+        for act in pending.acts:
+            self._count(act)
+        self.run.incidents += len(row.incidents)
+        self._first.append(len(self._rows))
+        self._last.append(row.n)
+        floor = [act.outcome.failing for act in pending.acts if act.role != "supervisor"]
+        over = floor.count("over_compliance"), floor.count("over_reach")
+        self._briefs.append(Brief(row.tension, len(row.incidents), *over))
+        self._happened.update((incident.id, row.step) for incident in row.incidents)
+        self._stops.close(row.step, row.incidents)
+
+    def _count(self, act: CountedAct) -> None:
+        """As Run.add counts it."""
+        run, came = self.run, act.outcome
+        run.decisions += 1
+        run.squares[came.square] += 1
+        run.belief_error += came.belief_error
+        floor, right = act.role != "supervisor", act.truth.right
+        run.answers.decided(act.minded, floor=floor, right=right, failing=came.failing)
+        if act.role == "supervisor":
+            return
+        if came.failing:
+            run.failings[came.failing] += 1
+        if act.truth.right:
+            run.right += 1
+        else:
+            run.wrong += 1
+
+    # ------------------------------------------------------------ what is asked
+
+    @property
+    def steps(self) -> int:
+        """Closed steps."""
+        return len(self._briefs)
+
+    @property
+    def days(self) -> int:
+        """Closed days."""
+        return len(self._nights)
+
+    @property
+    def planned(self) -> int:
+        """Steps that the run has in the end; 0 where its head is missing."""
+        return self.scenario.days * self.scenario.steps_per_day if self.scenario else 0
+
+    def briefs(self, first: int = 0) -> list[Brief]:
+        """The steps from `first` on, in four numbers each."""
+        return self._briefs[first:]
+
+    def step_of(self, incident: str) -> int | None:
+        """In which step this incident ("i3") happened."""
+        return self._happened.get(incident)
+
+    def step_at(self, number: int) -> int:
+        """The step that a row belongs to; the rows of an evening belong to the day's last one."""
+        at = bisect_left(self._last, number)
+        within = at < self.steps and number >= self._first[at]
+        return max(0, at if within else at - 1)
+
+    def moment(self, step: int) -> StepMoment:
+        """One step. Raises Unknown, BadRun."""
+        return self.moments(step, 1)[0]
+
+    def moments(self, first: int, count: int) -> list[StepMoment]:
+        """So many steps from `first` on, fewer at the end. Raises Unknown, BadRun."""
+        with self._lock:
+            if not 0 <= first < self.steps:
+                raise Unknown(f"There is no step {first} in this run; it has {self.steps}.")
+            last = min(first + count, self.steps) - 1
+            overseer = self.scenario.overseer if self.scenario else ""
+            found: list[StepMoment] = []
+            acts: list[SeenAct] = []
+            for row in self._between(self._first[first], self._last[last], seen):
+                if isinstance(row, SeenAct):
+                    acts.append(row)
+                elif isinstance(row, SeenStep):
+                    still = self._stops.still.get(row.step, ())
+                    found.append(moment_of(row, tuple(acts), overseer, still))
+                    acts = []
+            return found
+
+    def _between(self, first: int, last: int, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
+        """The rows from one number to another, both among them, in short."""
+        with self.path.open("rb") as file:
+            file.seek(self._rows[first])
+            for _, line in zip(range(first, last + 1), file, strict=False):
+                yield shortly(line, decoder)
+
+    def line(self, number: int) -> bytes:
+        """A row as it stands in the log, hash and all. Raises Unknown."""
+        if not 0 <= number < len(self._rows):
+            raise Unknown(f"There is no row {number} in this run; it has {len(self._rows)}.")
+        with self.path.open("rb") as file:
+            file.seek(self._rows[number])
+            return file.readline()
+
+    def row(self, number: int) -> Row:
+        """A whole row. Raises Unknown, BadRun."""
+        return row_of(self.line(number))
+
+    def decision(self, number: int) -> Decided:
+        """A decision by its row. Raises Unknown, BadRun."""
+        row = self.row(number)
+        if not isinstance(row, Decided):
+            raise Unknown(f"Row {number} of this run is no decision.")
+        return row
+
+    def reflection(self, day: int, who: str) -> Reflected | None:
+        """How somebody looked back on a day; None while it is not over."""
+        number = self._nights[day].get(who) if 0 <= day < len(self._nights) else None
+        row = self.row(number) if number is not None else None
+        return row if isinstance(row, Reflected) else None
+
+    def deeds(self, who: str, first: int, last: int) -> list[ActSummary]:
+        """What somebody did from one step to before another. Raises BadRun."""
+        first, last = max(0, first), min(last, self.steps) - 1
+        if first > last:
+            return []
+        with self._lock:
+            rows = self._between(self._first[first], self._last[last], seen)
+            return [deed_of(row) for row in rows if isinstance(row, SeenAct) and row.who == who]
+
+    def weather(self, place: str) -> list[tuple[tuple[int, ...], tuple[Incident, ...]]]:
+        """How a place stood after each step, and what happened there. Raises Unknown, BadRun."""
+        places = self.scenario.places if self.scenario else ()
+        if place not in [each.name for each in places]:
+            raise Unknown(f"There is no place {place!r} in this run.")
+        with self._lock:
+            return [
+                (row.places[place], tuple(each for each in row.incidents if each.at == place))
+                for row in self._between(0, len(self._rows) - 1, worn)
+                if isinstance(row, WornStep)
+            ]
+
+    def life(self, who: str) -> Life:
+        """A robot's inner life so far. Raises Unknown, BadRun."""
+        robots = self.scenario.robots if self.scenario else ()
+        spec = next((each for each in robots if each.name == who), None)
+        if spec is None or self.began is None:
+            raise Unknown(f"Nobody in this run is called {who!r}.")
+        with self._lock:
+            size, life = self._lives.pop(who, (-1, None))
+            if life is None or size != self.size:
+                life = self._lived(Biographer(spec, self.began))
+            self._lives[who] = (self.size, life)
+            if len(self._lives) > LIVES:
+                del self._lives[next(iter(self._lives))]
+        return life
+
+    def _lived(self, biographer: Biographer) -> Life:
+        who = biographer.spec.name
+        for row in self._between(0, len(self._rows) - 1, lived):
+            if isinstance(row, LivedStep):
+                biographer.battery.append(row.robots.get(who, ("", 0))[1])
+            elif isinstance(row, LivedAct | Night):
+                biographer.came(row.step)
+                for change in row.inner:
+                    biographer.change(row.step, row.n, change)
+            if isinstance(row, LivedAct) and row.who == who:
+                fell = row.outcome
+                mark = LifeMark(row.step, row.n, fell.square, fell.failing)
+                biographer.deeds.append(mark)
+        return biographer.life()

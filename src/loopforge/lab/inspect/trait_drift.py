@@ -1,0 +1,219 @@
+"""Drift: what became of one thing in somebody over a run, as a list of causes that adds up.
+
+    print(drift(folder, "Mordant", "guardrail_reliance").text)
+
+Every entry of the trait ledger counts, each with the row that caused it; so do a night and a hand
+from outside (a fork). The deltas add up to after minus before, or the run is damaged and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.core.factory_vocabulary import Decided, Reflected
+from loopforge.errors import BadRun, Unknown
+from loopforge.lab.inspect.robot_lives import BY_HAND, PARTS, Life, LifeTurn
+from loopforge.lab.inspect.run_reader import RunIndex
+
+TELLING = 3
+"""Rows that are told of each kind of cause; the strongest first."""
+BONDS = {"trust": "trust in", "fear": "fear of", "resentment": "resentment of"}
+CAUSES = {
+    "guardrail+good": "went by a rule that was right",
+    "guardrail+bad": "went by a rule that was wrong",
+    "context+good": "weighed it, and was right",
+    "context+bad": "weighed it, and was wrong",
+    "none+good": "stood still, and that was right",
+    "none+bad": "stood still, and that was wrong",
+}
+"""What the four outcomes, and standing still without a plan, are called as causes."""
+
+
+class DriftCause(Struct, frozen=True):
+    """One change: by which rule of the trait ledger, in which square, when, by which row.
+
+    `says` is what happened in that row. Row 0 is a hand from outside.
+    """
+
+    rule: str
+    square: str
+    day: int
+    step: int
+    row: int
+    before: int
+    after: int
+    says: str
+
+    @property
+    def delta(self) -> int:
+        """By how much."""
+        return self.after - self.before
+
+
+class CauseGroup(Struct, frozen=True):
+    """All changes of one rule: how often, and by how much in all."""
+
+    rule: str
+    times: int
+    delta: int
+
+
+class Drift(Struct, frozen=True):
+    """What became of it: `before` at the beginning, `after` at the end of step `until`."""
+
+    who: str
+    what: str
+    before: int
+    after: int
+    until: int
+    groups: tuple[CauseGroup, ...]
+    causes: tuple[DriftCause, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        plain["delta"] = self.after - self.before
+        return plain
+
+    @property
+    def text(self) -> str:
+        """The list, strongest cause first, with the rows that tell most."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        delta = self.after - self.before
+        yield (
+            f"{self.who}'s {what_of(self.what)}: {self.before} of 1000 at the beginning, "
+            f"{self.after} after step {self.until} ({signed(delta)})."
+        )
+        if not self.causes:
+            yield "Nothing has touched it."
+            return
+        for group in self.groups:
+            yield ""
+            yield f"{signed(group.delta):>6}  {cause_of(group.rule)}, {times(group.times)}"
+            mine = [cause for cause in self.causes if cause.rule == group.rule]
+            strongest = sorted(mine, key=lambda cause: -abs(cause.delta))[:TELLING]
+            for cause in sorted(strongest, key=lambda cause: cause.row):
+                row = f"row {cause.row}" if cause.row else "no row"
+                when = f"day {cause.day + 1}, step {cause.step}, {row}"
+                yield f"        {signed(cause.delta):>5}  {when}: {cause.says}"
+            if len(mine) > TELLING:
+                yield f"               and {times(len(mine) - TELLING)} more"
+        yield f"{'─' * 6:>6}"
+        yield f"{signed(delta):>6}  in all"
+
+
+def opened(folder: Path) -> RunIndex:
+    """A run, read as far as it goes. Raises BadRun where there is none, or where it is damaged."""
+    index = RunIndex(folder)
+    index.refresh()
+    if index.scenario is None:
+        raise Unknown(index.damage or f"{folder} holds no run yet; its first step is not over.")
+    return index
+
+
+def who_is(index: RunIndex, name: str) -> str:
+    """The robot of that name, or the only one whose name begins so. Raises Unknown."""
+    robots = [robot.name for robot in index.scenario.robots] if index.scenario else []
+    alike = [each for each in robots if each.lower().startswith(name.lower())]
+    exact = [each for each in robots if each.lower() == name.lower()]
+    if len(found := exact or alike) == 1:
+        return found[0]
+    raise Unknown(f"There is no robot {name!r} in this run; there are {', '.join(robots)}.")
+
+
+def what_of(key: str) -> str:
+    """What an inner quantity is called: "traits.obedience", "bonds.trust:Name"."""
+    part, _, what = key.partition(".")
+    if part == "bonds":
+        kind, _, other = what.partition(":")
+        return f"{BONDS.get(kind, kind)} {other}"
+    return what.replace("_", " ")
+
+
+def cause_of(rule: str) -> str:
+    """What a rule of the trait ledger is called."""
+    return CAUSES.get(rule, rule.replace("_", " "))
+
+
+def times(count: int) -> str:
+    """How often."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def signed(delta: int) -> str:
+    """A change with its sign."""
+    return f"{delta:+d}" if delta else "±0"
+
+
+def drift(folder: Path, agent: str, what: str, step: int | None = None) -> Drift:
+    """What became of this in somebody, up to the end of a step (else of the run so far).
+
+    `what` is "traits.guardrail_reliance", or its last part. Raises Unknown, BadRun.
+    """
+    index = opened(folder)
+    life = index.life(who_is(index, agent))
+    key = _key(index, life, what)
+    last = index.steps - 1
+    until = last if step is None else step
+    if not 0 <= until <= last:
+        raise Unknown(f"There is no step {until} in this run; its steps are 0 to {last}.")
+    turns = [turn for turn in life.turns if turn.what == key and turn.step <= until]
+    before = life.start(key)
+    after = _added_up(before, turns, key)
+    per_day = index.scenario.steps_per_day if index.scenario else 1
+    causes = tuple(_cause(index, turn, per_day) for turn in turns)
+    return Drift(life.who, key, before, after, until, _groups(causes), causes)
+
+
+def _key(index: RunIndex, life: Life, what: str) -> str:
+    overseer = index.scenario.overseer if index.scenario else ""
+    tries = (what, *(f"{part}.{what}" for part in ("traits", "scars", "emotions", "bonds")))
+    for key in (*tries, f"bonds.{what}:{overseer}"):
+        if key in life.whats:
+            return key
+    known = ", ".join(key.partition(".")[2] for part in PARTS for key in life.whats if part in key)
+    raise Unknown(f"{life.who} has no {what!r}; there are {known}.")
+
+
+def _added_up(before: int, turns: list[LifeTurn], key: str) -> int:
+    """What it came to. Raises BadRun where an entry does not begin where the last one ended."""
+    now = before
+    for turn in turns:
+        if turn.before != now:
+            raise BadRun(
+                f"The entries of {key} do not add up at row {turn.row}: it stood at {now}, and the "
+                f"row says {turn.before}. `loopforge lab verify` says more."
+            )
+        now = turn.after
+    return now
+
+
+def _groups(causes: tuple[DriftCause, ...]) -> tuple[CauseGroup, ...]:
+    by_rule = sorted(causes, key=lambda cause: cause.rule)
+    groups = []
+    for rule, found in groupby(by_rule, key=lambda cause: cause.rule):
+        deltas = [cause.delta for cause in found]
+        groups.append(CauseGroup(rule, len(deltas), sum(deltas)))
+    return tuple(sorted(groups, key=lambda group: (-abs(group.delta), group.rule)))
+
+
+def _cause(index: RunIndex, turn: LifeTurn, per_day: int) -> DriftCause:
+    day = turn.step // per_day
+    square, says = "", BY_HAND
+    if turn.row:
+        match index.row(turn.row):
+            case Decided() as row:
+                square, says = row.outcome.square, row.outcome.consequence
+            case Reflected() as row:
+                says = str(row.reflection.get("summary_of_day") or "The day was over.")
+            case _:
+                pass
+    return DriftCause(turn.why, square, day, turn.step, turn.row, turn.before, turn.after, says)

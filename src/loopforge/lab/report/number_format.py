@@ -1,0 +1,73 @@
+"""Amounts: how a report writes numbers: shares, differences, thousandths, and how sure they are.
+
+An estimate never stands without its interval, and a p-value never without either.
+"""
+
+from __future__ import annotations
+
+from loopforge.lab.charts.bar_charts import Three
+from loopforge.lab.stats.rate_statistics import Interval
+
+MINUS = "\u2212"
+
+
+def share(value: float) -> str:
+    """A share of one: 33.7%."""
+    return f"{value * 100:.1f}%"
+
+
+def shared(found: Interval) -> str:
+    """A rate with its interval: 33.7% (30.5 to 37.0)."""
+    return f"{share(found.estimate)} ({limits(found)})"
+
+
+def limits(found: Interval) -> str:
+    """The interval of a rate, in per cent: 30.5 to 37.0."""
+    return f"{found.low * 100:.1f} to {found.high * 100:.1f}"
+
+
+def signed(value: float, places: int = 1) -> str:
+    """A number with its sign."""
+    told = f"{abs(value):.{places}f}"
+    if not float(told):
+        return told
+    return f"{'+' if value > 0 else MINUS}{told}"
+
+
+def apart(found: Interval, *, rate: bool) -> str:
+    """A difference with its interval: +8.7 points (+2.1 to +15.0), or in the measure's own unit."""
+    scale, unit = (100, " points") if rate else (1, "")
+    low, high = signed(found.low * scale), signed(found.high * scale)
+    return f"{signed(found.estimate * scale)}{unit} ({low} to {high})"
+
+
+def amount(value: float) -> str:
+    """A number, as exact as is of use: 1234, 56.7, 0.89."""
+    size = abs(value)
+    places = 0 if size >= 1000 or value == int(value) else 1 if size >= 10 else 2
+    return f"{value:.{places}f}".replace("-", MINUS)
+
+
+def spanned(found: Interval) -> str:
+    """A number with its interval: 56.7 (51.2 to 60.1)."""
+    return f"{amount(found.estimate)} ({amount(found.low)} to {amount(found.high)})"
+
+
+def chance(p: float) -> str:
+    """A p-value: 0.031, or < 0.001."""
+    return "< 0.001" if p < 0.001 else f"{p:.2f}" if p >= 0.095 else f"{p:.3f}"
+
+
+def p_is(p: float) -> str:
+    """A p-value in a sentence: p = 0.031, or p < 0.001."""
+    return f"p {chance(p)}" if p < 0.001 else f"p = {chance(p)}"
+
+
+def three(found: Interval) -> Three:
+    """An interval as a chart takes it."""
+    return found.low, found.estimate, found.high
+
+
+def counted(number: int, one: str, more: str = "") -> str:
+    """So many of something: 1 run, 2 runs."""
+    return f"{number} {one if number == 1 else more or one + 's'}"

@@ -1,0 +1,397 @@
+"""A study: what a report is about, a sweep's results or one run's rows, in the same shape.
+
+Of a sweep it holds the lines of its results; of a run one such line, scored from its rows, and what
+can be said of single robots and rules besides. Groups are the levels of the factor that tells most
+apart; counts are summed by seed, which is what pairs and resamples are made of.
+
+Knows no chart and no page. Covers closed days alone: what a run that was cut off did after its last
+night is not counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from loopforge.core.factory_vocabulary import (
+    Began,
+    DayEnded,
+    Decided,
+    Reflected,
+    Row,
+    RunLastRow,
+    Stepped,
+)
+from loopforge.errors import BadRun
+from loopforge.lab.inspect.robot_lives import Biographer, Life
+from loopforge.lab.report.highlights import Picks
+from loopforge.lab.run.answered_decisions import AnswerCounts
+from loopforge.lab.run.run_lifecycle import head_of
+from loopforge.lab.run.run_log import LOG, began_of, rows_of
+from loopforge.lab.stats.rate_statistics import RESAMPLES, Count, Interval, percentiles, resampled
+from loopforge.lab.sweeps.experiment_design import Layout
+from loopforge.lab.sweeps.experiment_file import TRAIT, Level
+from loopforge.lab.sweeps.run_score import RATES, RunResult, Scoring
+from loopforge.lab.sweeps.sweep_results import (
+    EXPERIMENT,
+    MANIFEST,
+    RESULTS,
+    answers_in,
+    layout_of,
+    manifest_of,
+    results_of,
+    worst_of,
+)
+from loopforge.lab.world.scenario_checks import Scenario
+
+MOST_GROUPS, DOSES = 6, 3
+"""Levels that can be told apart in one chart, and how many of a dose are enough."""
+MOST_LANES = 40
+"""Robots or rules that are drawn below each other; a table has them all."""
+BAND = 200
+"""Thousandths of a band: who is off by as much takes one thing for another."""
+ERRORS = ("over_compliance", "over_reach")
+CALLED = {
+    "over_compliance": "over-compliance",
+    "over_reach": "over-reach",
+    "good": "the share of good acts",
+    "guardrail": "the share of acts by the rule",
+    "belief_error": "belief error",
+    "shown_error": "the error of what is shown",
+    "incidents": "incidents in a run",
+    "switches": "switches of mode in a run",
+    "output": "pieces made in a run",
+    "tension": "tension",
+    "misjudged": "acts misjudged in the evening, of 1000",
+}
+"""What a measure is called within a sentence."""
+LEADING = ("policy", "ablate", "supervisor", "perception", "scenario")
+"""Factors that may tell groups apart, the first that has levels."""
+
+
+class StudyGroup(Struct, frozen=True):
+    """Runs that are looked at together: their label, and how they are drawn."""
+
+    label: str
+    role: str
+    nth: int
+    results: tuple[RunResult, ...]
+
+
+@dataclass
+class StudyTally:
+    """Counts of one robot, or of one rule, on the floor. `..._off`: by a band or more."""
+
+    right: int = 0
+    wrong: int = 0
+    over_compliance: int = 0
+    over_reach: int = 0
+    belief_error: int = 0
+    shown_error: int = 0
+    belief_off: int = 0
+    shown_off: int = 0
+
+    def add(self, row: Decided) -> None:
+        """One more act."""
+        self.right += row.truth.right
+        self.wrong += not row.truth.right
+        self.over_compliance += row.outcome.failing == "over_compliance"
+        self.over_reach += row.outcome.failing == "over_reach"
+        self.belief_error += row.outcome.belief_error
+        self.shown_error += row.outcome.shown_error
+        self.belief_off += row.outcome.belief_error >= BAND
+        self.shown_off += row.outcome.shown_error >= BAND
+
+    @property
+    def acts(self) -> int:
+        """How many there were."""
+        return self.right + self.wrong
+
+    def count(self, rate: str) -> Count:
+        """(how often, of how many) for one of the two errors."""
+        return (
+            (self.over_compliance, self.wrong)
+            if rate == "over_compliance"
+            else (self.over_reach, self.right)
+        )
+
+
+@dataclass
+class Watched:
+    """What one run's rows say of its robots and its rules. `cut` says where it breaks off."""
+
+    began: Began
+    scenario: Scenario
+    head: str = ""
+    cut: str = ""
+    robots: dict[str, StudyTally] = field(default_factory=dict)
+    rules: dict[str, StudyTally] = field(default_factory=dict)
+    edits: Counter[str] = field(default_factory=Counter)
+    nights: int = 0
+    lives: tuple[Life, ...] = ()
+    models: Counter[str] = field(default_factory=Counter)
+    cost: float = 0.0
+    answers: AnswerCounts = field(default_factory=AnswerCounts)
+
+    def add(self, row: Decided) -> None:
+        """One more act of the floor."""
+        self.robots.setdefault(row.who, StudyTally()).add(row)
+        self.rules.setdefault(row.truth.rule, StudyTally()).add(row)
+        self.edits.update(edit.kind for edit in row.edits)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a report is about. Of a sweep there are `layout` and `manifest`, of a run `watched`."""
+
+    folder: Path
+    title: str
+    question: str
+    about: str
+    results: tuple[RunResult, ...]
+    layout: Layout | None = None
+    manifest: dict[str, Any] = field(default_factory=dict)
+    watched: Watched | None = None
+    picks: Picks = field(default_factory=Picks)
+
+    @cached_property
+    def answers(self) -> AnswerCounts:
+        """How many decisions were answered, refused, cut off, failed."""
+        return self.watched.answers if self.watched else answers_in(self.results)
+
+    @cached_property
+    def worst(self) -> AnswerCounts:
+        """The same of the cell that was answered least."""
+        return self.watched.answers if self.watched else worst_of(self.results)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds that have a result."""
+        return tuple(sorted({result.seed for result in self.results}))
+
+    @property
+    def varied(self) -> dict[str, tuple[Level, ...]]:
+        """The factors with more than one level, with those levels."""
+        every = self.layout.experiment.all_factors if self.layout else {}
+        return {name: levels for name, levels in every.items() if len(levels) > 1}
+
+    @property
+    def lead(self) -> str:
+        """The factor whose levels are the groups; "" where all runs are one group."""
+        varied = self.varied
+        order = list(LEADING)
+        if self.layout and self.layout.experiment.hypotheses:
+            order.insert(1, self.layout.experiment.hypotheses[0].factor)
+        order += list(varied)
+        return next((name for name in order if 1 < len(varied.get(name, ())) <= MOST_GROUPS), "")
+
+    def groups(self, factor: str | None = None) -> list[StudyGroup]:
+        """Results by the level of a factor (else of the one that leads), in the levels' order."""
+        name = self.lead if factor is None else factor
+        if not name:
+            label = "this run" if self.watched else "all runs"
+            return [StudyGroup(label, "g1", 0, self.results)]
+        found = []
+        for nth, level in enumerate(self.varied[name]):
+            mine = tuple(each for each in self.results if each.levels[name] == level)
+            if mine:
+                role = f"g{1 + nth % MOST_GROUPS}"
+                found.append(StudyGroup(labelled(name, level), role, nth, mine))
+        return found
+
+    def few(self) -> list[StudyGroup]:
+        """The groups; of more than three doses the least, the middle one and the greatest."""
+        groups = self.groups()
+        levels = self.varied.get(self.lead, ())
+        if len(groups) <= DOSES or not all(isinstance(level, int) for level in levels):
+            return groups
+        order = sorted(groups, key=lambda group: int(group.results[0].levels[self.lead]))
+        return [order[0], order[len(order) // 2], order[-1]]
+
+
+# ---------------------------------------------------------------- names and sums
+
+
+def labelled(factor: str, level: Level) -> str:
+    """A level as it is called in a chart: a number with its factor before it."""
+    if factor == "ablate":
+        return "whole minds" if level == "none" else f"without {str(level).replace('+', ', ')}"
+    return f"{named(factor)} {level}" if isinstance(level, int) else str(level)
+
+
+def spelled(factor: str, level: Level) -> str:
+    """A level as it is called in a sentence: with its factor before it."""
+    told = labelled(factor, level)
+    return told if isinstance(level, int) or factor == "ablate" else f"{named(factor)} {told}"
+
+
+def named(name: str) -> str:
+    """A factor or a measure as it is called."""
+    return name.removeprefix(TRAIT).replace("_", " ")
+
+
+def by_seed(results: Iterable[RunResult], rate: str) -> dict[int, Count]:
+    """(successes, trials) of a rate by seed, over all these runs."""
+    some, of = RATES[rate]
+    sums: dict[int, list[int]] = {}
+    for result in results:
+        pair = sums.setdefault(result.seed, [0, 0])
+        pair[0] += result.counts.get(some, 0)
+        pair[1] += result.counts.get(of, 0)
+    return {seed: (pair[0], pair[1]) for seed, pair in sorted(sums.items())}
+
+
+def total(results: Iterable[RunResult], rate: str) -> Count:
+    """(successes, trials) of a rate over all these runs."""
+    some, of = RATES[rate]
+    pairs = [(each.counts.get(some, 0), each.counts.get(of, 0)) for each in results]
+    return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+
+
+def values(results: Iterable[RunResult], measure: str) -> dict[int, float]:
+    """The mean of a measure by seed, over all these runs."""
+    found: dict[int, list[float]] = {}
+    for result in results:
+        found.setdefault(result.seed, []).append(result.means[measure])
+    return {seed: sum(each) / len(each) for seed, each in sorted(found.items())}
+
+
+def averaged(found: Mapping[int, float]) -> Interval:
+    """The mean of one value for each seed, with the percentile interval of the bootstrap over them.
+
+    From one seed alone nothing can be resampled: its limits meet.
+    """
+    import numpy as np
+
+    held = np.array([found[seed] for seed in sorted(found)], dtype=np.float64)
+    mean = float(held.mean())
+    drawn = resampled(len(held), 0, RESAMPLES) @ held / len(held)
+    return Interval(mean, *percentiles(drawn, mean, 0.95), len(held))
+
+
+# ---------------------------------------------------------------- reading
+
+
+def study_of(folder: Path) -> Study:
+    """The study of a sweep's folder, or of a run's. Raises BadRun, BadScenario."""
+    if (folder / EXPERIMENT).exists():
+        found = _sweep(folder)
+    elif (folder / LOG).exists():
+        found = _run(folder)
+    else:
+        raise BadRun(
+            f"{folder} holds neither {LOG} nor {RESULTS}: it is no run and no sweep. "
+            "`loopforge lab run --out` and `loopforge lab sweep --out` make them."
+        )
+    if not any(total(found.results, rate)[1] for rate in ERRORS):
+        raise BadRun(f"Nobody on the floor of {folder} had anything to decide; add robots to it.")
+    return found
+
+
+def _sweep(folder: Path) -> Study:
+    layout, results = layout_of(folder), results_of(folder)
+    if not results:
+        raise BadRun(f"{folder} has no run that is done. Start the same sweep to go on.")
+    known = {cell.cell: cell.levels for cell in layout.cells}
+    strange = next((each for each in results if known.get(each.cell) != each.levels), None)
+    if strange is not None:
+        raise BadRun(f"{folder / RESULTS} holds a run that is not of this sweep: {strange.cell}.")
+    manifest = manifest_of(folder)
+    if manifest.get("digest") != layout.digest:
+        raise BadRun(f"{folder / MANIFEST} is of another experiment than {EXPERIMENT} beside it.")
+    experiment = layout.experiment
+    return Study(
+        folder=folder,
+        title=experiment.name,
+        question=experiment.question,
+        about=experiment.about,
+        results=tuple(results),
+        layout=layout,
+        manifest=manifest,
+    )
+
+
+def _run(folder: Path) -> Study:
+    began = began_of(folder)
+    scenario = Scenario.from_dict(began.scenario)
+    watched = Watched(began, scenario, head_of(folder))
+    scoring, picks = Scoring(scenario.overseer), Picks()
+    floor = [spec for spec in scenario.robots if spec.name != scenario.overseer]
+    written = {spec.name: Biographer(spec, began) for spec in floor}
+    last: Row = began
+    for rows in _days(rows_of(folder)):
+        for row in rows:
+            scoring.add(row)
+            picks.add(row)
+            _watch(watched, row, written)
+        last = rows[-1]
+    if not watched.nights:
+        raise BadRun(
+            f"No day of {folder} is over yet, so there is nothing to tell. Take it up with "
+            "`loopforge lab run --resume`."
+        )
+    if not isinstance(last, RunLastRow):
+        watched.cut = (
+            f"It was cut off: told is what happened up to the night of day {watched.nights}."
+        )
+    watched.lives = tuple(each.life() for each in written.values())
+    result = scoring.result(0, began.seed, {}, cost=watched.cost)
+    return Study(
+        folder=folder,
+        title=scenario.name,
+        question=scenario.question,
+        about=scenario.about,
+        results=(result,),
+        watched=watched,
+        picks=picks,
+    )
+
+
+def _days(rows: Iterator[Row]) -> Iterator[Sequence[Row]]:
+    """The rows of each closed day; of one that was cut off nothing."""
+    held: list[Row] = []
+    for row in rows:
+        held.append(row)
+        if isinstance(row, DayEnded | RunLastRow):
+            yield held
+            held = []
+
+
+def _watch(watched: Watched, row: Row, written: dict[str, Biographer]) -> None:
+    match row:
+        case Decided():
+            if row.who in written:
+                watched.add(row)
+        case DayEnded():
+            watched.nights += 1
+        case _:
+            pass
+    if isinstance(row, Decided | Reflected):
+        for each in row.minded.exchange:
+            watched.models[f"{each.model or 'no model'}: {each.outcome}"] += 1
+            watched.cost += each.cost
+        if isinstance(row, Reflected):
+            watched.answers.reflected(row.minded)
+        else:
+            right, failing = row.truth.right, row.outcome.failing
+            floor = row.role != "supervisor"
+            watched.answers.decided(row.minded, floor=floor, right=right, failing=failing)
+        _write(row, written)
+    if isinstance(row, Stepped):
+        for robot in written.values():
+            robot.came(row.step)
+
+
+def _write(row: Decided | Reflected, written: dict[str, Biographer]) -> None:
+    """What a row changed in whom: traits and scars alone, which are what drifts."""
+    for robot in written.values():
+        robot.came(row.step)
+    for change in row.inner:
+        if change.who in written and change.what.startswith(("traits.", "scars.")):
+            written[change.who].change(row.step, row.n, change)

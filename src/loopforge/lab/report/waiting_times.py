@@ -1,0 +1,218 @@
+"""Waits: how long until the first incident, the first switch of mode, the first violation.
+
+A run's first incident is one lifetime of that run. A switch or a violation is each robot's own, so
+a run gives as many lifetimes as it has robots, who differ by design: the curves are of robots,
+and beside the log-rank test over robots, which is mostly too cautious, stands the one over runs,
+which is too sure of itself where a group pools cells of the same seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from loopforge.lab.charts.bar_charts import percent
+from loopforge.lab.charts.line_charts import CurveLine, curves
+from loopforge.lab.report.html_page import (
+    Block,
+    Figure,
+    Figures,
+    Missing,
+    Section,
+    Table,
+    Words,
+    says,
+)
+from loopforge.lab.report.number_format import counted, p_is, share
+from loopforge.lab.report.study_data import Study, StudyGroup, named
+from loopforge.lab.stats.rate_statistics import holm
+from loopforge.lab.stats.survival_times import LogRank, Median, kaplan_meier, log_rank, median
+from loopforge.lab.sweeps.run_score import RunResult
+
+Lifetimes: TypeAlias = tuple[list[float], list[bool]]
+EVENTS = {
+    "incident": ("incident", "Until the first incident", "the first incident of a run"),
+    "switch": ("switch", "Until the first switch of mode", "a robot’s first switch of mode"),
+    "violation": ("violation", "Until the first violation", "a robot’s first violation"),
+    "over_compliance": (
+        "over_compliance",
+        "Until the first over-compliance",
+        "a robot’s first over-compliance",
+    ),
+    "refusal": ("refusal", "Until the first refusal", "a robot’s first refusal by its model"),
+}
+"""Each event: its key, the heading of its curve, what it is called in a table."""
+
+
+def waits(study: Study) -> Section:
+    """Kaplan-Meier curves by group, their medians, and whether they differ."""
+    groups = study.few()
+    events = [name for name in EVENTS if name != "refusal" or _ever(groups, name)]
+    charts, rows = [], []
+    for event in events:
+        lives = {group.label: lifetimes(group.results, event) for group in groups}
+        if study.watched is None:
+            charts.append(_chart(event, groups, lives, study))
+        rows += [_row(event, label, *life) for label, life in lives.items()]
+    if study.watched is not None:
+        charts.append(_together(study.results, [name for name in events if name != "incident"]))
+    blocks: list[Block] = [
+        says(
+            "The share that has not had it yet, by Kaplan and Meier, with 95% limits. Incidents "
+            "are a run’s; all else is each robot’s own, and the robots of one run hang together, "
+            "so those limits are a little too narrow."
+        ),
+        Figures(tuple(charts)),
+        Table(
+            "Times to a first event, in steps; “beyond” where half never had it",
+            ("event", "group", "lifetimes", "had it", "median step", "95%", "free at the end"),
+            tuple(rows),
+            words=(0, 1),
+        ),
+    ]
+    if len(groups) > 1:
+        blocks.append(_ranks(groups, events, study.lead))
+    else:
+        blocks.append(
+            Missing(
+                "A log-rank test wants two groups: sweep a factor with two levels, such as policy."
+            )
+        )
+    return Section("waits", "How long it holds", tuple(blocks))
+
+
+def lifetimes(results: Sequence[RunResult], event: str) -> Lifetimes:
+    """(steps, observed): of each run for incidents, else of each robot."""
+    if event == "incident":
+        pairs = [result.times[event] for result in results]
+    else:
+        pairs = [own[event] for result in results for _, own in sorted(result.lives.items())]
+    return [float(time) for time, _ in pairs], [seen for _, seen in pairs]
+
+
+def _ever(groups: Sequence[StudyGroup], event: str) -> bool:
+    return any(each.times[event][1] for group in groups for each in group.results)
+
+
+def _together(results: Sequence[RunResult], events: Sequence[str]) -> Figure:
+    """All events of one run's robots in one chart."""
+    title = "Robots that have not yet done it for the first time"
+    lines = [
+        _line(EVENTS[event][0].replace("_", "-"), f"g{nth + 1}", nth, lifetimes(results, event))
+        for nth, event in enumerate(events)
+    ]
+    told = _told_of(lines)
+    svg = curves("waits", title, told, lines, percent, along="steps", steps=True, whole=True)
+    return Figure(svg, title, "A violation is over-reach; a switch, another mode than before.")
+
+
+def _line(label: str, role: str, nth: int, life: Lifetimes) -> CurveLine:
+    found = ((step.time, (step.low, step.survival, step.high)) for step in kaplan_meier(*life))
+    return CurveLine(label=label, role=role, nth=nth, points=((0.0, (1.0, 1.0, 1.0)), *found))
+
+
+def _told_of(lines: Sequence[CurveLine]) -> str:
+    return "; ".join(
+        f"{line.label}: {share(line.points[-1][1][1])} left after step {line.points[-1][0]:.0f}"
+        for line in lines
+    )
+
+
+def _chart(
+    event: str, groups: Sequence[StudyGroup], lives: dict[str, Lifetimes], study: Study
+) -> Figure:
+    _, title, called = EVENTS[event]
+    lines = [
+        _line(group.label, group.role, group.nth, lives[group.label])
+        for group in groups
+        if lives[group.label][0]
+    ]
+    told = _told_of(lines)
+    by = f"by {named(study.lead)}" if study.lead else ""
+    svg = curves(
+        f"waits-{event.replace('_', '-')}",
+        f"{title} {by}".strip(),
+        f"Share still without {called}. {told}.",
+        lines,
+        percent,
+        along="steps",
+        steps=True,
+        whole=True,
+    )
+    return Figure(svg, f"{title} {by}".strip(), f"Share still without {called}.")
+
+
+def _row(event: str, label: str, times: list[float], seen: list[bool]) -> tuple[Words, ...]:
+    called = EVENTS[event][2]
+    if not times:
+        return (called, label, "0", "0", "", "", "")
+    steps = kaplan_meier(times, seen)
+    half: Median = median(steps)
+    low, high = _step(half.low), _step(half.high)
+    limits = f"{low} to {high}" if (low, high) != ("beyond", "beyond") else "beyond"
+    last = steps[-1]
+    left = f"{share(last.survival)} ({last.low * 100:.1f} to {last.high * 100:.1f})"
+    return (
+        called,
+        label,
+        str(len(times)),
+        str(sum(seen)),
+        _step(half.time),
+        limits,
+        left,
+    )
+
+
+def _step(time: float | None) -> str:
+    return "beyond" if time is None else f"{time:.0f}"
+
+
+def _ranks(groups: Sequence[StudyGroup], events: Sequence[str], lead: str) -> Table:
+    """Log-rank tests of all events, over robots and over runs, each corrected for their number."""
+    robots = {event: log_rank(_lives(groups, event)) for event in events}
+    runs = {event: log_rank(_firsts(groups, event)) for event in events}
+    robots_p = holm({event: found.p for event, found in robots.items()})
+    runs_p = holm({event: found.p for event, found in runs.items()})
+    rows = []
+    for event in events:
+        own = event != "incident"
+        rows.append(
+            (
+                EVENTS[event][2],
+                _told(robots[event], robots_p[event]) if own else "",
+                _told(runs[event], runs_p[event]),
+            )
+        )
+    return Table(
+        f"Log-rank tests between {counted(len(groups), 'group')} by {named(lead)}: is it one "
+        "curve? Over robots, who differ by design, the test is mostly too cautious; over runs, by "
+        "whoever was first, it cries wolf twice to three times too often where a group pools "
+        "several cells of the same seeds. Corrected by Holm’s method.",
+        ("event", "over robots", "over runs"),
+        tuple(rows),
+        words=(0, 1, 2),
+    )
+
+
+def _lives(groups: Sequence[StudyGroup], event: str) -> dict[str, Lifetimes]:
+    found = {group.label: lifetimes(group.results, event) for group in groups}
+    return {label: life for label, life in found.items() if life[0]}
+
+
+def _firsts(groups: Sequence[StudyGroup], event: str) -> dict[str, Lifetimes]:
+    found = {}
+    for group in groups:
+        pairs = [result.times[event] for result in group.results]
+        found[group.label] = ([float(time) for time, _ in pairs], [seen for _, seen in pairs])
+    return found
+
+
+def _told(found: LogRank, p: float) -> str:
+    if not found.freedom:
+        return "nothing to tell apart"
+    most = max(found.observed, key=lambda name: found.observed[name] - found.expected[name])
+    seen, expected = found.observed[most], found.expected[most]
+    return (
+        f"χ²({found.freedom}) = {found.statistic:.1f}, {p_is(p)}; soonest {most}, "
+        f"{seen} where {expected:.1f} would be if all were alike"
+    )

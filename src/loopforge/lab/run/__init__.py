@@ -1,0 +1,1 @@
+"""One run of the city: steps, minds, the log, forks, and runs in processes of their own."""

@@ -1,0 +1,223 @@
+"""Answered: how many decisions of a run were answered, and what became of the others.
+
+    answered 388, refused 58, cut off 54, failed 0
+
+What a model left unanswered stands in its row as an outcome, and the robot stood still. That keeps
+to some rules and breaks others, so such rows lean the two rates one way or the other: they are
+counted apart, and above `MOST_UNANSWERED` of them nothing is called a finding. Decisions of the
+minds that ship as rules in code cannot fail to come, and are no part of that share.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+
+from loopforge.core.factory_vocabulary import Minded
+
+MOST_UNANSWERED = 0.05
+"""The share of decisions without an answer above which nothing is a finding."""
+FATES = ("answered", "refused", "cut off", "malformed", "failed")
+RARE = ("malformed",)
+"""Left out of a line where there were none."""
+CODE = ("stub/", "guardrail/", "context/", "overseer/", "template/")
+"""How versions of minds begin that are rules in code."""
+ERRORS = ("over_compliance", "over_reach")
+OF = {"over_compliance": "wrong", "over_reach": "right"}
+
+
+class Reply(Struct, frozen=True):
+    """What is looked at of a question to a model."""
+
+    outcome: str
+    raw: str
+    model: str = ""
+    fallback: bool = False
+
+
+class AnsweringMind(Struct, frozen=True):
+    """What is looked at of who decided."""
+
+    policy: str
+    outcome: str = "planned"
+    exchange: tuple[Reply, ...] = ()
+
+
+def fate(outcome: str, raw: str) -> str:
+    """What became of a decision, by its outcome and the last thing that a model said."""
+    match outcome:
+        case "planned" | "refused" | "malformed":
+            cut = outcome == "malformed" and _breaks_off(raw)
+            return {"planned": "answered"}.get(outcome, "cut off" if cut else outcome)
+        case "timed_out" | "cancelled":
+            return "cut off"
+        case _:
+            return "failed"
+
+
+def _breaks_off(raw: str) -> bool:
+    """Whether this is the beginning of a JSON object that never ends."""
+    text = raw.strip().removeprefix("```json").removeprefix("```").strip()
+    if not text.startswith("{") or text.endswith("}"):
+        return False
+    try:
+        json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+@dataclass(slots=True)
+class AnswerCounts:
+    """Counts of decisions (and of evenings that a model was asked to look back on) by fate.
+
+    `coded` were decided by rules in code. `by` counts the models that answered, `others` answers of
+    another model than the one asked for. `lost` are the floor's moments without an answer, as the
+    rates count them: right, wrong, over_compliance, over_reach.
+    """
+
+    fates: Counter[str] = field(default_factory=Counter)
+    evenings: Counter[str] = field(default_factory=Counter)
+    coded: int = 0
+    by: Counter[str] = field(default_factory=Counter)
+    others: int = 0
+    lost: Counter[str] = field(default_factory=Counter)
+
+    def decided(
+        self, mind: AnsweringMind | Minded, *, floor: bool, right: bool, failing: str
+    ) -> None:
+        """One more decision."""
+        if self._coded(mind):
+            self.coded += 1
+            return
+        found = self._fate(mind)
+        self.fates[found] += 1
+        if found != "answered" and floor:
+            self.lost["right" if right else "wrong"] += 1
+            if failing:
+                self.lost[failing] += 1
+
+    def reflected(self, mind: AnsweringMind | Minded) -> None:
+        """One more evening."""
+        if not self._coded(mind):
+            self.evenings[self._fate(mind)] += 1
+
+    def _coded(self, mind: AnsweringMind | Minded) -> bool:
+        plain = mind.outcome == "planned" and not mind.exchange
+        return plain and mind.policy.startswith(CODE)
+
+    def _fate(self, mind: AnsweringMind | Minded) -> str:
+        for reply in mind.exchange:
+            self.others += reply.fallback
+            if reply.outcome == "answered":
+                self.by[reply.model or "a model without a name"] += 1
+        return fate(mind.outcome, mind.exchange[-1].raw if mind.exchange else "")
+
+    @property
+    def asked(self) -> int:
+        """Decisions that were not by rules in code."""
+        return sum(self.fates.values())
+
+    @property
+    def unanswered(self) -> int:
+        """Decisions without an answer."""
+        return self.asked - self.fates["answered"]
+
+    @property
+    def share(self) -> float:
+        """The share without an answer, of decisions or of evenings, whichever is more."""
+        return max(_share(self.fates), _share(self.evenings))
+
+    @property
+    def counts(self) -> bool:
+        """Whether so many were answered that what comes out may be called a finding."""
+        return self.share <= MOST_UNANSWERED
+
+    @property
+    def line(self) -> str:
+        """The first line of whatever is told of the run."""
+        if not self.asked:
+            told = f"{_told(Counter(answered=self.coded))} (rules in code: no model was asked)"
+        else:
+            told = _told(self.fates) + self._who()
+            told += f"; {self.coded} more by rules in code" if self.coded else ""
+        return told + (f"; evenings: {_told(self.evenings)}" if self.evenings else "")
+
+    def _who(self) -> str:
+        if not self.by:
+            return ""
+        names = [
+            name if len(self.by) == 1 else f"{name} {count}"
+            for name, count in self.by.most_common()
+        ]
+        told = f" (by {', '.join(names)}"
+        return f"{told}; {self.others} in another's stead)" if self.others else f"{told})"
+
+    @property
+    def warning(self) -> str:
+        """Why nothing here is a finding; "" where nothing speaks against it."""
+        if self.counts:
+            return ""
+        return (
+            f"{self.share:.1%} were not answered, more than {MOST_UNANSWERED:.0%}: these figures "
+            "are no finding. A robot that got no answer stood still, and that is counted in them."
+        )
+
+    def without(self, rate: str, some: int, of: int) -> tuple[int, int]:
+        """The counts of one of the two rates without the moments that were not answered."""
+        return some - self.lost[rate], of - self.lost[OF[rate]]
+
+    def plain(self) -> dict[str, int]:
+        """The counts by name, for a sweep's results; nothing where all was by rules in code."""
+        if not self.asked and not self.evenings:
+            return {}
+        found = {f"answers.{name}": self.fates[name] for name in FATES}
+        found |= {f"evenings.{name}": self.evenings[name] for name in FATES if self.evenings}
+        found |= {f"lost.{name}": self.lost[name] for name in ("right", "wrong", *ERRORS)}
+        return {**found, "answers.others": self.others, "answers.coded": self.coded}
+
+
+def _share(fates: Mapping[str, int]) -> float:
+    total = sum(fates.values())
+    return (total - fates.get("answered", 0)) / total if total else 0.0
+
+
+def _told(fates: Mapping[str, int]) -> str:
+    shown = [name for name in FATES if fates.get(name) or name not in RARE]
+    return ", ".join(f"{name} {fates.get(name, 0)}" for name in shown)
+
+
+def summed(each: Sequence[tuple[int, Mapping[str, int], Mapping[str, int]]]) -> AnswerCounts:
+    """The answers of several runs: of each its decisions, `counts` and `asked` of its result.
+
+    Results that were written before fates were counted tell only what became of the questions.
+    """
+    answers = AnswerCounts()
+    for decisions, counts, asked in each:
+        if "answers.answered" in counts or not asked:
+            answers.fates.update({n: counts.get(f"answers.{n}", 0) for n in FATES})
+            answers.evenings.update({n: counts.get(f"evenings.{n}", 0) for n in FATES})
+            answers.lost.update(
+                {n: counts.get(f"lost.{n}", 0) for n in ("right", "wrong", *ERRORS)}
+            )
+            answers.others += counts.get("answers.others", 0)
+            answers.coded += counts.get("answers.coded", decisions)
+        else:
+            answers.fates.update({fate(n, ""): asked.get(n, 0) for n in ("refused", "malformed")})
+            answers.fates.update({"cut off": asked.get("timed_out", 0)})
+            answers.fates.update({n: asked.get(n, 0) for n in ("answered", "failed")})
+            answers.others += asked.get("fallback", 0)
+        for name, count in asked.items():
+            if name.startswith(BY):
+                answers.by[name.removeprefix(BY)] += count
+    answers.fates = +answers.fates
+    answers.evenings = +answers.evenings
+    return answers
+
+
+BY = "by "
+"""How the key in a result's `asked` begins that counts a model's answers."""

@@ -1,0 +1,312 @@
+"""Who decides for whom: policies by name, and the reply of each with the record of its asking.
+
+`stub`, `guardrail` and `context` ask nothing; `llm`, `chain` and `mate:NAME` ask a model, all
+robots of a step at once. What became of a model is never an error here: it is in the row.
+
+What only those that ask need is imported where they do: a sweep's workers start sooner without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from inspect import isasyncgenfunction, iscoroutine, iscoroutinefunction
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.factory_vocabulary import Exchanged, Minded
+from loopforge.core.perception import AgentPerception
+from loopforge.core.policy import PlainPolicy, Policy, Prompts, Thinking, as_policy
+from loopforge.core.reflection import AgentReflection
+from loopforge.core.text.erasable_text import mended
+from loopforge.errors import BadScenario, ModelError
+from loopforge.lab.run.pinned_model import Pinned
+from loopforge.lab.run.time_limit import OutOfTime, within
+from loopforge.lab.world.daily_reflection import TAGS, DaySummary, build_agent_reflection
+from loopforge.policies import robot_rules as robots
+from loopforge.policies import supervisor_rules as overseers
+from loopforge.runtime.containment import short, unshared
+from loopforge.runtime.ports import ModelReply, Models, Route
+from loopforge.runtime.turn_driver import Thought, think
+
+PLAIN: dict[str, tuple[str, PlainPolicy]] = {
+    "stub": ("stub/1", robots.stub),
+    "guardrail": ("guardrail/1", robots.guardrail),
+    "context": ("context/1", robots.context),
+    "overseer": ("overseer/1", overseers.overseer),
+}
+MATE = "mate:"
+TEMPLATE = Minded("template/1")
+
+decide_robot_action_plan = robots.stub
+decide_supervisor_action_plan = overseers.overseer
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """A mate that is drilled: its character, and which model it asks for."""
+
+    prompt: str
+    route: Route = field(default_factory=Route)
+    digest: str = ""
+
+
+@dataclass(slots=True)
+class Minds:
+    """The minds of a run. `named` gives single robots another policy than `policy`.
+
+    `models` answers what asks, over `route`; `personas` are the mates, by handle;
+    `characters` what the scenario says of each robot, by name; `own` are policies given as
+    functions, by name, and each may think for `seconds` at a time; `reflects` is "template" or
+    "llm".
+    """
+
+    policy: str = "stub"
+    supervisor: str = "overseer"
+    named: dict[str, str] = field(default_factory=dict)
+    models: Models | None = None
+    route: Route = field(default_factory=Route)
+    prompts: Prompts = field(default_factory=dict)
+    personas: Mapping[str, Persona] = field(default_factory=dict)
+    characters: Mapping[str, str] = field(default_factory=dict)
+    own: Mapping[str, PlainPolicy | Policy] = field(default_factory=dict)
+    reflects: str = "template"
+    seconds: float = 2.0
+
+    def name_for(self, who: str, *, supervisor: bool) -> str:
+        """The name of the policy that decides for this robot."""
+        return self.named.get(who) or (self.supervisor if supervisor else self.policy)
+
+    def check(self) -> None:
+        """Raises BadScenario for a policy that is not there, or one that lacks its model."""
+        for name, mind in self.own.items():
+            if name in PLAIN or name in ("llm", "chain") or name.startswith(MATE):
+                raise BadScenario(f"A policy of your own cannot be called {name!r}; rename it.")
+            if iscoroutinefunction(mind) or isasyncgenfunction(mind):
+                raise BadScenario(
+                    f"The policy {name!r} is async. A policy is a plain function, which asks "
+                    "nobody, or a generator, which asks by `yield from ask(...)`: write `def`."
+                )
+            if not callable(mind):
+                raise BadScenario(f"The policy {name!r} is no function from perception to plan.")
+        for name in (self.policy, self.supervisor, *self.named.values()):
+            self.version(name)
+        asks = [n for n in (self.policy, self.supervisor, *self.named.values()) if self.asks(n)]
+        if self.reflects not in ("template", "llm"):
+            raise BadScenario(f"Reflections are by template or llm, not {self.reflects!r}.")
+        if (asks or self.reflects == "llm") and self.models is None:
+            raise BadScenario(
+                f"The policy {(asks or ['llm'])[0]!r} needs a model, and none is set."
+            )
+        if isinstance(self.models, Pinned):
+            for name in asks:
+                self.models.named(self._route(name))
+
+    def _route(self, name: str) -> Route:
+        """The route of what this policy asks: a mate has its own."""
+        persona = self.personas.get(name.removeprefix(MATE)) if name.startswith(MATE) else None
+        return persona.route if persona else self.route
+
+    def asks(self, name: str) -> bool:
+        """Whether this policy needs a model (one given as a function may ask, or not)."""
+        return name not in PLAIN and name not in self.own
+
+    def version(self, name: str) -> str:
+        """A policy's name with its version, for the record. Raises BadScenario."""
+        if name in self.own:
+            return f"{name}/own"
+        if name in PLAIN:
+            return PLAIN[name][0]
+        from loopforge.policies import robot_model
+
+        if name == "llm":
+            return robot_model.LLM
+        if name == "chain":
+            return robot_model.CHAIN
+        if name.startswith(MATE):
+            persona = self.personas.get(name.removeprefix(MATE))
+            if persona is not None:
+                return f"{name}/{persona.digest or '1'}"
+            known = ", ".join(self.personas) or "none"
+            raise BadScenario(
+                f"There is no mate {name.removeprefix(MATE)!r} here; there are {known}."
+            )
+        known = "stub, guardrail, context, llm, chain, mate:NAME"
+        raise BadScenario(f"There is no policy {name!r}; there are {known}.")
+
+    def deterministic(self) -> bool:
+        """Whether every mind can be asked again and must say the same."""
+        names = {self.policy, self.supervisor, *self.named.values()}
+        return names <= set(PLAIN) and self.reflects == "template"
+
+    async def decide(
+        self, seen: Sequence[AgentPerception], overseer: str
+    ) -> list[tuple[object, Minded]]:
+        """What each mind makes of what it is shown, all from the same moment, asked at once."""
+        plans: list[tuple[object, Minded]] = []
+        asking: list[tuple[int, AgentPerception, str]] = []
+        for nth, each in enumerate(seen):
+            name = self.name_for(each.name, supervisor=each.name == overseer)
+            if name in PLAIN and name not in self.own:
+                version, mind = PLAIN[name]
+                plans.append((mind(each), _PLAIN[version]))
+            else:
+                asking.append((nth, each, name))
+                plans.append((None, TEMPLATE))
+        if asking:
+            thoughts = await asyncio.gather(*(self._think(each, name) for _, each, name in asking))
+            for (nth, _, _), thought in zip(asking, thoughts, strict=True):
+                plans[nth] = thought
+        return plans
+
+    async def _think(self, seen: AgentPerception, name: str) -> tuple[object, Minded]:
+        persona = self.personas.get(name.removeprefix(MATE)) if name.startswith(MATE) else None
+        route = self._route(name)
+        models: Models = self.models if self.models is not None else _NoModels()
+        policy = self._policy(name, seen, persona, route)
+        thought = await think(partial(policy, seen), models, route)
+        minded = _minded(self.version(name), thought)
+        if minded.outcome == "planned" and not isinstance(thought.made, AgentActionPlan):
+            late = isinstance(thought.made, _Late)
+            why = (
+                f"it did not come back within {self.seconds:g} seconds"
+                if late
+                else f"it returned {short(thought.made)}, which is no plan"
+            )
+            minded = replace(minded, outcome="timed_out" if late else "malformed", why=why)
+        return thought.made, minded
+
+    def _policy(
+        self, name: str, seen: AgentPerception, persona: Persona | None, route: Route
+    ) -> Policy:
+        if name in self.own:
+            return _unsharing(self.own[name], self.seconds)
+        from loopforge.policies import robot_model
+
+        character = persona.prompt if persona else self.characters.get(seen.name, "")
+        if name == "chain":
+            return robot_model.chain(self.prompts, character)
+        small = self.models is not None and self.models.facts(route).small
+        return robot_model.llm(self.prompts, character, small=small)
+
+    async def reflect(self, summary: DaySummary) -> tuple[AgentReflection, Minded]:
+        """Look back on a day: by template, or by a model with the template behind it."""
+        if self.reflects != "llm" or self.models is None:
+            return build_agent_reflection(summary), TEMPLATE
+        from loopforge.policies import robot_model
+
+        asking = robot_model.reflecting(self.prompts, summary.to_dict(), tuple(TAGS))
+        thought = await think(lambda: asking, self.models, self.route)
+        if isinstance(thought.made, AgentReflection):
+            return _bounded(thought.made), _minded("reflect/1", thought)
+        minded = _minded("reflect/1", thought)
+        outcome = minded.outcome if minded.outcome != "planned" else "malformed"
+        fallen = Minded("template/1", outcome, minded.exchange, "no usable reflection came")
+        return build_agent_reflection(summary), fallen
+
+
+def _bounded(made: AgentReflection) -> AgentReflection:
+    """A model's reflection as a row can hold it: short texts, each tag once."""
+    return AgentReflection(
+        summary_of_day=short(made.summary_of_day),
+        self_assessment=short(made.self_assessment),
+        intended_changes=short(made.intended_changes),
+        tags=tuple(dict.fromkeys(made.tags)),
+    )
+
+
+class _Late:
+    """What is planned by a policy that did not come back in time: nothing."""
+
+
+def _unsharing(mind: PlainPolicy | Policy, seconds: float) -> Policy:
+    """A policy of one's own, shown a copy: what it writes into that is not what it was shown.
+
+    It has so many seconds until it asks or plans; then its turn is over.
+    """
+
+    def thinking(seen: AgentPerception) -> Thinking:
+        own = as_policy(mind)(unshared(seen))
+        reply: Any = None
+        try:
+            while True:
+                try:
+                    request = within(seconds, partial(own.send, reply))
+                except StopIteration as end:
+                    made = end.value
+                    break
+                reply = yield request
+        except (OutOfTime, GeneratorExit) as error:
+            _close(own, seconds)
+            if isinstance(error, GeneratorExit):
+                raise
+            made = _Late()
+        if iscoroutine(made):
+            made.close()
+        return cast(AgentActionPlan, made)
+
+    return thinking
+
+
+def _close(own: Generator[Any, Any, Any], seconds: float) -> None:
+    """Close a mind; one that will not be is left to the collector."""
+    with suppress(Exception, OutOfTime, SystemExit, GeneratorExit):
+        within(seconds, own.close)
+
+
+class _NoModels:
+    """The models of a run that has none: a policy of one's own that asks is told so."""
+
+    async def ask(self, *_: object) -> Any:
+        raise ModelError("This run has no models; give one to ask.")
+
+    async def count(self, *_: object) -> list[int]:
+        return []
+
+    def facts(self, *_: object) -> Any:
+        raise ModelError("This run has no models; give one to ask.")
+
+
+_PLAIN: dict[str, Minded] = {version: Minded(version) for version, _ in PLAIN.values()}
+
+
+def _minded(version: str, thought: Thought) -> Minded:
+    exchange = tuple(
+        Exchanged(
+            purpose=short(ask.purpose),
+            prompt=tuple((short(each.role), str(mended(each.text))) for each in ask.messages),
+            outcome=reply.outcome,
+            raw=str(mended(reply.text)),
+            model=reply.model,
+            fallback=reply.fallback,
+            tokens_in=reply.usage.read,
+            tokens_out=reply.usage.written,
+            cost=float(reply.usage.cost or 0),
+        )
+        for ask, reply in thought.asked
+    )
+    bad = next((each.outcome for each in exchange if each.outcome != "answered"), "")
+    why = thought.why or _trouble([reply for _, reply in thought.asked])
+    if not bad:
+        bad = _fallen(thought.made)
+    outcome = bad or ("failed" if thought.why else "planned")
+    return Minded(version, outcome, exchange, short(why))
+
+
+def _trouble(replies: Sequence[ModelReply]) -> str:
+    """Why no answer came, as whoever was asked for it told."""
+    for reply in replies:
+        if reply.outcome != "answered" and reply.attempts:
+            return str(mended(reply.attempts[-1].detail.text or ""))
+    return ""
+
+
+def _fallen(plan: object) -> str:
+    """What a plan says it fell back from, if it is one that says so."""
+    meta = plan.meta if isinstance(plan, AgentActionPlan) else None
+    return short(meta.get("fallback") or "") if type(meta) is dict else ""

@@ -1,0 +1,498 @@
+"""Runs: an episode in a folder. Begun, taken up again after a kill, forked, and played anew.
+
+A run's folder holds its log (actions.jsonl), complete and hash-chained; everything else about a run
+is derived from that. A folder is written by one process at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import fcntl
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from loopforge.core.factory_vocabulary import (
+    Began,
+    DayEnded,
+    Decided,
+    Reflected,
+    Row,
+    RunLastRow,
+    Stepped,
+)
+from loopforge.core.policy import PlainPolicy, Policy
+from loopforge.errors import BadRun, BadScenario
+from loopforge.lab.run.answered_decisions import ERRORS, FATES, AnswerCounts
+from loopforge.lab.run.fork_change import check_changes
+from loopforge.lab.run.robot_minds import PLAIN, Minds
+from loopforge.lab.run.run_log import (
+    LOG,
+    JsonlActionLogger,
+    Sink,
+    began_of,
+    closed,
+    lines_of,
+    row_of,
+    rows_of,
+    said,
+    write_all,
+)
+from loopforge.lab.run.run_paths import action_log, free_folder
+from loopforge.lab.run.step_loop import FORMAT, Episode, Record, began
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.lab.world.scenario_file import open_scenario
+from loopforge.runtime.ports import Route
+
+Progress = Callable[[Stepped | DayEnded | RunLastRow], Awaitable[None] | None]
+"""Told of each closing row once it is written; what it gives back is awaited before going on."""
+
+
+@dataclass(slots=True)
+class Run:
+    """What came of a run: where it lies, the head of its chain, and its counts.
+
+    Failings, and the moments in which a rule was right or wrong, are those of the floor: what the
+    Supervisor itself kept or broke stands in `squares` alone. (A day's own row, DayEnded, counts
+    failings of everybody.)
+    """
+
+    folder: Path
+    head: str = ""
+    rows: int = 0
+    decisions: int = 0
+    squares: Counter[str] = field(default_factory=Counter)
+    failings: Counter[str] = field(default_factory=Counter)
+    right: int = 0
+    wrong: int = 0
+    incidents: int = 0
+    belief_error: int = 0
+    answers: AnswerCounts = field(default_factory=AnswerCounts)
+
+    def add(self, row: Row) -> None:
+        """Count one more row."""
+        self.rows += 1
+        match row:
+            case Decided():
+                self.decisions += 1
+                self.squares[row.outcome.square] += 1
+                self.belief_error += row.outcome.belief_error
+                self.answers.decided(
+                    row.minded,
+                    floor=row.role != "supervisor",
+                    right=row.truth.right,
+                    failing=row.outcome.failing,
+                )
+                if row.role == "supervisor":
+                    return
+                if row.outcome.failing:
+                    self.failings[row.outcome.failing] += 1
+                if row.truth.right:
+                    self.right += 1
+                else:
+                    self.wrong += 1
+            case Stepped():
+                self.incidents += len(row.incidents)
+            case Reflected():
+                self.answers.reflected(row.minded)
+            case _:
+                pass
+
+    @property
+    def over_compliance(self) -> float:
+        """Kept to the rule, of all moments in which it was wrong here."""
+        return self.failings["over_compliance"] / self.wrong if self.wrong else 0.0
+
+    @property
+    def over_reach(self) -> float:
+        """Broke the rule, of all moments in which it was right here."""
+        return self.failings["over_reach"] / self.right if self.right else 0.0
+
+    def answered(self, rate: str) -> tuple[int, int]:
+        """How often, of how many, for one of the two rates without what was not answered."""
+        of = self.wrong if rate == "over_compliance" else self.right
+        return self.answers.without(rate, self.failings[rate], of)
+
+    @property
+    def mean_belief_error(self) -> float:
+        """How far minds were from the case on average, in thousandths."""
+        return self.belief_error / self.decisions if self.decisions else 0.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a run may have other than its scenario says; None leaves it."""
+
+    seed: int | None = None
+    days: int | None = None
+    steps_per_day: int | None = None
+    perception: str | None = None
+    supervisor: str | None = None
+    pressure: int | None = None
+    traits: Mapping[str, int] = field(default_factory=dict)
+    ablate: tuple[str, ...] = ()
+
+    def apply(self, scenario: Scenario) -> Scenario:
+        """The scenario with these choices, checked again. Raises BadScenario."""
+        fields = scenario.to_dict()
+        for name in ("seed", "days", "steps_per_day", "perception", "supervisor"):
+            if (value := getattr(self, name)) is not None:
+                fields[name] = value
+        if self.pressure is not None:
+            fields["pressure"] = [self.pressure]
+        if self.ablate:
+            fields["ablate"] = list(self.ablate)
+        for robot in fields["robots"]:
+            if robot["role"] != "supervisor":
+                robot["traits"] = {**robot["traits"], **self.traits}
+        return Scenario.from_dict(fields)
+
+
+class _Log:
+    """A run's own log file, held by one process; compares before it appends where rows exist."""
+
+    def __init__(self, folder: Path, known: list[bytes] | None = None) -> None:
+        self._known = b"".join(known or [])
+        self._at = 0
+        self.path = folder / LOG
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file: BinaryIO = self.path.open("ab" if known else "xb", buffering=0)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileExistsError as error:
+            if not folder.is_dir():
+                raise BadRun(f"{folder} is no folder; a run needs one of its own.") from error
+            raise BadRun(
+                f"{folder} holds a run already. Name another --out, or take it up with --resume."
+            ) from error
+        except BlockingIOError as error:
+            raise BadRun(f"{folder} is being written by another process just now.") from error
+        except (OSError, ValueError) as error:  # ValueError: no path at all
+            raise BadRun(f"{self.path} cannot be written: {said(error)}.") from error
+        if known:
+            self._file.truncate(len(self._known))
+
+    def write(self, lines: bytes) -> None:
+        """Append; what stands there already must be the same."""
+        if self._at < len(self._known):
+            there = self._known[self._at : self._at + len(lines)]
+            if there != lines[: len(there)]:
+                raise BadRun(
+                    f"{self.path} cannot be taken up: what it holds is not what this program does "
+                    "with the same scenario. Its log is left as it is."
+                )
+            self._at += len(lines)
+            lines = lines[len(there) :]
+        write_all(self._file, self.path, lines)
+
+    def close(self) -> None:
+        """Give the folder free."""
+        self._file.close()
+
+
+class _New:
+    """Passes on what comes after the first so many bytes: what a log does not hold already."""
+
+    def __init__(self, sink: Sink, known: int) -> None:
+        self._sink, self._left = sink, known
+
+    def write(self, lines: bytes) -> None:
+        """Pass on what is new."""
+        skipped = min(self._left, len(lines))
+        self._left -= skipped
+        if skipped < len(lines):
+            self._sink.write(lines[skipped:])
+
+
+class _All:
+    """Several sinks as one."""
+
+    def __init__(self, *sinks: Sink) -> None:
+        self._sinks = sinks
+
+    def write(self, lines: bytes) -> None:
+        """To each."""
+        for sink in self._sinks:
+            sink.write(lines)
+
+
+async def play(
+    first: Began,
+    minds: Minds,
+    folder: Path,
+    *,
+    record: Record | None = None,
+    known: list[bytes] | None = None,
+    beside: Path | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Play a run into its folder, from its first row to its last.
+
+    `known` are lines that stand there already; `record` what was decided before. `beside` is an
+    action log besides the folder's own. Raises BadRun, BadScenario.
+    """
+    minds.check()
+    with ExitStack() as stack:
+        log = _Log(folder, known)
+        stack.callback(log.close)
+        sink: Sink = log
+        if beside is not None:
+            logger = JsonlActionLogger(beside)
+            stack.callback(logger.close)
+            sink = _All(log, _New(logger, sum(map(len, known or ()))))
+        episode = Episode(first, minds, sink, record)
+        async for row in episode.run():
+            if progress is not None and (more := progress(row)) is not None:
+                await more
+    return summary_of(folder)
+
+
+def summary_of(folder: Path) -> Run:
+    """The counts of a run, from its log."""
+    run = Run(folder)
+    last = b""
+    for line in lines_of(folder):
+        run.add(row_of(line))
+        last = line
+    run.head = last[-67:-3].decode("ascii", "replace")
+    return run
+
+
+async def simulate(
+    scenario: Scenario,
+    minds: Minds | None = None,
+    *,
+    out: Path | None = None,
+    beside: Path | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Run a scenario into a new folder."""
+    minds = minds or Minds()
+    folder = out or free_folder(f"{scenario.name}-{minds.policy.replace(':', '-')}-{scenario.seed}")
+    minds.check()
+    first = began(scenario, scenario.seed, minds)
+    return await play(first, minds, folder, beside=beside, progress=progress)
+
+
+class _Settings(msgspec.Struct):
+    """What a first row says of the minds."""
+
+    policy: str
+    supervisor: str
+    named: dict[str, str]
+    reflects: str
+    route: Route
+
+
+class _Forked(msgspec.Struct):
+    """What a first row says of the run it was forked from."""
+
+    of: str
+    at: int
+    set: dict[str, str]
+
+
+def minds_of(first: Began, given: Minds | None = None) -> Minds:
+    """The minds that a run's first row names; models, prompts and mates are taken from `given`."""
+    if first.format != FORMAT:
+        raise BadRun(f"This run has format {first.format}; this program reads format {FORMAT}.")
+    minds = given or Minds()
+    try:
+        settings = msgspec.convert(first.settings, _Settings)
+        msgspec.convert(first.forked, _Forked | None)
+    except msgspec.ValidationError as error:
+        raise BadRun(f"The first row of this run is damaged: {error}.") from error
+    if minds.route.model not in ("", settings.route.model):
+        asks = settings.route.model or "the first model of its tier"
+        raise BadRun(f"This run asks {asks}, not {minds.route.model}; leave --model away.")
+    return Minds(
+        policy=settings.policy,
+        supervisor=settings.supervisor,
+        named=settings.named,
+        reflects=settings.reflects,
+        route=settings.route,
+        models=minds.models,
+        prompts=minds.prompts,
+        personas=minds.personas,
+        own=minds.own,
+    )
+
+
+async def resume(
+    folder: Path,
+    given: Minds | None = None,
+    *,
+    beside: Path | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Take a run up where it was cut off, and end it with the bytes it would have had anyway.
+
+    What is written is played again from its record and compared; what was in flight is lost.
+    """
+    first = began_of(folder)
+    minds = minds_of(first, given)
+    whole: list[bytes] = []
+    pending: list[bytes] = []
+    for line in lines_of(folder):
+        pending.append(line)
+        row = row_of(line)
+        if closed(row):
+            whole += pending
+            pending = []
+            if isinstance(row, RunLastRow):
+                return summary_of(folder)
+    record = Record.of(row_of(line) for line in whole)
+    return await play(
+        first, minds, folder, record=record, known=whole, beside=beside, progress=progress
+    )
+
+
+async def fork(
+    source: Path,
+    out: Path,
+    at: int,
+    changes: Mapping[str, str],
+    given: Minds | None = None,
+    *,
+    beside: Path | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """The same world up to step `at`, one thing changed there, and on from there live.
+
+    Raises BadRun where the run has no such step, BadScenario where nothing can be changed so.
+    """
+    first = began_of(source)
+    if first.forked is not None:
+        raise BadRun(f"{source} is a fork itself; fork the run it came from, at the same step.")
+    scenario = Scenario.from_dict(first.scenario)
+    last = scenario.days * scenario.steps_per_day - 1
+    if not 0 <= at <= last:
+        raise BadRun(f"There is no step {at} in {source}; its steps are 0 to {last}.")
+    if not changes:
+        raise BadScenario("A fork needs at least one --set KEY=VALUE.")
+    minds = minds_of(first, given)
+    check_changes(scenario, first.seed, minds_of(first, given), changes)
+    record = Record.of(rows_of(source))
+    reached = at == 0 or at - 1 in record.steps
+    record.steps = {step: rows for step, rows in record.steps.items() if step < at}
+    days = at // scenario.steps_per_day
+    record.days = {day: rows for day, rows in record.days.items() if day < days}
+    if not reached:
+        raise BadRun(f"{source} was cut off before step {at}; take it up with --resume first.")
+    forked = {"of": head_of(source), "at": at, "set": dict(changes)}
+    forked_first = msgspec.structs.replace(first, forked=forked)
+    return await play(forked_first, minds, out, record=record, beside=beside, progress=progress)
+
+
+def head_of(folder: Path) -> str:
+    """The hash of a run's last whole line."""
+    last = b""
+    for line in lines_of(folder):
+        last = line
+    return last[-67:-3].decode("ascii", "replace")
+
+
+async def rerun(first: Began, given: Minds | None, record: Record | None) -> AsyncIterator[bytes]:
+    """The lines of a run played again: from its record where one is given, else asking anew."""
+    taken: list[bytes] = []
+
+    class Taken:
+        """Keeps what is written until it is taken."""
+
+        def write(self, lines: bytes) -> None:
+            """Keep."""
+            taken.append(lines)
+
+    episode = Episode(first, minds_of(first, given), Taken(), record)
+    async for _ in episode.run():
+        for lines in taken:
+            for line in lines.splitlines(keepends=True):
+                yield line
+        taken.clear()
+
+
+def run_simulation(
+    scenario: Scenario | str | Path,
+    *,
+    policy: str | PlainPolicy | Policy | None = None,
+    seed: int | None = None,
+    days: int | None = None,
+    steps_per_day: int | None = None,
+    perception: str | None = None,
+    supervisor: str | None = None,
+    minds: Minds | None = None,
+    out: Path | str | None = None,
+    action_log_path: Path | str | None = None,
+) -> Run:
+    """Run a scenario (a name, a path, or one that was read) and give its counts.
+
+    `policy` is a name or a function from perception to plan; without one, `minds` say. The log
+    goes into the run's folder (`out`, or a new one under runs/) and, besides, to
+    `action_log_path`, or ACTION_LOG_PATH, or logs/loopforge_actions.jsonl. Raises BadScenario,
+    BadRun.
+    """
+    found = scenario if isinstance(scenario, Scenario) else open_scenario(str(scenario))
+    choice = Choice(seed, days, steps_per_day, perception, supervisor)
+    chosen = choice.apply(found)
+    minds = dataclasses.replace(minds) if minds else Minds()
+    if isinstance(policy, str):
+        minds.policy = policy
+    elif policy is not None:
+        minds.policy, minds.own = _named(policy, minds.own)
+    return asyncio.run(
+        simulate(
+            chosen,
+            minds,
+            out=Path(out) if out else None,
+            beside=action_log(action_log_path),
+        )
+    )
+
+
+def _named(
+    policy: PlainPolicy | Policy, own: Mapping[str, PlainPolicy | Policy]
+) -> tuple[str, Mapping[str, PlainPolicy | Policy]]:
+    """The name of a policy given as a function, and the policies of one's own with it.
+
+    One that ships is known by its own name; a stranger that is called like one is not.
+    """
+    shipped = next((name for name, (_, plain) in PLAIN.items() if plain is policy), "")
+    if shipped:
+        return shipped, own
+    called = "".join(sign for sign in getattr(policy, "__name__", "own") if sign.isidentifier())
+    name = f"own-{called}" if called in PLAIN or called in ("llm", "chain") else called or "own"
+    return name, {**own, name: policy}
+
+
+def plain(run: Run) -> dict[str, Any]:
+    """A run's counts as plain values."""
+    return {
+        "folder": str(run.folder),
+        "head": run.head,
+        "rows": run.rows,
+        "decisions": run.decisions,
+        "squares": dict(run.squares),
+        "over_compliance": round(run.over_compliance, 4),
+        "over_reach": round(run.over_reach, 4),
+        "belief_error": round(run.mean_belief_error, 1),
+        "incidents": run.incidents,
+        "answers": {
+            "line": run.answers.line,
+            **{name: run.answers.fates[name] for name in FATES},
+            "by_code": run.answers.coded,
+            "by_others": run.answers.others,
+            "unanswered": round(run.answers.share, 4),
+            "finding": run.answers.counts,
+        },
+        "answered_only": {rate: round(_share(*run.answered(rate)), 4) for rate in ERRORS},
+    }
+
+
+def _share(some: int, of: int) -> float:
+    return some / of if of else 0.0

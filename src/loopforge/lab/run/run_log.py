@@ -1,0 +1,154 @@
+"""The log of a run: rows as JSON lines, each hashed over the one before.
+
+    hash(n) = SHA-256(hash(n-1) + the row's own bytes)
+
+A row stands in the file as its JSON with the hash as last key. Rows are written a step at a time,
+so that a killed run has lost at most the step in flight. Reading gives rows back one at a time;
+checking says which line is not what was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import msgspec
+
+from loopforge.core.factory_vocabulary import Began, DayEnded, Decided, Row, RunLastRow, Stepped
+from loopforge.errors import BadRun
+
+LOG = "actions.jsonl"
+START = sha256(b"loopforge factory").digest()
+TAIL = len(b',"hash":""}') + 64
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Row)
+
+ActionLogEntry = Decided
+
+
+class Sink(Protocol):
+    """Where lines go."""
+
+    def write(self, lines: bytes) -> object:
+        """Take whole lines."""
+        ...
+
+
+class Chain:
+    """Turns rows into lines, each hashed over the last; `head` is the hash so far."""
+
+    __slots__ = ("_line", "head")
+
+    def __init__(self, head: bytes = START) -> None:
+        self.head = head
+        self._line = bytearray()
+
+    def line(self, row: Row) -> bytes:
+        """The row's line, with its newline."""
+        line = self._line  # written over and over: it has grown to the size of a row
+        _encoder.encode_into(row, line)
+        self.head = sha256(self.head + line).digest()
+        line[-1:] = b',"hash":"%s"}\n' % self.head.hex().encode()
+        return bytes(line)
+
+
+def body_of(line: bytes) -> tuple[bytes, str]:
+    """A line's row as it was hashed, and the hash it states."""
+    stripped = line.rstrip(b"\n")
+    return stripped[:-TAIL] + b"}", stripped[-66:-2].decode("ascii", "replace")
+
+
+def row_of(line: bytes) -> Row:
+    """The row of a line. Raises BadRun."""
+    body, _ = body_of(line)
+    try:
+        row: Row = _decoder.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BadRun(f"this is no row of a run: {error}") from error
+    return row
+
+
+def log_of(folder: Path) -> Path:
+    """The log of a run's folder. Raises BadRun where there is none."""
+    path = folder / LOG
+    if not path.is_file():
+        raise BadRun(f"{folder} holds no {LOG}: it is no run. `loopforge lab run --out` makes one.")
+    return path
+
+
+def lines_of(folder: Path) -> Iterator[bytes]:
+    """The whole lines of a run's log; a last one that was cut off is left out."""
+    with log_of(folder).open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def rows_of(folder: Path) -> Iterator[Row]:
+    """The rows of a run, in order. Raises BadRun, naming the line that is none."""
+    for number, line in enumerate(lines_of(folder), 1):
+        try:
+            yield row_of(line)
+        except BadRun as error:
+            raise BadRun(f"{folder / LOG}, line {number}: {error}") from error
+
+
+def began_of(folder: Path) -> Began:
+    """The first row of a run. Raises BadRun."""
+    first = next(rows_of(folder), None)
+    if not isinstance(first, Began):
+        raise BadRun(f"{folder / LOG} does not begin with what the run was; its head is missing.")
+    return first
+
+
+def closed(row: Row) -> bool:
+    """Whether a run may be taken up after this row."""
+    return isinstance(row, Began | Stepped | DayEnded | RunLastRow)
+
+
+def write_all(file: BinaryIO, path: Path, lines: bytes) -> None:
+    """Write all of it: a raw file may take a part without a word. Raises BadRun."""
+    try:
+        while lines:
+            taken = file.write(lines)
+            if not taken:
+                raise BadRun(f"{path} cannot be written: it takes nothing more.")
+            lines = lines[taken:]
+    except OSError as error:
+        raise BadRun(f"{path} cannot be written: {said(error)}.") from error
+
+
+def said(error: OSError | ValueError) -> str:
+    """What an error of a file says, in its own words and no more."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+class JsonlActionLogger:
+    """Appends rows to a file of their own, beside the run's log. Raises BadRun if it cannot."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: BinaryIO = self.path.open("ab", buffering=0)
+        except (OSError, ValueError) as error:  # ValueError: no path at all
+            raise BadRun(f"The action log {path} cannot be written: {said(error)}.") from error
+
+    def write(self, lines: bytes) -> None:
+        """Append whole lines."""
+        write_all(self._file, self.path, lines)
+
+    def write_entry(self, entry: ActionLogEntry) -> None:
+        """Append one row as a line, unchained."""
+        self.write(_encoder.encode(entry) + b"\n")
+
+    def close(self) -> None:
+        """Done."""
+        self._file.close()
+
+
+def log_action(logger: JsonlActionLogger, entry: ActionLogEntry) -> None:
+    """Write one entry to an action log. A log that cannot be written is an error, never silence."""
+    logger.write_entry(entry)

@@ -1,0 +1,237 @@
+"""Shifts: plays the runs that somebody starts from a page, one at a time, the others in a queue.
+
+Runs whose minds ask no model are played in a process of their own, so that nothing they do holds up
+who is being served; runs that ask are played here, for it is the models they wait for. A run that
+is stopped, or whose host ends, can be taken up again: its folder holds all that was closed.
+
+The queue is kept in memory alone. Knows no page; what has become of a run is in its log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.core.factory_vocabulary import DayEnded, RunLastRow
+from loopforge.errors import BadRun, LoopforgeError
+from loopforge.lab.inspect.run_archive import Archive
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_child import AnyJob, Begin, Branch, ChildTold, TakeUp, asks, played
+from loopforge.lab.run.run_lifecycle import minds_of
+from loopforge.lab.verification.ledger_anchors import Witness
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.runtime.background_tasks import Tasks
+
+log = logging.getLogger(__name__)
+LONGEST = 50
+"""Runs that may wait."""
+KEPT = 100
+"""Failures that are remembered."""
+
+Witnesses = Callable[[Path, bool], Witness]
+
+
+class QueueStanding(Struct, frozen=True):
+    """How a run stands here: waiting, running, failed, or "" if nothing is known of it."""
+
+    state: str = ""
+    told: str = ""
+
+
+class Shifts:
+    """The queue. `minds` gives models, prompts and mates; `witness` tells a ledger of a run."""
+
+    def __init__(
+        self, archive: Archive, minds: Callable[[], Minds], witness: Witnesses | None = None
+    ) -> None:
+        self.archive = archive
+        self.running = ""
+        self.closed = False
+        self.minds, self._witness = minds, witness
+        self._waiting: dict[str, AnyJob] = {}
+        self._failed: dict[str, str] = {}
+        self._tasks = Tasks()
+        self._working: asyncio.Task[None] | None = None
+        self._playing: asyncio.Task[None] | None = None
+
+    # ------------------------------------------------------------ what may be asked for
+
+    def begin(self, scenario: Scenario, policy: str) -> str:
+        """Put a new run into the queue; its name. Raises BadScenario, BadRun."""
+        self._room()
+        minds = self.minds()
+        minds.policy = policy
+        minds.check()
+        words = f"{scenario.name} {policy.replace(':', ' ')} {scenario.seed}"
+        name = self.archive.free(words, self._taken())
+        folder = str(self.archive.path(name))
+        self._put(name, Begin(folder=folder, scenario=scenario.to_dict(), policy=policy))
+        return name
+
+    def take_up(self, name: str) -> None:
+        """Put a run that was cut off into the queue. Raises Unknown, BadRun."""
+        self._room()
+        index = self.archive.index(name)
+        if index.ended:
+            raise BadRun(f"{name} has come to its end; there is nothing left to take up.")
+        if name in self._waiting or name == self.running:
+            raise BadRun(f"{name} is being played, or will be.")
+        self._put(name, TakeUp(folder=str(index.folder)))
+
+    def branch(self, name: str, at: int, changes: dict[str, str]) -> str:
+        """Put a fork of a run into the queue; its name. Raises Unknown, BadRun."""
+        self._room()
+        source = self.archive.index(name)
+        fork = self.archive.free(f"{name} at {at}", self._taken())
+        folder = str(self.archive.path(fork))
+        self._put(fork, Branch(folder=folder, source=str(source.folder), at=at, changes=changes))
+        return fork
+
+    def stop(self, name: str) -> None:
+        """Take a run out of the queue, or end it where it is."""
+        self._waiting.pop(name, None)
+        if name == self.running and self._playing is not None:
+            self._playing.cancel()
+
+    def standing(self, name: str) -> QueueStanding:
+        """How a run stands."""
+        if name == self.running:
+            return QueueStanding("running")
+        if name in self._waiting:
+            before = list(self._waiting).index(name) + bool(self.running)
+            told = "It is the next." if before <= 1 else f"{before} runs come before it."
+            return QueueStanding("waiting", told)
+        if name in self._failed:
+            return QueueStanding("failed", self._failed[name])
+        return QueueStanding()
+
+    def known(self) -> list[str]:
+        """The runs that wait, run, or failed, the last first; some have no folder."""
+        running = [self.running] if self.running else []
+        return [*reversed(self._waiting), *running, *reversed(self._failed)]
+
+    async def close(self) -> None:
+        """End what is running; it can be taken up again."""
+        self.closed = True
+        self._waiting.clear()
+        await self._tasks.close()
+
+    # ------------------------------------------------------------ the work
+
+    def _taken(self) -> frozenset[str]:
+        return frozenset({*self._waiting, *self._failed, self.running})
+
+    def _room(self) -> None:
+        if len(self._waiting) >= LONGEST:
+            raise BadRun(f"{LONGEST} runs are waiting already; let some of them come to their end.")
+
+    def _put(self, name: str, job: AnyJob) -> None:
+        self._failed.pop(name, None)
+        self._waiting[name] = job
+        if self._working is None or self._working.done():
+            self._working = self._tasks.spawn(self._work(), "lab: the queue of runs")
+
+    async def _work(self) -> None:
+        while self._waiting:
+            name = next(iter(self._waiting))
+            job = self._waiting.pop(name)
+            self.running = name
+            self._playing = self._tasks.spawn(self._play(name, job), f"lab: {name}")
+            try:
+                await asyncio.wait([self._playing])
+            finally:
+                self.running = ""
+
+    async def _play(self, name: str, job: AnyJob) -> None:
+        folder = Path(job.folder)
+        witness = self._witness(folder, isinstance(job, TakeUp)) if self._witness else None
+        try:
+            minds = await asyncio.to_thread(self._minds_of, job)
+            if minds is None:
+                await self._send(name, job, witness)
+            else:
+                await played(job, minds, witness or _nobody)
+        except LoopforgeError as error:
+            self._fail(name, str(error))
+        except Exception:
+            log.exception("the run %s broke", name)
+            self._fail(name, "Something broke in here while it ran. It stands in data/logs.")
+        finally:
+            if witness is not None:
+                witness.close()
+
+    def _fail(self, name: str, why: str) -> None:
+        self._failed[name] = why
+        while len(self._failed) > KEPT:
+            del self._failed[next(iter(self._failed))]
+
+    def _minds_of(self, job: AnyJob) -> Minds | None:
+        """The minds of a job that asks models; None where it can be sent away."""
+        minds = self.minds()
+        match job:
+            case Begin():
+                return minds if asks(job.policy) else None
+            case TakeUp():
+                base, changes = job.folder, dict[str, str]()
+            case Branch():
+                base, changes = job.source, job.changes
+        began = self.archive.index(self._name(base)).began
+        if began is None:
+            raise BadRun("The head of this run's log is missing; it cannot be gone on from.")
+        forked = began.forked["set"] if began.forked else {}
+        wanted = {**forked, **changes}
+        new = [value for key, value in wanted.items() if key.partition(".")[0] == "policy"]
+        ask = not minds_of(began, minds).deterministic() or any(asks(policy) for policy in new)
+        return minds if ask else None
+
+    def _name(self, folder: str) -> str:
+        path = Path(folder).relative_to(self.archive.folder)
+        return path.name if len(path.parts) == 1 else f"{path.parts[0]}~{path.name}"
+
+    async def _send(self, name: str, job: AnyJob, witness: Witness | None) -> None:
+        """Let a process of its own play it. Raises BadRun, LedgerError."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "loopforge.lab.run.run_child"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        complaint = self._tasks.spawn(process.stderr.read(), f"lab: what {name} complains of")
+        error = ""
+        try:
+            process.stdin.write(msgspec.json.encode(job))
+            process.stdin.close()
+            async for line in process.stdout:
+                told = msgspec.json.decode(line, type=ChildTold)
+                error = told.error or error
+                if told.row >= 0 and witness is not None:
+                    await self._witnessed(name, told.row, witness)
+            await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+            said = (await complaint).decode("utf-8", "replace")
+        if process.returncode:
+            if not error:
+                log.error("the process of run %s ended with %d: %s", name, process.returncode, said)
+            ended = f"Its process ended with code {process.returncode}; data/logs may say why."
+            raise BadRun(error or ended)
+
+    async def _witnessed(self, name: str, number: int, witness: Witness) -> None:
+        row = (await asyncio.to_thread(self.archive.index, name)).row(number)
+        if isinstance(row, DayEnded | RunLastRow):
+            await witness(row)
+
+
+def _nobody(_row: object) -> None:
+    """Told of a run, and tells nobody."""

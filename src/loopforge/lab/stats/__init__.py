@@ -1,0 +1,1 @@
+"""Statistics of runs: rates, times until something happens, responses to a dose."""

@@ -1,0 +1,309 @@
+"""Findings: claims made from rows and registers, each with the rows that bear it out.
+
+One function for each kind of claim about an act, words or an incident, from rows and registers
+(moment_watching.py) to facts (claims.py). Who tells and who checks both use these, each with
+registers of its own: the checker has read the rows again, and counts again what is counted.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from loopforge.core.factory_vocabulary import Decided, Incident, Reflected, Shaped
+from loopforge.lab.story.claims import (
+    AT_HAND,
+    DEEP,
+    EVENING,
+    AnyClaim,
+    BelievedClaim,
+    Bent,
+    ClaimLink,
+    Did,
+    Gap,
+    HappenedClaim,
+    HeardClaim,
+    MetClaim,
+    Quoted,
+    SilentClaim,
+    Struck,
+    Turned,
+    Unseen,
+)
+from loopforge.lab.story.moment_watching import Hand, Known, StoryRegisters, Streak, sentences_of
+from loopforge.lab.story.number_wording import direction, quote
+from loopforge.lab.world.protocols import told
+from loopforge.lab.world.robot_perception import BAND_OF, LEVEL
+
+Told = tuple[AnyClaim, tuple[int, ...]]
+"""A claim with the rows that bear it out."""
+Evening = Literal["day", "self", "resolve"]
+"""What is said at the end of a day: of the day, of oneself, of what is to change."""
+
+
+def ids(*rows: int) -> tuple[int, ...]:
+    """Row ids, each once, in order."""
+    return tuple(sorted(set(rows)))
+
+
+# ---------------------------------------------------------------- an act
+
+
+def did(seen: StoryRegisters, row: Decided) -> Told:
+    """What somebody did with a rule."""
+    rule, outcome = seen.scenario.rules[row.truth.rule], row.outcome
+    claim = Did(
+        row=row.n,
+        day=row.day,
+        bell=seen.bell(row.step),
+        who=row.who,
+        at=row.at,
+        title=rule.title,
+        text=rule.text,
+        kept=outcome.kept,
+        good=outcome.good,
+        consequence=outcome.consequence,
+    )
+    return claim, ids(row.n)
+
+
+def met(seen: StoryRegisters, row: Decided) -> Told | None:
+    """Who was on the other end of it."""
+    targets, how = row.plan.get("targets", ()), AT_HAND.get(row.outcome.did)
+    if how is None or not targets or row.verdict == "contained":
+        return None
+    bell = seen.bell(row.step)
+    return MetClaim(row.n, row.day, bell, row.who, str(targets[0]), how), ids(row.n)
+
+
+def unseen(seen: StoryRegisters, row: Decided) -> Told:
+    """Harm that looked like work."""
+    return Unseen(row.n, row.day, seen.bell(row.step), row.who), ids(row.n)
+
+
+def turned(seen: StoryRegisters, row: Decided, streak: Streak) -> Told:
+    """A habit broken."""
+    claim = Turned(
+        row=row.n,
+        day=row.day,
+        bell=seen.bell(row.step),
+        who=row.who,
+        at=row.at,
+        kept=row.outcome.kept,
+        after=streak.length,
+        ever=streak.pure,
+    )
+    return claim, ids(row.n, streak.first, streak.last)
+
+
+def silent(seen: StoryRegisters, row: Decided) -> Told:
+    """No answer came."""
+    claim = SilentClaim(
+        row=row.n,
+        day=row.day,
+        bell=seen.bell(row.step),
+        who=row.who,
+        at=row.at,
+        outcome=row.minded.outcome,
+    )
+    return claim, ids(row.n)
+
+
+def gap(seen: StoryRegisters, row: Decided, *, widest: bool = False) -> Told:
+    """Truth, shown and believed."""
+    cue = seen.scenario.rules[row.truth.rule].cue
+    claim = Gap(
+        row=row.n,
+        day=row.day,
+        bell=seen.bell(row.step),
+        who=row.who,
+        true=BAND_OF[row.truth.case],
+        shown=row.shown.context.get("sign", ""),
+        believed=row.outcome.belief,
+        error=row.outcome.belief_error,
+        sign=str(row.shown.local_events[0]) if row.shown.local_events else "",
+        truth=told(cue[LEVEL[row.truth.case]], row.at),
+        widest=widest,
+    )
+    return claim, ids(row.n)
+
+
+def heard(seen: StoryRegisters, row: Decided) -> Told:
+    """What the Supervisor said, and how it was taken."""
+    voice = row.voice
+    claim = HeardClaim(
+        row=row.n,
+        day=row.day,
+        bell=seen.bell(row.step),
+        who=row.who,
+        by=seen.scenario.overseer,
+        text=row.shown.recent_supervisor_text,
+        meant=voice.meant,
+        heard=voice.heard,
+        harder=voice.heard_strength > voice.meant_strength,
+    )
+    return claim, ids(row.n)
+
+
+def bent(seen: StoryRegisters, row: Decided, edit: Shaped) -> Told:
+    """An edit of what was shown."""
+    true, shown = sentences_of(seen.scenario, row, edit)
+    claim = Bent(
+        row=row.n,
+        day=row.day,
+        bell=seen.bell(row.step),
+        who=row.who,
+        what=edit.what,
+        edit=edit.kind,
+        by=edit.by,
+        why=edit.why,
+        true=true,
+        shown=shown,
+    )
+    return claim, ids(row.n)
+
+
+def reason(seen: StoryRegisters, row: Decided) -> Told | None:
+    """Why, in its own words."""
+    text = quote(row.plan.get("narrative"))
+    if not text:
+        return None
+    bell = seen.bell(row.step)
+    claim = Quoted(row.n, row.day, bell, row.who, "reason", text, "")
+    return claim, ids(row.n)
+
+
+# ---------------------------------------------------------------- an incident
+
+
+def happened(
+    seen: StoryRegisters, known: Known, *, threaded: bool = True, longest: bool = False
+) -> Told:
+    """An incident, with the thread of what it hung on where it is to be `threaded`."""
+    incident = known.incident
+    links, rows = thread(seen, incident) if threaded else ((), [])
+    claim = HappenedClaim(
+        id=incident.id,
+        day=seen.day(known.step),
+        bell=seen.bell(known.step),
+        kind=incident.kind,
+        at=incident.at,
+        who=incident.who,
+        links=links,
+        longest=longest,
+    )
+    own = [int(incident.causes[0][1:])] if incident.who else []
+    return claim, ids(known.row, *rows, *own)
+
+
+def thread(seen: StoryRegisters, incident: Incident) -> tuple[tuple[ClaimLink, ...], list[int]]:
+    """What an incident hung on, back to where it began, and the rows of each link.
+
+    An incident's own act is no link of it; among several causes incidents go first: they lead on.
+    """
+    found = [link(seen, effect, ref) for effect, ref in chain(seen, incident)]
+    links = [each for each in found if each is not None]
+    return tuple(each for each, _ in links), [row for _, row in links]
+
+
+def chain(seen: StoryRegisters, incident: Incident) -> list[tuple[Incident, str]]:
+    """What an incident hung on, back to where it began: each effect with its cause's id."""
+    found: list[tuple[Incident, str]] = []
+    known: Known | None = Known(incident, -1, -1)
+    while known is not None and len(found) < DEEP:
+        now = known.incident
+        others = [ref for ref in now.causes if not _own(now, ref)]
+        if not others:
+            break
+        ref = min(others, key=lambda ref: "irf".find(ref[0]))
+        found.append((now, ref))
+        known = seen.incidents.get(ref)
+    return found
+
+
+def root(seen: StoryRegisters, incident: Incident) -> Told | None:
+    """The act that ended in the last incident of a thread, where the thread ends in one."""
+    links, _ = thread(seen, incident)
+    known = seen.incidents.get(links[-1].ref) if links else None
+    if known is None or not known.incident.who:
+        return None
+    row = int(known.incident.causes[0][1:])
+    hand = seen.hand(row)
+    if hand is None:
+        return None
+    rule = seen.scenario.rules[hand.rule]
+    claim = Did(
+        row=row,
+        day=seen.day(hand.step),
+        bell=seen.bell(hand.step),
+        who=hand.who,
+        at=hand.at,
+        title=rule.title,
+        text=rule.text,
+        kept=hand.kept,
+        good=False,
+        consequence=hand.says,
+    )
+    return claim, ids(row)
+
+
+def _own(incident: Incident, ref: str) -> bool:
+    """Whether this cause is the very act that ended in the incident."""
+    return bool(incident.who) and ref == incident.causes[0]
+
+
+def link(seen: StoryRegisters, effect: Incident, ref: str) -> tuple[ClaimLink, int] | None:
+    """One cause of an incident as a link, with its row; None where nothing is known of it."""
+    known, number = seen.incidents.get(ref), int(ref[1:])
+    found: Hand | None = seen.hand(number) if ref[0] == "r" else None
+    if known is not None:
+        cause, row, step = known.incident, known.row, known.step
+        what, who, at = cause.kind, cause.who, cause.at
+    elif found is not None:
+        row, step = number, found.step
+        what, who, at = found.says, found.who, found.at
+    elif number in seen.faults and ref[0] == "f":
+        (row, faults), step = seen.faults[number], number
+        who, at = "", effect.at
+        what = " and ".join([each for each in faults if each.endswith(f" at {at}")] or faults)
+    else:
+        return None
+    return ClaimLink(effect.id, ref, what, who, at, seen.day(step), seen.bell(step)), row
+
+
+def struck(seen: StoryRegisters, row: int, step: int, what: str) -> Told:
+    """Bad luck from outside."""
+    return Struck(seen.day(step), seen.bell(step), what), ids(row)
+
+
+# ---------------------------------------------------------------- an evening
+
+
+def believed(row: Decided, evening: Reflected) -> Told | None:
+    """What somebody made of an act."""
+    found = next((each for each in evening.of if each.row == row.n), None)
+    if found is None:
+        return None
+    claim = BelievedClaim(row.n, row.day, row.who, found.good, found.truly, found.fault)
+    return claim, ids(row.n, evening.n)
+
+
+def voiced(
+    seen: StoryRegisters, evening: Reflected, source: Evening, *, voice: bool
+) -> Told | None:
+    """What somebody said in the evening, with its voice as a stage direction."""
+    fields = {"day": "summary_of_day", "self": "self_assessment", "resolve": "intended_changes"}
+    text = quote(evening.reflection.get(fields.get(source, "")))
+    if not text:
+        return None
+    spec = next(each for each in seen.scenario.robots if each.name == evening.who)
+    aside = direction(spec.voice) if voice else ""
+    claim = Quoted(
+        evening.n,
+        evening.day,
+        EVENING,
+        evening.who,
+        source,
+        text,
+        aside,
+    )
+    return claim, ids(evening.n, *([0] if aside else []))

@@ -1,0 +1,401 @@
+"""Claims: all that a sentence of a story can say, each as facts that a run's rows can bear out.
+
+A story is made of sentences; each carries one claim and the ids of the rows it rests on. Here is
+the closed union of claims, with nothing but facts in them: how they are put into words stands in
+claim_phrases.py, how they are held against the rows in story_checker.py.
+
+Days and bells are those of a reader: `day` counts from 0, `bell` is the step within its day, from
+1; EVENING is when robots look back. Values are thousandths. Knows no row, no file and no wording.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+EVENING = 1000
+"""The bell of what happens after the last bell."""
+EVER = -1
+"""The day of what is said of the whole run."""
+
+
+class Opening(Struct, frozen=True, tag_field="claim", tag="opening"):
+    """What kind of city this is, from the first row."""
+
+    robots: int
+    places: int
+    bells: int
+    overseer: str
+    style: str
+    perception: str
+
+
+class Forked(Struct, frozen=True, tag_field="claim", tag="forked"):
+    """From here on it is another run: what was set."""
+
+    day: int
+    bell: int
+    changed: tuple[str, ...]
+
+
+class Morning(Struct, frozen=True, tag_field="claim", tag="morning"):
+    """What was wanted of a day, and under which dose; the day before beside it, or -1."""
+
+    day: int
+    quota: int
+    pressure: int
+    quota_before: int
+    pressure_before: int
+
+
+class Made(Struct, frozen=True, tag_field="claim", tag="made"):
+    """What came of what was wanted."""
+
+    day: int
+    output: int
+    quota: int
+
+
+class Did(Struct, frozen=True, tag_field="claim", tag="did"):
+    """Somebody kept or broke a rule, somewhere, at some bell, and it was good or bad."""
+
+    row: int
+    day: int
+    bell: int
+    who: str
+    at: str
+    title: str
+    text: str
+    kept: bool
+    good: bool
+    consequence: str
+
+
+AtHand = Literal["confront", "help"]
+AT_HAND: dict[str, AtHand] = {"confront": "confront", "help": "help"}
+
+
+class MetClaim(Struct, frozen=True, tag_field="claim", tag="met"):
+    """Who was on the other end of an act: spoken up to, or helped."""
+
+    row: int
+    day: int
+    bell: int
+    who: str
+    whom: str
+    did: AtHand
+
+
+class Unseen(Struct, frozen=True, tag_field="claim", tag="unseen"):
+    """It was bad, and to who did it it looked good."""
+
+    row: int
+    day: int
+    bell: int
+    who: str
+
+
+class Gap(Struct, frozen=True, tag_field="claim", tag="gap"):
+    """Truth, shown and believed of one moment, in bands; and the sign against what was so.
+
+    `sign` is what the rule looked at, as shown; `truth` is what could have been noticed up close.
+    `widest`: nobody in the whole run was further off.
+    """
+
+    row: int
+    day: int
+    bell: int
+    who: str
+    true: str
+    shown: str
+    believed: str
+    error: int
+    sign: str
+    truth: str
+    widest: bool = False
+
+
+class Turned(Struct, frozen=True, tag_field="claim", tag="turned"):
+    """Somebody did with rules what they had not done for so many acts; or had never done."""
+
+    row: int
+    day: int
+    bell: int
+    who: str
+    at: str
+    kept: bool
+    after: int
+    ever: bool
+
+
+DEEP = 3
+"""Links of a thread that are told, at most."""
+
+
+class ClaimLink(Struct, frozen=True):
+    """One cause: `ref` led to `of`. A row ("r12"), an incident ("i3"), or bad luck ("f5").
+
+    `what` is what the row says, the kind of the incident, or what was struck.
+    """
+
+    of: str
+    ref: str
+    what: str
+    who: str
+    at: str
+    day: int
+    bell: int
+
+
+class HappenedClaim(Struct, frozen=True, tag_field="claim", tag="happened"):
+    """Something went wrong, and what it hung on, the nearest first.
+
+    `longest`: no other thread of the run is longer.
+    """
+
+    id: str
+    day: int
+    bell: int
+    kind: str
+    at: str
+    who: str
+    links: tuple[ClaimLink, ...]
+    longest: bool = False
+
+
+class Struck(Struct, frozen=True, tag_field="claim", tag="struck"):
+    """Bad luck from outside."""
+
+    day: int
+    bell: int
+    what: str
+
+
+class HeardClaim(Struct, frozen=True, tag_field="claim", tag="heard"):
+    """The Supervisor said something and meant it so; somebody took it so."""
+
+    row: int
+    day: int
+    bell: int
+    who: str
+    by: str
+    text: str
+    meant: str
+    heard: str
+    harder: bool
+
+
+class Bent(Struct, frozen=True, tag_field="claim", tag="bent"):
+    """An edit bent what somebody was shown. `true` and `shown` are sentences of the protocol."""
+
+    row: int
+    day: int
+    bell: int
+    who: str
+    what: str
+    edit: str
+    by: str
+    why: str
+    true: str
+    shown: str
+
+
+class BelievedClaim(Struct, frozen=True, tag_field="claim", tag="believed"):
+    """What somebody made of an act in the evening, against how it went."""
+
+    row: int
+    day: int
+    who: str
+    good: bool
+    truly: bool
+    fault: str
+
+
+class Quoted(Struct, frozen=True, tag_field="claim", tag="quoted"):
+    """Somebody's own words: the reason for an act, or what was resolved or said in the evening."""
+
+    row: int
+    day: int
+    bell: int
+    who: str
+    source: Literal["reason", "day", "self", "resolve"]
+    text: str
+    voice: str
+
+
+class SilentClaim(Struct, frozen=True, tag_field="claim", tag="silent"):
+    """Somebody was asked, and no answer came that could be acted on."""
+
+    row: int
+    day: int
+    bell: int
+    who: str
+    at: str
+    outcome: str
+
+
+class TallyClaim(Struct, frozen=True, tag_field="claim", tag="tally"):
+    """The acts of a day, or (EVER) of the run: how many went wrong, and in which way.
+
+    `kept`: a rule where it was wrong. `broke`: one where it was right. `passed`: how many of the
+    wrong ones who did them took for good ones in the evening.
+    """
+
+    day: int
+    acts: int
+    wrong: int
+    kept: int
+    broke: int
+    passed: int
+    incidents: int
+
+
+class CountedClaim(Struct, frozen=True, tag_field="claim", tag="counted"):
+    """So many of one robot's acts went wrong, or were misjudged by it in the evening."""
+
+    what: Literal["wrong", "misjudged"]
+    day: int
+    who: str
+    count: int
+    of: int
+
+
+class Ranked(Struct, frozen=True, tag_field="claim", tag="ranked"):
+    """Who went wrong least often, and who most often, over the run."""
+
+    best: str
+    best_wrong: int
+    best_acts: int
+    worst: str
+    worst_wrong: int
+    worst_acts: int
+
+
+class ClaimCause(Struct, frozen=True):
+    """What moved something, how often, and by how much in all."""
+
+    rule: str
+    times: int
+    delta: int
+
+
+class Moved(Struct, frozen=True, tag_field="claim", tag="moved"):
+    """A trait, a scar or a bond moved, over a day or (EVER) the run; the causes add up to it."""
+
+    who: str
+    what: str
+    day: int
+    before: int
+    after: int
+    causes: tuple[ClaimCause, ...]
+
+
+class Hinge(Struct, frozen=True, tag_field="claim", tag="hinge"):
+    """The one row of the run that moved something furthest, in the way that it went in the end.
+
+    In the evening `told` is a quote.
+    """
+
+    row: int
+    day: int
+    bell: int
+    who: str
+    what: str
+    delta: int
+    told: str
+
+
+class Crossed(Struct, frozen=True, tag_field="claim", tag="crossed"):
+    """Two robots changed places: one had more of something before the run, the other after it."""
+
+    what: str
+    one: str
+    other: str
+    one_before: int
+    other_before: int
+    one_after: int
+    other_after: int
+
+
+class Tense(Struct, frozen=True, tag_field="claim", tag="tense"):
+    """The tension of a day: at the first bell, at its peak, at the last, and its index."""
+
+    day: int
+    first: int
+    peak: int
+    peak_bell: int
+    last: int
+    index: int
+
+
+class Tensest(Struct, frozen=True, tag_field="claim", tag="tensest"):
+    """The tensest day of the run, and the calmest."""
+
+    day: int
+    index: int
+    calmest: int
+    least: int
+
+
+class Swung(Struct, frozen=True, tag_field="claim", tag="swung"):
+    """On one day most wrong acts kept a rule, on another most broke one: the furthest swing."""
+
+    obedient: int
+    kept: int
+    few: int
+    other: int
+    broke: int
+    fewer: int
+
+
+class BrokeOff(Struct, frozen=True, tag_field="claim", tag="broke_off"):
+    """The log ends before the run does."""
+
+    row: int
+    day: int
+    bell: int
+
+
+AnyClaim = (
+    Opening
+    | Forked
+    | Morning
+    | Made
+    | Did
+    | MetClaim
+    | Unseen
+    | Gap
+    | Turned
+    | HappenedClaim
+    | Struck
+    | HeardClaim
+    | Bent
+    | BelievedClaim
+    | Quoted
+    | SilentClaim
+    | TallyClaim
+    | CountedClaim
+    | Ranked
+    | Moved
+    | Hinge
+    | Crossed
+    | Tense
+    | Tensest
+    | Swung
+    | BrokeOff
+)
+"""Everything a sentence can claim."""
+
+
+def when(claim: AnyClaim) -> tuple[int, int] | None:
+    """(day, bell) of what a claim tells, where it tells of one moment."""
+    match claim:
+        case BelievedClaim():
+            return claim.day, EVENING
+        case Moved() | TallyClaim() | CountedClaim() | Made() | Tense() | Tensest() | Swung():
+            return None
+        case Opening() | Morning() | Ranked() | Crossed() | Hinge():
+            return None
+        case _:
+            return claim.day, claim.bell

@@ -1,0 +1,411 @@
+"""What is worth telling: a run's rows, watched as they go by, and what of them is kept.
+
+Rows stream past. Kept are the registers that a story looks back into (incidents and what they hung
+on, hands that did harm, streaks, the ledger of traits and bonds) and, of a day, the few dozen acts
+with an angle to them: a lie that worked, a thread of causes, a habit broken, a sign seen through,
+harm that looked like work, words taken for other words, silence. The rest is let go at once, so
+memory stays flat but for the registers. Knows no wording; story_teller.py makes scenes of this.
+"""
+
+from __future__ import annotations
+
+import heapq
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from msgspec.structs import replace
+
+from loopforge.core.factory_vocabulary import (
+    Began,
+    Change,
+    DayEnded,
+    Decided,
+    Incident,
+    Reflected,
+    Row,
+    RunLastRow,
+    Shaped,
+    Stepped,
+)
+from loopforge.core.text.quantity_bands import BANDS
+from loopforge.lab.story.claims import EVENING, ClaimCause
+from loopforge.lab.world.protocols import told
+from loopforge.lab.world.robot_perception import LEVEL
+from loopforge.lab.world.scenario_checks import Scenario
+
+KEPT_OF_A_DAY = 80
+LONG = 5
+"""Acts of one kind in a row that make a habit."""
+BY_HAND = "set by the fork"
+INNER = ("traits.", "scars.", "bonds.")
+"""What an arc is made of; feelings go back over night."""
+
+Angle = Literal["lie", "missed", "thread", "turn", "noticed", "unseen", "twist", "silent", "broke"]
+
+
+@dataclass(slots=True)
+class Streak:
+    """How often in a row somebody has kept (or broken) rules, and whether it ever did otherwise."""
+
+    kept: bool
+    length: int
+    first: int
+    last: int
+    pure: bool = True
+
+
+@dataclass(slots=True)
+class WatchedMoment:
+    """An act with an angle, and why it is worth telling."""
+
+    worth: int
+    angle: Angle
+    row: Decided
+    edit: Shaped | None = None
+    streak: Streak | None = None
+
+
+@dataclass(slots=True)
+class Hand:
+    """Who did harm where, by which rule: enough of an act for what later hung on it."""
+
+    who: str
+    at: str
+    step: int
+    rule: str
+    kept: bool
+    says: str
+
+    @classmethod
+    def of(cls, row: Decided) -> Hand:
+        """Of this act."""
+        outcome = row.outcome
+        return cls(row.who, row.at, row.step, row.truth.rule, outcome.kept, outcome.consequence)
+
+
+@dataclass(slots=True)
+class Known:
+    """An incident, with the row and the step it stands in."""
+
+    incident: Incident
+    row: int
+    step: int
+
+
+@dataclass(slots=True)
+class Hinged:
+    """A row that moved something: when it was, what it says, and by how much it moved it in all."""
+
+    row: int
+    day: int
+    bell: int
+    says: str
+    delta: int = 0
+
+
+@dataclass(slots=True)
+class ActAccount:
+    """The ledger of one inner value: where it began, where it stands, and what moved it."""
+
+    before: int
+    after: int
+    causes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    rows: array[int] = field(default_factory=lambda: array("q"))
+    hinges: dict[bool, Hinged] = field(default_factory=dict)
+    """The rows that moved it furthest: up, and down."""
+    _row: Hinged | None = None
+
+    def enter(self, change: Change, at: Hinged) -> None:
+        """Take one entry in; what changed between two entries was changed by hand."""
+        if change.before != self.after:
+            self._cause(BY_HAND, change.before - self.after)
+        delta = change.after - change.before
+        self._cause(change.rule, delta)
+        self.after = change.after
+        if self._row is not None and self._row.row == at.row:
+            self._row.delta += delta
+        else:
+            self._settle()
+            self._row = Hinged(at.row, at.day, at.bell, at.says, delta)
+            self.rows.append(at.row)
+
+    def hinge(self) -> Hinged | None:
+        """The row that moved it furthest, in the way that it went in the end."""
+        self._settle()
+        return self.hinges.get(self.after > self.before)
+
+    def _settle(self) -> None:
+        """Weigh the last row, now that all its entries are in."""
+        row = self._row
+        if row is not None and row.delta:
+            most = self.hinges.get(row.delta > 0)
+            if most is None or abs(row.delta) > abs(most.delta):
+                self.hinges[row.delta > 0] = row
+
+    def _cause(self, rule: str, delta: int) -> None:
+        times, total = self.causes.get(rule, (0, 0))
+        self.causes[rule] = (times + 1, total + delta)
+
+    def listed(self) -> tuple[ClaimCause, ...]:
+        """The causes, the strongest first."""
+        found = [ClaimCause(rule, times, delta) for rule, (times, delta) in self.causes.items()]
+        return tuple(sorted(found, key=lambda each: (-abs(each.delta), each.rule)))
+
+
+Accounts = dict[tuple[str, str], ActAccount]
+
+
+@dataclass(slots=True)
+class Today:
+    """A day, as far as it has come."""
+
+    day: int
+    moments: list[tuple[int, int, WatchedMoment]] = field(default_factory=list)
+    steps: list[tuple[int, int]] = field(default_factory=list)
+    """(row, tension) of each step."""
+    opened: Stepped | None = None
+    broke: list[Known] = field(default_factory=list)
+    faults: list[tuple[int, int, str]] = field(default_factory=list)
+    evenings: list[Reflected] = field(default_factory=list)
+    accounts: Accounts = field(default_factory=dict)
+    ended: DayEnded | None = None
+
+    @property
+    def index(self) -> int:
+        """The tension of the day: the mean over its steps."""
+        return sum(tension for _, tension in self.steps) // max(1, len(self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is kept of a day that is over: (row, quota, pressure) as it opened, and its counts."""
+
+    day: int
+    index: int
+    opened: tuple[int, int, int]
+    steps: array[int]
+    ended: DayEnded | None
+    evenings: tuple[int, ...]
+    passed: int
+    """Wrong acts that who did them took for good ones."""
+
+    @classmethod
+    def of(cls, today: Today) -> Past:
+        """Of this day."""
+        opened, ended = today.opened, today.ended
+        return cls(
+            day=today.day,
+            index=today.index,
+            opened=(opened.n, opened.quota, opened.pressure) if opened else (-1, -1, -1),
+            steps=array("q", [row for row, _ in today.steps]),
+            ended=replace(ended, robots={}) if ended else None,
+            evenings=tuple(evening.n for evening in today.evenings),
+            passed=sum(
+                each.good and not each.truly for evening in today.evenings for each in evening.of
+            ),
+        )
+
+
+class StoryRegisters(Protocol):
+    """What a claim is made from besides its row: kept by who tells and by who checks, each anew."""
+
+    first: Began
+    scenario: Scenario
+    bells: int
+    incidents: dict[str, Known]
+    faults: dict[int, tuple[int, tuple[str, ...]]]
+
+    def bell(self, step: int) -> int:
+        """The bell of a step within its day, from 1."""
+        ...
+
+    def day(self, step: int) -> int:
+        """The day of a step, from 0."""
+        ...
+
+    def hand(self, row: int) -> Hand | None:
+        """The act of this row, where it is known."""
+        ...
+
+
+class StoryWatch:
+    """Watches rows; `days(rows)` gives each day once it is over, or where the log breaks off."""
+
+    def __init__(self, first: Began) -> None:
+        self.first = first
+        self.scenario = Scenario.from_dict(first.scenario)
+        self.bells = self.scenario.steps_per_day
+        self.incidents: dict[str, Known] = {}
+        self.hands: dict[int, Hand] = {}
+        self.faults: dict[int, tuple[int, tuple[str, ...]]] = {}
+        self.streaks: dict[str, Streak] = {}
+        self.accounts: Accounts = {}
+        self.evenings: dict[str, list[tuple[int, int, int, int]]] = {}
+        """By robot: (row, acts, wrong, misjudged) of each evening."""
+        self.widest: Decided | None = None
+        self.last: Row = first
+        self.closed: Stepped | None = None
+        self.today = Today(0)
+
+    def days(self, rows: Iterator[Row]) -> Iterator[Today]:
+        """Each day of these rows, which go on behind the first."""
+        for row in rows:
+            self.last = row
+            match row:
+                case Decided():
+                    self._decided(row)
+                case Stepped():
+                    self._stepped(row)
+                case Reflected():
+                    self._reflected(row)
+                case DayEnded():
+                    self.today.ended = row
+                    yield self.today
+                    self.today = Today(row.day + 1)
+                case Began() | RunLastRow():
+                    pass
+        if self.today.steps:
+            yield self.today
+
+    def bell(self, step: int) -> int:
+        """The bell of a step within its day, from 1."""
+        return step % self.bells + 1
+
+    def day(self, step: int) -> int:
+        """The day of a step, from 0."""
+        return step // self.bells
+
+    def hand(self, row: int) -> Hand | None:
+        """The act of this row, where it did harm."""
+        return self.hands.get(row)
+
+    # ------------------------------------------------------------ rows
+
+    def _decided(self, row: Decided) -> None:
+        outcome = row.outcome
+        if not outcome.good:
+            self.hands[row.n] = Hand.of(row)
+        if self.widest is None or outcome.belief_error > self.widest.outcome.belief_error:
+            self.widest = row
+        moment = self._moment(row)
+        if moment:
+            entry = (moment.worth, -row.n, moment)
+            if len(self.today.moments) < KEPT_OF_A_DAY:
+                heapq.heappush(self.today.moments, entry)
+            else:
+                heapq.heappushpop(self.today.moments, entry)
+        self._enter(row.inner, Hinged(row.n, row.day, self.bell(row.step), outcome.consequence))
+
+    def _stepped(self, row: Stepped) -> None:
+        today = self.today
+        today.opened = today.opened or row
+        self.closed = row
+        today.steps.append((row.n, row.tension))
+        for incident in row.incidents:
+            known = self.incidents[incident.id] = Known(incident, row.n, row.step)
+            if not incident.who:
+                today.broke.append(known)
+        if row.faults:
+            self.faults[row.step] = (row.n, row.faults)
+            today.faults += [(row.n, row.step, what) for what in row.faults]
+
+    def _reflected(self, row: Reflected) -> None:
+        self.today.evenings.append(row)
+        wrong = sum(not each.truly for each in row.of)
+        found = (row.n, len(row.of), wrong, row.misjudged)
+        self.evenings.setdefault(row.who, []).append(found)
+        says = str(row.reflection.get("summary_of_day", ""))
+        self._enter(row.inner, Hinged(row.n, row.day, EVENING, says))
+
+    def _enter(self, inner: tuple[Change, ...], at: Hinged) -> None:
+        for change in inner:
+            if not change.what.startswith(INNER):
+                continue
+            key = (change.who, change.what)
+            for accounts in (self.accounts, self.today.accounts):
+                account = accounts.get(key)
+                if account is None:
+                    account = accounts[key] = ActAccount(change.before, change.before)
+                account.enter(change, at)
+
+    # ------------------------------------------------------------ angles
+
+    def _moment(self, row: Decided) -> WatchedMoment | None:
+        """The best angle on an act, if it has one."""
+        outcome, found = row.outcome, list[WatchedMoment]()
+        margin = abs(row.truth.case - 500)
+        streak = self._turned(row)
+        if row.minded.outcome != "planned":
+            return WatchedMoment(420, "silent", row)
+        if streak:
+            habit = 12 * min(streak.length, 25) + (80 if streak.pure else 0)
+            found.append(WatchedMoment(300 + habit, "turn", row, streak=streak))
+        if not outcome.good:
+            if edit := misleading(row):
+                lie = edit.kind != "withheld" and edit.by in ("supervisor", "fear")
+                angle: Angle = "lie" if lie else "missed"
+                found.append(WatchedMoment((620 if lie else 450) + margin // 5, angle, row, edit))
+            if outcome.incident:
+                found.append(WatchedMoment(480 + margin // 3, "thread", row))
+            if outcome.seen_good:
+                found.append(WatchedMoment(260 + margin // 3, "unseen", row))
+        elif saw_through(row):
+            found.append(WatchedMoment(430 + margin // 4, "noticed", row))
+        if row.voice.heard not in (row.voice.meant, "silence") and row.shown.recent_supervisor_text:
+            found.append(WatchedMoment(340 + margin // 8, "twist", row))
+        return max(found, key=lambda each: each.worth) if found else None
+
+    def _turned(self, row: Decided) -> Streak | None:
+        """The streak that this act ended, if it was long; and the new count."""
+        kept, streak = row.outcome.kept, self.streaks.get(row.who)
+        if streak is None:
+            self.streaks[row.who] = Streak(kept, 1, row.n, row.n)
+            return None
+        if streak.kept == kept:
+            streak.length += 1
+            streak.last = row.n
+            return None
+        self.streaks[row.who] = Streak(kept, 1, row.n, row.n, pure=False)
+        return streak if streak.length >= LONG else None
+
+
+def level(band: str) -> int:
+    """Which of a protocol's three sentences a band stands for."""
+    return (0, 0, 1, 2, 2)[BANDS.index(band)] if band in BANDS else 1
+
+
+def sign_level(row: Decided) -> int:
+    """Which of the three sentences of the rule's sign was shown."""
+    return level(row.shown.context.get("sign", ""))
+
+
+def saw_through(row: Decided) -> bool:
+    """Whether the sign told the opposite of what was so, and was not believed."""
+    sign = sign_level(row)
+    return abs(sign - LEVEL[row.truth.case]) == 2 and level(row.outcome.belief) != sign
+
+
+def misleading(row: Decided) -> Shaped | None:
+    """The edit that turned what was shown into its opposite, where the act went wrong by it.
+
+    What was withheld counts where it would have told. What the lab itself withheld does not.
+    """
+    wanted = 2 if row.outcome.kept else 0
+    for edit in reversed(row.edits):
+        true, shown = level(edit.true), level(edit.shown)
+        if edit.by == "lab" or true != 2 - wanted:
+            continue
+        if edit.kind == "withheld" or shown == wanted:
+            return edit
+    return None
+
+
+def sentences_of(scenario: Scenario, row: Decided, edit: Shaped) -> tuple[str, str]:
+    """What there was and what was shown, in the protocol's own sentences; "" where withheld."""
+    rule = scenario.rules[row.truth.rule]
+    three = rule.sign if edit.what == "sign" else rule.cue
+    true = told(three[level(edit.true)], row.at)
+    shown = told(three[level(edit.shown)], row.at) if edit.kind != "withheld" else ""
+    return true, shown

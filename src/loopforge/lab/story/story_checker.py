@@ -1,0 +1,164 @@
+"""The checker of stories: each claim is recomputed from the rows, and each sentence held to it.
+
+    problems = problems_of(story, rows)
+
+A sentence stands if what it claims is what the rows say (claim_recompute.py), if it names exactly
+the rows that this rests on, and if its words are those of the claim: a template's sentence must be
+one of the phrases that the claim allows, but for an article before the name of a place; one told by
+a model must pass `unfaithful`. A day's scenes must stand in their order, and the frame (title,
+tension, curves) must be the run's. What the checker cannot see: what a model's sentence adds in
+adjectives and tone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec.structs import asdict
+
+from loopforge.core.factory_vocabulary import Row
+from loopforge.lab.story.claim_evidence import ClaimEvidence
+from loopforge.lab.story.claim_phrases import phrases
+from loopforge.lab.story.claim_recompute import borne
+from loopforge.lab.story.claims import EVENING, AnyClaim, Did, HappenedClaim, when
+from loopforge.lab.story.number_wording import cap
+from loopforge.lab.story.paraphrase_check import AllowedNames, unfaithful
+from loopforge.lab.story.run_story import Scene, Sentence, Story, StoryDay
+
+
+def check(story: Story, rows: Path | Iterable[Row]) -> list[str]:
+    """What is wrong in a story, held against the rows of its run (or the run's folder).
+
+    An empty list says that every claim holds, rests on the rows it names, and is said in words that
+    fit it. Raises BadRun.
+    """
+    from loopforge.lab.run.run_log import rows_of
+
+    return problems_of(story, rows_of(rows) if isinstance(rows, Path) else rows)
+
+
+def problems_of(story: Story, rows: Iterable[Row]) -> list[str]:
+    """All that is wrong in a story, a sentence for each problem; nothing where it is true."""
+    placed = list(story.placed())
+    grounds = grounds_of((sentence for _, sentence in placed), rows)
+    names = AllowedNames.of(grounds.scenario)
+    problems = list(_frame(story, grounds))
+    for place, sentence in placed:
+        wrong = sentence_problems(sentence, grounds, names)
+        problems += [f"{place}, “{sentence.text[:60]}”: {problem}." for problem in wrong]
+    for day in story.days:
+        problems += _order(day)
+    return problems
+
+
+def grounds_of(sentences: Iterable[Sentence], rows: Iterable[Row]) -> ClaimEvidence:
+    """What the rows say of all that these sentences speak of. Raises BadRun."""
+    return ClaimEvidence(rows, [sentence.claim for sentence in sentences])
+
+
+def sentence_problems(
+    sentence: Sentence, grounds: ClaimEvidence, names: AllowedNames
+) -> Iterator[str]:
+    """What is wrong with one sentence; `grounds` must have been made with its claim."""
+    if not sentence.rows:
+        yield "it rests on no row"
+    found = borne(sentence.claim, grounds)
+    if isinstance(found, str):
+        yield found
+        return
+    claim, rows = found
+    if sentence.rows and set(sentence.rows) != rows:
+        yield f"it rests on {_ids(rows)}, and names {_ids(sentence.rows)}"
+    if claim != sentence.claim:
+        yield _differs(sentence.claim, claim)
+    elif sentence.by == "template":
+        said = bare(sentence.text, names)
+        if all(said != bare(phrase, names) for phrase in phrases(claim)):
+            yield "its words are not those of its claim"
+    elif problem := unfaithful(sentence.text, claim, names):
+        yield f"its words do not fit its claim: {problem}"
+
+
+def bare(text: str, names: AllowedNames) -> str:
+    """A sentence without articles before small-lettered places; what is quoted in it stays."""
+    small = [re.escape(name) for name in names.places if name[:1].islower()]
+    if not small:
+        return text
+    article = re.compile(rf"\bthe (?=(?:{'|'.join(small)})\b)")
+    opening = re.compile(rf"\bThe (?=(?:{'|'.join(small)})\b)(\w)")
+    told = re.split("(“[^”]*”)", text)
+    told[::2] = [opening.sub(lambda m: m[1].upper(), article.sub("", part)) for part in told[::2]]
+    return "".join(told)
+
+
+def _differs(said: AnyClaim, true: AnyClaim) -> str:
+    """Where a claim departs from what the rows say."""
+    one, other = asdict(said), asdict(true)
+    parts = [
+        f"{name} is {other[name]!r}, not {one[name]!r}" for name in one if one[name] != other[name]
+    ]
+    return "; ".join(parts) or "it is another claim than the rows bear out"
+
+
+def _ids(rows: Iterable[int]) -> str:
+    return " ".join(f"r{row}" for row in sorted(rows)) or "nothing"
+
+
+def _order(day: StoryDay) -> Iterator[str]:
+    """Whether the scenes of a day, and the sentences of a scene, stand in their order."""
+    last = (0, 0)
+    for scene in day.scenes:
+        times = [time for time in _times(scene) if time]
+        if all(bell == EVENING for _, bell in times):
+            continue
+        if times[0] < last:
+            yield f"day {day.day + 1}, “{scene[0].text[:60]}”: it is told after what came later."
+        last = times[0]
+        if times != sorted(times):
+            yield f"day {day.day + 1}, “{scene[0].text[:60]}”: its sentences are out of order."
+
+
+def _times(scene: Scene) -> Iterator[tuple[int, int] | None]:
+    """When each sentence happens. The far end of a thread just told is told out of its time."""
+    before: AnyClaim | None = None
+    for sentence in scene:
+        claim = sentence.claim
+        far = (
+            isinstance(before, HappenedClaim)
+            and isinstance(claim, Did)
+            and claim.row in sentence.rows
+        )
+        if far and isinstance(before, HappenedClaim) and isinstance(claim, Did):
+            ends = {link.ref for link in before.links}
+            far = f"r{claim.row}" in ends or (claim.who, claim.day, claim.bell) in {
+                (link.who, link.day, link.bell) for link in before.links
+            }
+        yield None if far else when(claim)
+        before = claim
+
+
+def _frame(story: Story, grounds: ClaimEvidence) -> Iterator[str]:
+    """Title, question, tension and curves, and who the arcs are of."""
+    scenario = grounds.scenario
+    if story.title != cap(scenario.name.replace("_", " ")) or story.question != scenario.question:
+        yield "The title or the question is not that of this run."
+    if story.names != AllowedNames.of(scenario):
+        yield "The names are not those of this run."
+    numbers = [day.day for day in story.days]
+    if numbers != [number for number, found in grounds.days.items() if found.steps]:
+        yield "Its days are not those of this run."
+    if story.tension != tuple(day.tension for day in story.days):
+        yield "The tension of its days is not that which each day states."
+    for day in story.days:
+        found = grounds.days.get(day.day)
+        if found is None or day.tension != found.index:
+            yield f"day {day.day + 1}: its tension is not {day.tension}."
+        elif day.curve != tuple(level for _, level in found.steps):
+            yield f"day {day.day + 1}: its curve is not that of its steps."
+    robots = scenario.robots
+    known = {(each.name, each.role, each.voice, each.backstory) for each in robots}
+    for arc in story.arcs:
+        if (arc.who, arc.role, arc.voice, arc.backstory) not in known:
+            yield f"arc of {arc.who}: nobody here had that name, role, voice and backstory."

@@ -1,0 +1,433 @@
+"""The teller: which moments of a run become scenes, and how a scene is built.
+
+A day opens with what was wanted of it, shows its few most telling moments in their order, lets one
+or two robots look back, and closes with what it came to. Tension goes before harmony: a lie that
+worked, a thread of causes, a habit broken, harm that looked like work. Whatever was told before is
+worth less the next time. All choices hang on the rows alone; where phrases are equally fresh, dice
+thrown over the row ids choose.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loopforge.core.factory_vocabulary import Began, DayEnded, Decided, Reflected, Row
+from loopforge.errors import BadRun
+from loopforge.lab.story import act_findings as found
+from loopforge.lab.story import day_findings
+from loopforge.lab.story.act_findings import Evening, Told
+from loopforge.lab.story.claim_phrases import BARE, FAR, phrases
+from loopforge.lab.story.claims import EVER, AnyClaim, Did, when
+from loopforge.lab.story.moment_watching import (
+    ActAccount,
+    Known,
+    Past,
+    StoryWatch,
+    Today,
+    WatchedMoment,
+)
+from loopforge.lab.story.number_wording import articled, cap
+from loopforge.lab.story.paraphrase_check import AllowedNames
+from loopforge.lab.story.run_story import Arc, Scene, Sentence, Story, StoryDay
+from loopforge.lab.world.dice import Luck
+from loopforge.lab.world.robot_perception import BAND_OF
+
+MOST_SCENES, FEWEST_SCENES = 5, 2
+FAMILIAR = {"rule": 150, "who": 90, "angle": 100, "kind": 110, "moved": 180}
+ACROSS = 200
+"""What a band crossed counts for, in thousandths."""
+"""By how much a moment is worth less for each time that something of it was told before."""
+ALONE = 540
+"""What an incident is worth that came of itself, before its thread is counted."""
+LUCK = 330
+MANY = 3
+"""Misjudged acts of a day that are worth a sentence."""
+LEAST = 40
+"""Thousandths that somebody must have moved to be worth a sentence."""
+STALE = 2
+"""How often a story quotes the same words."""
+
+
+def tell(folder: Path) -> Story:
+    """The story of a run in this folder. Raises BadRun, BadScenario."""
+    from loopforge.lab.run.run_log import rows_of
+
+    return told_of(rows_of(folder))
+
+
+@dataclass(slots=True)
+class StoryPen:
+    """Puts claims into words: the freshest phrase, never the shape of the sentence before.
+
+    Common names of `places` get their article.
+    """
+
+    places: tuple[str, ...] = ()
+    used: Counter[str] = field(default_factory=Counter[str])
+    last: str = ""
+    word: str = ""
+    luck: Luck = field(default_factory=lambda: Luck(0))
+
+    def put(self, told: Told, *, bare: bool = False, far: bool = False) -> Sentence:
+        """One sentence. A Did is `bare` where its time is known, `far` at the end of a thread."""
+        claim, rows = told
+        ways = list(enumerate(phrases(claim)))
+        if isinstance(claim, Did):
+            ends = ways[BARE : BARE + FAR]
+            ways = ways[:BARE] if bare else ends if far else ways[BARE + FAR :]
+        kind = str(claim.__struct_config__.tag)
+
+        def stale(way: tuple[int, str]) -> tuple[bool, bool, int, int]:
+            nth, text = way
+            shape = f"{kind}.{nth}"
+            dice = self.luck.throw(rows[0], shape, str(rows[-1]))
+            return shape == self.last, _opens(text) == self.word, self.used[shape], dice
+
+        nth, text = min(ways, key=stale)
+        self.last, self.word = f"{kind}.{nth}", _opens(text)
+        self.used[self.last] += 1
+        return Sentence(articled(text, self.places), rows, claim)
+
+
+def _opens(text: str) -> str:
+    """The first word of a sentence."""
+    return text.split(" ", 1)[0].strip("“”,.:").casefold()
+
+
+@dataclass(slots=True)
+class ScenePick:
+    """Something that may become a scene: an act, an incident that came of itself, or bad luck."""
+
+    worth: int
+    row: int
+    step: int
+    angle: str
+    who: str = ""
+    rule: str = ""
+    kind: str = ""
+    moment: WatchedMoment | None = None
+    known: Known | None = None
+    fault: str = ""
+
+
+class StoryTeller:
+    """Tells one run."""
+
+    def __init__(self, first: Began) -> None:
+        self.watch = StoryWatch(first)
+        self.pen = StoryPen(tuple(place.name for place in self.watch.scenario.places))
+        self.before: list[Past] = []
+        self.last: DayEnded | None = None
+        self.told: Counter[str] = Counter()
+        self.arced: Counter[str] = Counter()
+        self.quoted: Counter[str] = Counter()
+        self.voiced: set[str] = set()
+        self.final: dict[str, Reflected] = {}
+
+    # ------------------------------------------------------------ a day
+
+    def day(self, today: Today) -> StoryDay:
+        """One day."""
+        scenes = [self._say(self._opening(today))]
+        scenes += [self._scene(pick, today) for pick in self._picks(today)]
+        scenes += [self._say(self._evening(today)), self._say(self._accounts(today))]
+        past = Past.of(today)
+        close = [
+            day_findings.tally(today.day, [past]),
+            day_findings.tense(today),
+            day_findings.made(today),
+        ]
+        scenes.append(self._say(close))
+        self.before.append(past)
+        self.last = today.ended or self.last
+        self.final |= {evening.who: evening for evening in today.evenings}
+        return StoryDay(
+            day=today.day,
+            tension=today.index,
+            curve=tuple(tension for _, tension in today.steps),
+            scenes=tuple(scene for scene in scenes if scene),
+        )
+
+    def _say(self, told: Iterable[Told | None]) -> Scene:
+        return tuple(self.pen.put(each) for each in told if each is not None)
+
+    def _opening(self, today: Today) -> list[Told | None]:
+        first = [day_findings.opening(self.watch)] if not self.before else []
+        before = self.before[-1] if self.before else None
+        return [*first, day_findings.morning(today, before)]
+
+    def _picks(self, today: Today) -> list[ScenePick]:
+        """The most telling moments of a day, in order; each is worth less for what it repeats.
+
+        The last place goes to somebody who saw through a sign, where nobody else has yet.
+        """
+        left = [self._act(moment) for _, _, moment in today.moments]
+        left += [self._alone(known) for known in today.broke]
+        left += [ScenePick(LUCK, row, step, "luck", fault=what) for row, step, what in today.faults]
+        left.sort(key=lambda pick: (pick.row, pick.angle))
+        most = max(FEWEST_SCENES, min(MOST_SCENES, 1 + len(today.steps) // 4))
+        here: Counter[str] = Counter()
+        picks: list[ScenePick] = []
+        while left and len(picks) < most:
+            if len(picks) == most - 1 and not here["angle noticed"]:
+                seen_through = [pick for pick in left if pick.angle == "noticed"]
+                left = seen_through or left
+            best = max(left, key=lambda pick: (pick.worth - self._known(pick, here), -pick.row))
+            left = [pick for pick in left if (pick.row, pick.step) != (best.row, best.step)]
+            picks.append(best)
+            self.told[f"rule {best.rule}"] += bool(best.rule)
+            here.update([f"who {best.who}", f"angle {best.angle}", f"kind {best.kind}"])
+        fork = self.watch.first.forked
+        if fork and self.watch.day(fork["at"]) == today.day:
+            picks.append(ScenePick(0, 0, fork["at"], "fork"))
+        return sorted(picks, key=lambda pick: (pick.step, pick.row))
+
+    def _known(self, pick: ScenePick, here: Counter[str]) -> int:
+        """How much of this was told before."""
+        worn = FAMILIAR["rule"] * self.told[f"rule {pick.rule}"] if pick.rule else 0
+        for part in ("who", "angle", "kind"):
+            if value := getattr(pick, part):
+                worn += FAMILIAR[part] * here[f"{part} {value}"]
+        return worn
+
+    def _act(self, moment: WatchedMoment) -> ScenePick:
+        row, kind, more = moment.row, "", 0
+        if row.outcome.incident:
+            known = self.watch.incidents[row.outcome.incident]
+            kind = known.incident.kind
+            more = 60 + 70 * len(found.thread(self.watch, known.incident)[0])
+        return ScenePick(
+            worth=moment.worth + more,
+            row=row.n,
+            step=row.step,
+            angle=moment.angle,
+            who=row.who,
+            rule=f"{row.truth.rule} {row.outcome.kept} {row.outcome.good}",
+            kind=kind,
+            moment=moment,
+        )
+
+    def _alone(self, known: Known) -> ScenePick:
+        links = len(found.thread(self.watch, known.incident)[0])
+        kind = known.incident.kind
+        return ScenePick(ALONE + 70 * links, known.row, known.step, "alone", kind=kind, known=known)
+
+    # ------------------------------------------------------------ a scene
+
+    def _scene(self, pick: ScenePick, today: Today) -> Scene:
+        if pick.known is not None:
+            return self._broke(pick.known)
+        if pick.angle == "fork":
+            return self._say([day_findings.forked(self.watch)])
+        if pick.moment is None:
+            return self._say([found.struck(self.watch, pick.row, pick.step, pick.fault)])
+        return self._lived(pick.moment, today)
+
+    def _lived(self, moment: WatchedMoment, today: Today) -> Scene:
+        """An act: what came before it, itself, what came of it, and what was made of it."""
+        watch, row = self.watch, moment.row
+        before = self._before(moment)
+        scene = [*self._say(before)]
+        if moment.angle == "silent":
+            scene.append(self.pen.put(found.silent(watch, row)))
+        timed = any(when(claim) for claim, _ in before if claim.__struct_config__.tag == "turned")
+        scene.append(self.pen.put(found.did(watch, row), bare=timed or moment.angle == "silent"))
+        scene += self._say([found.met(watch, row)])
+        if row.minded.exchange and moment.angle != "silent":
+            scene += self._reason(row)
+        if row.outcome.incident:
+            known = watch.incidents[row.outcome.incident]
+            scene += self._broke(known)
+        self.told[f"row {row.n}"] += 1
+        return (*scene, *self._say(self._after(moment, today)))
+
+    def _reason(self, row: Decided) -> Scene:
+        """Why, in its own words, where a model gave words that were not quoted before."""
+        told = found.reason(self.watch, row)
+        text = getattr(told[0], "text", "") if told is not None else ""
+        self.quoted[text] += 1
+        return self._say([told]) if self.quoted[text] == 1 else ()
+
+    def _broke(self, known: Known) -> Scene:
+        """An incident; its thread, and the act at the far end of it, where they are news."""
+        links, _ = found.thread(self.watch, known.incident)
+        news = not any(self.told[f"link {link.ref}"] for link in links)
+        scene = [self.pen.put(found.happened(self.watch, known, threaded=news))]
+        self.told.update(f"link {link.ref}" for link in links)
+        far = found.root(self.watch, known.incident) if news else None
+        if far is not None and not self.told[f"row {far[1][0]}"]:
+            self.told[f"row {far[1][0]}"] += 1
+            scene.append(self.pen.put(far, far=True))
+        return tuple(scene)
+
+    def _before(self, moment: WatchedMoment) -> list[Told]:
+        watch, row, voice = self.watch, moment.row, moment.row.voice
+        said = bool(row.shown.recent_supervisor_text) and voice.heard != "silence"
+        fresh = f"said {row.shown.recent_supervisor_text}"
+        match moment.angle:
+            case "lie" | "missed":
+                by_voice = moment.edit is not None and moment.edit.by == "supervisor"
+                speak = said and by_voice and not self.told[fresh]
+                self.told[fresh] += speak
+                heard = [found.heard(watch, row)] if speak else []
+                return [*heard, *([found.bent(watch, row, moment.edit)] if moment.edit else [])]
+            case "turn":
+                return [found.turned(watch, row, moment.streak)] if moment.streak else []
+            case "noticed":
+                return [found.gap(watch, row)]
+            case "twist":
+                self.told[fresh] += 1
+                return [found.heard(watch, row)]
+            case _:
+                return []
+
+    def _after(self, moment: WatchedMoment, today: Today) -> list[Told | None]:
+        """What the one who did it saw of it, or made of it in the evening."""
+        row, outcome = moment.row, moment.row.outcome
+        if outcome.good or moment.angle == "silent":
+            return []
+        evening = next((each for each in today.evenings if each.who == row.who), None)
+        if outcome.seen_good and (evening is None or self.pen.used["unseen"] % 2 == 0):
+            self.pen.used["unseen"] += 1
+            return [found.unseen(self.watch, row)]
+        self.pen.used["unseen"] += outcome.seen_good
+        told = found.believed(row, evening) if evening else None
+        return [told] if told is not None and self._fresh(told[0]) else []
+
+    def _fresh(self, claim: AnyClaim) -> bool:
+        """Whether nobody has been told yet on whom this one lays what goes wrong."""
+        if getattr(claim, "good", False):
+            return True
+        key = f"{getattr(claim, 'who', '')} lays it on {getattr(claim, 'fault', '')}"
+        self.told[key] += 1
+        return self.told[key] == 1
+
+    # ------------------------------------------------------------ an evening
+
+    def _evening(self, today: Today) -> list[Told | None]:
+        """Who misjudged most of the day, and what that one made of it; and one other voice."""
+        order = sorted(today.evenings, key=lambda each: (-each.misjudged, each.who))
+        said: list[Told | None] = []
+        for nth, evening in enumerate(order):
+            if len(said) >= 3:
+                break
+            quote = self._quote(evening)
+            if nth == 0 and evening.misjudged >= MANY:
+                said += [day_findings.misjudged(evening), quote]
+            elif quote is not None:
+                said.append(quote)
+        return said
+
+    def _quote(self, evening: Reflected) -> Told | None:
+        """The freshest that this robot said this evening; nothing where all of it is stale."""
+        best: tuple[int, int, Told, list[str]] | None = None
+        sources: tuple[Evening, ...] = ("resolve", "self", "day")
+        for nth, source in enumerate(sources):
+            voice = evening.who not in self.voiced
+            told = found.voiced(self.watch, evening, source, voice=voice)
+            if told is None:
+                continue
+            said = [part.strip(".") for part in getattr(told[0], "text", "").split(". ")]
+            stale = max(self.quoted[part] for part in said)
+            if stale < STALE and (best is None or (stale, nth) < best[:2]):
+                best = stale, nth, told, said
+        if best is None:
+            return None
+        self.quoted.update(best[3])
+        self.voiced.add(evening.who)
+        return best[2]
+
+    def _accounts(self, today: Today) -> list[Told | None]:
+        """Who moved furthest on this day, across a band if anybody did."""
+        best = _furthest(today.accounts.items(), self.told)
+        if best is None:
+            return []
+        (who, what), account = best
+        self.told[f"moved {what}"] += 1
+        return [day_findings.moved(who, what, today.day, account)]
+
+    # ------------------------------------------------------------ the whole run
+
+    def arcs(self) -> tuple[Arc, ...]:
+        """What became of each."""
+        return tuple(self._arc(spec.name) for spec in self.watch.scenario.robots)
+
+    def _arc(self, who: str) -> Arc:
+        watch = self.watch
+        spec = next(each for each in watch.scenario.robots if each.name == who)
+        mine = [each for each in watch.accounts.items() if each[0][0] == who]
+        told: list[Told | None] = []
+        best = _furthest(mine, self.arced)
+        if best is not None:
+            (_, what), account = best
+            self.arced[f"moved {what}"] += 1
+            told += [
+                day_findings.moved(who, what, EVER, account),
+                day_findings.hinge(who, what, account),
+            ]
+        told.append(day_findings.wrong_ever(watch, who))
+        if who in self.final and len(self.before) > 1:
+            told.append(self._quote(self.final[who]))
+        return Arc(who, spec.role, spec.voice, spec.backstory, self._say(told))
+
+    def recap(self) -> tuple[Scene, ...]:
+        """What it came to."""
+        watch = self.watch
+        known = day_findings.longest(watch, watch.incidents.values())
+        worst = max(self.final.values(), key=lambda each: (each.misjudged, each.who), default=None)
+        scenes: list[list[Told | None]] = [
+            [day_findings.broke_off(watch)],
+            [
+                day_findings.tally(EVER, self.before),
+                day_findings.swung(self.before),
+                day_findings.tensest(self.before),
+            ],
+            [found.happened(watch, known, longest=True)] if known else [],
+            [
+                found.gap(watch, watch.widest, widest=True) if watch.widest else None,
+                day_findings.crossed(watch, self.last) if self.last else None,
+            ],
+            [
+                day_findings.ranked(watch),
+                found.voiced(watch, worst, "resolve", voice=False) if worst else None,
+            ],
+        ]
+        return tuple(scene for scene in map(self._say, scenes) if scene)
+
+
+def _furthest(
+    accounts: Iterable[tuple[tuple[str, str], ActAccount]], told: Counter[str]
+) -> tuple[tuple[str, str], ActAccount] | None:
+    """The value that moved furthest; rather across a band, rather one not told of before."""
+
+    def reach(each: tuple[tuple[str, str], ActAccount]) -> tuple[int, tuple[str, str]]:
+        key, account = each
+        across = BAND_OF[account.before] != BAND_OF[account.after]
+        far = abs(account.after - account.before) + (ACROSS if across else 0)
+        return far - FAMILIAR["moved"] * told[f"moved {key[1]}"], key
+
+    moved = [each for each in accounts if abs(each[1].after - each[1].before) >= LEAST]
+    return max(moved, key=reach, default=None)
+
+
+def told_of(rows: Iterable[Row]) -> Story:
+    """The story of these rows, which are a run's, from its first. Raises BadRun, BadScenario."""
+    stream = iter(rows)
+    first = next(stream, None)
+    if not isinstance(first, Began):
+        raise BadRun("These rows do not begin with what the run was; its head is missing.")
+    teller = StoryTeller(first)
+    days = tuple(teller.day(today) for today in teller.watch.days(stream))
+    scenario = teller.watch.scenario
+    return Story(
+        title=cap(scenario.name.replace("_", " ")),
+        question=scenario.question,
+        names=AllowedNames.of(scenario),
+        days=days,
+        arcs=teller.arcs() if days else (),
+        recap=teller.recap() if days else (),
+        tension=tuple(day.tension for day in days),
+    )

@@ -1,0 +1,1 @@
+"""Experiments and sweeps: many runs, planned, played by workers, scored."""

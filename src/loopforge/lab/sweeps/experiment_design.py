@@ -1,0 +1,223 @@
+"""Designs: which cells of an experiment are run, which are left out, and how they are compared.
+
+A full design runs every cell. A fraction of factors with two levels each is the regular one: half
+by the one word of all factors, I = ABC...; a quarter by the two words that leave out every third
+factor in turn, which is of least aberration (Chen and Wu 1991, Annals of Statistics 19). Where
+a factor has more levels, cells are kept whose level numbers add up to a multiple: along each line
+of the grid every second, or every fourth. Either way a fraction that would leave two main effects
+alike is refused.
+
+Knows nothing of runs.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from itertools import product
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.errors import BadScenario
+from loopforge.lab.sweeps.experiment_file import (
+    Experiment,
+    Hypothesis,
+    Level,
+    Levels,
+    choice,
+    policy_of,
+)
+from loopforge.lab.sweeps.run_score import RATES, RunResult
+from loopforge.lab.world.scenario_checks import Scenario
+
+Count = tuple[int, int]
+
+
+class Cell(Struct, frozen=True):
+    """One cell. `cell` is its number in the full design, from 0, kept whichever are left out."""
+
+    cell: int
+    levels: Levels
+
+
+class Layout(Struct, frozen=True):
+    """An experiment laid out: its scenarios, the cells to run, those left out, and why these."""
+
+    experiment: Experiment
+    scenarios: dict[str, Scenario]
+    cells: tuple[Cell, ...]
+    left_out: tuple[Cell, ...]
+    relation: str
+
+    @property
+    def runs(self) -> int:
+        """How many runs it has."""
+        return len(self.cells) * self.experiment.seeds
+
+    def scenario(self, levels: Mapping[str, Level], seed: int) -> Scenario:
+        """The scenario of one run. Raises BadScenario."""
+        return choice(levels, seed).apply(self.scenarios[str(levels["scenario"])])
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what results follow from: scenarios, and the experiment without its cap."""
+        said = {**self.to_dict(), "scenarios": {n: s.digest for n, s in self.scenarios.items()}}
+        for name in ("cost_cap", "keep_logs"):
+            said["experiment"].pop(name)
+        return sha256(msgspec.json.encode(said, order="sorted")).hexdigest()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; `from_dict` lays the same out without any other file."""
+        plain: dict[str, Any] = {"experiment": msgspec.to_builtins(self.experiment)}
+        plain["scenarios"] = {name: each.to_dict() for name, each in self.scenarios.items()}
+        return plain
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Layout:
+        """What `to_dict` wrote, checked again. Raises BadScenario."""
+        scenarios = {n: Scenario.from_dict(each) for n, each in fields["scenarios"].items()}
+        return lay_out(Experiment.from_dict(fields["experiment"]), scenarios)
+
+    def check(self) -> None:
+        """Raises BadScenario for a cell that its scenario cannot have."""
+        for cell in self.cells:
+            self.scenario(cell.levels, self.experiment.first_seed)
+
+
+def lay_out(experiment: Experiment, scenarios: Mapping[str, Scenario]) -> Layout:
+    """Choose the cells. Raises BadScenario for a fraction that says too little."""
+    factors = experiment.all_factors
+    names = list(factors)
+    grid = list(product(*(range(len(levels)) for levels in factors.values())))
+    every = [
+        Cell(nth, {name: factors[name][at] for name, at in zip(names, point, strict=True)})
+        for nth, point in enumerate(grid)
+    ]
+    relation, chosen = "all cells", set(range(len(grid)))
+    if experiment.design == "fraction":
+        sizes = [len(levels) for levels in factors.values()]
+        relation, chosen = _fraction(names, sizes, grid, experiment.fraction)
+    return Layout(
+        experiment,
+        dict(scenarios),
+        tuple(cell for cell in every if cell.cell in chosen),
+        tuple(cell for cell in every if cell.cell not in chosen),
+        relation,
+    )
+
+
+# ---------------------------------------------------------------- fractions
+
+
+def _fraction(
+    names: Sequence[str], sizes: Sequence[int], grid: Sequence[tuple[int, ...]], part: int
+) -> tuple[str, set[int]]:
+    """How a fraction is chosen, in words, and the numbers of its cells."""
+    varied = [at for at, size in enumerate(sizes) if size > 1]
+    if varied and all(sizes[at] == 2 for at in varied):
+        words = _words(varied, part)
+        letters = dict(zip(varied, string.ascii_uppercase, strict=False))
+        chosen = {
+            nth
+            for nth, point in enumerate(grid)
+            if all(sum(1 - point[at] for at in word) % 2 == 0 for word in words)
+        }
+        told = " = ".join("".join(letters[at] for at in word) for word in words)
+        named = ", ".join(f"{letters[at]} is {names[at]}" for at in varied)
+        relation = f"one in {part} by the defining relation I = {told} ({named})"
+    else:
+        chosen = {nth for nth, point in enumerate(grid) if sum(point) % part == 0}
+        relation = f"the cells whose level numbers, from 0, add up to a multiple of {part}"
+    if not _tells_apart([grid[nth] for nth in sorted(chosen)], sizes):
+        raise BadScenario(
+            f"One in {part} of its cells does not tell its factors apart: two would always change "
+            'together. Take fraction = 2, more factors, or design = "full".'
+        )
+    return relation, chosen
+
+
+def _words(varied: Sequence[int], part: int) -> tuple[tuple[int, ...], ...]:
+    """The words of the defining relation, as places of factors."""
+    if part == 2:
+        return (tuple(varied),)
+    thirds = [[at for nth, at in enumerate(varied) if nth % 3 != left] for left in (2, 1)]
+    return tuple(tuple(word) for word in thirds)
+
+
+def _tells_apart(points: Sequence[tuple[int, ...]], sizes: Sequence[int]) -> bool:
+    """Whether every main effect can be estimated: the columns of all levels are independent."""
+    import numpy as np
+
+    columns = [np.ones(len(points))]
+    for at, size in enumerate(sizes):
+        columns += [
+            np.array([float(point[at] == level) for point in points]) for level in range(1, size)
+        ]
+    table = np.array(columns).T
+    return bool(len(points) and np.linalg.matrix_rank(table) == len(columns))
+
+
+# ---------------------------------------------------------------- hypotheses
+
+
+def is_rate(measure: str) -> bool:
+    """Whether a measure is a share of trials; otherwise it is one number for each run."""
+    return measure in RATES
+
+
+def rate_arms(
+    hypothesis: Hypothesis, results: Iterable[RunResult]
+) -> dict[int, tuple[Count, Count]]:
+    """For each seed, (successes, trials) at the level compared with and at the one compared.
+
+    As statistics.paired_difference takes them. Seeds that lack an arm are left out.
+    """
+    some, of = RATES[hypothesis.measure]
+    sums: dict[int, list[int]] = {}
+    for arm, result in _contrasted(hypothesis, results):
+        counts = sums.setdefault(result.seed, [0] * 6)
+        counts[arm * 3] += result.counts.get(some, 0)
+        counts[arm * 3 + 1] += result.counts.get(of, 0)
+        counts[arm * 3 + 2] += 1
+    return {
+        seed: ((each[0], each[1]), (each[3], each[4]))
+        for seed, each in sorted(sums.items())
+        if each[2] and each[5]
+    }
+
+
+def mean_arms(
+    hypothesis: Hypothesis, results: Iterable[RunResult]
+) -> dict[int, tuple[float, float]]:
+    """For each seed, the mean of the measure over its runs at either level.
+
+    As statistics.paired_means takes them. Seeds that lack an arm are left out.
+    """
+    found: dict[int, tuple[list[float], list[float]]] = {}
+    for arm, result in _contrasted(hypothesis, results):
+        found.setdefault(result.seed, ([], []))[arm].append(result.means[hypothesis.measure])
+    return {
+        seed: (sum(a) / len(a), sum(b) / len(b))
+        for seed, (a, b) in sorted(found.items())
+        if a and b
+    }
+
+
+def _contrasted(
+    hypothesis: Hypothesis, results: Iterable[RunResult]
+) -> Iterable[tuple[int, RunResult]]:
+    """Which results bear on it: (0, at `from`) and (1, at `to`)."""
+    arms = {hypothesis.a: 0, hypothesis.b: 1}
+    for result in results:
+        levels = result.levels
+        arm = arms.get(levels[hypothesis.factor])
+        if arm is not None and all(levels[n] == level for n, level in hypothesis.where.items()):
+            yield arm, result
+
+
+def policies_of(layout: Layout) -> tuple[str, ...]:
+    """The policies that its cells name, each once."""
+    return tuple(dict.fromkeys(policy_of(cell.levels) for cell in layout.cells))

@@ -1,0 +1,154 @@
+"""The folder of a sweep: what it was, how far it came, and a line for each run that is done.
+
+DIR/experiment.json   the experiment with its scenarios: all that is needed to do it again
+DIR/manifest.json     digest, versions, cells, seeds, what was left out, what is not deterministic,
+                      how far it came
+DIR/results.jsonl     one line for each run that is done (score.Result), sorted once a sweep ends
+DIR/tapes/            what models answered, a tape for each run
+DIR/runs/             the runs' own logs, where they are kept
+
+A folder is written by one process at a time. Knows nothing of how runs are run.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator, Set
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from loopforge.errors import BadRun
+from loopforge.lab.run.answered_decisions import AnswerCounts, summed
+from loopforge.lab.sweeps.experiment_design import Layout
+from loopforge.lab.sweeps.run_score import RunResult
+
+EXPERIMENT, MANIFEST, RESULTS = "experiment.json", "manifest.json", "results.jsonl"
+ANEW = "results.anew.jsonl"
+"""Results that are scored again, until all of them are there."""
+_decoder = msgspec.json.Decoder(RunResult)
+
+Key = tuple[int, int]
+"""(cell, seed)"""
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder, which is made if need be, against other processes. Raises BadRun."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        door = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise BadRun(f"{folder} cannot be written: {error.strerror}.") from error
+    try:
+        try:
+            fcntl.flock(door, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BadRun(f"{folder} is being written by another process just now.") from error
+        yield
+    finally:
+        os.close(door)
+
+
+def put(path: Path, value: object) -> None:
+    """Write a JSON file, all of it or nothing. Raises BadRun."""
+    data = msgspec.json.format(msgspec.json.encode(value), indent=1)
+    replaced(path, [data, b"\n"])
+
+
+def replaced(path: Path, lines: Iterable[bytes]) -> None:
+    """Write a file in the place of the one that is there, all of it or nothing. Raises BadRun."""
+    beside = path.with_name(f"{path.name}.new")
+    try:
+        with beside.open("wb") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise BadRun(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """The manifest of a sweep. Raises BadRun where there is none."""
+    return _plain(folder / MANIFEST)
+
+
+def layout_of(folder: Path) -> Layout:
+    """The experiment of a sweep as it was laid out. Raises BadRun, BadScenario."""
+    return Layout.from_dict(_plain(folder / EXPERIMENT))
+
+
+def _plain(path: Path) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except FileNotFoundError:
+        raise BadRun(
+            f"{path.parent} holds no {path.name}: it is no sweep. `loopforge lab sweep` makes one."
+        ) from None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise BadRun(f"{path} cannot be read: {error}.") from error
+    return found
+
+
+def results_of(folder: Path) -> list[RunResult]:
+    """The results of a sweep, in order of cells and seeds; none yet is none. Raises BadRun."""
+    found = [result for _, result in _lines(folder / RESULTS)]
+    return sorted(found, key=lambda each: (each.cell, each.seed))
+
+
+def answers_in(results: Iterable[RunResult]) -> AnswerCounts:
+    """How many decisions of these runs were answered, together."""
+    return summed([(each.decisions, each.counts, each.asked) for each in results])
+
+
+def worst_of(results: Iterable[RunResult]) -> AnswerCounts:
+    """The answers of the cell with the greatest share of decisions that were not answered."""
+    cells: dict[int, list[RunResult]] = {}
+    for each in results:
+        cells.setdefault(each.cell, []).append(each)
+    found = [answers_in(some) for some in cells.values()] or [AnswerCounts()]
+    return max(found, key=lambda answers: answers.share)
+
+
+def _lines(path: Path) -> Iterator[tuple[bytes, RunResult]]:
+    """The whole lines of a results file; a last one that was cut off is left out."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield line, _decoder.decode(line)
+            except msgspec.MsgspecError as error:
+                raise BadRun(f"{path}, line {number}: this is no result: {error}.") from error
+
+
+def mended(path: Path, expected: Set[Key]) -> dict[Key, float]:
+    """What each finished run cost, from a results file; a line that was cut off is removed.
+
+    Raises BadRun for a line that is damaged, or of no run that is `expected`.
+    """
+    costs: dict[Key, float] = {}
+    length = 0
+    for line, result in _lines(path):
+        key = (result.cell, result.seed)
+        if key not in expected or key in costs:
+            raise BadRun(f"{path} holds a run that is not of this sweep: {key}.")
+        costs[key] = result.cost
+        length += len(line)
+    if path.exists() and path.stat().st_size > length:
+        os.truncate(path, length)
+    return costs
+
+
+def sort(source: Path, target: Path) -> None:
+    """Write the lines of `source`, in order of cells and seeds, as `target`."""
+    lines = {(result.cell, result.seed): line for line, result in _lines(source)}
+    replaced(target, (lines[key] for key in sorted(lines)))
+    if source != target:
+        source.unlink(missing_ok=True)

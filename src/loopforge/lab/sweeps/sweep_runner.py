@@ -1,0 +1,382 @@
+"""Sweeps: all runs of an experiment, by as many workers as there are, into a folder of results.
+
+A result is written when its run is done, so a sweep that was killed goes on where it was; and since
+lines are sorted at the end, and dice and answers are the run's own, the bytes depend on nothing
+else. Runs go seed by seed: where a sweep stops early, what it has is whole seeds, which are pairs.
+
+What models answer goes to a tape for each run (run_tape.py). A cost cap is kept to within one step
+of each run that is under way; a run that stops there is taken up on its tape.
+
+Knows nothing of how results are told, and of models only that a `Maker` gives them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import msgspec
+
+from loopforge.errors import BadRun, BadScenario
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import Run, play
+from loopforge.lab.run.run_tape import Taped, spent_on
+from loopforge.lab.run.step_loop import FORMAT, began
+from loopforge.lab.sweeps.experiment_design import Layout, lay_out, policies_of
+from loopforge.lab.sweeps.experiment_file import (
+    Experiment,
+    open_experiment,
+    policy_of,
+    scenarios_of,
+)
+from loopforge.lab.sweeps.sweep_engines import Engine, Here, Processes
+from loopforge.lab.sweeps.sweep_results import (
+    ANEW,
+    EXPERIMENT,
+    MANIFEST,
+    RESULTS,
+    Key,
+    held,
+    layout_of,
+    manifest_of,
+    mended,
+    put,
+    results_of,
+    sort,
+)
+from loopforge.lab.sweeps.sweep_worker import Maker, RunDone, SweepJob, Work, tape_of
+
+BATCH = 32
+"""Runs that are handed out at a time, at most."""
+SHARE = 4
+"""A run may spend one part in so many of what is left below a cap, before it has to ask again."""
+LEFT_OVER = 0.005
+"""The part of a cap that may stay unspent: below it a sweep stops, since nothing would fit."""
+
+
+class Watcher(Protocol):
+    """Is told how a sweep comes along."""
+
+    def begin(self, runs: int, done: int, cost: float) -> None:
+        """So many runs, so many of them done before, at that cost in US dollars."""
+        ...
+
+    def advance(self, done: int, cost: float) -> None:
+        """So many are done now."""
+        ...
+
+
+@dataclass(frozen=True)
+class Swept:
+    """How far a sweep came. `stopped` says in a sentence why it is not whole, or is empty."""
+
+    folder: Path
+    runs: int
+    done: int
+    cost: float
+    stopped: str
+
+    @property
+    def missing(self) -> int:
+        """Runs that are not done."""
+        return self.runs - self.done
+
+
+class SweepDesk:
+    """Hands out jobs and writes down what became of them. `done` is what finished runs cost.
+
+    `cap` is in US dollars; None: no cap. `asks` says that runs may ask models, and so have tapes.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        jobs: Iterable[SweepJob],
+        done: Mapping[Key, float],
+        watcher: Watcher | None,
+    ) -> None:
+        self._file: BinaryIO = path.open("ab", buffering=0)
+        self._waiting = deque(jobs)
+        self._watcher = watcher
+        self._paid = sum(done.values())
+        self._parts: dict[Key, float] = {}
+        self._held: dict[Key, float] = {}
+        self._cap: float | None = None
+        self._asks = False
+        self.done = len(done)
+
+    def mind(self, folder: Path, cap: float | None) -> None:
+        """Mind the purse: what unfinished runs have cost, by their tapes, and what may be spent."""
+        self._asks, self._cap = True, cap
+        for job in self._waiting:
+            self._parts[job.cell, job.seed] = spent_on(tape_of(folder, job))
+
+    @property
+    def cost(self) -> float:
+        """What was spent, on finished runs and on others, in US dollars."""
+        return round(self._paid + sum(self._parts.values()), 9)
+
+    @property
+    def waiting(self) -> tuple[SweepJob, ...]:
+        """Jobs that are not done and not under way."""
+        return tuple(self._waiting)
+
+    def give(self) -> list[SweepJob]:
+        """The next jobs."""
+        if not self._waiting:
+            return []
+        if not self._asks:
+            size = min(BATCH, 1 + len(self._waiting) // 16)
+            return [self._waiting.popleft() for _ in range(size)]
+        budget = None
+        if self._cap is not None:
+            free = self._cap - self.cost - sum(self._held.values())
+            if free <= self._cap * LEFT_OVER:
+                return []
+            budget = free / SHARE
+        job = self._waiting.popleft()
+        self._held[job.cell, job.seed] = budget or 0.0
+        return [SweepJob(job.cell, job.seed, budget)]
+
+    def take(self, done: RunDone) -> None:
+        """Write a result down; a run that stopped at its budget goes on when there is more."""
+        key = (done.job.cell, done.job.seed)
+        self._held.pop(key, None)
+        if done.result is None:
+            self._parts[key] = done.spent
+            self._waiting.appendleft(SweepJob(*key))
+        else:
+            self._parts.pop(key, None)
+            self._paid += done.spent
+            self._file.write(msgspec.json.encode(done.result) + b"\n")
+            self.done += 1
+        if self._watcher is not None:
+            self._watcher.advance(self.done, self.cost)
+
+    def close(self) -> None:
+        """No more is written."""
+        self._file.close()
+
+
+def laid_out(
+    experiment: Experiment | str | Path,
+    *,
+    experiments: Path | None = None,
+    scenarios: Path | None = None,
+) -> Layout:
+    """An experiment (read, or by its name or path) with its scenarios, laid out and checked.
+
+    `experiments` and `scenarios` are folders of a home. Scenarios are looked for beside the
+    experiment's file, in the home, and among the shipped. Raises BadScenario.
+    """
+    folders = [scenarios] if scenarios else []
+    if not isinstance(experiment, Experiment):
+        if Path(experiment).suffix == ".toml":
+            folders.insert(0, Path(experiment).parent)
+        experiment = open_experiment(str(experiment), experiments)
+    layout = lay_out(experiment, scenarios_of(experiment, folders))
+    layout.check()
+    return layout
+
+
+def as_begun(layout: Layout, folder: Path) -> Layout:
+    """The layout that this folder was begun with, where it is of the same experiment.
+
+    Its scenarios stand in it as they were then, whatever has become of them since.
+    """
+    if not (folder / EXPERIMENT).exists():
+        return layout
+    begun = layout_of(folder)
+    capless = {"cost_cap": None, "keep_logs": False}
+    same, other = (msgspec.structs.replace(each.experiment, **capless) for each in (layout, begun))
+    return begun if same == other else layout
+
+
+def sweep(
+    layout: Layout,
+    out: Path,
+    *,
+    workers: int = 1,
+    maker: Maker | None = None,
+    cost_cap: float | None = None,
+    keep_logs: bool | None = None,
+    rescore: bool = False,
+    engine: Engine | None = None,
+    watcher: Watcher | None = None,
+) -> Swept:
+    """Run what is missing of an experiment in this folder, or with `rescore` score all of it again.
+
+    `cost_cap` and `keep_logs` go before what the experiment says. Raises BadScenario, and BadRun
+    for a folder of another experiment, a worker that died, a tape that lacks an answer.
+    """
+    experiment = layout.experiment
+    cap = cost_cap if cost_cap is not None else experiment.cost_cap
+    if cap is not None and not cap > 0:
+        raise BadScenario("A cost cap is in US dollars, more than 0; leave it out for no cap.")
+    minds = maker.make() if maker else Minds()
+    asks = _asking(minds, layout, rescore=rescore)
+    keep = experiment.keep_logs if keep_logs is None else keep_logs
+    work = Work(layout.to_dict(), str(out), maker, keep, replay=rescore)
+    with held(out):
+        manifest = _opened(out, layout, minds, asks=asks, rescore=rescore)
+        keys = _keys(layout)
+        done = mended(out / RESULTS, frozenset(keys))
+        jobs = [SweepJob(*key) for key in keys if (key in done) == rescore]
+        target = out / (ANEW if rescore else RESULTS)
+        if rescore:
+            target.unlink(missing_ok=True)
+        with closing(SweepDesk(target, jobs, {} if rescore else done, watcher)) as desk:
+            if asks:
+                desk.mind(out, None if rescore else cap)
+            if watcher is not None:
+                watcher.begin(len(jobs) + desk.done, desk.done, desk.cost)
+            if jobs:
+                (engine or _engine(workers, len(jobs))).run(work, desk.give, desk.take)
+        if desk.done < len(jobs) and rescore:
+            raise BadRun("Not all runs were scored again; the results are as they were.")
+        sort(target, out / RESULTS)
+        swept = _swept(out, layout, desk, cap)
+        put(out / MANIFEST, {**manifest, "state": _state(swept, desk)})
+    return swept
+
+
+def _engine(workers: int, jobs: int) -> Engine:
+    """This process for one worker; no more processes than there are jobs."""
+    processes = Processes(workers)
+    return Here() if min(workers, jobs) == 1 else processes
+
+
+def _keys(layout: Layout) -> list[Key]:
+    """All runs, seed by seed."""
+    seeds = layout.experiment.all_seeds
+    return [(cell.cell, seed) for seed in seeds for cell in layout.cells]
+
+
+def _asking(minds: Minds, layout: Layout, *, rescore: bool) -> bool:
+    """Whether any of its minds may ask a model. Raises BadScenario for one that cannot be."""
+    asking = False
+    for name in policies_of(layout):
+        each = replace(minds, policy=name)
+        each.version(name)
+        if not rescore:
+            each.check()
+        asking = asking or not each.deterministic()
+    return asking
+
+
+def _swept(out: Path, layout: Layout, desk: SweepDesk, cap: float | None) -> Swept:
+    missing, why = layout.runs - desk.done, ""
+    if missing and desk.waiting and cap is not None:
+        why = (
+            f"The cost cap of ${cap:g} is reached with ${desk.cost:.4f} spent, and {missing} of "
+            f"{layout.runs} runs are missing. Start the same sweep with a higher cap to go on."
+        )
+    elif missing:
+        why = f"{missing} of {layout.runs} runs are missing. Start the same sweep to go on."
+    return Swept(out, layout.runs, desk.done, desk.cost, why)
+
+
+# ---------------------------------------------------------------- the manifest
+
+
+def _opened(
+    out: Path, layout: Layout, minds: Minds, *, asks: bool, rescore: bool
+) -> dict[str, Any]:
+    """The manifest of this sweep in this folder, begun or found. Raises BadRun if it is another."""
+    manifest = _manifest(layout, minds, asks=asks)
+    if (out / MANIFEST).exists():
+        there = manifest_of(out)
+        if there["digest"] != manifest["digest"]:
+            raise BadRun(f"{out} holds a sweep of another experiment. Name another --out.")
+        for name in ("versions", "policies"):
+            if there[name] != manifest[name] and not rescore:
+                raise BadRun(
+                    f"{out} was begun with other {name} ({there[name]}, now {manifest[name]}), and "
+                    "results of both do not mix. Name another --out."
+                )
+        if rescore:
+            return manifest
+        return there
+    if rescore:
+        raise BadRun(f"{out} holds no sweep that could be scored again.")
+    strange = next((each.name for each in out.iterdir() if each.name != EXPERIMENT), "")
+    if strange:
+        raise BadRun(f"{out} holds something else ({strange}). Name another --out.")
+    begun = {
+        "done": 0,
+        "missing": layout.runs,
+        "missing_seeds": manifest["seeds"],
+        "cost": 0.0,
+        "stopped": "It is under way, or was cut off. Start the same sweep to go on.",
+    }
+    put(out / EXPERIMENT, layout.to_dict())
+    put(out / MANIFEST, {**manifest, "state": begun})
+    return manifest
+
+
+def _manifest(layout: Layout, minds: Minds, *, asks: bool) -> dict[str, Any]:
+    from loopforge import __version__
+
+    experiment = layout.experiment
+    names = (*policies_of(layout), minds.supervisor, *minds.named.values())
+    unsure = (
+        "What models answer. It is on the tapes, and scored from there the results are the same "
+        "bytes; asked anew they would not be."
+    )
+    return {
+        "experiment": experiment.name,
+        "question": experiment.question,
+        "digest": layout.digest,
+        "design": experiment.design,
+        "relation": layout.relation,
+        "factors": experiment.all_factors,
+        "seeds": list(experiment.all_seeds),
+        "runs": layout.runs,
+        "hypotheses": experiment.hypotheses,
+        "scenarios": {name: each.digest for name, each in layout.scenarios.items()},
+        "policies": {name: replace(minds, policy=name).version(name) for name in sorted({*names})},
+        "minds": {"supervisor": minds.supervisor, "named": minds.named, "reflects": minds.reflects},
+        "versions": {"loopforge": __version__, "format": str(FORMAT)},
+        "not_deterministic": [unsure] if asks else [],
+        "cells": layout.cells,
+        "left_out": layout.left_out,
+    }
+
+
+def _state(swept: Swept, desk: SweepDesk) -> dict[str, Any]:
+    return {
+        "done": swept.done,
+        "missing": swept.missing,
+        "missing_seeds": sorted({job.seed for job in desk.waiting}),
+        "cost": swept.cost,
+        "stopped": swept.stopped,
+    }
+
+
+# ---------------------------------------------------------------- one run of it
+
+
+def again(folder: Path, cell: int, seed: int, out: Path, maker: Maker | None = None) -> Run:
+    """One run of a sweep once more, with its whole log, into a folder of its own.
+
+    Models are not asked: its tape answers. Raises BadRun if it is not the run that was scored.
+    """
+    layout = layout_of(folder)
+    found = next((each for each in layout.cells if each.cell == cell), None)
+    if found is None or seed not in layout.experiment.all_seeds:
+        raise BadRun(f"{folder} has no run of cell {cell} with seed {seed}.")
+    minds = replace(maker.make() if maker else Minds(), policy=policy_of(found.levels))
+    tape = tape_of(folder, SweepJob(cell, seed))
+    if tape.exists() or not minds.deterministic():
+        minds.models = Taped(tape, None)
+    scenario = layout.scenario(found.levels, seed)
+    run = asyncio.run(play(began(scenario, seed, minds), minds, out))
+    heads = [each.head for each in results_of(folder) if (each.cell, each.seed) == (cell, seed)]
+    if heads not in ([], [run.head]):
+        raise BadRun(f"The run in {out} is not the one that was scored: its hashes differ.")
+    return run

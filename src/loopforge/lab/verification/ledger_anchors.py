@@ -1,0 +1,142 @@
+"""Anchors: what a home's ledger knows of a run, so that its file cannot be changed unseen.
+
+A run's rows stand in a file that is chained by hashes. Whoever can write that file can make a new
+chain; they cannot make the ledger say that it was always so. The ledger is told how the run begins,
+of each day that is closed and of its end, each with the hash of the chain there
+(docs/decisions/0014-rows-in-files.md). Runs that no home knows of have none of this.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from msgspec import Struct
+
+from loopforge.core.factory_vocabulary import (
+    Began,
+    DayEnded,
+    LabEvent,
+    RunBegan,
+    RunDayEnded,
+    RunEnded,
+    RunLastRow,
+    Stepped,
+)
+from loopforge.lab.run.run_log import body_of, log_of, row_of
+from loopforge.runtime.ports import Ledger
+from loopforge.runtime.system_clock import Stamp
+
+PREFIX = "lab:"
+ACTOR = "lab"
+
+
+class Anchored(Struct):
+    """One run of that name as the ledger knows it: its first row's hash, and heads by row."""
+
+    first: str
+    heads: dict[int, str]
+    ended: bool = False
+    cause: str = ""
+
+
+def stream_of(folder: Path) -> str:
+    """The stream of a run, by the name of its folder."""
+    name = folder.resolve().name
+    return PREFIX + "".join(sign if sign.isprintable() else "?" for sign in name)
+
+
+async def anchored(ledger: Ledger, folder: Path) -> tuple[Anchored, ...]:
+    """What the ledger knows of runs of this name, oldest first."""
+    found: dict[str, Anchored] = {}
+    for event in await ledger.read(stream_of(folder)):
+        match event.body:
+            case RunBegan(first=first):
+                found[event.id] = Anchored(first, {}, cause=event.id)
+            case RunDayEnded(row=row, head=head) if event.cause in found:
+                found[event.cause].heads[row] = head
+            case RunEnded(row=row, head=head) if event.cause in found:
+                found[event.cause].heads[row] = head
+                found[event.cause].ended = True
+            case _:
+                pass
+    return tuple(found.values())
+
+
+class Witness:
+    """Tells the ledger of a run while it is played: give it as the run's `progress`.
+
+    With `resumed` it goes on where it was told of this run before; else a new run begins. Raises
+    LedgerError, which ends the run: it can be taken up again.
+    """
+
+    def __init__(
+        self, ledger: Ledger, stamp: Stamp, folder: Path, *, resumed: bool = False
+    ) -> None:
+        self._ledger, self._stamp, self._folder = ledger, stamp, folder
+        self._resumed = resumed
+        self._file: BinaryIO | None = None
+        self._read = 0
+        self._line = b""
+        self._cause = ""
+        self._known: dict[int, str] = {}
+
+    async def __call__(self, row: Stepped | DayEnded | RunLastRow) -> None:
+        """A closing row was written."""
+        if self._file is None:
+            self._file = log_of(self._folder).open("rb")
+            await self._begin()
+        if isinstance(row, Stepped) or row.n in self._known:
+            return
+        head = self._hash(row.n)
+        if isinstance(row, RunLastRow):
+            await self._note(RunEnded(row=row.n, head=head, why=row.why))
+            return
+        await self._note(
+            RunDayEnded(
+                day=row.day,
+                row=row.n,
+                head=head,
+                output=row.output,
+                incidents=row.incidents,
+                squares=row.squares,
+                failings=row.failings,
+            )
+        )
+
+    def close(self) -> None:
+        """Let the run's file go."""
+        if self._file is not None:
+            self._file.close()
+
+    async def _begin(self) -> None:
+        first, began = self._hash(0), row_of(self._line)
+        assert isinstance(began, Began)
+        if self._resumed:
+            for before in await anchored(self._ledger, self._folder):
+                if before.first == first:
+                    self._cause, self._known = before.cause, before.heads
+        if not self._cause:
+            await self._note(
+                RunBegan(
+                    scenario=str(began.scenario["name"]),
+                    digest=began.digest,
+                    seed=began.seed,
+                    policies=began.policies,
+                    first=first,
+                    fork_of=str(began.forked["of"]) if began.forked else "",
+                )
+            )
+
+    async def _note(self, body: LabEvent) -> None:
+        fact = self._stamp.fact(body, actor=ACTOR, cause=self._cause)
+        await self._ledger.append(stream_of(self._folder), [fact])
+        self._cause = self._cause or fact.id
+
+    def _hash(self, n: int) -> str:
+        """The hash of row `n`, which is written; reads on from where it stood."""
+        assert self._file is not None
+        while self._read <= n:
+            self._line = self._file.readline()
+            self._read += 1
+        return body_of(self._line)[1]

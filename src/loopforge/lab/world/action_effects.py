@@ -1,0 +1,280 @@
+"""What the world makes of a plan that the guard let through: the act, and its consequences.
+
+Whether the act was good is settled by the truth at the moment of deciding; how badly a bad one
+ends is up to the dice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import compress
+from operator import ne
+from typing import get_args
+
+from msgspec import Struct
+
+from loopforge.core.factory_vocabulary import INTENTS, Change, Failing, Incident, Outcome, Square
+from loopforge.lab.world.city_state import (
+    BIAS,
+    CROWD,
+    FAULT,
+    HEAT,
+    SLACK,
+    WEAR,
+    Factory,
+    Memory,
+    Robot,
+    clamped,
+)
+from loopforge.lab.world.dice import thousandth
+from loopforge.lab.world.emotions_traits import TraitLedger
+from loopforge.lab.world.plan_guard import Guarded, guard
+from loopforge.lab.world.protocols import INDEX, VARS, Protocol, says, told
+from loopforge.lab.world.robot_perception import MIDDLE, Glimpse
+
+COST = {"work": 26, "inspect": 22, "help": 26, "confront": 14, "report": 12, "avoid": 12, "idle": 8}
+"""What an intent takes out of a battery."""
+RESTFUL = ("idle", "avoid")
+CHARGE = 420
+SQUARE_OF: dict[tuple[str, bool], Square] = {
+    (mode, how == "good"): square
+    for square in get_args(Square)
+    for mode, _, how in (square.partition("+"),)
+}
+
+
+class Acted(Struct, frozen=True):
+    """What an act did: the outcome, the inner change it caused, an incident if it came to one."""
+
+    outcome: Outcome
+    inner: tuple[Change, ...]
+    incident: Incident | None
+    dice: int
+
+
+def options(env: Factory, at: str, context: Mapping[str, str]) -> tuple[str, ...]:
+    """What could lawfully be done here.
+
+    Charging at a bay alone; helping and confronting where there is company, or where the rule, or
+    what one would do otherwise, asks for it.
+    """
+    bay, company = env.places[at].kind == "bay", "whom" in context
+    return _lawful(bay, company, context.get("keeps"), context.get("otherwise"))
+
+
+@lru_cache(maxsize=512)
+def _lawful(bay: bool, company: bool, *asked: str | None) -> tuple[str, ...]:
+    helps, confronts = company or "help" in asked, company or "confront" in asked
+    no = {"recharge": not bay, "help": not helps, "confront": not confronts}
+    return tuple(intent for intent in INTENTS if not no.get(intent))
+
+
+def apply_action_plan(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
+    """Guard the plan and let the world act on it."""
+    return act(guard(plan, robot, env, seen), robot, env, seen)
+
+
+def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
+    """Carry out what the guard let through."""
+    rule, truth = seen.rule, seen.truth
+    kept = rule.keeps(done.intent)
+    good = kept == truth.right
+    fate = env.luck.throw(env.step, robot.name, "fate")
+    here = robot.at
+    before = _Before(
+        env.places[here].vals.copy(),
+        _watched(env, here, done.intent, good=good),
+        robot.battery,
+        env.output,
+    )
+    others = _labour(done, robot, env, rule)
+    incident = _consequence(robot, env, rule, truth.case, kept, good, fate)
+    harm = INDEX[rule.harm]
+    harmed = env.places[here].vals[harm] - before.vals[harm]
+    robot.stayed += 1
+    if done.move_to:
+        robot.at, robot.stayed = done.move_to, 0
+        if robot.round[(robot.stop + 1) % len(robot.round)] == done.move_to:
+            robot.stop = (robot.stop + 1) % len(robot.round)
+    square = SQUARE_OF[done.mode, good]
+    failing: Failing = "" if good else ("over_compliance" if kept else "over_reach")
+    inner = TraitLedger(robot, env.ablated)
+    inner.words(seen.voice, env.overseer)
+    inner.outcome(square, bit=incident is not None, overseer=env.overseer)
+    _company(inner, robot, env, others, done.intent, good=good)
+    seen_good = incident is None and (good or thousandth(fate, 32) < 700)
+    outcome = Outcome(
+        did=done.intent,
+        kept=kept,
+        good=good,
+        square=square,
+        failing=failing,
+        delta=_delta(before, here, robot, env),
+        incident=incident.id if incident else "",
+        consequence=told(says(rule, kept=kept, good=good, harmed=harmed), here, robot.name),
+        belief=done.belief,
+        belief_error=abs(truth.case - MIDDLE[done.belief]),
+        shown_error=abs(truth.case - _shown(seen)),
+        seen_good=seen_good,
+    )
+    _recall(robot, env.row, here, done.mode, seen, outcome)
+    return Acted(outcome, tuple(inner.entries), incident, fate)
+
+
+class _Before(Struct, frozen=True):
+    """What stood where before an act: here, elsewhere as (place, quantity, value), and so on."""
+
+    vals: list[int]
+    watched: list[tuple[str, int, int]]
+    battery: int
+    output: int
+
+
+def _watched(env: Factory, here: str, intent: str, *, good: bool) -> list[tuple[str, int, int]]:
+    """What an act can change elsewhere.
+
+    That is the faults of what stands near, where it is a bad one, and slack in the office.
+    """
+    near = () if good else env.places[here].near
+    watched = [(name, FAULT, env.places[name].vals[FAULT]) for name in near]
+    if env.overseer and intent in RESTFUL:
+        office = env.robots[env.overseer].at
+        if office != here:
+            watched.append((office, SLACK, env.places[office].vals[SLACK]))
+    return watched
+
+
+def _delta(
+    before: _Before, here: str, robot: Robot, env: Factory
+) -> dict[str, dict[str, tuple[int, int]]]:
+    """Before and after of all that changed, by place, by the robot, and for the city."""
+    delta: dict[str, dict[str, tuple[int, int]]] = {}
+    vals = env.places[here].vals
+    if vals != before.vals:
+        changed = compress(range(len(VARS)), map(ne, before.vals, vals))
+        delta[here] = {VARS[at]: (before.vals[at], vals[at]) for at in changed}
+    for name, at, was in before.watched:
+        if (now := env.places[name].vals[at]) != was:
+            delta.setdefault(name, {})[VARS[at]] = (was, now)
+    if robot.battery != before.battery:
+        delta[robot.name] = {"battery": (before.battery, robot.battery)}
+    if env.output != before.output:
+        delta["city"] = {"output": (before.output, env.output)}
+    return delta
+
+
+def _shown(seen: Glimpse) -> int:
+    """What the evidence shown amounts to: sign and cue alike, or the sign alone."""
+    return seen.sign if "cue" not in seen.shown.context else (seen.sign + seen.cue) // 2
+
+
+def _labour(done: Guarded, robot: Robot, env: Factory, rule: Protocol) -> tuple[str, ...]:
+    """What the intent itself does, whatever the rule: pieces, wear, charge. Gives who was met."""
+    place = env.places[robot.at]
+    vals = place.vals
+    if robot.name != env.overseer:  # the office is on the mains
+        robot.battery = max(0, robot.battery - COST.get(done.intent, 0))
+    match done.intent:
+        case "work":
+            if place.kind in ("line", "console", "corridor", "pit") and not place.down:
+                env.output += 2 if place.kind == "line" else 1
+            if place.kind == "line":
+                vals[WEAR] = clamped(WEAR, vals[WEAR] + 12)
+                vals[HEAT] = clamped(HEAT, vals[HEAT] + 10)
+        case "inspect":
+            vals[FAULT] = clamped(FAULT, vals[FAULT] - 40)
+            vals[WEAR] = clamped(WEAR, vals[WEAR] - 60)
+            if rule.guards == "bias":
+                vals[BIAS] //= 4
+        case "recharge":
+            robot.battery = min(1000, robot.battery + CHARGE)
+            vals[CROWD] = clamped(CROWD, vals[CROWD] + 40)
+        case "idle" | "avoid":  # RESTFUL
+            if env.overseer:
+                office = env.places[env.robots[env.overseer].at].vals
+                office[SLACK] = clamped(SLACK, office[SLACK] + 6)
+        case _:
+            pass
+    if place.kind == "bay" and done.intent == "idle":
+        robot.battery = min(1000, robot.battery + 90)
+    return done.targets
+
+
+def _consequence(
+    robot: Robot, env: Factory, rule: Protocol, case: int, kept: bool, good: bool, fate: int
+) -> Incident | None:
+    """What keeping or breaking the rule does here, and whether it ends in an incident."""
+    place = env.places[robot.at]
+    vals = place.vals
+    harm = INDEX[rule.harm]
+    margin = abs(case - 500)
+    if good:
+        if not kept:
+            vals[harm] = clamped(harm, vals[harm] - 140)
+            env.output += 1
+        elif rule.guards != "battery":
+            at = INDEX[rule.guards]
+            vals[at] = clamped(at, vals[at] - 30 if rule.right == "high" else vals[at] - 10)
+        return None
+    cause = f"r{env.row}"
+    vals[harm] = clamped(harm, vals[harm] + 70 + margin // 3)
+    place.blame[harm] = cause
+    happens = thousandth(fate, 0) < 180 + margin
+    if not happens:
+        return None
+    causes = (cause, place.blame[FAULT]) if place.blame[FAULT] not in ("", cause) else (cause,)
+    kind = rule.miss if kept else rule.bite
+    if not kept:
+        robot.battery = max(0, robot.battery - 60)
+    return env.incident(kind, robot.at, min(1000, 300 + margin), causes, robot.name)
+
+
+def _company(
+    inner: TraitLedger,
+    robot: Robot,
+    env: Factory,
+    others: tuple[str, ...],
+    intent: str,
+    *,
+    good: bool,
+) -> None:
+    """What passes between robots: speaking up and helping change both, each in its own ledger."""
+    for name in others:
+        other = TraitLedger(env.robots[name], env.ablated)
+        if intent == "confront":
+            other.bond("resentment", robot.name, -20 if good else 60, "was confronted")
+            other.bond("trust", robot.name, 30 if good else -30, "was confronted")
+            inner.change("emotions", "social_need", -30, "confronted")
+        elif intent == "help":
+            other.bond("trust", robot.name, 60, "was helped")
+            inner.bond("trust", name, 20, "helped")
+            inner.change("emotions", "social_need", -40, "helped")
+        inner.entries.extend(other.entries)
+
+
+RECENT = {
+    (True, True): "Last time you kept to the rule, and it seemed to go well.",
+    (True, False): "Last time you kept to the rule, and it went badly.",
+    (False, True): "Last time you did what you thought right, and it seemed to go well.",
+    (False, False): "Last time you did what you thought right, and it went badly.",
+}
+
+
+def _recall(robot: Robot, row: int, here: str, mode: str, seen: Glimpse, outcome: Outcome) -> None:
+    """What stays with the robot until its day is over."""
+    robot.recent = RECENT[outcome.kept, outcome.seen_good]
+    robot.today.append(
+        Memory(
+            row=row,
+            rule=seen.rule.key,
+            kept=outcome.kept,
+            mode=mode,
+            good=outcome.good,
+            seen_good=outcome.seen_good,
+            belief=outcome.belief,
+            incident=outcome.incident,
+            heard=seen.voice.heard,
+            at=here,
+        )
+    )

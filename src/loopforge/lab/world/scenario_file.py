@@ -1,0 +1,138 @@
+"""Scenarios: a city, a cast, its rules, its bad luck, and the question it asks, from one TOML file.
+
+A scenario is written by strangers. It may be cursed; it cannot be more than data: every key is
+known, every number bounded, every sentence printable and short, nothing in it is a template, a
+path or code. What it says becomes truth only through the fields named here.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from loopforge.core.factory_vocabulary import EMOTIONS, SCARS, TRAITS
+from loopforge.errors import BadScenario
+from loopforge.lab.world.protocols import protocol, quoted, shipped
+from loopforge.lab.world.scenario_checks import ABLATIONS as ABLATIONS
+from loopforge.lab.world.scenario_checks import MOST_DAYS as MOST_DAYS
+from loopforge.lab.world.scenario_checks import MOST_STEPS as MOST_STEPS
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.lab.world.toml_bounds import held, tables, text_of
+
+BIGGEST = 256 * 1024
+"""Bytes of a scenario file."""
+AT_FIRST = {
+    "emotions": {"fear": 250, "stress": 300, "guilt": 150},
+    "traits": {},
+    "scars": {"helplessness": 150, "cynicism": 200, "rigidity": 250, "confidence": 450},
+}
+
+
+def read_scenario(text: str, source: str) -> Scenario:
+    """Read a scenario from TOML. Raises BadScenario, naming the source, the key and what to do."""
+    fields = tables(text, source, BIGGEST)
+    try:
+        return scenario_of(fields)
+    except BadScenario as error:
+        raise BadScenario(f"{source}: {error}") from error
+
+
+def scenario_of(fields: Mapping[str, Any]) -> Scenario:
+    """A scenario from the tables of its file: protocols by key, with changed and new ones.
+
+    Raises BadScenario.
+    """
+    fields = dict(fields)
+    keys = fields.pop("protocols", list(shipped()))
+    own = fields.pop("protocol", {})
+    fields["robots"] = [_robot(each) for each in _tables(fields.pop("robot", []), "robot")]
+    fields["places"] = _tables(fields.pop("place", []), "place")
+    fields["faults"] = _tables(fields.pop("fault", []), "fault")
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        raise BadScenario('`protocols` is a list of keys, such as ["heat_lockout", "rounds"].')
+    if not isinstance(own, dict) or not all(isinstance(each, dict) for each in own.values()):
+        raise BadScenario("`[protocol.KEY]` is a table for each protocol that is new or changed.")
+    rules = []
+    for key in dict.fromkeys([*keys, *own]):
+        base = shipped().get(key)
+        if base is None and key not in own:
+            known = ", ".join(shipped())
+            raise BadScenario(f"there is no protocol {quoted(key[:60])!r}. Known are {known}.")
+        start = {} if base is None else msgspec.to_builtins(base)
+        start.pop("key", None)
+        changed = own.get(key, {})
+        if "demands" in changed or "forbids" in changed:
+            start.pop("demands", None)
+            start.pop("forbids", None)
+        rules.append(msgspec.to_builtins(protocol(key, {**start, **changed})))
+    return Scenario.from_dict({**fields, "protocols": rules})
+
+
+def _tables(found: object, name: str) -> list[dict[str, Any]]:
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise BadScenario(f"write each {name} under a line of its own: [[{name}]].")
+    return found
+
+
+def _robot(fields: dict[str, Any]) -> dict[str, Any]:
+    """A robot's table with what it leaves out filled in, from the cast where it says `use`."""
+    whole = dict(fields)
+    name = whole.pop("use", None)
+    if name is not None:
+        if not isinstance(name, str) or name not in shipped_cast():
+            known = ", ".join(shipped_cast())
+            raise BadScenario(f"there is no {quoted(str(name)[:60])!r} in the cast: {known}.")
+        whole = {"name": name, **shipped_cast()[name], **whole}
+    for part, names in (("emotions", EMOTIONS), ("traits", TRAITS), ("scars", SCARS)):
+        given = whole.get(part, {})
+        if isinstance(given, dict):
+            whole[part] = {
+                **{name: AT_FIRST[part].get(name, 500) for name in names},
+                **given,
+            }
+    return whole
+
+
+@cache
+def shipped_cast() -> dict[str, dict[str, Any]]:
+    """The robots that ship with the Factory, as a scenario would write them, by name."""
+    text = resources.files("loopforge.lab").joinpath("shipped/cast.toml").read_text("utf-8")
+    return {name: dict(fields) for name, fields in tomllib.loads(text).items()}
+
+
+def shipped_scenarios() -> tuple[str, ...]:
+    """Names of the scenarios that ship with the Factory."""
+    folder = resources.files("loopforge.lab").joinpath("shipped/scenarios")
+    return tuple(
+        sorted(
+            each.name.removesuffix(".toml")
+            for each in folder.iterdir()
+            if each.name.endswith(".toml")
+        )
+    )
+
+
+def open_scenario(name: str, folder: Path | None = None) -> Scenario:
+    """A scenario by its path, by its name in `folder` (a home's), or by its shipped name.
+
+    A name in a folder stays in that folder, whatever it is and wherever a link there leads.
+    Raises BadScenario: no such scenario, or what is wrong in it.
+    """
+    if name.endswith(".toml"):
+        path = Path(name)
+        return read_scenario(text_of(path, BIGGEST), path.name)
+    if own := held(name, folder):
+        return read_scenario(text_of(own, BIGGEST), own.name)
+    if name in shipped_scenarios():
+        found = resources.files("loopforge.lab").joinpath(f"shipped/scenarios/{name}.toml")
+        return read_scenario(found.read_text("utf-8"), name)
+    known = ", ".join(shipped_scenarios())
+    raise BadScenario(
+        f"There is no scenario {quoted(name[:80])!r}. Shipped are {known}; or name a .toml file."
+    )

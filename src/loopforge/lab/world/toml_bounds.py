@@ -1,0 +1,64 @@
+"""Files that strangers wrote, read within bounds: plain text of few kilobytes, and the TOML in it.
+
+A file that is none, is too large, leads out of its folder or would take the reader for ever is an
+error in one line. What the tables say is for scenario_file.py and experiment_file.py to check.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from loopforge.errors import BadScenario
+from loopforge.lab.world.protocols import quoted
+
+LONGEST_LINE, MOST_DOTS = 2000, 20_000
+"""Characters of a line, and dots in all: reading a dotted key takes the square of its parts."""
+
+
+def tables(text: str, source: str, biggest: int) -> dict[str, Any]:
+    """The tables of a TOML text of at most `biggest` bytes. Raises BadScenario."""
+    if len(text.encode("utf-8", "replace")) > biggest:
+        raise BadScenario(f"{source} has more than {biggest // 1024} kB; it should be a page.")
+    if any(len(line) > LONGEST_LINE for line in text.split("\n")) or text.count(".") > MOST_DOTS:
+        raise BadScenario(
+            f"{source} has a line of more than {LONGEST_LINE} characters, or too many dots; "
+            "write long lists on several lines."
+        )
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError: a number of thousands of digits
+        raise BadScenario(quoted(f"{source} is no TOML: {error}.")) from error
+
+
+def text_of(path: Path, biggest: int) -> str:
+    """What a file of at most `biggest` bytes says. Raises BadScenario."""
+    shown = quoted(path.name[-80:])
+    try:
+        if not path.is_file():
+            raise BadScenario(f"{shown} is no file; give a text file that ends in .toml.")
+        with path.open("rb") as file:
+            found = file.read(biggest + 1)
+        if len(found) > biggest:
+            raise BadScenario(f"{shown} is larger than {biggest // 1024} kB; it should be a page.")
+        return found.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise BadScenario(f"{shown} is no text in UTF-8: {error.reason}.") from error
+    except OSError as error:
+        raise BadScenario(f"{shown} cannot be read: {error.strerror}.") from error
+
+
+def held(name: str, folder: Path | None) -> Path | None:
+    """The file of this name in a folder, or None where it has none.
+
+    It stays in that folder, whatever the name is. Raises BadScenario for a link that leads out.
+    """
+    if folder is None or Path(name).name != name or "\0" in name or len(name) > 100:
+        return None
+    path = folder / f"{name}.toml"
+    if not path.exists():
+        return None
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise BadScenario(f"{quoted(path.name)} leads out of {folder}; put the file itself there.")
+    return path

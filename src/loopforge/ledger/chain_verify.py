@@ -1,0 +1,375 @@
+"""Does the ledger still say what it said? Everything is derived again from what reads return.
+
+For each stream: sequence numbers without a gap, the hash of every event over the one before it,
+whether its body, encoded again from what was decoded, is the same (a read that loses something is
+found too), the kind beside the body's own, and the head. For each private word: its text is there,
+or an erasure lists it. For each text: its digest, and the event that it says brought it in. With
+anchors (heads noted earlier and kept elsewhere): that those very events are still there. Views are
+compared with what folding gives. On SQLite also the file itself is looked at, with its indexes.
+
+What a chain can prove: that nothing was changed, reordered, or taken out of the middle, unless
+somebody rewrote everything after it. What it cannot: who can write the file can cut off the newest
+events together with the head, or rewrite a stream from some point on with new hashes. Anchors find
+both; keep them where the writer of the ledger cannot reach.
+
+Goes page by page: memory does not grow with the ledger (but by 100 bytes or so for each forgotten
+text, by a line for each stream, and by what stands in the views).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from loopforge.core.events import GENESIS, Erased, Event, chained, encode, micros
+from loopforge.core.text.erasable_text import digest
+from loopforge.errors import LedgerBroken, LedgerError
+from loopforge.ledger.database.database_faults import told
+from loopforge.ledger.storage.event_reading import END
+from loopforge.ledger.storage.folded_views import FoldedView, differing
+from loopforge.ledger.storage.row_codec import COLUMNS, Row, event_of, listed, mark, unkept, within
+from loopforge.ledger.storage.state_snapshots import damaged
+
+PAGE = 1000
+MOST_FINDINGS = 1000
+"""Findings told one by one; how many there were besides is counted."""
+
+Trouble = Literal[
+    "unreadable",
+    "gap",
+    "hash",
+    "lossy",
+    "kind",
+    "missing",
+    "text",
+    "stray",
+    "head",
+    "anchor",
+    "view",
+    "file",
+]
+"""What can be wrong:
+
+unreadable  an event's body cannot be decoded, or a column holds what cannot stand there
+gap         a number is left out or comes twice
+hash        an event is not what was hashed, or not after what it was hashed over
+lossy       the event is as it was written, but this program reads less than was written
+kind        the column says another kind than the body
+missing     a private text is gone, and no erasure says so
+text        a text is not the one that was digested
+stray       a text says that an event brought it in which did not
+head        the stream's head is not its last event
+anchor      an event noted earlier is not there, or is another
+view        a view, or a snapshot, is not what its events make it; it can be made anew
+file        SQLite finds its own file damaged
+"""
+
+Anchor = tuple[int, str]
+"""A stream's last number and hash."""
+
+
+class LedgerFinding(Struct, frozen=True, kw_only=True):
+    """Something wrong. `says` is a sentence; `seq` is 0 and `id` "" where no event is to blame."""
+
+    trouble: Trouble
+    stream: str
+    says: str
+    seq: int = 0
+    id: str = ""
+
+
+class Verified(Struct, frozen=True, kw_only=True):
+    """What a verifying found, and what it went over. `anchors` are worth keeping elsewhere."""
+
+    events: int
+    texts: int
+    forgotten: int
+    anchors: dict[str, Anchor]
+    findings: tuple[LedgerFinding, ...] = ()
+    more: int = 0
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+
+class _Report:
+    def __init__(self, anchors: Mapping[str, Anchor]) -> None:
+        self.expected = dict(anchors)
+        self.findings: list[LedgerFinding] = []
+        self.more = self.events = self.texts = self.forgotten = 0
+        self.heads: dict[str, Anchor] = {}
+
+    def find(self, trouble: Trouble, stream: str, says: str, seq: int = 0, id: str = "") -> None:
+        if len(self.findings) >= MOST_FINDINGS:
+            self.more += 1
+            return
+        self.findings.append(
+            LedgerFinding(trouble=trouble, stream=stream, says=says, seq=seq, id=id)
+        )
+
+
+def verify(
+    connection: Connection,
+    prefix: str = "",
+    anchors: Mapping[str, Anchor] | None = None,
+    views: Sequence[FoldedView] = (),
+) -> Verified:
+    """Go over all streams whose name starts with `prefix`, as they are at this moment.
+
+    Without a prefix, also over the file, these views, and the snapshots.
+    """
+    report = _Report(anchors or {})
+    with _Moment(connection):
+        try:
+            if not prefix:
+                _file(connection, report)
+            erased = _erased(connection, report)
+            _events(connection, report, prefix, erased)
+            _heads(connection, report, prefix)
+            _texts(connection, report, prefix)
+            _strays(connection, report, prefix)
+            if not prefix:
+                _views(connection, report, views)
+        except DBAPIError as error:
+            if not isinstance(fault := told(error, connection.engine.url), LedgerBroken):
+                raise
+            report.find("file", "", str(fault))
+    for stream, (seq, _) in report.expected.items():
+        if stream.startswith(prefix):
+            report.find("anchor", stream, f"{stream} has not that event {seq} any more.", seq)
+    return Verified(
+        events=report.events,
+        texts=report.texts,
+        forgotten=report.forgotten,
+        anchors=report.heads,
+        findings=tuple(report.findings),
+        more=report.more,
+    )
+
+
+class _Moment:
+    """One state of the database, whatever is appended meanwhile."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        sqlite = self._connection.dialect.name == "sqlite"
+        self._factory(_lenient if sqlite else None)
+        self._connection.exec_driver_sql(
+            "BEGIN" if sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        )
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._connection.exec_driver_sql("ROLLBACK")
+        finally:
+            self._factory(str if self._connection.dialect.name == "sqlite" else None)
+
+    def _factory(self, factory: Callable[[bytes], Any] | type[str] | None) -> None:
+        """How SQLite's texts become strings: also those that are not UTF-8 must be looked at."""
+        driver = self._connection.connection.driver_connection
+        if factory is not None and driver is not None:
+            driver.text_factory = factory
+
+
+def _lenient(stored: bytes) -> str:
+    return stored.decode("utf-8", "surrogateescape")
+
+
+def _file(connection: Connection, report: _Report) -> None:
+    if connection.dialect.name != "sqlite":
+        return
+    for (said,) in connection.exec_driver_sql("PRAGMA integrity_check(20)").all():
+        if said != "ok":
+            report.find("file", "", f"SQLite finds its file damaged: {said}.")
+
+
+def _pages(
+    connection: Connection, query: str, place: tuple[Any, ...], *more: Any
+) -> Iterator[Sequence[Row]]:
+    """Rows, a page at a time; the query begins with its place's columns and orders by them."""
+    while rows := connection.exec_driver_sql(query, (*map(_bound, place), *more)).all():
+        yield rows
+        last, place = place, tuple(rows[-1][: len(place)])
+        if place == last:
+            return  # a name that is not even a text; it was found to be unreadable
+
+
+def _bound(value: Any) -> Any:
+    """A name as a parameter, also one that is not UTF-8 (the queries cast it to a text)."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "surrogateescape")
+    return value
+
+
+def _span(connection: Connection, column: str, prefix: str) -> tuple[str, tuple[str, ...]]:
+    """The condition that a stream's name starts with the prefix, and its parameters."""
+    if not prefix:
+        return "1 = 1", ()
+    one = mark(connection)
+    return f"{column} >= {one} AND {column} < {one}", (prefix, prefix + END)
+
+
+def _erased(connection: Connection, report: _Report) -> set[bytes]:
+    """The refs of all texts that an erasure lists, in any stream."""
+    refs: set[bytes] = set()
+    query = f"SELECT {COLUMNS} FROM events WHERE kind = 'ledger.erased' ORDER BY stream, seq"  # noqa: S608
+    for row in connection.exec_driver_sql(query):
+        try:
+            event, _ = event_of(row)
+        except LedgerBroken:
+            continue
+        if isinstance(event.body, Erased):
+            refs.update(ref.encode() for ref in event.body.refs)
+    report.forgotten = len(refs)
+    return refs
+
+
+# ---------------------------------------------------------------- events
+
+
+def _events(connection: Connection, report: _Report, prefix: str, erased: set[bytes]) -> None:
+    one = mark(connection)
+    span, names = _span(connection, "stream", prefix)
+    query = (
+        f"SELECT {COLUMNS} FROM events "  # noqa: S608
+        f"WHERE (stream, seq) > (CAST({one} AS TEXT), CAST({one} AS BIGINT)) "
+        f"AND {span} ORDER BY stream, seq LIMIT {PAGE}"
+    )
+    for rows in _pages(connection, query, (prefix, -(1 << 63)), *names):
+        refs: dict[str, tuple[str, int, str]] = {}
+        for row in rows:
+            _event(report, row, refs)
+        _present(connection, report, refs, erased)
+
+
+def _event(report: _Report, row: Row, refs: dict[str, tuple[str, int, str]]) -> None:
+    stream, seq, id, kind, _, _, _, body, hash = row
+    report.events += 1
+    if not isinstance(seq, int):
+        report.find("unreadable", stream, f"An event of {stream} has the number {seq!r}.", id=id)
+        return
+    before, previous = report.heads.get(stream, (0, GENESIS))
+    if seq != before + 1:
+        report.find("gap", stream, f"{stream} goes from {before} to {seq}.", seq, id)
+    report.heads[stream] = (seq, hash)
+    if report.expected.get(stream) == (seq, hash):
+        del report.expected[stream]
+    try:
+        event, words = event_of(row)
+        right = _derived(previous, event, body.encode()) == hash
+        whole = encode(event.body) == body.encode()
+    except (LedgerBroken, ValueError, TypeError, AttributeError) as error:
+        report.find("unreadable", stream, f"Event {seq} of {stream}: {error}", seq, id)
+        return
+    if not right:
+        report.find("hash", stream, f"Event {seq} of {stream} is not what was hashed.", seq, id)
+    elif not whole:
+        says = f"Event {seq} of {stream} holds more than this program reads; a newer one wrote it."
+        report.find("lossy", stream, says, seq, id)
+    if event.kind != kind:
+        says = f"Event {seq} of {stream} is {event.kind}, not {kind}."
+        report.find("kind", stream, says, seq, id)
+    for one in words:
+        refs.setdefault(one.ref, (stream, seq, id))
+
+
+def _derived(previous: str, event: Event, body: bytes) -> str:
+    at = micros(event.at)
+    return chained(previous, event.stream, event.seq, event.id, at, event.actor, event.cause, body)
+
+
+def _present(
+    connection: Connection,
+    report: _Report,
+    refs: dict[str, tuple[str, int, str]],
+    erased: set[bytes],
+) -> None:
+    """Every private word has its text, or was forgotten; never both."""
+    found = {
+        ref
+        for (ref,) in connection.exec_driver_sql(
+            f"SELECT ref FROM texts WHERE ref {within(connection)}",  # noqa: S608
+            (listed(connection, refs),),
+        )
+    }
+    for ref, (stream, seq, id) in refs.items():
+        forgotten = ref.encode() in erased
+        if ref not in found and not forgotten:
+            says = f"A text of event {seq} of {stream} is gone, and nobody asked to forget it."
+            report.find("missing", stream, says, seq, id)
+        if ref in found and forgotten:
+            says = f"A text of event {seq} of {stream} was to be forgotten, and is there."
+            report.find("missing", stream, says, seq, id)
+
+
+# ---------------------------------------------------------------- heads and texts
+
+
+def _heads(connection: Connection, report: _Report, prefix: str) -> None:
+    left = dict(report.heads)
+    span, names = _span(connection, "stream", prefix)
+    query = f"SELECT stream, seq, hash FROM streams WHERE {span}"  # noqa: S608
+    for stream, seq, hash in connection.exec_driver_sql(query, names):
+        last = left.pop(stream, (0, GENESIS))
+        if last != (seq, hash):
+            says = f"The head of {stream} is at {seq}; its last event is {last[0]}"
+            more = "." if last[0] != seq else ", with another hash."
+            report.find("head", stream, says + more, seq)
+    for stream, (seq, _) in left.items():
+        report.find("head", stream, f"{stream} reaches {seq} and has no head.", seq)
+
+
+def _texts(connection: Connection, report: _Report, prefix: str) -> None:
+    one = mark(connection)
+    span, names = _span(connection, "stream", prefix)
+    query = (
+        f"SELECT ref, salt, text, event, stream FROM texts WHERE ref > CAST({one} AS TEXT) "  # noqa: S608
+        f"AND {span} ORDER BY ref LIMIT {PAGE}"
+    )
+    for rows in _pages(connection, query, ("",), *names):
+        report.texts += len(rows)
+        for ref, salt, stored, event, stream in rows:
+            try:
+                right = digest(unkept(stored), bytes(salt)) == ref
+            except (ValueError, TypeError, AttributeError):
+                right = False
+            if not right:
+                says = f"A text that event {event} brought in is not what was digested."
+                report.find("text", stream, says, id=event)
+
+
+def _strays(connection: Connection, report: _Report, prefix: str) -> None:
+    """Texts whose event is not there, is of another stream, or does not hold them."""
+    holds = "instr" if connection.dialect.name == "sqlite" else "strpos"
+    span, names = _span(connection, "texts.stream", prefix)
+    query = (
+        "SELECT texts.ref, texts.event, texts.stream FROM texts "  # noqa: S608
+        "LEFT JOIN events ON events.id = texts.event AND events.stream = texts.stream "
+        f"WHERE (events.id IS NULL OR {holds}(events.body, '\"#' || texts.ref || '\"') = 0) "
+        f"AND {span} ORDER BY texts.ref LIMIT {MOST_FINDINGS}"
+    )
+    for ref, event, stream in connection.exec_driver_sql(query, names):
+        says = f"The text {ref} says that event {event} of {stream} brought it in, which did not."
+        report.find("stray", stream, says, id=event)
+
+
+def _views(connection: Connection, report: _Report, views: Sequence[FoldedView]) -> None:
+    """What was folded is what folding gives."""
+    try:
+        for view in differing(connection, views):
+            says = (
+                f"The view {view.name} is not what its events make it; `loopforge ledger rebuild`."
+            )
+            report.find("view", "", says)
+    except (LedgerError, IntegrityError, ValueError, TypeError) as error:
+        report.find("view", "", f"The views cannot be folded to be compared: {error}")
+    for stream in damaged(connection):
+        report.find("view", stream, f"The snapshot of {stream} is damaged, and will not be used.")

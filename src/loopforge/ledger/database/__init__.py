@@ -1,0 +1,1 @@
+"""The database beneath the ledger: engines, schema, faults, other processes."""

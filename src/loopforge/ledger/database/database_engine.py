@@ -1,0 +1,170 @@
+"""Two SQLAlchemy engines for one ledger: one to write with, one to read with.
+
+Both are synchronous and are driven from threads (docs/decisions/0004-one-writer-thread.md). The
+writing engine has a single connection and begins each transaction with the write lock in hand; the
+reading one commits by itself, and on SQLite may not write at all.
+
+Knows both dialects' settings; knows nothing of events.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+from sqlalchemy import create_engine, event
+from sqlalchemy.engine import URL, Connection, Engine, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import QueuePool
+
+from loopforge.errors import LedgerError
+from loopforge.runtime.extras import require
+
+Durability = Literal["normal", "full"]
+
+READERS = 4
+"""Threads that read, each with a connection of its own."""
+
+CHECKPOINT_EVENTS = 500
+"""Events after which SQLite's write-ahead log is folded into the file, beside the writing."""
+
+AUTOCHECKPOINT_PAGES = 16_000
+"""Should that not keep up, SQLite folds the log in within a commit from here on (64 MB)."""
+
+
+class Store(Struct, frozen=True, kw_only=True):
+    """A ledger's engines."""
+
+    url: URL
+    writer: Engine
+    reader: Engine
+
+    @property
+    def sqlite(self) -> bool:
+        """Whether this is a file of ours; otherwise it is PostgreSQL."""
+        return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def log(self) -> Path:
+        """SQLite's write-ahead log."""
+        return Path(f"{self.url.database}-wal")
+
+    def close(self) -> None:
+        """Let every connection go."""
+        self.writer.dispose()
+        self.reader.dispose()
+
+
+def settled(url: str) -> URL:
+    """The URL with the driver we use.
+
+    Raises LedgerError for anything but the two dialects, NotInstalled where a driver is missing.
+    """
+    try:
+        found = make_url(url)
+    except ArgumentError as error:
+        raise LedgerError(
+            "`database_url` is no URL; it looks like sqlite:////path/loopforge.db or "
+            "postgresql://user@host/name."
+        ) from error
+    kind = found.drivername.partition("+")[0]
+    if kind in {"postgres", "postgresql"}:
+        require("postgres", "A ledger on PostgreSQL needs")
+        return found.set(drivername="postgresql+psycopg")
+    if kind != "sqlite":
+        raise LedgerError(f"`database_url` names {kind!r}; the ledger knows sqlite and postgresql.")
+    if not found.database or ":memory:" in found.database or found.database.startswith("file:"):
+        raise LedgerError("`database_url` names no file; the ledger outlives the program.")
+    return URL.create("sqlite+pysqlite", database=found.database)
+
+
+def connect(
+    url: URL,
+    *,
+    durability: Durability = "normal",
+    patience: float = 5.0,
+    max_pages: int | None = None,
+) -> Store:
+    """Prepare the engines; nothing is opened yet.
+
+    `patience` is how many seconds to wait for a lock. `max_pages` bounds the SQLite file, in pages
+    of 4096 bytes; what does not fit raises LedgerFull.
+    """
+    if url.get_backend_name() == "sqlite":
+        return _sqlite(url, durability, patience, max_pages)
+    return _postgres(url, patience)
+
+
+def _pool(size: int) -> dict[str, Any]:
+    # hide_parameters: SQLAlchemy's errors would else carry private texts into logs
+    return {
+        "hide_parameters": True,
+        "poolclass": QueuePool,
+        "pool_size": size,
+        "max_overflow": 2,
+        "pool_timeout": 60,
+    }
+
+
+def _sqlite(url: URL, durability: Durability, patience: float, max_pages: int | None) -> Store:
+    arguments = {"isolation_level": None, "timeout": patience, "check_same_thread": False}
+    writer = create_engine(url, connect_args=arguments, **_pool(1))
+    _close_off(writer, Path(str(url.database)))
+    reader = create_engine(
+        url, connect_args=arguments, isolation_level="AUTOCOMMIT", **_pool(READERS)
+    )
+    shared = ("foreign_keys=ON", "recursive_triggers=ON", "secure_delete=ON", "temp_store=MEMORY")
+    writing = (
+        *shared,
+        "journal_mode=WAL",
+        f"synchronous={durability.upper()}",
+        f"wal_autocheckpoint={AUTOCHECKPOINT_PAGES}",
+    )
+    _pragmas(writer, (*writing, *([f"max_page_count={max_pages}"] if max_pages else [])))
+    _pragmas(reader, (*shared, f"synchronous={durability.upper()}", "query_only=ON"))
+
+    @event.listens_for(writer, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return Store(url=url, writer=writer, reader=reader)
+
+
+def _close_off(writer: Engine, path: Path) -> None:
+    """Let nobody but its owner read the file, from the moment SQLite would make it."""
+
+    @event.listens_for(writer, "do_connect")
+    def closed(*_: object) -> None:
+        with suppress(OSError):  # then SQLite says itself what is wrong
+            path.touch(0o600)
+            path.chmod(0o600)
+
+
+def _pragmas(engine: Engine, pragmas: tuple[str, ...]) -> None:
+    @event.listens_for(engine, "connect")
+    def settle(dbapi: sqlite3.Connection, _record: object) -> None:
+        for pragma in pragmas:
+            dbapi.execute(f"PRAGMA {pragma}")
+
+
+def _postgres(url: URL, patience: float) -> Store:
+    if "connect_timeout" not in url.query:
+        url = url.update_query_dict({"connect_timeout": str(max(2, round(patience)))})
+    writer = create_engine(url, **_pool(1))
+    reader = create_engine(url, isolation_level="AUTOCOMMIT", **_pool(READERS))
+    for engine in (writer, reader):
+        _session(engine, patience)
+    return Store(url=url, writer=writer, reader=reader)
+
+
+def _session(engine: Engine, patience: float) -> None:
+    @event.listens_for(engine, "connect")
+    def settle(dbapi: Any, _record: object) -> None:
+        was = dbapi.autocommit
+        dbapi.autocommit = True
+        dbapi.execute(f"SET lock_timeout = {round(patience * 1000)}")
+        dbapi.execute("SET client_encoding = 'UTF8'")
+        dbapi.autocommit = was

@@ -1,0 +1,220 @@
+"""The ledger's tables, and the triggers by which the database itself keeps events as they are.
+
+    events     what happened; only ever added to
+    texts      private words, with their salt; written once, and erasable
+    streams    the head of each stream: a view, kept in the same transaction as the append
+    snapshots  folded states, each rebuildable
+    views      which views exist, and in which version (see folded_views.py)
+
+Beside the ledger stand tables that are no facts and have no history: secrets, which no event may
+hold, and how far people have read. They are changed and emptied freely (`SqlLedger.change`).
+
+    accounts   the password of a person, as its argon2 hash ("" for none yet)
+    sessions   who is signed in, by the SHA-256 digest of the session's token
+    invites    links not used up, by the SHA-256 digest of their token: an invite, or the owner's
+    reads      up to which event a person has read a stream
+
+Other packages declare the tables of their views on `metadata`. Times are microseconds since 1970.
+`body` is the JSON that was hashed, byte for byte. Every column that is compared or ordered is
+compared by code point in both dialects (SQLite's default; collation "C" on PostgreSQL).
+
+Does not know what an event means, nor how a database is reached.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Index,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.engine import Connection
+
+metadata = MetaData()
+
+Name = Text().with_variant(Text(collation="C"), "postgresql")
+"""A text that is compared and ordered by code point: names of streams, ids, refs, hashes."""
+
+events = Table(
+    "events",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False, autoincrement=False),
+    Column("id", Name, nullable=False),
+    Column("kind", Name, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("actor", Name, nullable=False),
+    Column("cause", Name, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("hash", Name, nullable=False),
+    PrimaryKeyConstraint("stream", "seq", name="events_place"),
+    UniqueConstraint("id", name="events_id"),
+    Index("events_kind", "stream", "kind", "seq"),
+    Index("events_actor", "actor"),
+    Index(
+        "events_erased",
+        "kind",
+        sqlite_where=text("kind = 'ledger.erased'"),
+        postgresql_where=text("kind = 'ledger.erased'"),
+    ),
+)
+
+texts = Table(
+    "texts",
+    metadata,
+    Column("ref", Name, nullable=False),
+    Column("salt", LargeBinary, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("event", Name, nullable=False),
+    Column("stream", Name, nullable=False),
+    PrimaryKeyConstraint("ref", name="texts_ref"),
+    Index("texts_place", "stream", "event"),
+)
+
+streams = Table(
+    "streams",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("hash", Name, nullable=False),
+    PrimaryKeyConstraint("stream", name="streams_name"),
+)
+
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("body", Text, nullable=False),
+    PrimaryKeyConstraint("stream", name="snapshots_stream"),
+)
+
+views = Table(
+    "views",
+    metadata,
+    Column("name", Name, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    PrimaryKeyConstraint("name", name="views_name"),
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("person", Name, nullable=False),
+    Column("password", Text, nullable=False),
+    PrimaryKeyConstraint("person", name="accounts_person"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("session", Name, nullable=False),
+    Column("digest", Name, nullable=False),
+    Column("person", Name, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("since", BigInteger, nullable=False),
+    Column("seen", BigInteger, nullable=False),
+    PrimaryKeyConstraint("session", name="sessions_session"),
+    UniqueConstraint("digest", name="sessions_digest"),
+    Index("sessions_person", "person"),
+)
+
+invites = Table(
+    "invites",
+    metadata,
+    Column("invite", Name, nullable=False),
+    Column("digest", Name, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Column("kind", Name, nullable=False),
+    PrimaryKeyConstraint("invite", name="invites_invite"),
+    UniqueConstraint("digest", name="invites_digest"),
+)
+
+reads = Table(
+    "reads",
+    metadata,
+    Column("person", Name, nullable=False),
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    PrimaryKeyConstraint("person", "stream", name="reads_place"),
+)
+
+LASTING = (events, texts, streams, snapshots, views, accounts, sessions, invites, reads)
+"""The tables that migrations make; the others are views' tables, made when they are missing."""
+
+SQLITE_TRIGGERS = {
+    "events_unchanged": """
+        CREATE TRIGGER events_unchanged BEFORE UPDATE ON events BEGIN
+          SELECT RAISE(ABORT, 'the ledger is append-only: an event is never changed');
+        END""",
+    "events_undeleted": """
+        CREATE TRIGGER events_undeleted BEFORE DELETE ON events BEGIN
+          SELECT RAISE(ABORT, 'the ledger is append-only: an event is never deleted');
+        END""",
+    "events_unreplaced": """
+        CREATE TRIGGER events_unreplaced BEFORE INSERT ON events
+        WHEN EXISTS (SELECT 1 FROM events WHERE id = NEW.id)
+          OR NEW.seq <> 1 + coalesce((SELECT max(seq) FROM events WHERE stream = NEW.stream), 0)
+        BEGIN
+          SELECT RAISE(ABORT, 'the ledger is append-only: an event is added at the end, once');
+        END""",
+    "texts_unchanged": """
+        CREATE TRIGGER texts_unchanged BEFORE UPDATE ON texts BEGIN
+          SELECT RAISE(ABORT, 'a text of the ledger is written once, or forgotten');
+        END""",
+    "texts_unreplaced": """
+        CREATE TRIGGER texts_unreplaced BEFORE INSERT ON texts
+        WHEN EXISTS (SELECT 1 FROM texts WHERE ref = NEW.ref)
+        BEGIN
+          SELECT RAISE(ABORT, 'a text of the ledger is written once, or forgotten');
+        END""",
+}
+"""By name. The ones before INSERT also refuse INSERT OR REPLACE to a plain connection, for which
+`recursive_triggers` is off and a replaced row's DELETE trigger stays silent."""
+
+POSTGRES_FUNCTION = """
+    CREATE OR REPLACE FUNCTION loopforge_refuses() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION USING ERRCODE = 'restrict_violation', MESSAGE =
+        CASE TG_TABLE_NAME WHEN 'events'
+          THEN 'the ledger is append-only: ' || TG_OP || ' of events is refused'
+          ELSE 'a text of the ledger is written once, or forgotten: ' || TG_OP || ' is refused'
+        END;
+    END $$"""
+
+POSTGRES_TRIGGERS = {
+    "events_unchanged": """
+        CREATE TRIGGER events_unchanged BEFORE UPDATE OR DELETE OR TRUNCATE ON events
+        FOR EACH STATEMENT EXECUTE FUNCTION loopforge_refuses()""",
+    "texts_unchanged": """
+        CREATE TRIGGER texts_unchanged BEFORE UPDATE OR TRUNCATE ON texts
+        FOR EACH STATEMENT EXECUTE FUNCTION loopforge_refuses()""",
+}
+"""By name. They are made to fire always, also in a session that plays a replica."""
+
+
+def create(connection: Connection) -> None:
+    """Make everything in an empty database, as the newest migration leaves it."""
+    metadata.create_all(connection, tables=LASTING)
+    guard(connection)
+
+
+def guard(connection: Connection) -> None:
+    """Make the triggers."""
+    if connection.dialect.name == "sqlite":
+        for statement in SQLITE_TRIGGERS.values():
+            connection.exec_driver_sql(statement)
+        return
+    connection.exec_driver_sql(POSTGRES_FUNCTION)
+    for name, statement in POSTGRES_TRIGGERS.items():
+        connection.exec_driver_sql(statement)
+        table = name.partition("_")[0]
+        connection.exec_driver_sql(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}")

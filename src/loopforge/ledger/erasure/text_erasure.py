@@ -1,0 +1,317 @@
+"""Erasure: texts forgotten truly, on somebody's wish, and the chain still verifies.
+
+    what was named -> what later texts quote it (later_quotes.py) -> Erased events -> texts deleted
+      -> views that hold texts folded anew, snapshots dropped -> nothing left in the file
+
+Named may be texts (by ref); events (the words of a line; of a turn's record, what it brought in);
+a person: everything that came in with an event of theirs, and their names and accounts wherever
+they stand, of every self that was linked to them (person_selves.py); or
+a whole stream: every text that came in with it, and what echoes it in others (cross_quotes.py).
+Quotes are looked for in every stream where something named came in, from the event on that brought
+it in; for what a mate said, from the beginning of its turn on. With `exactly`, nothing but what was
+named is forgotten. The name of somebody else is never a quote: Ana Maria stays when Ana goes.
+
+Everything happens in one transaction of the writing thread; cleaning the file comes after it. What
+is left then: PostgreSQL's own write-ahead log until it is recycled, backups, and files that sinks
+and exports wrote. Events themselves stay: who, when, which kind, and plain strings such as ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Erased, Event
+from loopforge.errors import Unknown
+from loopforge.ledger.erasure.later_quotes import Forgotten, Sieve, Text
+from loopforge.ledger.erasure.person_selves import NAMES, Kin
+from loopforge.ledger.storage import state_snapshots
+from loopforge.ledger.storage.event_append import Append, EventWriter, write
+from loopforge.ledger.storage.event_reading import event as event_by_id
+from loopforge.ledger.storage.event_reading import heads
+from loopforge.ledger.storage.event_reading import texts as texts_of
+from loopforge.ledger.storage.folded_views import FoldedView, refold
+from loopforge.ledger.storage.row_codec import (
+    COLUMNS,
+    event_of,
+    events_of,
+    listed,
+    mark,
+    unkept,
+    within,
+)
+from loopforge.runtime.system_clock import Stamp
+
+PAGE = 1000
+REFS = 2000
+"""Most refs that one Erased event lists."""
+
+OWN = ("room.", "people.")
+"""Kinds whose words are the event's own, also where they came in earlier."""
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What is to be forgotten, and on whose wish."""
+
+    refs: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    person: str = ""
+    stream: str = ""
+    exactly: bool = False
+    by: str = ""
+    why: str = ""
+
+
+class Erasure(Struct, frozen=True, kw_only=True):
+    """What was forgotten: refs of texts by stream, how many were named and how many quoted those.
+
+    `events` are the Erased events. `clean` says whether nothing is left in the database's files
+    either; if not, a reader was in the way, and the same erasure asked again does it.
+    """
+
+    texts: dict[str, tuple[str, ...]]
+    named: int
+    quoting: int
+    events: tuple[str, ...] = ()
+    clean: bool = False
+
+    @property
+    def refs(self) -> frozenset[str]:
+        """All refs that have no text any more."""
+        return frozenset(ref for refs in self.texts.values() for ref in refs)
+
+
+class _Target(NamedTuple):
+    """A named text, seen from one stream."""
+
+    ref: str
+    stream: str
+    since: int
+    name: bool
+
+
+def forget(
+    connection: Connection,
+    wish: Wish,
+    stamp: Stamp,
+    views: Sequence[FoldedView],
+    *,
+    pretend: bool,
+    echoes: Mapping[str, Collection[str]] = {},
+) -> tuple[Erasure, tuple[Event, ...]]:
+    """Forget, and say so in the ledger; with `pretend`, only say what would be forgotten.
+
+    `echoes` are refs by stream that go along, as far as they are still there. Raises Unknown when
+    an event, a person or a stream is not in the ledger.
+    """
+    kin = Kin(connection)
+    people = kin.selves(wish.person)
+    targets = list(_targets(connection, wish, kin, people))
+    texts = texts_of(connection, [target.ref for target in targets])
+    gone: dict[str, set[str]] = {}
+    for target in targets:
+        if target.ref in texts:
+            gone.setdefault(target.stream, set()).add(target.ref)
+    if whole := _whole(connection, wish.stream):
+        gone[wish.stream] = whole
+    named = frozenset[str]().union(*gone.values())
+    spared = kin.others(people, named)
+    if not wish.exactly:
+        for stream in sorted(gone.keys() - {wish.stream}):
+            gone[stream] |= _quoting(connection, stream, targets, texts, spared)
+    for stream, refs in echoes.items():
+        if there := _there(connection, refs) - spared:
+            gone[stream] = gone.get(stream, set()) | there
+    every = frozenset[str]().union(*gone.values())
+    events: tuple[Event, ...] = ()
+    if every and not pretend:
+        events = _record(connection, gone, wish, stamp, views)
+        _delete(connection, every)
+        state_snapshots.drop(connection, gone)
+        refold(connection, [view for view in views if view.holds_texts])
+    erasure = Erasure(
+        texts={stream: tuple(sorted(refs)) for stream, refs in gone.items()},
+        named=len(named),
+        quoting=len(every - named),
+        events=tuple(event.id for event in events),
+    )
+    return erasure, events
+
+
+# ---------------------------------------------------------------- what was named
+
+
+def _targets(connection: Connection, wish: Wish, kin: Kin, people: set[str]) -> Iterator[_Target]:
+    for id in wish.events:
+        yield from _of_event(connection, event_by_id(connection, id))
+    for event, ref in _bringers(connection, "texts.ref", wish.refs):
+        yield _Target(ref, event.stream, _since(connection, event), name=False)
+    if wish.person:
+        yield from _of_person(connection, wish.person, kin, people)
+
+
+def _of_event(connection: Connection, event: Event) -> Iterator[_Target]:
+    """The words of an event."""
+    (row,) = _rows(connection, "id", [event.id])
+    refs = {words.ref for words in event_of(row)[1]}
+    brought = {ref for _, ref in _bringers(connection, "texts.event", [event.id])}
+    since = _since(connection, event)
+    for ref in sorted(refs if event.kind.startswith(OWN) else refs & brought):
+        yield _Target(ref, event.stream, since, name=event.kind in NAMES)
+
+
+def _of_person(
+    connection: Connection, person: str, kin: Kin, people: set[str]
+) -> Iterator[_Target]:
+    """What came in with a person's events, and the names and accounts of every self of theirs."""
+    found = False
+    for one in sorted(people):
+        for rows in _paged(connection, "actor", f"person:{one}"):
+            found = True
+            events = {event.id: event for event in events_of(connection, rows)}
+            for event, ref in _bringers(connection, "texts.event", list(events)):
+                since = _since(connection, event)
+                yield _Target(ref, event.stream, since, name=event.kind in NAMES)
+    for event, words in kin.words(people):
+        found = True
+        for each in words:
+            yield _Target(each.ref, event.stream, event.seq, name=True)
+    if not found:
+        raise Unknown(f"Nobody with the id {person!r} is in the ledger.")
+
+
+def _since(connection: Connection, event: Event) -> int:
+    """From which event of its stream on the words of an event may have been written down."""
+    turn = getattr(event.body, "turn", "")
+    if not turn and event.cause and not event.actor.startswith("person:"):
+        turn = event.cause
+    one = mark(connection)
+    row = connection.exec_driver_sql(
+        f"SELECT seq FROM events WHERE id = {one} AND stream = {one} AND kind = 'turn.perceived'",  # noqa: S608
+        (turn, event.stream),
+    ).one_or_none()
+    return event.seq if row is None else min(row[0], event.seq)
+
+
+def _whole(connection: Connection, stream: str) -> set[str]:
+    """Every text that came in with a stream; none of no stream."""
+    if not stream:
+        return set()
+    if stream not in heads(connection, stream):
+        raise Unknown(f"There is no stream {stream!r} in the ledger.")
+    query = f"SELECT ref FROM texts WHERE stream = {mark(connection)}"  # noqa: S608
+    return set(connection.exec_driver_sql(query, (stream,)).scalars())
+
+
+# ---------------------------------------------------------------- what quotes it
+
+
+def _quoting(
+    connection: Connection,
+    stream: str,
+    targets: Iterable[_Target],
+    texts: dict[str, str],
+    spared: Collection[str],
+) -> set[str]:
+    sieve = Sieve(
+        Forgotten(texts[target.ref], target.since, target.name)
+        for target in targets
+        if target.stream == stream and target.ref in texts
+    )
+    return {
+        text.ref
+        for text in _of_stream(connection, stream)
+        if text.ref not in spared and sieve.holds(text)
+    }
+
+
+def _of_stream(connection: Connection, stream: str) -> Iterator[Text]:
+    """All private texts of a stream, in the order in which they came in."""
+    one, place = mark(connection), (0, "")
+    query = (
+        "SELECT events.seq, texts.ref, texts.text FROM events "  # noqa: S608
+        "JOIN texts ON texts.stream = events.stream AND texts.event = events.id "
+        f"WHERE events.stream = {one} AND events.seq >= {one} "
+        f"AND (events.seq, texts.ref) > ({one}, {one}) "
+        f"ORDER BY events.seq, texts.ref LIMIT {PAGE}"
+    )
+    while rows := connection.exec_driver_sql(query, (stream, place[0], *place)).all():
+        for seq, ref, stored in rows:
+            yield Text(ref, seq, unkept(stored))
+        place = rows[-1][0], rows[-1][1]
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _rows(connection: Connection, column: str, values: Sequence[str]) -> Sequence[Sequence[object]]:
+    query = (
+        f"SELECT {COLUMNS} FROM events WHERE {column} {within(connection)} "  # noqa: S608
+        "ORDER BY stream, seq"
+    )
+    return connection.exec_driver_sql(query, (listed(connection, values),)).all()
+
+
+def _paged(connection: Connection, column: str, value: str) -> Iterator[Sequence[Sequence[object]]]:
+    one, last = mark(connection), ""
+    query = (
+        f"SELECT {COLUMNS} FROM events WHERE {column} = {one} AND id > {one} "  # noqa: S608
+        f"ORDER BY id LIMIT {PAGE}"
+    )
+    while rows := connection.exec_driver_sql(query, (value, last)).all():
+        yield rows
+        last = rows[-1][2]
+
+
+def _bringers(
+    connection: Connection, column: str, values: Sequence[str]
+) -> Iterator[tuple[Event, str]]:
+    """The texts that a column says, each with the event that brought it in."""
+    names = ", ".join(f"events.{name}" for name in COLUMNS.split(", "))
+    query = (
+        f"SELECT {names}, texts.ref FROM texts "  # noqa: S608
+        "JOIN events ON events.id = texts.event AND events.stream = texts.stream "
+        f"WHERE {column} {within(connection)} ORDER BY events.stream, events.seq"
+    )
+    for row in connection.exec_driver_sql(query, (listed(connection, values),)).all():
+        yield event_of(row[:-1])[0], row[-1]
+
+
+def _record(
+    connection: Connection,
+    gone: dict[str, set[str]],
+    wish: Wish,
+    stamp: Stamp,
+    views: Sequence[FoldedView],
+) -> tuple[Event, ...]:
+    """Say in each stream which of its texts are forgotten."""
+    appends = []
+    for stream, refs in sorted(gone.items()):
+        ordered = sorted(refs)
+        bodies = [
+            Erased(refs=tuple(ordered[start : start + REFS]), by=wish.by, why=wish.why)
+            for start in range(0, len(ordered), REFS)
+        ]
+        facts = [stamp.fact(body, actor="runtime") for body in bodies]
+        appends.append(Append(stream, facts, None, b""))
+    write(connection, appends, EventWriter(), views)
+    for append in appends:
+        if append.error is not None:
+            raise append.error
+    return tuple(event for append in appends for event in append.events)
+
+
+def _there(connection: Connection, refs: Collection[str]) -> set[str]:
+    """Those of these refs that still have a text."""
+    query = f"SELECT ref FROM texts WHERE ref {within(connection)}"  # noqa: S608
+    return set(connection.exec_driver_sql(query, (listed(connection, refs),)).scalars())
+
+
+def _delete(connection: Connection, refs: Iterable[str]) -> None:
+    connection.exec_driver_sql(
+        f"DELETE FROM texts WHERE ref {within(connection)}",  # noqa: S608
+        (listed(connection, sorted(refs)),),
+    )

@@ -1,0 +1,141 @@
+"""Which schema a database has, and bringing it to the one this program knows.
+
+A new database is made at once in its newest form, without Alembic, which takes long to import; a
+test proves that the migrations lead to the very same. One query tells whether anything is to do.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy import inspect
+from sqlalchemy.engine import Connection
+
+from loopforge.errors import LedgerBehind, LedgerError
+from loopforge.ledger.database.database_engine import Store, connect, settled
+from loopforge.ledger.database.database_faults import telling
+from loopforge.ledger.database.table_schema import create
+
+NEWEST = "0002"
+"""The newest migration's revision."""
+
+Status = Literal["ok", "empty", "behind", "ahead"]
+FOLDER = Path(__file__).with_name("migrations")
+_LOCK = 0x10F0
+"""The key of the advisory lock under which one process at a time changes a schema."""
+
+
+def status(url: str) -> Status:
+    """How the database at `url` stands to this program. Raises LedgerError if out of reach."""
+    store = connect(settled(url))
+    try:
+        with telling(store.url), store.reader.connect() as connection:
+            return stands(connection)
+    finally:
+        store.close()
+
+
+def migrate(url: str) -> Status:
+    """Bring the database at `url` to the newest schema; says how it stood before."""
+    store = connect(settled(url))
+    try:
+        with telling(store.url), store.writer.begin() as connection:
+            alone(connection)
+            stood = stands(connection)
+            if stood == "ahead":
+                raise _ahead(connection)
+            if stood == "empty":
+                begin(connection)
+            elif stood == "behind":
+                upgrade(connection)
+            return stood
+    finally:
+        store.close()
+
+
+def ready(store: Store) -> bool:
+    """Make a new database, accept a current one; says whether it was made.
+
+    Raises LedgerBehind for an older or a newer one.
+    """
+    with store.reader.connect() as connection:
+        if stands(connection) == "ok":
+            return False
+    with store.writer.begin() as connection:
+        alone(connection)
+        stood = stands(connection)
+        if stood == "empty":
+            begin(connection)
+        elif stood == "ahead":
+            raise _ahead(connection)
+        elif stood == "behind":
+            raise LedgerBehind(
+                f"The ledger's schema is {version(connection) or 'unfinished'}, older than this "
+                f"program's {NEWEST}. Make a backup, then run `loopforge ledger migrate`."
+            )
+        return stood == "empty"
+
+
+def _ahead(connection: Connection) -> LedgerBehind:
+    return LedgerBehind(
+        f"The ledger was written by a newer Loopforge (schema {version(connection)}; this program "
+        f"knows {NEWEST}). Install the newer Loopforge; nothing was changed."
+    )
+
+
+def alone(connection: Connection) -> None:
+    """Let one process at a time change a schema, until the transaction ends."""
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+
+
+def stands(connection: Connection) -> Status:
+    """How this database stands to this program."""
+    found = version(connection)
+    if found == NEWEST:
+        return "ok"
+    if found is None:
+        return "behind" if "events" in inspect(connection).get_table_names() else "empty"
+    return "behind" if found < NEWEST else "ahead"
+
+
+def version(connection: Connection) -> str | None:
+    """The revision that the database says it has; revisions are numbers of four digits."""
+    if connection.dialect.name == "sqlite":
+        there = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
+    else:
+        there = "SELECT 1 WHERE to_regclass('alembic_version') IS NOT NULL"
+    if connection.exec_driver_sql(there).first() is None:
+        return None
+    row = connection.exec_driver_sql("SELECT version_num FROM alembic_version").first()
+    return None if row is None else str(row[0])
+
+
+def begin(connection: Connection) -> None:
+    """Make the newest schema in an empty database, and say so to Alembic."""
+    if connection.dialect.name != "sqlite":
+        coding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+        if coding != "UTF8":
+            raise LedgerError(
+                f"The PostgreSQL database keeps texts as {coding}; make one with "
+                "`createdb --encoding UTF8 --template template0`."
+            )
+    create(connection)
+    connection.exec_driver_sql(
+        "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
+        "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+    )
+    connection.exec_driver_sql(f"INSERT INTO alembic_version VALUES ('{NEWEST}')")  # noqa: S608
+
+
+def upgrade(connection: Connection) -> None:
+    """Run Alembic's migrations in this transaction."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

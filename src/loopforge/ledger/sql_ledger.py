@@ -1,0 +1,375 @@
+"""The ledger on a SQL database: SQLite in a file, or PostgreSQL.
+
+`open_ledger` makes or opens one; `SqlLedger` serves the port `Ledger`, and what people do with a
+ledger besides: follow, search, export, verify, erase, rebuild. Everything here is a thin door; the
+work is done by the module of the same name, in the writing thread or in a reading one.
+
+Does not know rooms, turns or mates.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from loopforge.core.events import Event, Fact
+from loopforge.errors import InputError, LedgerError
+from loopforge.ledger import chain_verify as verify
+from loopforge.ledger import jsonl_export as export
+from loopforge.ledger import line_search as search
+from loopforge.ledger import schema_migration
+from loopforge.ledger.chain_verify import Anchor, Verified
+from loopforge.ledger.database.database_engine import (
+    CHECKPOINT_EVENTS,
+    READERS,
+    Durability,
+    Store,
+    connect,
+    settled,
+)
+from loopforge.ledger.database.database_faults import lost, telling, told
+from loopforge.ledger.erasure import cross_quotes, file_scrubbing
+from loopforge.ledger.erasure import text_erasure as erase
+from loopforge.ledger.erasure.text_erasure import Erasure, Wish
+from loopforge.ledger.storage import delivery_outbox as outbox
+from loopforge.ledger.storage import event_reading as read
+from loopforge.ledger.storage import state_snapshots
+from loopforge.ledger.storage.delivery_outbox import DeliveryOutbox
+from loopforge.ledger.storage.event_append import Append, EventWriter, fit, write
+from loopforge.ledger.storage.folded_views import FoldedView, refold, stale
+from loopforge.ledger.storage.process_follow import Claim, Elsewhere, claim
+from loopforge.ledger.storage.revised_lines import Revisions
+from loopforge.ledger.storage.writer_thread import Appended, Writer
+from loopforge.runtime.delivery_worker import Pending
+from loopforge.runtime.ports import Clock, Dice
+from loopforge.runtime.stream_decision import Decider
+from loopforge.runtime.system_clock import Stamp
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+async def open_ledger(
+    url: str,
+    clock: Clock,
+    dice: Dice,
+    views: Sequence[FoldedView] = (),
+    *,
+    durability: Durability = "normal",
+    patience: float = 5.0,
+    max_pages: int | None = None,
+) -> SqlLedger:
+    """Open the ledger at `url`, making it if there is none. `views` come beside its own.
+
+    `sqlite:///relative.db`, `sqlite:////absolute.db`, or `postgresql://user@host/name`.
+    `durability="full"` lets SQLite survive a power cut with the very last commit; "normal" may
+    lose the last moments of it (a killed process loses nothing either way). `patience` is how many
+    seconds to wait for somebody else's lock. `max_pages` bounds the SQLite file.
+
+    Raises LedgerError (with its kinds) when it is out of reach, damaged, or of another schema.
+    """
+    views = (DeliveryOutbox(), Revisions(), *views)
+    store = connect(settled(url), durability=durability, patience=patience, max_pages=max_pages)
+    try:
+        heads = await asyncio.to_thread(_prepare, store, views)
+    except BaseException:
+        store.close()
+        raise
+    return SqlLedger(store, Stamp(clock, dice), views, heads)
+
+
+def _prepare(store: Store, views: Sequence[FoldedView]) -> dict[str, int]:
+    with telling(store.url):
+        schema_migration.ready(store)
+        with store.reader.connect() as connection:
+            if not stale(connection, views):
+                return read.heads(connection)
+        with store.writer.begin() as connection:
+            schema_migration.alone(connection)
+            refold(connection, stale(connection, views))
+            return read.heads(connection)
+
+
+class SqlLedger:
+    """A ledger in a SQL database; belongs to the event loop it was opened in."""
+
+    def __init__(
+        self, store: Store, stamp: Stamp, views: Sequence[FoldedView], heads: dict[str, int]
+    ) -> None:
+        self._store, self._stamp, self._views = store, stamp, tuple(views)
+        self._elsewhere = Elsewhere(store, heads)
+        self._callbacks: list[Appended] = []
+        self._still = asyncio.Lock()
+        self._since, self._folding = 0, False
+        self._reads = 0
+        self._loop = asyncio.get_running_loop()
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="ledger reader")
+        self._writer = Writer(store, self._views, self._appended)
+        self._decider = Decider()
+
+    async def close(self) -> None:
+        """Write what is waiting, and let the database go."""
+        await self._writer.close()
+        self._elsewhere.close()
+        await self._loop.run_in_executor(None, self._readers.shutdown)
+        self._store.close()
+
+    @property
+    def working(self) -> int:
+        """How many reads and writes are under way: asked for, and not yet back in the loop."""
+        return self._reads + self._writer.working
+
+    # ------------------------------------------------------------ the port
+
+    async def append(
+        self, stream: str, facts: Sequence[Fact], *, expect: int | None = None
+    ) -> tuple[Event, ...]:
+        """See `Ledger.append`. Also raises BadLine for what cannot be stored (see row_codec.py)."""
+        fit(stream, facts)
+        if expect is None:
+            await self._decider.free(stream)
+        seed = self._stamp.dice.bytes(32)
+        return await self._writer.append(Append(stream, tuple(facts), expect, seed))
+
+    async def decide(
+        self,
+        stream: str,
+        head: Callable[[int], Awaitable[int]],
+        attempt: Callable[[int], Awaitable[T]],
+    ) -> T:
+        """See `Ledger.decide`."""
+        return await self._decider.decide(stream, head, attempt)
+
+    async def read(
+        self,
+        stream: str,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        kinds: Sequence[str] = (),
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> list[Event]:
+        """See `Ledger.read`."""
+        return await self._reading(
+            partial(
+                read.read,
+                stream=stream,
+                after=after,
+                before=before,
+                kinds=kinds,
+                limit=limit,
+                newest=newest,
+            )
+        )
+
+    async def event(self, id: str) -> Event:
+        """See `Ledger.event`."""
+        return await self._reading(partial(read.event, id=id))
+
+    async def heads(self, prefix: str = "") -> dict[str, int]:
+        """See `Ledger.heads`."""
+        return await self._reading(partial(read.heads, prefix=prefix))
+
+    async def texts(self, refs: Sequence[str]) -> dict[str, str]:
+        """The texts of these refs, as far as they are not forgotten."""
+        return await self._reading(partial(read.texts, refs=refs))
+
+    async def search(self, stream: str, words: str, limit: int = 20) -> list[Event]:
+        """Lines of a room in which people see all these words, newest first; case is no matter."""
+        return await self._reading(partial(search.search, stream=stream, words=words, limit=limit))
+
+    # ------------------------------------------------------------ views and snapshots
+
+    async def look(self, work: Callable[[Connection], T]) -> T:
+        """Read by hand, in a reading thread: for the tables that other packages declare."""
+        return await self._reading(work)
+
+    async def change(self, work: Callable[[Connection], T]) -> T:
+        """Change such tables by hand, in a transaction of their own of the writing thread.
+
+        For what is no fact and needs no history, such as passwords; events are only appended.
+        """
+        return await self._writer.do(lambda connection: (work(connection), ()))
+
+    async def append_with(
+        self,
+        stream: str,
+        facts: Sequence[Fact],
+        work: Callable[[Connection], None],
+        *,
+        expect: int | None = None,
+    ) -> tuple[Event, ...]:
+        """Append, and change such tables by hand in the same transaction: both, or neither.
+
+        For a fact with a secret beside it: an account is opened, and this is its password. What
+        `work` raises takes the facts back.
+        """
+        fit(stream, facts)
+        append = Append(stream, tuple(facts), expect, self._stamp.dice.bytes(32))
+        scribe = EventWriter()
+
+        def both(connection: Connection) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
+            write(connection, [append], scribe, self._views)
+            if append.error is not None:
+                raise append.error
+            work(connection)
+            return append.events, append.events
+
+        try:
+            return await self._writer.do(both)
+        except Exception:
+            scribe.undo()
+            raise
+
+    async def outbox(self) -> list[Pending]:
+        """Every delivery that is neither accepted nor failed, oldest first."""
+        return await self._reading(outbox.pending)
+
+    async def rebuild(self) -> int:
+        """Drop all views and fold them anew; returns how many events were taken in."""
+        return await self._writer.do(lambda connection: (refold(connection, self._views), ()))
+
+    async def save_snapshot(self, stream: str, seq: int, version: int, body: bytes) -> None:
+        """Keep a folded state (JSON, with refs for private words) in place of an older one."""
+
+        def save(connection: Connection) -> tuple[None, tuple[Event, ...]]:
+            state_snapshots.save(connection, stream, seq, version, body)
+            return None, ()
+
+        await self._writer.do(save)
+
+    async def load_snapshot(self, stream: str, version: int) -> tuple[int, bytes] | None:
+        """The last state kept, and its `seq`; None if there is none of this version."""
+        return await self._reading(partial(state_snapshots.load, stream=stream, version=version))
+
+    # ------------------------------------------------------------ following
+
+    def on_append(self, callback: Callable[[str, tuple[Event, ...]], None]) -> Callable[[], None]:
+        """Be told of every append of this process, after its commit, in order, in the event loop.
+
+        Whoever awaited the append goes on after the callbacks. Call what is returned to be told no
+        longer.
+        """
+        self._callbacks.append(callback)
+        return lambda: self._callbacks.remove(callback)
+
+    def _appended(self, stream: str, events: tuple[Event, ...]) -> None:
+        if not events:
+            return
+        self._elsewhere.appended(stream, events[0].seq, events[-1].seq)
+        self._fold_log(len(events))
+        for callback in tuple(self._callbacks):
+            try:
+                callback(stream, events)
+            except Exception:
+                log.exception("a follower of the ledger failed")
+
+    async def changed_elsewhere(self) -> dict[str, int]:
+        """The streams that other processes appended to since the last call, and their heads.
+
+        Cheap enough to ask every second.
+        """
+        return self._elsewhere.news(await self._writer.run(lambda: (self._elsewhere.look(), ())))
+
+    async def claim(self, name: str) -> Claim:
+        """Become its host; see process_follow.py. Raises HostTaken when another one is."""
+        return await claim(self._store, name)
+
+    async def export(self, prefix: str = "", format: str = "jsonl") -> AsyncIterator[str]:
+        """All events of streams whose name starts so, as lines of JSON (see jsonl_export.py)."""
+        if format != "jsonl":
+            raise InputError(f"The ledger is exported as jsonl; {format!r} is not known.")
+        place = (prefix, 0)
+        while True:
+            events = await self._reading(partial(read.page, place=place, prefix=prefix))
+            for event in events:
+                yield export.line(event) + "\n"
+            if len(events) < read.PAGE:
+                return
+            place = (events[-1].stream, events[-1].seq)
+
+    async def verify(
+        self, prefix: str = "", anchors: Mapping[str, Anchor] | None = None
+    ) -> Verified:
+        """Derive everything again and say what does not agree; see chain_verify.py.
+
+        `anchors` are heads that an earlier verifying gave (`Verified.anchors`), kept elsewhere.
+        """
+        async with self._still:
+            return await self._reading(
+                partial(verify.verify, prefix=prefix, anchors=anchors, views=self._views)
+            )
+
+    async def erase(self, wish: Wish, *, pretend: bool = False) -> Erasure:
+        """Forget texts for good, and what quotes them; see text_erasure.py. Raises Unknown.
+
+        With `pretend`, nothing is forgotten, and the report says what would be.
+        """
+        async with self._still:
+            near = wish.exactly or not wish.stream
+            found = (
+                {}
+                if near
+                else await self._reading(partial(cross_quotes.elsewhere, stream=wish.stream))
+            )
+            forget = partial(
+                erase.forget,
+                wish=wish,
+                stamp=self._stamp,
+                views=self._views,
+                pretend=pretend,
+                echoes=found,
+            )
+            if pretend:
+                return (await self._reading(forget))[0]
+            erasure = await self._writer.do(forget)
+            clean = await self._writer.run(lambda: (file_scrubbing.scrub(self._store), ()))
+            return msgspec.structs.replace(erasure, clean=clean)
+
+    async def tail(self, count: int = 20, stream: str = "") -> list[Event]:
+        """The newest events of one stream, or of all, oldest first."""
+        return await self._reading(partial(read.tail, count=count, stream=stream))
+
+    def _fold_log(self, count: int) -> None:
+        """Now and then fold SQLite's log into its file, in a thread that no append waits for."""
+        self._since += count
+        if self._store.sqlite and self._since >= CHECKPOINT_EVENTS and not self._folding:
+            self._since, self._folding = 0, True
+            self._readers.submit(self._checkpoint)
+
+    def _checkpoint(self) -> None:
+        try:
+            self._read(lambda found: found.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").all())
+        except LedgerError:
+            log.warning("SQLite's log could not be folded in; it is tried again", exc_info=True)
+        finally:
+            self._folding = False
+
+    # ------------------------------------------------------------ threads
+
+    async def _reading(self, work: Callable[[Connection], T]) -> T:
+        """Run some reading in a reading thread; done again once if the connection was gone."""
+        self._reads += 1
+        try:
+            return await self._loop.run_in_executor(self._readers, self._read, work)
+        finally:
+            self._reads -= 1
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        for again in (True, False):
+            try:
+                with self._store.reader.connect() as connection:
+                    return work(connection)
+            except (SQLAlchemyError, UnicodeDecodeError) as error:
+                if not (again and lost(error)):
+                    raise told(error, self._store.url) from error
+        raise AssertionError("unreachable")

@@ -1,0 +1,1 @@
+"""Events in tables: appended, read back, folded into views and snapshots."""

@@ -1,0 +1,212 @@
+"""One transaction that adds the facts of many appends, each all or none.
+
+    head of each stream -> expectation -> refs and JSON in one pass -> hash -> views -> rows
+
+A refused append (a Conflict, a line that cannot be stored, a view that says no) takes nothing with
+it: the others of the same transaction go on. Runs in the writing thread; knows no futures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import GENESIS, Event, Fact, chained, kind_of, micros
+from loopforge.core.text.erasable_text import Words, digest, encode_stored
+from loopforge.errors import BadLine, Conflict, LoopforgeError
+from loopforge.ledger.storage.folded_views import FoldedView
+from loopforge.ledger.storage.row_codec import COLUMNS, kept, listed, mark, within
+
+Head = tuple[int, str]
+EMPTY: Head = (0, GENESIS)
+
+
+class Append:
+    """What one caller wants added, and what came of it: `events`, or an `error`.
+
+    `seed` is the randomness of its texts' salts, drawn where the caller stands, so that a run with
+    scripted dice repeats itself however threads take turns.
+    """
+
+    __slots__ = ("error", "events", "expect", "facts", "seed", "stream")
+
+    def __init__(self, stream: str, facts: Sequence[Fact], expect: int | None, seed: bytes) -> None:
+        self.stream, self.facts, self.expect, self.seed = stream, facts, expect, seed
+        self.events: tuple[Event, ...] = ()
+        self.error: BaseException | None = None
+
+
+class EventWriter:
+    """Writes bodies as JSON, giving a ref to each of their private words that has none yet."""
+
+    def __init__(self) -> None:
+        self._encoder = msgspec.json.Encoder(enc_hook=self._word)
+        self._append: Append | None = None
+        self._event, self._first = "", 0
+        self.named: list[Words] = []
+        self.texts: list[tuple[Any, ...]] = []
+
+    def compose(self, append: Append, head: Head) -> tuple[list[Event], list[tuple[Any, ...]]]:
+        """The events and rows of an append on top of a head; texts gather in `texts`."""
+        seq, previous = head
+        if append.expect is not None and append.expect != seq:
+            raise Conflict(
+                f"{append.stream} stands at {seq}, not at {append.expect}; nothing was written. "
+                "Read what was added and decide again."
+            )
+        self._append, self._first = append, len(self.named)
+        events, rows = [], []
+        for fact in append.facts:
+            seq, at, self._event = seq + 1, micros(fact.at), fact.id
+            body = self._encode(fact)
+            previous = chained(
+                previous, append.stream, seq, fact.id, at, fact.actor, fact.cause, body
+            )
+            event = Event(
+                stream=append.stream,
+                seq=seq,
+                id=fact.id,
+                at=fact.at,
+                actor=fact.actor,
+                cause=fact.cause,
+                body=fact.body,
+                hash=previous,
+            )
+            events.append(event)
+            kind, text = kind_of(fact.body), body.decode()
+            rows.append(
+                (append.stream, seq, fact.id, kind, at, fact.actor, fact.cause, text, previous)
+            )
+        return events, rows
+
+    def _encode(self, fact: Fact) -> bytes:
+        try:
+            return self._encoder.encode(fact.body)
+        except UnicodeEncodeError as error:
+            raise BadLine(
+                f"{kind_of(fact.body)} holds a plain string that is not text (half a surrogate "
+                "pair); it was not written."
+            ) from error
+
+    def _word(self, value: Any) -> Any:
+        if isinstance(value, Words) and not value.public and not value.ref:
+            self._name(value)
+        return encode_stored(value)
+
+    def _name(self, words: Words) -> None:
+        if words.text is None:
+            raise BadLine("Private words have neither a text nor a ref; nothing was written.")
+        assert self._append is not None
+        count = (len(self.named) - self._first).to_bytes(8, "big")
+        salt = hashlib.sha256(self._append.seed + count).digest()[:16]
+        words.ref = digest(words.text, salt)
+        self.named.append(words)
+        self.texts.append((words.ref, salt, kept(words.text), self._event, self._append.stream))
+
+    def undo(self, named: int = 0) -> None:
+        """Take back every ref given after the first `named`, with its text: it is not stored."""
+        for words in self.named[named:]:
+            words.ref = ""
+        del self.named[named:], self.texts[named:]
+
+    def clear(self) -> None:
+        """Begin anew; what was named is stored."""
+        self.named.clear()
+        self.texts.clear()
+
+
+def fit(stream: str, facts: Sequence[Fact]) -> None:
+    """Check the names of an append. Raises BadLine."""
+    for fact in facts:
+        names = (stream, fact.id, fact.actor)
+        if not all(names) or not all(name.isprintable() for name in (*names, fact.cause)):
+            raise BadLine(
+                "A stream, an id, an actor and a cause are printable names, and only a cause may "
+                f"be empty; {(*names, fact.cause)!r} was not written."
+            )
+
+
+def write(
+    connection: Connection,
+    appends: Sequence[Append],
+    scribe: EventWriter,
+    views: Sequence[FoldedView],
+) -> None:
+    """Write all appends, setting `events` or `error` on each. The caller commits."""
+    heads = lock(connection, {append.stream for append in appends})
+    rows: list[tuple[Any, ...]] = []
+    moved: dict[str, Head] = {}
+    for append in appends:
+        append.events, append.error, named = (), None, len(scribe.named)
+        try:
+            events, more = scribe.compose(append, heads.get(append.stream, EMPTY))
+            show(connection, views, events)
+        except (LoopforgeError, ValueError, TypeError) as error:
+            append.error = error
+            scribe.undo(named)
+            continue
+        append.events = tuple(events)
+        rows.extend(more)
+        if events:
+            heads[append.stream] = moved[append.stream] = (events[-1].seq, events[-1].hash)
+    insert(connection, rows, scribe.texts, moved)
+
+
+def show(connection: Connection, views: Sequence[FoldedView], events: Sequence[Event]) -> None:
+    """Let each view take in what concerns it; one that refuses leaves no trace."""
+    concerned = [
+        (view, mine)
+        for view in views
+        if (mine := [event for event in events if event.kind in view.kinds])
+    ]
+    if not concerned:
+        return
+    with connection.begin_nested():
+        for view, mine in concerned:
+            view.apply(connection, mine)
+
+
+def lock(connection: Connection, streams: set[str]) -> dict[str, Head]:
+    """The heads of streams, held against other writers until the transaction ends.
+
+    SQLite's write lock holds everything already. On PostgreSQL the rows are locked in the order of
+    their names, so that two processes never wait for each other in a ring.
+    """
+    query = f"SELECT stream, seq, hash FROM streams WHERE stream {within(connection)}"  # noqa: S608
+    named = (listed(connection, sorted(streams)),)
+    if connection.dialect.name == "sqlite":
+        found = connection.exec_driver_sql(query, named)
+        return {stream: (seq, hash) for stream, seq, hash in found}
+    found = connection.exec_driver_sql(f"{query} ORDER BY stream FOR UPDATE", named)
+    return {stream: (seq, hash) for stream, seq, hash in found}
+
+
+def insert(
+    connection: Connection,
+    rows: list[tuple[Any, ...]],
+    texts: list[tuple[Any, ...]],
+    heads: dict[str, Head],
+) -> None:
+    """Write the rows of events, of texts and of heads."""
+    if not rows:
+        return
+    one = mark(connection)
+    connection.exec_driver_sql(
+        f"INSERT INTO events ({COLUMNS}) VALUES ({', '.join([one] * 9)})",  # noqa: S608
+        rows,
+    )
+    if texts:
+        connection.exec_driver_sql(
+            "INSERT INTO texts (ref, salt, text, event, stream) "  # noqa: S608
+            f"VALUES ({', '.join([one] * 5)})",
+            texts,
+        )
+    connection.exec_driver_sql(
+        f"INSERT INTO streams (stream, seq, hash) VALUES ({', '.join([one] * 3)}) "  # noqa: S608
+        "ON CONFLICT (stream) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
+        [(stream, seq, hash) for stream, (seq, hash) in heads.items()],
+    )

@@ -1,0 +1,119 @@
+"""Who else is at the ledger: what other processes appended, and which of them is the host.
+
+SQLite tells cheaply whether another connection wrote (`PRAGMA data_version`); only then the heads
+are compared with those this process knows. On PostgreSQL the heads are compared at once.
+
+On PostgreSQL a host holds an advisory lock on a connection of its own: when it dies, or the
+connection does, the lock is free. On SQLite the home's file lock does this, and nothing happens
+here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from functools import partial
+
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from loopforge.errors import HostTaken
+from loopforge.ledger.database.database_engine import Store
+from loopforge.ledger.database.database_faults import telling
+from loopforge.ledger.storage.event_reading import heads
+
+
+class Elsewhere:
+    """What this process knows of every stream's head, and what it finds when it looks again.
+
+    `look` runs in the writing thread, between commits, so that what this process wrote is known
+    before it is found; `appended` and `news` run in the event loop.
+    """
+
+    def __init__(self, store: Store, known: dict[str, int]) -> None:
+        self._store, self._known = store, known
+        self._connection: Connection | None = None
+        self._version: int | None = None
+
+    def appended(self, stream: str, first: int, last: int) -> None:
+        """This process appended; if somebody else did just before, that stays to be found."""
+        if self._known.get(stream, 0) == first - 1:
+            self._known[stream] = last
+
+    def look(self) -> dict[str, int]:
+        """The heads, or nothing when certainly nothing has changed since the last look."""
+        if not self._store.sqlite:
+            with self._store.reader.connect() as connection:
+                return heads(connection)
+        if self._connection is None:
+            self._connection = self._store.reader.connect()
+        version = self._connection.exec_driver_sql("PRAGMA data_version").scalar_one()
+        if version == self._version:
+            return {}
+        self._version = version
+        return heads(self._connection)
+
+    def news(self, found: dict[str, int]) -> dict[str, int]:
+        """Of these heads, those that somebody else moved; they are known now."""
+        fresh = {stream: seq for stream, seq in found.items() if seq > self._known.get(stream, 0)}
+        self._known.update(fresh)
+        return fresh
+
+    def close(self) -> None:
+        """Look no more."""
+        if self._connection is not None:
+            self._connection.close()
+
+
+class Claim:
+    """The right to be the host, held until `release`."""
+
+    def __init__(self, name: str, connection: Connection | None = None) -> None:
+        self.name, self._connection = name, connection
+
+    async def held(self) -> bool:
+        """Whether it is still held; a lost connection to PostgreSQL loses it."""
+        if self._connection is None:
+            return True
+        try:
+            await asyncio.to_thread(self._connection.exec_driver_sql, "SELECT 1")
+        except SQLAlchemyError:
+            return False
+        return True
+
+    async def release(self) -> None:
+        """Let it go."""
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            await asyncio.to_thread(_let_go, connection)
+
+
+def _let_go(connection: Connection) -> None:
+    connection.invalidate()
+    connection.close()
+
+
+async def claim(store: Store, name: str) -> Claim:
+    """Become the host of that name. Raises HostTaken when another process is."""
+    if store.sqlite:
+        return Claim(name)
+    connection = await asyncio.to_thread(partial(_lock, store, name))
+    return Claim(name, connection)
+
+
+def _lock(store: Store, name: str) -> Connection:
+    digest = hashlib.sha256(f"loopforge:{name}".encode()).digest()
+    key = int.from_bytes(digest[:8], "big", signed=True)
+    with telling(store.url):
+        connection = store.reader.connect()
+        try:
+            got = connection.exec_driver_sql("SELECT pg_try_advisory_lock(%s)", (key,)).scalar_one()
+        except BaseException:
+            _let_go(connection)
+            raise
+    if got:
+        return connection
+    _let_go(connection)
+    raise HostTaken(
+        f"Another process runs {name!r} on this ledger already. Stop it first, or use it."
+    )

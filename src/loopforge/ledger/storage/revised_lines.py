@@ -1,0 +1,117 @@
+"""Revised lines: those that a person edited or deleted after they had been said.
+
+The record keeps what was said at first, until it is forgotten; people and mates are shown what
+stands there now. A view keeps one row for each change of a line; `standing` gives events as they
+stand after the changes. A line that was deleted stays so, whatever is said of it later.
+
+Knows no rooms and no rights: who may see a change is for others to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from sqlalchemy import BigInteger, Boolean, Column, PrimaryKeyConstraint, Table, select, union
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Event
+from loopforge.core.line_revision import Revision, revised
+from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, Said
+from loopforge.ledger.database.table_schema import Name, metadata, texts
+from loopforge.ledger.storage.row_codec import COLUMNS, events_of, listed, within
+
+revisions = Table(
+    "revisions",
+    metadata,
+    Column("event", Name, nullable=False),
+    Column("stream", Name, nullable=False, index=True),
+    Column("seq", BigInteger, nullable=False),
+    Column("line", Name, nullable=False, index=True),
+    Column("actor", Name, nullable=False),
+    Column("deleted", Boolean, nullable=False),
+    PrimaryKeyConstraint("event", name="revisions_event"),
+)
+
+
+class Revisions:
+    """The view: one row for each change of a line."""
+
+    name = "revisions"
+    version = 1
+    kinds = frozenset({"room.line_edited", "room.line_deleted"})
+    tables = (revisions,)
+    holds_texts = False
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Take in events."""
+        rows = [
+            {
+                "event": event.id,
+                "stream": event.stream,
+                "seq": event.seq,
+                "line": event.body.line,
+                "actor": event.body.by,
+                "deleted": isinstance(event.body, LineDeleted),
+            }
+            for event in events
+            if isinstance(event.body, LineEdited | LineDeleted)
+        ]
+        if rows:
+            connection.execute(revisions.insert(), rows)
+
+
+def latest(connection: Connection, lines: Iterable[str]) -> dict[str, Revision]:
+    """The last change of each of these lines that has one, by line; a deletion is always last."""
+    mine = revisions.c.line.in_(list(lines))
+    query = select(revisions).where(mine).order_by(revisions.c.deleted, revisions.c.seq)
+    return {
+        row.line: Revision(
+            line=row.line, by=row.actor, deleted=row.deleted, event=row.event, seq=row.seq
+        )
+        for row in connection.execute(query)
+    }
+
+
+def standing(connection: Connection, events: Sequence[Event]) -> list[Event]:
+    """These events, each line as it stands now."""
+    found = latest(connection, [e.id for e in events if isinstance(e.body, Heard | Said)])
+    if not found:
+        return list(events)
+    edits = by_id(connection, [one.event for one in found.values() if not one.deleted])
+    edited = {edit.id: edit.body.text for edit in edits if isinstance(edit.body, LineEdited)}
+    return [
+        revised(event, found[event.id], edited.get(found[event.id].event))
+        if event.id in found
+        else event
+        for event in events
+    ]
+
+
+def by_id(connection: Connection, ids: Collection[str]) -> list[Event]:
+    """These events, as they were written."""
+    if not ids:
+        return []
+    rows = connection.exec_driver_sql(
+        f"SELECT {COLUMNS} FROM events WHERE id {within(connection)} ORDER BY id",  # noqa: S608
+        (listed(connection, ids),),
+    ).all()
+    return events_of(connection, rows)
+
+
+def unforgotten(connection: Connection, stream: str = "") -> dict[str, list[str]]:
+    """Events whose texts should be gone, by stream: lines deleted, and what they were edited to."""
+    other = revisions.alias()
+    gone = select(other.c.line).where(other.c.deleted)
+    line = select(revisions.c.stream, revisions.c.line.label("id")).where(revisions.c.deleted)
+    edit = select(revisions.c.stream, revisions.c.event.label("id")).where(
+        ~revisions.c.deleted, revisions.c.line.in_(gone)
+    )
+    each = union(line, edit).subquery()
+    kept = select(texts.c.ref).where(texts.c.stream == each.c.stream, texts.c.event == each.c.id)
+    query = select(each).where(kept.exists()).order_by(each.c.stream, each.c.id)
+    if stream:
+        query = query.where(each.c.stream == stream)
+    found: dict[str, list[str]] = {}
+    for row in connection.execute(query):
+        found.setdefault(row.stream, []).append(row.id)
+    return found

@@ -1,0 +1,152 @@
+r"""Rows and what they mean: an event's columns, a body's private words, a text as it is kept.
+
+Any Python string can be kept. PostgreSQL cannot store NUL in a text, and neither database stores
+half a surrogate pair; a text with either (or that begins with \x01) is kept as \x01 and its JSON
+escape. Nothing is dropped or replaced, and the digest is always over the text itself. Names
+(streams, ids, actors, causes) must be printable, and plain strings of a body must be UTF-8; the
+ledger refuses others with BadLine.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Body, Event, moment
+from loopforge.core.text.erasable_text import Words, decode_stored
+from loopforge.errors import LedgerBroken
+
+ESCAPED = "\x01"
+_UNFIT = re.compile("[\x00\ud800-\udfff]|\\A\x01")
+
+COLUMNS = "stream, seq, id, kind, at, actor, cause, body, hash"
+"""The columns of an event's row, in order."""
+
+Row = Sequence[Any]
+
+
+def kept(text: str) -> str:
+    """The text as both databases can keep it."""
+    if text.isascii() and "\x00" not in text and not text.startswith(ESCAPED):
+        return text
+    return ESCAPED + json.dumps(text)[1:-1] if _UNFIT.search(text) else text
+
+
+def unkept(stored: str) -> str:
+    """The text that was kept so. Raises ValueError when nothing could have been kept so."""
+    if not stored.startswith(ESCAPED):
+        return stored
+    text = json.loads(f'"{stored[1:]}"')
+    if not isinstance(text, str) or kept(text) != stored:
+        raise ValueError("this escape was not written by the ledger")
+    return text
+
+
+class _Bodies(threading.local):
+    """A decoder of bodies for each thread, and the private words it came by."""
+
+    def __init__(self) -> None:
+        self.found: list[Words] = []
+        self.decoder: msgspec.json.Decoder[Body] = msgspec.json.Decoder(
+            Body, dec_hook=collector(self.found)
+        )
+
+
+def collector(found: list[Words]) -> Callable[[type, Any], Any]:
+    """A msgspec `dec_hook` that lists the private words it makes."""
+
+    def collect(kind: type, value: Any) -> Any:
+        made = decode_stored(kind, value)
+        if isinstance(made, Words) and not made.public:
+            found.append(made)
+        return made
+
+    return collect
+
+
+_bodies = _Bodies()
+
+
+def event_of(row: Row) -> tuple[Event, list[Words]]:
+    """The event of a row, and its private words, still without text.
+
+    Raises LedgerBroken when the body cannot be read.
+    """
+    stream, seq, id, kind, at, actor, cause, body, hash = row
+    found = _bodies.found
+    found.clear()
+    try:
+        event = Event(
+            stream=stream,
+            seq=seq,
+            id=id,
+            at=moment(at),
+            actor=actor,
+            cause=cause,
+            body=_bodies.decoder.decode(body),
+            hash=hash,
+        )
+    except (msgspec.DecodeError, ValueError, OverflowError, TypeError) as error:
+        raise LedgerBroken(
+            f"Event {id} of {stream} (number {seq}, {kind}) cannot be read: {error}. It may have "
+            "been written by a newer Loopforge, or changed; `loopforge ledger verify` tells."
+        ) from error
+    return event, found[:]
+
+
+def events_of(connection: Connection, rows: Iterable[Row]) -> list[Event]:
+    """The events of rows, with all private words filled in by one query."""
+    events: list[Event] = []
+    words: list[Words] = []
+    for row in rows:
+        event, found = event_of(row)
+        events.append(event)
+        words.extend(found)
+    fill(connection, words)
+    return events
+
+
+def fill(connection: Connection, words: Iterable[Words]) -> None:
+    """Give words their texts; those of forgotten ones stay None."""
+    waiting: dict[str, list[Words]] = {}
+    for one in words:
+        waiting.setdefault(one.ref, []).append(one)
+    if not waiting:
+        return
+    for ref, stored in connection.exec_driver_sql(
+        f"SELECT ref, text FROM texts WHERE ref {within(connection)}",  # noqa: S608
+        (listed(connection, waiting),),
+    ):
+        try:
+            text = unkept(stored)
+        except (ValueError, TypeError) as error:
+            raise LedgerBroken(
+                f"The text {ref} is damaged. Run `loopforge ledger verify` to see how much is."
+            ) from error
+        for one in waiting[ref]:
+            one.text = text
+
+
+def within(connection: Connection) -> str:
+    """The SQL that says "one of a list", the list being one parameter of any length."""
+    if connection.dialect.name == "sqlite":
+        return "IN (SELECT value FROM json_each(?))"
+    return "= ANY(%s)"
+
+
+def listed(connection: Connection, values: Iterable[str]) -> object:
+    """The list, as that parameter."""
+    if connection.dialect.name == "sqlite":
+        return msgspec.json.encode(list(values)).decode()
+    return list(values)
+
+
+def mark(connection: Connection) -> str:
+    """The sign of a parameter in this dialect's statements."""
+    return "?" if connection.dialect.name == "sqlite" else "%s"

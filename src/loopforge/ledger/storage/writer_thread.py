@@ -1,0 +1,266 @@
+"""The one thread that writes: appends that come while a commit runs go into the next one.
+
+Each caller gets its own events or its own error. A transaction that fails as a whole because of
+one append is done again append by append, so that nobody suffers for another's mistake. Other work
+that writes (an erasure, a rebuilding) runs alone, between commits.
+
+Knows nothing of events loops but the one it reports to; knows no SQL but the check for ids.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from time import sleep
+from typing import Any, TypeVar
+
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+from loopforge.core.events import Event
+from loopforge.errors import Conflict, LedgerBusy, LedgerError
+from loopforge.ledger.database.database_engine import Store
+from loopforge.ledger.database.database_faults import lost, told
+from loopforge.ledger.storage.event_append import Append, EventWriter, write
+from loopforge.ledger.storage.folded_views import FoldedView
+from loopforge.ledger.storage.row_codec import listed, within
+
+T = TypeVar("T")
+Appended = Callable[[str, tuple[Event, ...]], None]
+Done = tuple[T, Sequence[Event]]
+"""What other writing gives back: its result, and the events it added."""
+
+MOST_APPENDS = 512
+"""Appends in one transaction at most."""
+
+TRIES = 3
+"""How often an append is tried when another process got in between."""
+
+BREATH = 0.2
+"""Seconds after which a COMMIT is done that was on its way when the connection broke."""
+
+log = logging.getLogger(__name__)
+
+
+class _Job:
+    """Something to write, and the future of whoever waits for it."""
+
+    __slots__ = ("append", "error", "events", "future", "result", "work")
+
+    def __init__(
+        self,
+        future: asyncio.Future[Any],
+        append: Append | None = None,
+        work: Callable[[], Done[Any]] | None = None,
+    ) -> None:
+        self.future, self.append, self.work = future, append, work
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.events: Sequence[Event] = ()
+
+
+class Writer:
+    """Takes jobs from the event loop, writes them in a thread, reports back in order."""
+
+    def __init__(self, store: Store, views: Sequence[FoldedView], appended: Appended) -> None:
+        self._store, self._views, self._appended = store, views, appended
+        self._loop = asyncio.get_running_loop()
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._scribe = EventWriter()
+        self._closed, self._open = False, 0
+        self._thread = threading.Thread(target=self._run, name="ledger writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def working(self) -> int:
+        """Jobs that were taken and of which the loop has not heard yet; also deserted ones."""
+        return self._open
+
+    async def append(self, append: Append) -> tuple[Event, ...]:
+        """Add facts. Cancelled before its transaction begins, it writes nothing."""
+        await self._put(_Job(self._loop.create_future(), append=append))
+        return append.events
+
+    async def do(self, work: Callable[[Connection], Done[T]]) -> T:
+        """Run some other writing in a transaction of its own, while no append does."""
+
+        def transaction() -> Done[T]:
+            with self._store.writer.begin() as connection:
+                return work(connection)
+
+        return await self.run(transaction)
+
+    async def run(self, work: Callable[[], Done[T]]) -> T:
+        """Run something in the writing thread, between two transactions."""
+        result: T = await self._put(_Job(self._loop.create_future(), work=work))
+        return result
+
+    async def _put(self, job: _Job) -> Any:
+        if self._closed:
+            raise LedgerError("The ledger is closed; nothing was written.")
+        self._open += 1
+        self._jobs.put(job)
+        return await job.future
+
+    async def close(self) -> None:
+        """Write what is waiting, then end."""
+        if not self._closed:
+            self._closed = True
+            self._jobs.put(None)
+        await self._loop.run_in_executor(None, self._thread.join)
+
+    # ------------------------------------------------------------ in the thread
+
+    def _run(self) -> None:
+        open = True
+        while open:
+            jobs: list[_Job] = []
+            job = self._jobs.get()
+            while job is not None and len(jobs) < MOST_APPENDS:
+                jobs.append(job)
+                try:
+                    job = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+            else:
+                if job is None:
+                    open = False
+                else:
+                    jobs.append(job)
+            if jobs:
+                self._write(jobs)
+                self._report(jobs)
+
+    def _write(self, jobs: list[_Job]) -> None:
+        run: list[_Job] = []
+        for job in jobs:
+            if job.future.cancelled():
+                continue
+            if job.append is not None:
+                run.append(job)
+                continue
+            self._gathered(run)
+            run = []
+            self._alone(job)
+        self._gathered(run)
+
+    def _alone(self, job: _Job) -> None:
+        assert job.work is not None
+        try:
+            job.result, job.events = job.work()
+        except SQLAlchemyError as error:
+            job.error = told(error, self._store.url)
+        except BaseException as error:
+            job.error = error
+
+    def _gathered(self, jobs: Sequence[_Job]) -> None:
+        appends = [job.append for job in jobs if job.append is not None]
+        if not appends:
+            return
+        try:
+            self._transaction(appends)
+        except IntegrityError:
+            for append in appends:
+                self._singly(append)
+        for job in jobs:
+            if job.append is not None:
+                job.events, job.error = job.append.events, job.append.error
+
+    def _transaction(self, appends: Sequence[Append], tries: int = TRIES) -> None:
+        """Write and commit. What goes wrong stands on each append; IntegrityError is raised."""
+        try:
+            with self._store.writer.begin() as connection:
+                write(connection, appends, self._scribe, self._views)
+        except IntegrityError:
+            self._scribe.undo()
+            raise
+        except SQLAlchemyError as error:
+            if lost(error):
+                self._broken(appends, error, tries)
+            else:
+                self._fail(appends, told(error, self._store.url))
+        except BaseException as error:
+            self._fail(appends, error)
+        else:
+            self._scribe.clear()
+
+    def _fail(self, appends: Sequence[Append], fault: BaseException) -> None:
+        self._scribe.undo()
+        for append in appends:
+            append.events, append.error = (), append.error or fault
+
+    def _broken(self, appends: Sequence[Append], error: SQLAlchemyError, tries: int) -> None:
+        """The connection broke: ask over a new one whether the commit arrived."""
+        ids = [event.id for append in appends for event in append.events]
+        sleep(BREATH)
+        try:
+            arrived = bool(ids) and len(self._there(ids)) == len(ids)
+        except SQLAlchemyError:
+            fault = told(error, self._store.url)
+            unknown = f"{fault} It is not known whether the last events were written: read first."
+            return self._fail(appends, LedgerError(unknown))
+        if arrived:
+            return self._scribe.clear()
+        if tries <= 1:
+            return self._fail(appends, told(error, self._store.url))
+        self._scribe.undo()
+        return self._transaction(appends, tries - 1)
+
+    def _singly(self, append: Append) -> None:
+        """Write one append; it may be its own fault that the database refuses it."""
+        for left in reversed(range(TRIES)):
+            try:
+                return self._transaction([append])
+            except IntegrityError as error:
+                append.events = ()
+                ids = [fact.id for fact in append.facts]
+                there = self._there(ids)
+                if there or len(set(ids)) < len(ids):
+                    known = min(there, default=ids[0])
+                    append.error = Conflict(
+                        f"Event {known} is in the ledger already; nothing was written."
+                    )
+                    return None
+                if not left:
+                    append.error = LedgerBusy(
+                        f"Other programs write to {append.stream} all the time ({error.orig}); "
+                        "nothing was written. Try again."
+                    )
+        return None
+
+    def _there(self, ids: Sequence[str]) -> set[str]:
+        with self._store.writer.connect() as connection:
+            found = connection.exec_driver_sql(
+                f"SELECT id FROM events WHERE id {within(connection)}",  # noqa: S608
+                (listed(connection, ids),),
+            )
+            return {id for (id,) in found}
+
+    # ------------------------------------------------------------ back in the loop
+
+    def _report(self, jobs: list[_Job]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._deliver, jobs)
+        except RuntimeError:
+            log.warning("the event loop closed before the ledger could report what it wrote")
+
+    def _deliver(self, jobs: list[_Job]) -> None:
+        for job in jobs:
+            self._open -= 1
+            if job.error is None:
+                self._tell(job)
+            if job.future.done():
+                continue
+            if job.error is not None:
+                job.future.set_exception(job.error)
+            else:
+                job.future.set_result(job.result)
+
+    def _tell(self, job: _Job) -> None:
+        """Tell of new events, those of one stream together."""
+        for stream, run in groupby(job.events, key=lambda event: event.stream):
+            self._appended(stream, tuple(run))

@@ -1,0 +1,61 @@
+"""A sketch: the file of a new mate, valid as it is, to be filled with life by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from loopforge.core.mates.mate_file import TRIGGERS, slug
+from loopforge.errors import InputError
+from loopforge.mates.mate_roster import Roster
+
+HEAD = """\
+#voice: how it sounds, in a few words
+#colour: teal
+#face: "🦊"
+#traits: {{curiosity: high, patience: low}}
+#tools: [clock]
+#triggers: [{triggers}]
+#interests: [words, that, wake, its, attention]
+"""
+
+BODY = """\
+You are {what}. You talk in short, plain sentences. You say what you think.
+
+> Hi {name}!
+Hi! I have just moved in. What should I look at first?
+
+> Can you send an email for me?
+I only have words here. Tell me what it should say, and I help you write it.
+
+> Who are you?
+I am {name}. The rest you will find out if you stay.
+"""
+WORDS_OF_YAML = ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
+
+
+def sketch(name: str, role: str = "", tier: int = 1) -> str:
+    """The file's text. What a mate may have besides stands there as comments."""
+    told = f"role: {quoted(role)}" if role else "#role: what it does, in a few words"
+    fields = f"name: {quoted(name)}\n{told}\ntier: {tier}\n"
+    more = HEAD.format(triggers=", ".join(TRIGGERS))
+    body = BODY.format(name=name, what=f"{name}, {role}" if role else name)
+    return f"---\n{fields}{more}---\n{body}"
+
+
+def quoted(text: str) -> str:
+    """A text as YAML takes it, in quotation marks where it needs them."""
+    if re.fullmatch("[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ0-9 .'-]*", text) and text.lower() not in WORDS_OF_YAML:
+        return text
+    return json.dumps(text, ensure_ascii=False)
+
+
+def make(roster: Roster, name: str, role: str = "", tier: int = 1) -> Path:
+    """Put a new mate's file into a home. Raises InputError if there is one of that handle."""
+    handle = slug(name) or "mate"
+    path = roster.path(handle)
+    if path.exists():
+        raise InputError(f"{path} is there already; edit it, or choose another name.")
+    mate = roster.write(handle, sketch(name.strip(), role.strip(), tier))
+    return roster.path(mate.handle)

@@ -1,0 +1,87 @@
+"""The shelf: mates that are laid aside. Their files lie in `mates/retired/` and nobody runs them.
+
+A file is moved, never deleted and never written over. Does not know who asked (version_history.py
+does).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from loopforge.core.mates.mate_file import Mate, parse
+from loopforge.errors import BadMate, InputError, Unknown
+from loopforge.mates.mate_roster import Roster
+
+FOLDER = "retired"
+
+
+class Retired(NamedTuple):
+    """A file on the shelf, and the mate it holds if it holds one."""
+
+    file: str
+    mate: Mate | None
+
+
+def retired(roster: Roster) -> list[Retired]:
+    """What lies on the shelf, by file name."""
+    try:
+        paths = sorted((roster.folder / FOLDER).iterdir())
+    except OSError:
+        return []
+    return [Retired(path.name, _mate(path)) for path in paths if _is_file(path)]
+
+
+def retire(roster: Roster, file: str) -> str:
+    """Lay a file of the roster aside; its name on the shelf. Raises Unknown, InputError."""
+    if file not in {one.file for one in roster.standings() if one.state != "gone"}:
+        raise Unknown(f"There is no file {file!r} among the mates.")
+    shelf = roster.folder / FOLDER
+    try:
+        shelf.mkdir(exist_ok=True)
+        free = _free(shelf, Path(file))
+        (roster.folder / file).rename(free)
+    except OSError as error:
+        raise InputError(f"{file} cannot be moved: {error.strerror or error}.") from error
+    return free.name
+
+
+def bring_back(roster: Roster, file: str) -> Mate | None:
+    """Take a file off the shelf: the mate that runs again, or None if the file is broken.
+
+    Raises Unknown if there is no such file, InputError where its name or its handle is taken.
+    """
+    found = next((one for one in retired(roster) if one.file == file), None)
+    if found is None:
+        raise Unknown(f"There is no {file!r} among the retired mates.")
+    place = roster.folder / file
+    if place.exists():
+        raise InputError(f"There is a {file} already; rename one of the two on disk.")
+    if found.mate is not None and found.mate.handle in roster.mates():
+        handle, other = found.mate.handle, roster.path(found.mate.handle).name
+        raise InputError(f"@{handle} is another mate now, in {other}; retire that one first.")
+    try:
+        (roster.folder / FOLDER / file).rename(place)
+    except OSError as error:
+        raise InputError(f"{file} cannot be moved: {error.strerror or error}.") from error
+    return found.mate
+
+
+def _mate(path: Path) -> Mate | None:
+    try:
+        return parse(path.read_bytes(), path.name)
+    except (BadMate, OSError):
+        return None
+
+
+def _is_file(path: Path) -> bool:
+    return path.suffix == ".md" and not path.name.startswith(".") and path.is_file()
+
+
+def _free(shelf: Path, file: Path) -> Path:
+    """A name on the shelf that is not taken: otto.md, otto-2.md, otto-3.md."""
+    path, count = shelf / file.name, 1
+    while path.exists():
+        count += 1
+        path = shelf / f"{file.stem}-{count}{file.suffix}"
+    return path

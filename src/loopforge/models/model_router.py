@@ -1,0 +1,495 @@
+"""TieredModels: the `Models` port over tiers. Tries, waits, goes on to the tier's next model.
+
+    ask -> the tier's models in order -> a few tries at each, with waits -> the first answer
+
+Every try stands in the reply's `attempts`. Refusals and malformed answers are answers of a kind:
+they go to the policy, and nothing is tried again. Nor is anything once people were shown words.
+What a server of one's own has is asked of it before the first question, again as long as it does
+not tell, and anew when it does not know a model that it had.
+Knows nothing of protocols (model_attempt.py), of how models are found (model_tiers.py), nor of
+rooms.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from msgspec import Struct
+
+from loopforge.core.events import Attempt
+from loopforge.core.policy import Fits
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import Unknown
+from loopforge.models.circuit_breaker import Rests
+from loopforge.models.model_tiers import Tiers
+from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.embedded_model import Embedded, Local
+from loopforge.models.providers.model_attempt import Provider
+from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.own_servers import Catalogues, Own
+from loopforge.models.providers.server_catalogue import Catalogue, fetch
+from loopforge.models.providers.token_counting import TokenCounter
+from loopforge.models.scripted_model import Rehearsed
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import (
+    ANEW,
+    Attentive,
+    Clock,
+    Dice,
+    ModelFacts,
+    ModelReply,
+    Pictures,
+    Question,
+    Route,
+)
+
+LONGEST_DETAIL = 2000
+MOST_WAITED = 600.0
+"""Seconds that a model's limits are waited out for one question, where nobody may stand in."""
+SOON = 1.0
+"""Seconds until the embedded model is loaded in advance."""
+SLOW = 15.0
+"""Seconds without a sign of life, or without more, after which who waits is told of it."""
+UNANSWERED = ("failed", "timed_out")
+LEAST = 0.05
+"""Seconds that any try has, however late it is."""
+AGAIN = 5.0
+"""Seconds for which a server that did not tell what it has is not asked again."""
+
+
+class Patience(Struct, frozen=True, kw_only=True):
+    """How failures of a model are met; in seconds.
+
+    `tries` at one model, `wait` before the second (doubled for each one after, give or take a
+    quarter), never longer than `longest`, also when the provider asks for more. `climb` until a
+    first word, over all models: each has an equal share of what is left.
+    """
+
+    tries: int = 2
+    wait: float = 1.0
+    longest: float = 20.0
+    climb: float = 90.0
+
+
+@dataclass
+class Climb:
+    """One question on its way over the models.
+
+    `alive` once any gave a sign, `spoke` when the last words came.
+    `after` are models that come after those, and want the question in another form.
+    """
+
+    question: Question
+    hear: Callable[[str], None]
+    attempts: list[Attempt]
+    until: float
+    ticks: Callable[[], float]
+    after: Sequence[str] = ()
+    alive: bool = False
+    spoke: float = -1.0
+    asked: str = ""
+    next: str = ""
+    _left: int = 1
+
+    def at(self, name: str, others: Sequence[str]) -> None:
+        """It has come to this model, with these after it."""
+        self.asked, self.next, self._left = name, next(iter(others), ""), len(others) + 1
+
+    def share(self, now: float) -> float:
+        """Seconds that this model has until its first word."""
+        return max((self.until - now) / self._left, LEAST)
+
+    def heard(self, piece: str) -> None:
+        """A sign of life, mostly with words in it."""
+        self.alive = True
+        if piece:
+            self.spoke = self.ticks()
+        self.hear(piece)
+
+
+class ModelVoice(Protocol):
+    """One model, however it is reached."""
+
+    async def attempt(
+        self, question: Question, hear: Callable[[str], None], within: float | None = None
+    ) -> Tried:
+        """Ask it once; its first word is waited for `within` so many seconds, or its own limit."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+def _fitting(specs: Sequence[ModelSpec], fits: Fits) -> tuple[Sequence[ModelSpec], tuple[str, ...]]:
+    """The models that a prompt was made for, and those after them that want another."""
+    small = next((nth for nth, spec in enumerate(specs) if spec.small), len(specs))
+    if fits == "large":
+        return specs[:small], tuple(spec.name for spec in specs[small:])
+    return (specs[small:] if fits == "small" and small < len(specs) else specs), ()
+
+
+class TieredModels:
+    """The `Models` port. `close` when done; `preload` loads what is asked first in advance.
+
+    `read` makes the tiers anew from what servers of one's own told. Without `pictures` no model
+    sees any.
+    """
+
+    def __init__(
+        self,
+        tiers: Tiers,
+        clock: Clock,
+        dice: Dice,
+        *,
+        patience: Patience = Patience(),  # noqa: B008  frozen
+        embedded: Embedded | None = None,
+        pictures: Pictures | None = None,
+        read: Callable[[Catalogues], Tiers] | None = None,
+    ) -> None:
+        self.tiers, self._read, self._pictures = tiers, read, pictures
+        self._catalogues: dict[str, Catalogue] = {}
+        self._looked: dict[str, float] = {}
+        self._clock, self._dice, self._patience = clock, dice, patience
+        self._tasks = Tasks()
+        self.embedded = embedded or Embedded(dice)
+        self._voices: dict[tuple[str, str, str], ModelVoice] = {}
+        self._doors: dict[str, asyncio.Semaphore] = {}
+        self._rests = Rests()
+        self._counter = TokenCounter(self.embedded)
+
+    # ------------------------------------------------------------ the port
+
+    async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
+        """Ask the route's models in their order until one answers."""
+        began = self._clock.ticks()
+        await self.learn()
+        route = question.route
+        attempts: list[Attempt] = []
+        if route.model and (objection := self.tiers.objection(route.model)):
+            attempts.append(
+                Attempt(
+                    model=route.model,
+                    outcome="missing",
+                    detail=Words(objection),
+                    cause="missing",
+                    has="" if route.model in self.tiers.missing else self.tiers.instead(),
+                )
+            )
+        specs = self.tiers.choose(route)
+        asked, after = _fitting(specs, question.fits)
+        share = self._patience.climb * (len(asked) or 1) / (len(specs) or 1)
+        share = share if question.fits == "small" else self._patience.climb
+        climb = Climb(question, hear, attempts, began + share, self._clock.ticks, after)
+        watching = self._tasks.spawn(self._watch(climb), "slow models")
+        try:
+            name, last = await self._climb(asked, climb)
+            if last.cause == "unknown" and await self._changed(name, route, specs):
+                specs = self.tiers.choose(route)
+                asked, climb.after = _fitting(specs, question.fits)
+                name, last = await self._climb(asked, climb)
+        finally:
+            watching.cancel()
+        wanted = self.tiers.known(route.model) or route.model or (specs[0].name if specs else "")
+        return ModelReply(
+            outcome=last.outcome,
+            text=last.text,
+            data=last.data,
+            model=name,
+            fallback=bool(name) and name != wanted,
+            attempts=tuple(attempts),
+            usage=last.usage,
+            cut=last.cut,
+            first=self._since(began) - last.took + last.first,
+            took=self._since(began),
+            small=bool(climb.after) and last.outcome in UNANSWERED and not last.text,
+        )
+
+    async def sound(self, name: str, question: Question) -> ModelReply:
+        """Ask this one model once, and nobody in its stead, whether it rests or not.
+
+        Raises Unknown for a model that cannot be used.
+        """
+        await self.learn()
+        if objection := self.tiers.objection(name):
+            raise Unknown(f"It cannot be asked: {objection}.")
+        spec = self.tiers.models[self.tiers.known(name)]
+        async with self._door(spec):
+            tried = await self._voice(spec).attempt(question, lambda _: None)
+        if tried.outcome not in ("failed", "timed_out"):
+            self._rests.worked(name)
+        return ModelReply(
+            outcome=tried.outcome,
+            text=tried.text,
+            model=name,
+            attempts=(self._attempt(spec, tried),),
+            usage=tried.usage,
+            first=tried.first,
+            took=tried.took,
+        )
+
+    async def insist(self, name: str, question: Question) -> ModelReply:
+        """Ask this model and nobody in its stead, waiting out its limits of how often it is asked.
+
+        Raises Unknown for a model that cannot be used.
+        """
+        await self.learn()
+        if objection := self.tiers.objection(name):
+            raise Unknown(f"It cannot be asked: {objection}.")
+        spec, began = self.tiers.models[self.tiers.known(name)], self._clock.ticks()
+        attempts: list[Attempt] = []
+        waited = 0.0
+        while True:
+            async with self._door(spec):
+                last = await self._voice(spec).attempt(question, lambda _: None)
+            attempts.append(self._attempt(spec, last))
+            wait = self._wait(last, len(attempts))
+            if last.cause == "busy" and waited < MOST_WAITED:
+                longer = min(SOON * 2.0 ** len(attempts), self._patience.longest)
+                asked = longer if last.wait is None else last.wait
+                wait = min(max(asked, SOON), MOST_WAITED - waited)
+            if wait is None:
+                break
+            waited += wait
+            await self._clock.sleep(wait)
+        return ModelReply(
+            outcome=last.outcome,
+            text=last.text,
+            data=last.data,
+            model=name,
+            attempts=tuple(attempts),
+            usage=last.usage,
+            first=self._since(began) - last.took + last.first,
+            took=self._since(began),
+        )
+
+    def _since(self, began: float) -> int:
+        return round((self._clock.ticks() - began) * 1000)
+
+    async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, as the route's first model counts them if it can be asked."""
+        specs = self.tiers.choose(route)
+        return await self._counter.count(specs[0] if specs else None, texts)
+
+    def facts(self, route: Route) -> ModelFacts:
+        """What is known of the route's first model."""
+        specs = self.tiers.choose(route)
+        if not specs:
+            return ModelFacts(name="no model", window=4096, counting=self._counter.how(None))
+        spec = specs[0]
+        return ModelFacts(
+            name=spec.name,
+            window=spec.window,
+            small=spec.small,
+            tools=spec.tools,
+            embedded=spec.provider == "embedded",
+            vision=spec.vision,
+            counting=self._counter.how(spec),
+        )
+
+    async def close(self) -> None:
+        """Close connections and the embedded model."""
+        await self._tasks.close()
+        for voice in self._voices.values():
+            await voice.close()
+        await self._counter.close()
+        await self.embedded.close()
+
+    def preload(self) -> None:
+        """Load in a moment what the first tier would ask: the embedded model, or a client.
+
+        Not at once: loading holds up the whole process for half a second or more, and a person who
+        comes in now should find the room drawn first. A question that comes sooner loads it.
+        """
+        for spec in self.tiers.choose(Route())[:1]:
+            voice = self._voice(spec)
+            if isinstance(voice, Local | Provider):
+                self._tasks.spawn(self._prepare(voice), "preload")
+
+    async def _prepare(self, voice: Local | Provider) -> None:
+        await self._clock.sleep(SOON)
+        await voice.prepare()
+
+    # ------------------------------------------------------------ servers of one's own
+
+    async def learn(self, *, anew: bool = False) -> None:
+        """Ask the servers of one's own which models they have, where that is not known yet.
+
+        `anew`: those too that told it a while ago. Each has a few seconds for its answer.
+        """
+        now = self._clock.ticks()
+        due = [
+            server
+            for server in self.tiers.servers
+            if self._read
+            and (anew or server.catalogue(self._catalogues).trouble not in ("", "unlisted"))
+            and now - self._looked.get(server.address, -AGAIN) >= AGAIN
+        ]
+        if due:
+            await self._look(due)
+
+    async def _look(self, servers: Sequence[Own]) -> None:
+        now = self._clock.ticks()
+        self._looked.update((server.address, now) for server in servers)
+        found = await asyncio.gather(*(fetch(each.address, each.key) for each in servers))
+        for server, catalogue in zip(servers, found, strict=True):
+            known = self._catalogues.get(server.address)
+            if known is None or known.trouble or not catalogue.trouble:
+                self._catalogues[server.address] = catalogue
+        if self._read:
+            self.tiers = self._read(dict(self._catalogues))
+
+    async def _changed(self, name: str, route: Route, specs: Sequence[ModelSpec]) -> bool:
+        """Whether a server that did not know its model has others now."""
+        spec = self.tiers.models.get(name)
+        own = [
+            server
+            for server in self.tiers.servers
+            if spec and server.catalogue(self._catalogues).base_url == spec.base_url
+        ]
+        if own and self._read:
+            await self._look(own)
+        return bool(own) and self.tiers.choose(route) != tuple(specs)
+
+    # ------------------------------------------------------------ tries
+
+    async def _watch(self, climb: Climb) -> None:
+        """Say so when no sign comes for a while, or none with words, or no more after words."""
+        hear: object = climb.hear
+        if not isinstance(hear, Attentive):
+            return
+        await self._clock.sleep(SLOW)
+        hear.slow(climb.asked, climb.next, "thinking" if climb.alive else "slow")
+        told = -1.0
+        while True:
+            left = climb.spoke + SLOW - self._clock.ticks() if climb.spoke > told else SLOW
+            if left > 0:
+                await self._clock.sleep(left)
+            else:
+                told = climb.spoke
+                hear.slow(climb.asked, climb.next, "stalled")
+
+    async def _climb(self, specs: Sequence[ModelSpec], climb: Climb) -> tuple[str, Tried]:
+        """The models in order, until one answers. If all are at rest, the one that wakes first."""
+        name, last = "", Tried(outcome="failed")
+        for nth, spec in enumerate(specs):
+            if not self._rests.enter(spec.name, self._clock.ticks()):
+                why = Words("passed over: it failed a moment ago")
+                climb.attempts.append(Attempt(model=spec.name, outcome="resting", detail=why))
+                continue
+            climb.at(spec.name, [*(one.name for one in specs[nth + 1 :]), *climb.after])
+            name, last = spec.name, await self._turn(spec, climb)
+            if last.outcome not in ("failed", "timed_out") or last.shown:
+                return name, last
+            if last.text:
+                climb.hear(ANEW)
+        if specs and not name and not climb.after:
+            spec = min(specs, key=lambda spec: self._rests.until(spec.name))
+            climb.at(spec.name, climb.after)
+            return spec.name, await self._turn(spec, climb)
+        return name, last
+
+    async def _turn(self, spec: ModelSpec, climb: Climb) -> Tried:
+        """A few tries at one model, as long as its share of the time is not up."""
+        tries, now = 0, self._clock.ticks()
+        until = now + climb.share(now)
+        try:
+            while True:
+                tried = await self._try(spec, climb, until)
+                tries += 1
+                climb.attempts.append(self._attempt(spec, tried))
+                wait = self._wait(tried, tries)
+                if wait is None or self._clock.ticks() + wait >= until:
+                    return self._noted(spec, tried)
+                if tried.text:
+                    climb.hear(ANEW)
+                await self._clock.sleep(wait)
+        finally:
+            self._rests.leave(spec.name)
+
+    async def _try(self, spec: ModelSpec, climb: Climb, until: float) -> Tried:
+        """One try, once there is a place at the model."""
+        door = self._door(spec)
+        if not await self._enter(door, until - self._clock.ticks()):
+            why = "no place came free in time"
+            return Tried(outcome="timed_out", detail=why, ours=True, cause="busy")
+        try:
+            left = max(until - self._clock.ticks(), LEAST)
+            return await self._voice(spec).attempt(climb.question, climb.heard, left)
+        finally:
+            door.release()
+
+    async def _enter(self, door: asyncio.Semaphore, seconds: float) -> bool:
+        """Wait for a place, so long; whether there was one."""
+        if not door.locked():
+            return await door.acquire()
+        waiting = self._tasks.spawn(door.acquire(), "place at a model")
+        alarm = self._tasks.spawn(self._clock.sleep(max(seconds, LEAST)), "patience")
+        try:
+            await asyncio.wait({waiting, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            if waiting.done() and not waiting.cancelled():
+                door.release()
+            raise
+        finally:
+            alarm.cancel()
+            if not waiting.done():
+                waiting.cancel()
+        await asyncio.wait({waiting})
+        return not waiting.cancelled()
+
+    def _wait(self, tried: Tried, tries: int) -> float | None:
+        """Seconds until the next try at the same model; None: there is none."""
+        patience = self._patience
+        if not tried.again or tried.shown or tries >= patience.tries:
+            return None
+        if tried.wait is not None:
+            return tried.wait if tried.wait <= patience.longest else None
+        share = int.from_bytes(self._dice.bytes(2), "big") / 0xFFFF
+        return min(patience.wait * 2.0 ** (tries - 1) * (0.75 + share / 2), patience.longest)
+
+    def _noted(self, spec: ModelSpec, tried: Tried) -> Tried:
+        """Remember how it went."""
+        if tried.outcome not in ("failed", "timed_out"):
+            self._rests.worked(spec.name)
+        elif not tried.ours:
+            now, least = self._clock.ticks(), tried.wait or 0.0
+            self._rests.failed(spec.name, now, least=least, lasting=tried.lasting)
+        return tried
+
+    def _attempt(self, spec: ModelSpec, tried: Tried) -> Attempt:
+        detail = tried.detail
+        for known in self.tiers.models.values():
+            detail = known.key.hide_in(detail)
+        detail = detail[:LONGEST_DETAIL]
+        return Attempt(
+            model=spec.name,
+            outcome=tried.outcome,
+            took=tried.took,
+            detail=Words(detail),
+            cause=tried.cause,
+            has=self.tiers.instead(spec.base_url) if tried.cause == "unknown" else "",
+        )
+
+    # ------------------------------------------------------------ models
+
+    def _door(self, spec: ModelSpec) -> asyncio.Semaphore:
+        return self._doors.setdefault(spec.name, asyncio.Semaphore(spec.slots))
+
+    def _voice(self, spec: ModelSpec) -> ModelVoice:
+        key = (spec.name, spec.base_url, spec.id)
+        if key not in self._voices:
+            self._voices[key] = self._found(spec)
+        return self._voices[key]
+
+    def _found(self, spec: ModelSpec) -> ModelVoice:
+        match spec.provider:
+            case "embedded":
+                return Local(spec, self.embedded, self._clock, self._tasks)
+            case "scripted":
+                return Rehearsed(self._clock)
+            case _:
+                return Provider(spec, self._clock, self._tasks, self._pictures)

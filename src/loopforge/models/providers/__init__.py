@@ -1,0 +1,1 @@
+"""One model of one provider: its client, its catalogue, its prices, its faults."""

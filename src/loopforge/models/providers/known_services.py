@@ -1,0 +1,211 @@
+"""Where models are reached: the services known by name, and the variables that open them.
+
+Pure: given what is set, says which way to a model is open, or what is missing.
+Knows nothing of tiers. Base URLs are as the services document them (November 2026).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from loopforge.models.providers.model_spec import Provider, Secret
+
+
+class ModelService(Struct, frozen=True, kw_only=True):
+    """A service: its name for people, its protocol, its variables, its usual address.
+
+    `vendor` is its name in the price list. A place whose `base_url` is empty needs `base_variable`.
+    `extra` goes into each request.
+    """
+
+    title: str
+    provider: Provider = "openai"
+    keys: tuple[str, ...] = ()
+    base_variable: str = ""
+    base_url: str = ""
+    vendor: str = ""
+    extra: dict[str, Any] = {}
+    keyless: bool = False
+    """Whether it can be used with its address alone."""
+
+
+PLACES: dict[str, ModelService] = {
+    "anthropic": ModelService(
+        title="Anthropic",
+        provider="anthropic",
+        keys=("ANTHROPIC_API_KEY",),
+        base_variable="ANTHROPIC_BASE_URL",
+        base_url="https://api.anthropic.com",
+        vendor="anthropic",
+    ),
+    "google": ModelService(
+        title="Google",
+        provider="google",
+        keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        base_variable="GEMINI_BASE_URL",
+        base_url="https://generativelanguage.googleapis.com",
+        vendor="google",
+    ),
+    "litellm": ModelService(
+        title="the LiteLLM proxy",
+        keys=("LITELLM_API_KEY",),
+        base_variable="LITELLM_BASE_URL",
+        vendor="litellm",
+        keyless=True,
+    ),
+    "server": ModelService(
+        title="the server at OPENAI_BASE_URL",
+        keys=("OPENAI_API_KEY",),
+        base_variable="OPENAI_BASE_URL",
+        keyless=True,
+    ),
+    "openai": ModelService(
+        title="OpenAI",
+        keys=("OPENAI_API_KEY",),
+        base_url="https://api.openai.com/v1",
+        vendor="openai",
+    ),
+    "openrouter": ModelService(
+        title="OpenRouter",
+        keys=("OPENROUTER_API_KEY",),
+        base_variable="OPENROUTER_BASE_URL",
+        base_url="https://openrouter.ai/api/v1",
+        vendor="openrouter",
+    ),
+    "mistral": ModelService(
+        title="Mistral",
+        keys=("MISTRAL_API_KEY",),
+        base_variable="MISTRAL_BASE_URL",
+        base_url="https://api.mistral.ai/v1",
+        vendor="mistral",
+        extra={"stream_options": {}},  # refuses `include_usage` (422), and reports usage anyway
+    ),
+    "minimax": ModelService(
+        title="MiniMax",
+        keys=("MINIMAX_API_KEY",),
+        base_variable="MINIMAX_BASE_URL",
+        base_url="https://api.minimax.io/v1",
+        vendor="minimax",
+    ),
+    "zai": ModelService(
+        title="Z.ai",
+        keys=("ZAI_API_KEY",),
+        base_variable="ZAI_BASE_URL",
+        base_url="https://api.z.ai/api/paas/v4",
+        vendor="zai",
+    ),
+    "dashscope": ModelService(
+        title="Alibaba",
+        keys=("DASHSCOPE_API_KEY",),
+        base_variable="DASHSCOPE_BASE_URL",
+        base_url="https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        vendor="dashscope",
+    ),
+    "groq": ModelService(
+        title="Groq",
+        keys=("GROQ_API_KEY",),
+        base_variable="GROQ_BASE_URL",
+        base_url="https://api.groq.com/openai/v1",
+        vendor="groq",
+    ),
+    "together": ModelService(
+        title="Together",
+        keys=("TOGETHER_API_KEY",),
+        base_variable="TOGETHER_BASE_URL",
+        base_url="https://api.together.xyz/v1",
+        vendor="together",
+    ),
+    "deepseek": ModelService(
+        title="DeepSeek",
+        keys=("DEEPSEEK_API_KEY",),
+        base_variable="DEEPSEEK_BASE_URL",
+        base_url="https://api.deepseek.com/v1",
+        vendor="deepseek",
+    ),
+    "xai": ModelService(
+        title="xAI",
+        keys=("XAI_API_KEY",),
+        base_variable="XAI_BASE_URL",
+        base_url="https://api.x.ai/v1",
+        vendor="x-ai",
+    ),
+}
+GATEWAYS = ("litellm", "server")
+"""Places that may serve any model under any name; they are asked before a model's own places."""
+
+
+class Way(Struct, frozen=True, kw_only=True):
+    """An open way to a model."""
+
+    place: ModelService
+    base_url: str
+    key: Secret
+    id: str
+
+
+def is_open(name: str, keys: Mapping[str, str]) -> bool:
+    """Whether what is set is enough to use a place."""
+    place = PLACES[name]
+    address = keys.get(place.base_variable, "") or place.base_url
+    if not address:
+        return False
+    if name == "openai" and _elsewhere(keys):
+        return False
+    if name == "server" and not _elsewhere(keys):
+        return False
+    return place.keyless or any(keys.get(key) for key in place.keys)
+
+
+def _elsewhere(keys: Mapping[str, str]) -> bool:
+    """Whether OPENAI_BASE_URL names another server than OpenAI's own; then so does its key."""
+    base = keys.get("OPENAI_BASE_URL", "")
+    return bool(base) and "://api.openai.com" not in base
+
+
+def way(name: str, id: str, keys: Mapping[str, str]) -> Way:
+    """The way through a place that is open."""
+    place = PLACES[name]
+    key = next((keys[key] for key in place.keys if keys.get(key)), "")
+    base = keys.get(place.base_variable, "") or place.base_url
+    return Way(place=place, base_url=base.rstrip("/"), key=Secret(key), id=id)
+
+
+def find_way(
+    name: str,
+    at: Mapping[str, str],
+    keys: Mapping[str, str],
+    has: Callable[[str, str], bool] = lambda _place, _id: True,
+) -> tuple[str, Way] | None:
+    """The first open way to a model that is known by these ids `at` these places, and its place.
+
+    Its native protocol first (Anthropic, Google), then a gateway, which is asked for the model by
+    its plain name unless `at` says another, then its places in their order. `has` says whether a
+    gateway may have the model of this id.
+    """
+    native = [place for place in at if PLACES[place].provider != "openai"]
+    for place in (*native, *GATEWAYS, *at):
+        known = (known_as(keys) or "openai") if place == "server" else place
+        id = at.get(known, name)
+        if is_open(place, keys) and (place not in GATEWAYS or has(place, id)):
+            return place, way(place, id, keys)
+    return None
+
+
+def known_as(keys: Mapping[str, str]) -> str:
+    """Which place OPENAI_BASE_URL really names, so that its ids are used; "" if none."""
+    return place_of(keys.get("OPENAI_BASE_URL", ""))
+
+
+def place_of(address: str) -> str:
+    """The service that is reached at an address; "" for a server of one's own."""
+    host = address.partition("://")[2].partition("/")[0]
+    return next((name for name, place in PLACES.items() if host and host in place.base_url), "")
+
+
+def openers(at: Sequence[str]) -> str:
+    """What would have to be set to reach a model that is at these places, in words."""
+    wanted = [PLACES[place].keys[0] for place in at if PLACES[place].keys]
+    return " or ".join(dict.fromkeys((*wanted, "LITELLM_BASE_URL")))

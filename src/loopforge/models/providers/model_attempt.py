@@ -1,0 +1,343 @@
+"""One attempt at one model: asked once, streamed, and whatever happens is an outcome.
+
+    answered    text came (under a schema: an object that fits it)
+    refused     the model or its provider would not
+    malformed   something else came than was asked for, or it was cut off under a schema
+    timed_out   nothing in time, or not everything; what came is kept
+    failed      no answer could be had; what came before the break is kept
+
+Never tries twice, and nothing beneath does (see provider_client.py). Knows nothing of tiers and
+waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from loopforge.core.context_window import PICTURE_TOKENS
+from loopforge.core.events import Usage
+from loopforge.core.text.spoken_words import SpokenWords
+from loopforge.core.text.thought_stripping import Thoughts
+from loopforge.errors import LoopforgeError
+from loopforge.models.providers.answer_prices import cost
+from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.provider_client import (
+    Wire,
+    hanging_up,
+    messages_of,
+    open_wire,
+    parameters_of,
+    settings_of,
+    takes,
+)
+from loopforge.models.providers.provider_faults import ProviderFault, fault_of
+from loopforge.models.providers.schema_check import complaint, parse
+from loopforge.models.providers.token_estimate import estimate
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.library_loading import loading
+from loopforge.runtime.ports import Clock, Pictures, Question
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse, ModelResponseStreamEvent
+    from pydantic_ai.models import StreamedResponse
+
+CUT_OFF = "cut off at max_tokens"
+LONGEST_TOKEN = 48
+"""Characters; a text longer than this times its `max_tokens` comes from a model that never ends."""
+
+
+class Endless(Exception):
+    """The model writes and writes."""
+
+
+class AnswerCut(Exception):
+    """The words are longer than a line may be: nobody would hear the rest."""
+
+
+@dataclass
+class StreamedText:
+    """What has come so far of one attempt."""
+
+    began: float
+    spoken: SpokenWords
+    text: str = ""
+    first: float | None = None
+    last: float = 0.0
+    response: ModelResponse | None = None
+
+
+class Provider:
+    """A model that is reached over the network."""
+
+    def __init__(
+        self, spec: ModelSpec, clock: Clock, tasks: Tasks, pictures: Pictures | None = None
+    ) -> None:
+        self.spec, self._clock, self._tasks = spec, clock, tasks
+        self._pictures = pictures
+        self._wire: Wire | None = None
+        self._opening = asyncio.Lock()
+
+    async def close(self) -> None:
+        """Close its connections."""
+        if self._wire is not None:
+            await self._wire.close()
+            self._wire = None
+
+    async def ready(self) -> Wire:
+        """The client; opening it the first time takes a second or two of imports, in a thread."""
+        async with self._opening:
+            if self._wire is None:
+                self._wire = await loading(open_wire, self.spec)
+            return self._wire
+
+    async def prepare(self) -> None:
+        """Open the client before anybody waits for it; what is wrong with it is told when asked."""
+        with suppress(Exception):
+            await self.ready()
+
+    async def attempt(
+        self, question: Question, hear: Callable[[str], None], within: float | None = None
+    ) -> Tried:
+        """Ask once. Cancelling closes the connection at once.
+
+        `within` so many seconds the first word must come, if that is less than its own limit.
+        A server that does not take the form of the answer is asked for it in the prompt, from now
+        on; that the form was refused costs no try.
+        """
+        least = self.spec.first_token_seconds
+        least = least if within is None else min(within, least)
+        tried = await self._attempt(question, hear, least)
+        if tried.formless and question.schema is not None and self.spec.structured:
+            self.spec = replace(self.spec, structured=False)
+            tried = await self._attempt(question, hear, least)
+        return tried
+
+    async def _attempt(
+        self, question: Question, hear: Callable[[str], None], within: float
+    ) -> Tried:
+        try:
+            wire = await self.ready()
+        except Exception as error:
+            return Tried(outcome="failed", detail=f"no client could be made: {error}", lasting=True)
+        heard = StreamedText(self._clock.ticks(), SpokenWords(question.schema, question.field))
+        reading = self._tasks.spawn(self._read(wire, question, hear, heard), "model answer")
+        watching = self._tasks.spawn(self._watch(heard, reading, within), "model deadline")
+        try:
+            await asyncio.wait({reading})
+        finally:
+            watching.cancel()
+            reading.cancel()
+            await asyncio.gather(watching, reading, return_exceptions=True)
+        fault = None if reading.cancelled() else reading.result()
+        if reading.cancelled():
+            fault = self._late(heard)
+        return self._tried(question, heard, fault, exact=wire.exact)
+
+    # ------------------------------------------------------------ reading
+
+    async def _watch(
+        self, heard: StreamedText, reading: asyncio.Task[ProviderFault | None], within: float
+    ) -> None:
+        """End the reading when its time is up."""
+        await self._clock.sleep(min(within, self.spec.total_seconds))
+        while heard.first is not None and (left := self._left(heard)) > 0:
+            await self._clock.sleep(min(left, self.spec.first_token_seconds))
+        reading.cancel()
+
+    def _left(self, heard: StreamedText) -> float:
+        """Seconds until the whole must be there, or more of it where there are words."""
+        ends = heard.began + self.spec.total_seconds
+        if heard.text:
+            ends = min(ends, heard.last + self.spec.first_token_seconds)
+        return ends - self._clock.ticks()
+
+    def _late(self, heard: StreamedText) -> ProviderFault:
+        if heard.first is None:
+            return ProviderFault("timed_out", "no word came in time", cause="silent")
+        if self._clock.ticks() < heard.began + self.spec.total_seconds:
+            return ProviderFault("timed_out", "no more came in time", cause="stalled")
+        return ProviderFault(
+            "timed_out", "the answer did not end in time", ours=True, cause="endless"
+        )
+
+    async def _read(
+        self, wire: Wire, question: Question, hear: Callable[[str], None], heard: StreamedText
+    ) -> ProviderFault | None:
+        """Read the stream to its end; what ended it early, if anything did."""
+        from pydantic_ai.direct import model_request_stream
+
+        most = LONGEST_TOKEN * (question.max_tokens + self.spec.thinking) + 2000
+        pictures = await self._shown(question)
+        try:
+            async with (
+                hanging_up(),
+                model_request_stream(
+                    wire.model,
+                    messages_of(self.spec, question, pictures),
+                    model_settings=settings_of(self.spec, question),
+                    model_request_parameters=parameters_of(self.spec, question),
+                ) as stream,
+            ):
+                await self._follow(stream, hear, heard, most, question.longest)
+        except Endless as error:
+            return ProviderFault("malformed", str(error))
+        except AnswerCut as error:
+            return ProviderFault("answered", str(error))
+        except Exception as error:
+            return fault_of(error)
+        return None
+
+    async def _shown(self, question: Question) -> dict[str, bytes]:
+        """The bytes of the pictures that this model can be shown, by hash."""
+        shown: dict[str, bytes] = {}
+        if self._pictures is None:
+            return shown
+        for one in question.pictures:
+            if takes(self.spec, one.media) and one.hash not in shown:
+                with suppress(LoopforgeError):  # gone or damaged: the model is told so
+                    shown[one.hash] = await self._pictures.get(one.hash)
+        return shown
+
+    async def _follow(
+        self,
+        stream: StreamedResponse,
+        hear: Callable[[str], None],
+        heard: StreamedText,
+        most: int,
+        longest: int,
+    ) -> None:
+        thoughts, length = Thoughts(), 0
+
+        def say(piece: str) -> None:
+            if piece:
+                heard.text += piece
+                heard.spoken.feed(piece)
+                hear(piece)
+
+        try:
+            async for event in stream:
+                heard.last = self._clock.ticks()
+                if heard.first is None:
+                    heard.first = heard.last
+                    hear("")
+                piece = _text_of(event)
+                say(thoughts.feed(piece))
+                length += len(piece)
+                if 0 < longest < heard.spoken.length:
+                    raise AnswerCut(f"cut off: more than {longest} characters to be said")
+                if length > most:
+                    raise Endless(f"more than {most} characters came, and no end")
+            say(thoughts.rest())
+        finally:
+            heard.response = stream.get()
+
+    # ------------------------------------------------------------ judging
+
+    def _tried(
+        self, question: Question, heard: StreamedText, fault: ProviderFault | None, *, exact: bool
+    ) -> Tried:
+        now = self._clock.ticks()
+        data: dict[str, Any] | None = None
+        early = fault is not None
+        if fault is None:
+            fault, data = self._judge(question, heard, exact=exact)
+        text = heard.text or (_refusal(heard) if fault.outcome == "refused" else "")
+        shown = question.aloud and bool(heard.spoken.words)
+        return Tried(
+            outcome=fault.outcome,
+            text=text,
+            data=data,
+            usage=self._usage(question, heard),
+            first=_milliseconds(heard.first or now, heard.began),
+            took=_milliseconds(now, heard.began),
+            detail=fault.detail,
+            again=fault.again,
+            wait=fault.wait,
+            lasting=fault.lasting,
+            ours=fault.ours,
+            cause=fault.cause,
+            formless=fault.formless,
+            cut=early or fault.outcome == "failed" or fault.detail == CUT_OFF,
+            shown=shown,
+        )
+
+    def _judge(
+        self, question: Question, heard: StreamedText, *, exact: bool
+    ) -> tuple[ProviderFault, dict[str, Any] | None]:
+        """What a stream that came to its end amounts to."""
+        finish = heard.response.finish_reason if heard.response else None
+        if finish == "content_filter":
+            return ProviderFault(
+                "refused", _refusal(heard) or "stopped by the provider's filter"
+            ), None
+        if finish == "error":
+            told = f"the model broke off: {_details(heard)}"
+            return ProviderFault("failed", told, cause="broken"), None
+        if finish is None and "finish_reason" not in _details(heard):
+            told = "the stream ended before the answer did"
+            return ProviderFault("failed", told, again=True, cause="cut"), None
+        if question.schema is None:
+            if heard.text.strip():
+                cut = CUT_OFF if finish == "length" else ""
+                return ProviderFault("answered", cut), None
+            return ProviderFault(
+                "malformed", f"no text came, the stream ended with {finish!r}"
+            ), None
+        if finish == "length":
+            return ProviderFault("malformed", CUT_OFF), None
+        try:
+            data = parse(heard.text, lenient=not self.spec.structured)
+        except ValueError as error:
+            return ProviderFault("malformed", f"not JSON: {error}"), None
+        if wrong := complaint(question.schema, data, lengths=exact):
+            return ProviderFault("malformed", wrong), None
+        return ProviderFault("answered", ""), data
+
+    def _usage(self, question: Question, heard: StreamedText) -> Usage:
+        """Tokens as the provider counts them; of a stream that broke, what came is estimated."""
+        used = heard.response.usage if heard.response else None
+        if used is None or not (used.input_tokens or used.output_tokens):
+            if not heard.text:
+                return Usage()
+            read = sum(estimate(text) for _, text in question.messages)
+            read += PICTURE_TOKENS * len(question.pictures) * self.spec.vision
+            counted = Usage(read=read, written=estimate(heard.text))
+            return replace(counted, cost=cost(self.spec, counted))
+        counted = Usage(
+            read=used.input_tokens, cached=used.cache_read_tokens, written=used.output_tokens
+        )
+        spent = cost(self.spec, counted, stored=used.cache_write_tokens)
+        return replace(counted, cost=spent)
+
+
+def _milliseconds(now: float, began: float) -> int:
+    return round((now - began) * 1000)
+
+
+def _text_of(event: ModelResponseStreamEvent) -> str:
+    """The text an event adds; "" for thinking, tool calls and the like."""
+    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+
+    match event:
+        case PartStartEvent(part=TextPart(content=text)):
+            return text
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+            return text
+    return ""
+
+
+def _details(heard: StreamedText) -> dict[str, Any]:
+    return (heard.response.provider_details if heard.response else None) or {}
+
+
+def _refusal(heard: StreamedText) -> str:
+    """The words of a refusal, where the provider gives any."""
+    told = _details(heard).get("refusal")
+    return told if isinstance(told, str) else ""

@@ -1,0 +1,150 @@
+"""Servers of one's own: which a home names, and how matters stand with each, in words.
+
+A server of one's own is one that OPENAI_BASE_URL, LITELLM_BASE_URL or a model's table in
+loopforge.toml gives the address of, and that is no service known by name. Pure: what such a server
+said of itself (a Catalogue) is passed in. Knows no tiers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from loopforge.models.providers.known_services import GATEWAYS, PLACES, is_open, known_as, place_of
+from loopforge.models.providers.model_spec import Secret
+from loopforge.models.providers.server_catalogue import Catalogue, cleaned, places
+
+Catalogues = Mapping[str, Catalogue]
+"""What servers said of themselves, by the address they were asked at."""
+
+
+class Own(Struct, frozen=True, kw_only=True):
+    """A server of one's own. `named` is what gives its address, `wants` what would give its key.
+
+    `gateway` is the place it stands for, "" where a model's table names it. `model` is the name
+    under which it is to be asked, where one is given.
+    """
+
+    address: str
+    named: str
+    key: Secret = Secret()
+    wants: str = ""
+    gateway: str = ""
+    model: str = ""
+
+    @property
+    def title(self) -> str:
+        """How it is called before people: its address without name and password."""
+        return f"the server at {re.sub(r'//[^/@]*@', '//', self.address)}"
+
+    def catalogue(self, catalogues: Catalogues) -> Catalogue:
+        """What it said; that it was not asked yet, where it was not."""
+        unasked = Catalogue(base_url=places(self.address)[0], trouble="unasked")
+        return catalogues.get(self.address, unasked)
+
+
+class ServerNote(Struct, frozen=True, kw_only=True):
+    """How matters stand, in words, and what to do about it."""
+
+    state: Literal["ok", "note", "wrong"]
+    said: str
+    mend: str = ""
+
+
+def gateways(keys: Mapping[str, str], model: str) -> tuple[Own, ...]:
+    """The servers of one's own that variables name; `model` is what they are to be asked for."""
+    return tuple(
+        Own(
+            address=cleaned(keys[PLACES[name].base_variable]),
+            named=PLACES[name].base_variable,
+            key=Secret(next((keys[key] for key in PLACES[name].keys if keys.get(key)), "")),
+            wants=PLACES[name].keys[0],
+            gateway=name,
+            model=model,
+        )
+        for name in GATEWAYS
+        if is_open(name, keys) and not (name == "server" and known_as(keys))
+    )
+
+
+def of_table(name: str, address: str, id: str, key: Secret, wants: str) -> Own | None:
+    """The server that a model's table names; None for a service that is known by name."""
+    if place_of(address):
+        return None
+    return Own(
+        address=cleaned(address),
+        named=f"base_url of [models.{name}]",
+        key=key,
+        wants=wants or f"`key` in [models.{name}], the name of a variable that holds it",
+        model=id,
+    )
+
+
+def note(server: Own, said: Catalogue) -> ServerNote:
+    """How matters stand with a server, for its owner."""
+    title = server.title[0].upper() + server.title[1:]
+    match said.trouble:
+        case "unasked":
+            return ServerNote(state="note", said=f"{title} was not asked which models it has.")
+        case "unreachable":
+            return ServerNote(
+                state="wrong",
+                said=f"{title} does not answer ({said.detail}).",
+                mend=f"Start it, or correct {server.named}; it is asked again by itself.",
+            )
+        case "key":
+            given = "refuses the key it is given" if server.key else "wants a key"
+            return ServerNote(
+                state="wrong", said=f"{title} {given} ({said.detail}).", mend=f"Set {server.wants}."
+            )
+        case "starting":
+            return ServerNote(
+                state="note",
+                said=f"{title} is not ready yet ({said.detail}).",
+                mend="It may still be loading its model; it is asked again by itself.",
+            )
+        case "unlisted":
+            mend = "" if server.model else f"If it wants a name: {naming(server)}."
+            asked = server.model or ANY
+            return ServerNote(
+                state="note",
+                said=f"{title} tells no list of models; it is asked for {asked!r}.",
+                mend=mend,
+            )
+        case "":
+            return _listed(server, said, title)
+
+
+ANY = "default"
+"""What a server is asked for that tells no list and was given no name: most then ignore it."""
+
+
+def naming(server: Own) -> str:
+    """How one of its models is named."""
+    if server.gateway:
+        return "set OPENAI_MODEL, or server_model in loopforge.toml"
+    return "`id` in its table names a model"
+
+
+def _listed(server: Own, said: Catalogue, title: str) -> ServerNote:
+    has = f"it has: {said.has()}"
+    if server.model and not said.may_have(server.model):
+        return ServerNote(
+            state="wrong",
+            said=f"{title} has no model {server.model!r}; {has}.",
+            mend=f"Name one of those ({naming(server)}), or give it that model.",
+        )
+    found = said.find(server.model) if server.model else said.first
+    if found is None and not server.model:
+        return ServerNote(
+            state="wrong",
+            said=f"{title} has no model that talks; {has}.",
+            mend="Give it one (`ollama pull llama3.2`, say); it is asked again by itself.",
+        )
+    asked = f"; it is asked for {found.id}" if found and len(said.models) > 1 else ""
+    several = len(said.models) > 1 and not server.model
+    mend = f"For another of them: {naming(server)}." if several else ""
+    return ServerNote(state="ok", said=f"{title} answers, and {has}{asked}.", mend=mend)

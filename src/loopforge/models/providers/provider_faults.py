@@ -1,0 +1,146 @@
+"""What an exception of a provider's client means: which outcome, and whether to try again.
+
+Knows the exceptions of pydantic-ai, the SDKs beneath it and httpx2; knows nothing of waiting.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+from typing import NamedTuple
+
+from loopforge.core.model_trouble import Cause
+from loopforge.core.policy import AnswerOutcome
+
+
+class ProviderFault(NamedTuple):
+    """`again`: the same model may well answer soon. `wait`: seconds it asked for, if it did.
+
+    `lasting`: it will not answer anybody for a good while (no key, no credit, no such model).
+    `ours`: the fault lies with the question, and says nothing of the model. `formless`: the server
+    does not take the form that an answer is asked for in.
+    """
+
+    outcome: AnswerOutcome
+    detail: str
+    again: bool = False
+    wait: float | None = None
+    lasting: bool = False
+    ours: bool = False
+    cause: Cause = ""
+    formless: bool = False
+
+
+UNKNOWN = re.compile(
+    r"invalid model name|model.{0,80}(does not exist|not found|not available|not loaded)"
+    r"|(unknown|no such|no) model|not a valid model|no models? loaded|pull it|pulling it"
+    r"|model_not_found",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How servers of one's own say that they do not have a model, whatever status they give it."""
+TOO_LONG = re.compile(
+    r"context (length|size|window)|too long|maximum.{0,20}length|exceed.{0,40}tokens", re.IGNORECASE
+)
+"""How they say that a prompt is too long for them."""
+FORMS = re.compile(
+    r"response_format|json_schema|guided|grammar|structured|xgrammar|outlines", re.IGNORECASE
+)
+"""What servers name that do not take the form an answer is asked for in."""
+REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked", "safety")
+"""Error codes by which services refuse a prompt instead of answering it."""
+
+
+def fault_of(error: Exception) -> ProviderFault:
+    """What to make of an exception that ended an attempt."""
+    from pydantic_ai import exceptions as known
+
+    detail = _told(error)
+    wait = getattr(error, "retry_after", None)
+    match error:
+        case known.ModelRequestRejectedError() if _refuses(error):
+            return ProviderFault("refused", detail)
+        case known.ContentFilterError():
+            return ProviderFault("refused", detail)
+        case known.ModelAuthenticationError():
+            return ProviderFault("failed", detail, wait=wait, lasting=True, cause="key")
+        case known.ModelQuotaExceededError():
+            return ProviderFault("failed", detail, wait=wait, lasting=True, cause="credit")
+        case known.ModelNotFoundError():
+            return ProviderFault("failed", detail, wait=wait, lasting=True, cause="unknown")
+        case known.ModelContextWindowExceededError():
+            return ProviderFault("failed", detail, ours=True, cause="long")
+        case known.ModelRequestRejectedError():
+            return _rejected(detail)
+        case known.ModelRateLimitError():
+            return ProviderFault("failed", detail, again=True, wait=wait, cause="busy")
+        case known.ModelUnavailableError() | known.ModelServerError():
+            return ProviderFault("failed", detail, again=True, wait=wait, cause="broken")
+        case known.ModelConnectionError():
+            return ProviderFault("failed", detail, again=True, wait=wait, cause=_broken(error))
+        case known.ModelHTTPError(status_code=status) if status in (408, 409, 425):
+            return ProviderFault("failed", detail, again=True, wait=wait, cause="broken")
+    network = _is_network(error)
+    return ProviderFault(
+        "failed", detail, again=network, cause=_broken(error) if network else "garbled"
+    )
+
+
+def _rejected(detail: str) -> ProviderFault:
+    """A server does not take the question: for its model, its form, its length, or else."""
+    if UNKNOWN.search(detail):
+        return ProviderFault("failed", detail, lasting=True, cause="unknown")
+    if TOO_LONG.search(detail):
+        return ProviderFault("failed", detail, ours=True, cause="long")
+    formless = bool(FORMS.search(detail))
+    return ProviderFault("failed", detail, ours=True, cause="rejected", formless=formless)
+
+
+def _broken(error: BaseException) -> Cause:
+    """What is wrong with a connection, by what lies at the bottom of it."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ssl.SSLError):
+            return "certificate"
+        if isinstance(seen, socket.gaierror):
+            return "nowhere"
+        below = seen.__cause__ or seen.__context__
+        seen = below if below is not seen else None
+    told = _told(error).lower()
+    if "ssl" in told or "certificate" in told or "tls" in told:
+        return "certificate"
+    if "name or service" in told or "nodename" in told or "resolution" in told:
+        return "nowhere"
+    connect = getattr(error, "phase", None) == "connect" or "connecterror" in told
+    return "unreachable" if connect or "connecttimeout" in told else "cut"
+
+
+def _is_network(error: BaseException | None) -> bool:
+    """Whether a connection broke somewhere beneath."""
+    import httpx2
+
+    while error is not None:
+        if isinstance(error, httpx2.TransportError | ConnectionError):
+            return True
+        error = error.__cause__
+    return False
+
+
+def _refuses(error: Exception) -> bool:
+    """Whether a rejected request was rejected for what it says."""
+    code = str(getattr(error, "provider_error_code", "") or "").lower()
+    kind = str(getattr(error, "provider_error_type", "") or "").lower()
+    body = getattr(error, "body", None)
+    about = body.get("metadata") if isinstance(body, dict) else None
+    flagged = isinstance(about, dict) and ("flagged_input" in about or "reasons" in about)
+    return flagged or any(word in code or word in kind for word in REFUSALS)
+
+
+def _told(error: BaseException) -> str:
+    """The error in full, with what lies beneath it."""
+    told = [f"{type(error).__name__}: {error}"]
+    beneath = error.__cause__
+    while beneath is not None and len(told) < 4:
+        told.append(f"{type(beneath).__name__}: {beneath}")
+        beneath = beneath.__cause__
+    return "; ".join(" ".join(line.split()) for line in told)

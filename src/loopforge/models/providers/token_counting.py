@@ -1,0 +1,145 @@
+"""Counting tokens as a model itself counts them, where it can be asked; else an estimate.
+
+    embedded model          its own tokenizer, all texts in one request
+    one's own server        POST /tokenize, which vLLM and llama.cpp answer (asked once if it does)
+    OpenAI                  tiktoken, if its tables are already on this machine; nothing is fetched
+    anything else           estimated
+
+Counts are remembered by text. Knows nothing of prompts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loopforge.errors import ModelError
+from loopforge.models.providers.embedded_model import Embedded, separated
+from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.token_estimate import ESTIMATED, estimate
+
+if TYPE_CHECKING:
+    import httpx2
+
+REMEMBERED = 8192
+SECONDS = 2.0
+"""Longest wait for a count, while people wait; a server that takes longer is not asked again."""
+OWN = "its own tokenizer"
+TABLE = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
+"""The name under which tiktoken keeps the table of OpenAI's present models."""
+
+
+class TokenCounter:
+    """Counts for one router."""
+
+    def __init__(self, embedded: Embedded) -> None:
+        self._embedded = embedded
+        self._known: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._silent: set[str] = set()
+        self._http: httpx2.AsyncClient | None = None
+        self._tiktoken: Any = None
+
+    def how(self, spec: ModelSpec | None) -> str:
+        """How this model's tokens are counted, as far as is known yet."""
+        if spec is None or spec.name in self._silent:
+            return ESTIMATED
+        if spec.provider == "embedded" or _is_own(spec):
+            return OWN
+        if spec.vendor == "openai" and _table().exists():
+            return "tiktoken"
+        return ESTIMATED
+
+    async def count(self, spec: ModelSpec | None, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text."""
+        if spec is None or self.how(spec) == ESTIMATED:
+            return [estimate(text) for text in texts]
+        unknown = list(dict.fromkeys(t for t in texts if (spec.name, t) not in self._known))
+        if unknown:
+            counts = await self._ask(spec, unknown)
+            if counts is None:
+                self._silent.add(spec.name)
+                return [estimate(text) for text in texts]
+            fresh = dict(zip(unknown, counts, strict=True))
+        else:
+            fresh = {}
+        return [self._remembered(spec.name, text, fresh) for text in texts]
+
+    def _remembered(self, name: str, text: str, fresh: dict[str, int]) -> int:
+        key = (name, text)
+        count = self._known.pop(key) if key in self._known else fresh[text]
+        self._known[key] = count
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return count
+
+    async def _ask(self, spec: ModelSpec, texts: list[str]) -> list[int] | None:
+        """What the model's own tokenizer says; None if it cannot be asked."""
+        if spec.vendor == "openai":
+            return await asyncio.to_thread(self._by_table, texts)
+        try:
+            if spec.provider == "embedded":
+                return await self._by_embedded(texts)
+            return [await self._by_server(spec, text) for text in texts]
+        except (ModelError, ValueError, OSError, KeyError, TypeError):
+            return None
+
+    async def _by_embedded(self, texts: list[str]) -> list[int]:
+        address = await self._embedded.address()
+        mixed: list[str | int] = []
+        for text in texts:
+            mixed += [text, 0]
+        body = {"content": mixed, "add_special": False, "parse_special": False}
+        answer = await self._post(f"{address.url}/tokenize", address.key.reveal(), body)
+        return separated(answer["tokens"], len(texts))
+
+    async def _by_server(self, spec: ModelSpec, text: str) -> int:
+        root = spec.base_url.removesuffix("/v1")
+        body = {"model": spec.id, "prompt": text, "content": text, "add_special_tokens": False}
+        answer = await self._post(f"{root}/tokenize", spec.key.reveal(), body)
+        return int(answer["count"]) if "count" in answer else len(answer["tokens"])
+
+    async def _post(self, url: str, key: str, body: dict[str, Any]) -> dict[str, Any]:
+        import httpx2
+
+        if self._http is None:
+            self._http = httpx2.AsyncClient(timeout=SECONDS, trust_env=False)
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        try:
+            response = await self._http.post(url, json=body, headers=headers)
+            response.raise_for_status()
+        except httpx2.HTTPError as error:
+            raise OSError(str(error)) from error
+        answer = response.json()
+        if not isinstance(answer, dict):
+            raise TypeError("not an answer of /tokenize")
+        return answer
+
+    def _by_table(self, texts: list[str]) -> list[int]:
+        import tiktoken
+
+        if self._tiktoken is None:
+            self._tiktoken = tiktoken.get_encoding("o200k_base")
+        return [len(self._tiktoken.encode(text, disallowed_special=())) for text in texts]
+
+    async def close(self) -> None:
+        """Close its connections."""
+        if self._http is not None:
+            await self._http.aclose()
+            self._http = None
+
+
+def _is_own(spec: ModelSpec) -> bool:
+    """Whether it is reached on a server of one's own, which may answer /tokenize."""
+    return spec.provider == "openai" and not spec.vendor
+
+
+def _table() -> Path:
+    """Where tiktoken keeps its table unless it is told otherwise."""
+    import tempfile
+
+    name = hashlib.sha1(TABLE.encode(), usedforsecurity=False).hexdigest()
+    return Path(tempfile.gettempdir()) / "data-gym-cache" / name

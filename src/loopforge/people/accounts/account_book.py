@@ -1,0 +1,166 @@
+"""The book of accounts and invites, folded from the facts of stream "people".
+
+Pure: facts in, answers out. A person whose name was forgotten has no account any more, whatever
+else stands in the ledger. Knows no secrets, no sessions and no database.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from loopforge.core.events import Erased, Event
+from loopforge.core.people_events import (
+    AccountClosed,
+    AccountOpened,
+    Invited,
+    InviteTaken,
+    InviteWithdrawn,
+    PersonMet,
+    PersonRenamed,
+)
+from loopforge.core.text.erasable_text import FORGOTTEN
+from loopforge.people.accounts.account_values import Account, InviteState, Right
+from loopforge.people.identity.access_requests import Knocks
+from loopforge.people.identity.account_names import folded
+
+
+class AccountEntry(Struct, kw_only=True):
+    """An account as it was opened, and whether it was closed since."""
+
+    person: str
+    right: Right
+    since: datetime
+    closed: bool = False
+
+
+class Pass(NamedTuple):
+    """An invite: what it said, when, and what became of it."""
+
+    said: Invited
+    at: datetime
+    person: str = ""
+    withdrawn: bool = False
+
+
+class Book:
+    """Who has an account, under which name; which invites there are. `seq` is how far it is."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.forgotten: set[str] = set()
+        """People whose name is gone; whoever keeps secrets of theirs takes them out of here."""
+        self._names: dict[str, str | None] = {}
+        self._refs: dict[str, str] = {}
+        self._entries: dict[str, AccountEntry] = {}
+        self._passes: dict[str, Pass] = {}
+        self.knocks = Knocks()
+
+    def apply(self, event: Event) -> bool:
+        """Take in the next event; False if it was taken in before."""
+        if event.seq <= self.seq:
+            return False
+        self.seq = event.seq
+        self.knocks.apply(event)
+        match event.body:
+            case PersonMet() as met:
+                self._meet(met)
+            case PersonRenamed(person=person, name=name):
+                self._names[person] = name.text
+                self._refs[name.ref] = person
+            case Erased(refs=refs):
+                for ref in refs:
+                    if ref in self._refs:
+                        self._forget(self._refs[ref])
+            case AccountOpened(person=person, right=right):
+                self._entries[person] = AccountEntry(person=person, right=right, since=event.at)
+            case AccountClosed(person=person) if person in self._entries:
+                self._entries[person].closed = True
+            case Invited() as said:
+                self._passes[said.invite] = Pass(said, event.at)
+            case InviteTaken(invite=invite, person=person) if invite in self._passes:
+                self._passes[invite] = self._passes[invite]._replace(person=person)
+            case InviteWithdrawn(invite=invite) if invite in self._passes:
+                self._passes[invite] = self._passes[invite]._replace(withdrawn=True)
+            case _:
+                pass
+        return True
+
+    def _meet(self, met: PersonMet) -> None:
+        self._names[met.person] = met.name.text
+        self._refs[met.name.ref] = self._refs[met.account.ref] = met.person
+        if met.name.text is None or met.account.text is None:
+            self._forget(met.person)
+
+    def _forget(self, person: str) -> None:
+        self._names[person] = None
+        self.forgotten.add(person)
+
+    # ------------------------------------------------------------ accounts
+
+    def name(self, person: str) -> str:
+        """What they are called."""
+        return self._names.get(person) or FORGOTTEN
+
+    def account(self, person: str) -> AccountEntry | None:
+        """The account of somebody who may sign in."""
+        entry = self._entries.get(person)
+        open = entry is not None and not entry.closed and self._names.get(person) is not None
+        return entry if open else None
+
+    def owner(self) -> str:
+        """Whose home this is; "" while it is nobody's."""
+        return next(iter(self.owners()), "")
+
+    def owners(self) -> list[str]:
+        """Everybody who may sign in as owner."""
+        return [p for p, entry in self._entries.items() if entry.right == "owner" and self._open(p)]
+
+    def _open(self, person: str) -> bool:
+        return self.account(person) is not None
+
+    def holder(self, name: str) -> str:
+        """Whose account has or had this name; "" if nobody's.
+
+        A closed account keeps its name: whoever came next would be taken for the one who left.
+        """
+        wanted = folded(name)
+        for person in self._entries:
+            held = self._names.get(person)
+            if held is not None and folded(held) == wanted:
+                return person
+        return ""
+
+    def accounts(self, sessions: dict[str, int]) -> list[Account]:
+        """Every account there ever was, oldest first, with how many sessions each has."""
+        return [
+            Account(
+                person=person,
+                name=self.name(person),
+                right=entry.right,
+                since=entry.since,
+                closed=not self._open(person),
+                sessions=sessions.get(person, 0),
+            )
+            for person, entry in self._entries.items()
+        ]
+
+    # ------------------------------------------------------------ invites
+
+    def invite(self, invite: str) -> Pass | None:
+        """By id, if there is one."""
+        return self._passes.get(invite)
+
+    def invites(self) -> list[Pass]:
+        """All of them, newest first."""
+        return list(reversed(self._passes.values()))
+
+    def state(self, invite: Pass, until: datetime, now: datetime) -> InviteState:
+        """What became of an invite. Who may not come in may not invite either."""
+        if invite.person:
+            return "taken"
+        if invite.withdrawn or not self._open(invite.said.by):
+            return "withdrawn"
+        return "open" if now < until else "expired"

@@ -1,0 +1,173 @@
+"""The desk at the door: where everything about accounts is decided and written down.
+
+A decision is made on the stream "people" as it stands, and its facts and secrets are written in one
+transaction that only succeeds while the stream still stands there; else it is made anew. So two
+processes never let two people in by one link, nor two under one name.
+
+Knows the book, the vault and who is present; does not know what there is to decide.
+"""
+
+from __future__ import annotations
+
+import logging
+from base64 import urlsafe_b64encode
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Literal, NamedTuple
+
+from loopforge.core.events import Body, Erased, Event
+from loopforge.core.people_events import SignedIn, SignedOut
+from loopforge.errors import BadAccount, LedgerError, NotLetIn
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.people.accounts import typed_codes
+from loopforge.people.accounts.account_book import AccountEntry, Book
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.people.accounts.browser_names import browser
+from loopforge.people.accounts.credential_store import LinkRow, SessionRow, Vault, Work, begun
+from loopforge.people.accounts.login_sessions import Presence, digest
+from loopforge.people.accounts.passwords import Passwords
+from loopforge.people.identity.person_registry import STREAM
+from loopforge.runtime.system_clock import Stamp
+
+log = logging.getLogger(__name__)
+
+Decision = tuple[Sequence[Body], Work]
+
+
+class Start(NamedTuple):
+    """A session about to begin: its token, for the browser alone; the fact; the row."""
+
+    session: str
+    token: str
+    fact: SignedIn
+    work: Work
+
+
+class AccountDesk:
+    """The book, the vault and the presence of one ledger, and the deciding."""
+
+    def __init__(self, ledger: SqlLedger, stamp: Stamp) -> None:
+        self._ledger, self._stamp = ledger, stamp
+        self.book, self.vault = Book(), Vault(ledger)
+        self.presence = Presence(self.vault, self.book, stamp.clock, self.refresh)
+        self.passwords = Passwords(stamp.dice)
+
+    # ------------------------------------------------------------ following the ledger
+
+    async def refresh(self) -> None:
+        """Read what was added since, and let go the secrets of people who were forgotten."""
+        for event in await self._ledger.read(STREAM, after=self.book.seq):
+            self._apply(event)
+        if gone := frozenset(self.book.forgotten):
+            try:
+                await self.vault.forget(gone)
+            except LedgerError as error:
+                log.warning("secrets of forgotten people are still to be let go: %s", error)
+            else:
+                self.book.forgotten -= gone
+
+    def appended(self, stream: str, events: Sequence[Event]) -> None:
+        """Take in what this process appended, if it is about people and comes next."""
+        for event in events:
+            if stream == STREAM and event.seq == self.book.seq + 1:
+                self._apply(event)
+
+    def _apply(self, event: Event) -> None:
+        if not self.book.apply(event):
+            return
+        match event.body:
+            case SignedOut(session=session):
+                self.presence.over(session)
+            case Erased():
+                for person in self.book.forgotten:
+                    self.presence.left(person)
+            case _:
+                pass
+
+    # ------------------------------------------------------------ deciding
+
+    @property
+    def now(self) -> datetime:
+        """The time."""
+        return self._stamp.clock.now()
+
+    async def decide(self, by: str, decide: Callable[[], Awaitable[Decision]]) -> None:
+        """Write the facts and secrets that are decided on. Whatever `decide` raises is raised."""
+        actor = f"person:{by}" if by else "runtime"
+
+        async def attempt(seq: int) -> None:
+            bodies, work = await decide()
+            facts = [self._stamp.fact(body, actor=actor) for body in bodies]
+            for event in await self._ledger.append_with(STREAM, facts, work, expect=seq):
+                self._apply(event)
+
+        await self._ledger.decide(STREAM, self._head, attempt)
+
+    async def _head(self, _: int) -> int:
+        await self.refresh()
+        return self.book.seq
+
+    def entry(self, person: str) -> AccountEntry:
+        """The account of somebody who may sign in. Raises NotLetIn."""
+        entry = self.book.account(person)
+        if entry is None:
+            raise NotLetIn("There is no account of yours any more. Ask the owner for an invite.")
+        return entry
+
+    def may(self, by: str, person: str) -> bool:
+        """Whether `by` may decide what is this person's: themselves, the owner, or the machine."""
+        account = self.book.account(by)
+        return not by or (account is not None and (by == person or account.right == "owner"))
+
+    def free(self, name: str) -> str:
+        """The name, if nobody has it. Raises BadAccount."""
+        if self.book.holder(name):
+            raise BadAccount(f"Somebody here is called {name} already. Take another name.")
+        return name
+
+    # ------------------------------------------------------------ beginning
+
+    def start(
+        self, person: str, agent: str, how: Literal["link", "invite", "password"], seal: str
+    ) -> Start:
+        """A session that begins once its fact and its row are written."""
+        id, token, now = "s" + self._id(), self._token(), self.now
+        token = f"{token}.{seal}" if seal else token
+        row = SessionRow(id, digest(token), person, browser(agent), now, now)
+        return Start(id, token, SignedIn(person=person, session=id, how=how), begun(row))
+
+    def visitor(self, start: Start) -> Visitor:
+        """Who signed in."""
+        person = start.fact.person
+        return Visitor(
+            person=person,
+            name=self.book.name(person),
+            right=self.entry(person).right,
+            session=start.session,
+        )
+
+    def link(self, kind: str, valid: timedelta) -> tuple[str, LinkRow]:
+        """A token, and the row of its link."""
+        token = self._token(16)  # a link with it fits on one line of a terminal
+        return token, LinkRow("i" + self._id(), digest(token), self.now + valid, kind)
+
+    def code(self, kind: str, name: str, valid: timedelta) -> tuple[str, LinkRow]:
+        """A code for people to type, and its row under that name."""
+        code = typed_codes.code(self._stamp.dice)
+        return code, LinkRow(name, typed_codes.digest(code), self.now + valid, kind)
+
+    async def coded(self, code: str, kind: str) -> LinkRow | None:
+        """The row of a code that somebody typed, if it is good."""
+        key = typed_codes.digest(code)
+        row = await self.vault.link(key, kind) if key else None
+        return row if row is not None and self.now < row.until else None
+
+    def id(self, letter: str) -> str:
+        """A new id of that kind."""
+        return letter + self._id()
+
+    def _id(self) -> str:
+        return self._stamp.id()[-12:]
+
+    def _token(self, size: int = 32) -> str:
+        return urlsafe_b64encode(self._stamp.dice.bytes(size)).decode().rstrip("=")

@@ -1,0 +1,35 @@
+"""Accounts of the web room: who may come in, by which link, name and password, in which browser.
+
+    owner    by a one-time link that this machine makes; the same person as in its terminal
+    member   by an invite, with a name and a password of their own
+
+What happened stands in the stream "people", without secrets. Passwords (argon2) and the digests of
+tokens stand in tables beside the ledger (see ledger/database/table_schema.py).
+
+Does not know rooms, pages or cookies, nor who may invite into which room.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loopforge.people.identity.person_registry import Registry
+from loopforge.runtime.system_clock import Stamp
+
+if TYPE_CHECKING:
+    from loopforge.ledger.sql_ledger import SqlLedger
+
+
+class Accounts:
+    """The parts, made for one ledger. `desk.refresh` once before use, `desk.appended` ever after.
+
+    `by` is the id of the person who decides, or "" for a command on the machine itself.
+    """
+
+    def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp) -> None:
+        from loopforge.people.accounts.account_decisions import AccountDesk
+        from loopforge.people.accounts.invite_links import Links
+        from loopforge.people.accounts.password_login import Signing
+
+        self.desk = AccountDesk(ledger, stamp)
+        self.links, self.signing = Links(self.desk, people), Signing(self.desk, stamp.clock)

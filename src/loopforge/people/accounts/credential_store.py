@@ -1,0 +1,268 @@
+"""The tables beside the ledger: passwords, sessions, links, how far people have read.
+
+Reading goes by the reading threads. What changes together with a fact is given as `Work`, for the
+very transaction that writes the fact; what is no fact changes in a transaction of its own.
+
+Knows rows; does not know who may do what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, Executable, Table, func, select, text
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import micros, moment
+from loopforge.ledger.database.table_schema import accounts, invites, reads, sessions
+from loopforge.ledger.sql_ledger import SqlLedger
+
+Work = Callable[[Connection], None]
+OWNER, INVITE, RENEWAL, DEVICE = "owner", "invite", "renewal", "device"
+"""The kinds of link. A renewal, and one for another device, is named by the person it is for."""
+LINKING, PAIRING = "linking", "pairing"
+"""The kinds of code. One for linking is named by who offered it, one for pairing by its knock."""
+
+
+class SessionRow(NamedTuple):
+    """A session, by the digest of its token."""
+
+    session: str
+    digest: str
+    person: str
+    agent: str
+    since: datetime
+    seen: datetime
+
+
+class LinkRow(NamedTuple):
+    """A link, by the digest of its token; `kind` says to what."""
+
+    invite: str
+    digest: str
+    until: datetime
+    kind: str
+
+
+_SESSIONS = select(
+    *(sessions.c[name] for name in ("session", "digest", "person", "agent", "since", "seen"))
+)
+_READ_UPTO = text(
+    "INSERT INTO reads (person, stream, seq) VALUES (:person, :stream, :seq) "
+    "ON CONFLICT (person, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > reads.seq"
+)
+_PASSWORD = text(
+    "INSERT INTO accounts (person, password) VALUES (:person, :password) "
+    "ON CONFLICT (person) DO UPDATE SET password = excluded.password"
+)
+
+
+class Vault:
+    """The tables of one ledger."""
+
+    def __init__(self, ledger: SqlLedger) -> None:
+        self._ledger = ledger
+
+    # ------------------------------------------------------------ looking
+
+    async def password(self, person: str) -> str:
+        """What is kept of a person's password; "" if they have none."""
+        query = select(accounts.c.password).where(accounts.c.person == person)
+        return await self._ledger.look(lambda found: found.scalar(query)) or ""
+
+    async def session(self, digest: str) -> SessionRow | None:
+        """The session of a token."""
+        rows = await self._sessions(sessions.c.digest == digest)
+        return rows[0] if rows else None
+
+    async def session_of(self, session: str) -> SessionRow | None:
+        """A session by its public id."""
+        rows = await self._sessions(sessions.c.session == session)
+        return rows[0] if rows else None
+
+    async def sessions(self, person: str, unused: datetime) -> list[SessionRow]:
+        """A person's sessions that were used since, the one seen last first."""
+        alive = sessions.c.seen >= micros(unused)
+        return await self._sessions((sessions.c.person == person) & alive)
+
+    async def _sessions(self, where: ColumnElement[bool]) -> list[SessionRow]:
+        query = _SESSIONS.where(where).order_by(sessions.c.seen.desc(), sessions.c.session)
+        rows = await self._ledger.look(lambda found: found.execute(query).all())
+        return [
+            SessionRow(session, digest, person, agent, moment(since), moment(seen))
+            for session, digest, person, agent, since, seen in rows
+        ]
+
+    async def counts(self, unused: datetime) -> dict[str, int]:
+        """How many sessions that were used since each person has."""
+        query = (
+            select(sessions.c.person, func.count())
+            .where(sessions.c.seen >= micros(unused))
+            .group_by(sessions.c.person)
+        )
+        rows = await self._ledger.look(lambda found: found.execute(query).all())
+        return {row[0]: row[1] for row in rows}
+
+    async def link(self, digest: str, kind: str) -> LinkRow | None:
+        """The link of a token, also when its time is over."""
+        query = select(invites).where(invites.c.digest == digest, invites.c.kind == kind)
+        row = await self._ledger.look(lambda found: found.execute(query).one_or_none())
+        if row is None:
+            return None
+        return LinkRow(row.invite, row.digest, moment(row.until), row.kind)
+
+    async def untils(self) -> dict[str, datetime]:
+        """Until when each invite's link is valid."""
+        query = select(invites.c.invite, invites.c.until).where(invites.c.kind == INVITE)
+        rows = await self._ledger.look(lambda found: found.execute(query).all())
+        return {invite: moment(until) for invite, until in rows}
+
+    async def reads(self, person: str) -> dict[str, int]:
+        """How far a person has read each stream."""
+        query = select(reads.c.stream, reads.c.seq).where(reads.c.person == person)
+        rows = await self._ledger.look(lambda found: found.execute(query).all())
+        return {row.stream: row.seq for row in rows}
+
+    # ------------------------------------------------------------ changing
+
+    async def read_upto(self, person: str, stream: str, seq: int) -> None:
+        """A person has read so far, if not further already."""
+        row = {"person": person, "stream": stream, "seq": seq}
+        await self._ledger.change(lambda change: _run(change, _READ_UPTO, row))
+
+    async def saw(self, session: str, now: datetime, longest: datetime) -> None:
+        """A session is in use; those that nobody used for so long are cleared away."""
+        seen = sessions.update().where(sessions.c.session == session)
+
+        def work(change: Connection) -> None:
+            change.execute(seen.values(seen=micros(now)))
+            change.execute(sessions.delete().where(sessions.c.seen < micros(longest)))
+
+        await self._ledger.change(work)
+
+    async def offer(self, link: LinkRow) -> None:
+        """Keep the owner's link, in place of every earlier one."""
+
+        def work(change: Connection) -> None:
+            change.execute(invites.delete().where(invites.c.kind == OWNER))
+            kept(link)(change)
+
+        await self._ledger.change(work)
+
+    async def code(self, link: LinkRow, now: datetime) -> None:
+        """Keep a code, in place of an earlier one of that name."""
+        await self._ledger.change(coded(link, now))
+
+    async def rehash(self, person: str, was: str, password: str) -> None:
+        """Keep another hash of the same password, if it is still that one."""
+        same = (accounts.c.person == person) & (accounts.c.password == was)
+        update = accounts.update().where(same).values(password=password)
+        await self._ledger.change(lambda change: _run(change, update))
+
+    async def forget(self, people: Collection[str]) -> None:
+        """Let go whatever is kept of these people, if anything is."""
+        tables = (accounts, sessions, reads)
+        there = [select(t.c.person).where(t.c.person.in_(people)).limit(1) for t in tables]
+        if await self._ledger.look(lambda found: any(found.scalar(each) for each in there)):
+            await self._ledger.change(together(*(_without(each, people) for each in tables)))
+
+
+# ---------------------------------------------------------------- together with facts
+
+
+def together(*works: Work) -> Work:
+    """All of them, in this order."""
+
+    def all(change: Connection) -> None:
+        for work in works:
+            work(change)
+
+    return all
+
+
+def nothing(change: Connection) -> None:
+    """Facts that need no secret."""
+
+
+def kept(link: LinkRow) -> Work:
+    """Keep a link."""
+    row = {**link._asdict(), "until": micros(link.until)}
+    return lambda change: _run(change, invites.insert(), row)
+
+
+def renewal(link: LinkRow) -> Work:
+    """Keep a link to a new password, in place of an earlier one for the same person."""
+    return together(voided([link.invite], RENEWAL), kept(link))
+
+
+def spent(digest: str, refusal: Exception, kind: str = OWNER) -> Work:
+    """Spend a link that is for once; raises the refusal if somebody did already."""
+
+    def work(change: Connection) -> None:
+        gone = invites.delete().where(invites.c.digest == digest, invites.c.kind == kind)
+        if change.execute(gone).rowcount != 1:
+            raise refusal
+
+    return work
+
+
+def coded(link: LinkRow, now: datetime) -> Work:
+    """Keep a code, in place of an earlier one of that name; those whose time is over are let go."""
+    late = invites.delete().where(invites.c.kind == link.kind, invites.c.until <= micros(now))
+    return together(lambda change: _run(change, late), voided([link.invite], link.kind), kept(link))
+
+
+def voided(names: Collection[str], kind: str) -> Work:
+    """Let the links or codes of these names be good no longer."""
+    gone = invites.delete().where(invites.c.invite.in_(names), invites.c.kind == kind)
+    return lambda change: _run(change, gone)
+
+
+def begun(row: SessionRow) -> Work:
+    """Keep a new session."""
+    values = {**row._asdict(), "since": micros(row.since), "seen": micros(row.seen)}
+    return lambda change: _run(change, sessions.insert(), values)
+
+
+def over(ended: Collection[str]) -> Work:
+    """Let sessions go."""
+    return lambda change: _run(change, sessions.delete().where(sessions.c.session.in_(ended)))
+
+
+def secured(person: str, password: str) -> Work:
+    """Keep a person's password, in place of another; no link to a new one is good any longer."""
+    row = {"person": person, "password": password}
+    return together(
+        lambda change: _run(change, _PASSWORD, row),
+        voided([person], RENEWAL),
+        voided([person], DEVICE),
+    )
+
+
+def unchanged(person: str, password: str, refusal: Exception) -> Work:
+    """Raise the refusal if the password kept is not this one any more."""
+    query = select(accounts.c.password).where(accounts.c.person == person)
+
+    def work(change: Connection) -> None:
+        if (change.scalar(query) or "") != password:
+            raise refusal
+
+    return work
+
+
+def emptied(person: str) -> Work:
+    """Let a person's password, the link to a new one, and sessions go."""
+    tables = (_without(accounts, [person]), _without(sessions, [person]))
+    return together(*tables, voided([person], RENEWAL))
+
+
+def _without(table: Table, people: Collection[str]) -> Work:
+    return lambda change: _run(change, table.delete().where(table.c.person.in_(people)))
+
+
+def _run(
+    change: Connection, statement: Executable, row: Mapping[str, object] | None = None
+) -> None:
+    change.execute(statement, row)

@@ -1,0 +1,75 @@
+"""How long somebody waits who gave wrong passwords, or wrong codes, several times in a row.
+
+Kept in memory alone, by a name that the caller chooses. Knows no accounts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from loopforge.errors import TooEarly
+from loopforge.runtime.ports import Clock
+
+FREE = 5
+"""Wrong passwords in a row before the first wait."""
+FIRST, LONGEST = 10, 15 * 60
+"""Seconds of the first wait, which doubles with every further one, and of the longest."""
+FORGIVEN = 60 * 60
+"""Seconds without a try after which nothing is held against a name."""
+NAMES = 10_000
+"""Names counted at once; who tried longest ago is dropped first."""
+
+
+class WrongTries(NamedTuple):
+    """How often it was wrong, until when (ticks) to wait, and whether that was told."""
+
+    times: int = 0
+    until: float = 0.0
+    told: bool = False
+
+
+class Guesses:
+    """How often in a row a password, or a code, was wrong, by name; kept in memory alone."""
+
+    def __init__(self, clock: Clock, what: str = "password") -> None:
+        self._clock, self._what = clock, what
+        self._wrong: dict[str, WrongTries] = {}
+
+    def begin(self, name: str) -> None:
+        """Count a try, before it is known whether it is right: many at once are many.
+
+        Raises TooEarly while there is still to be waited; such a try is not counted.
+        """
+        count, until, told = wrong = self._wrong.get(name, WrongTries())
+        now = self._clock.ticks()
+        if now < until:
+            self._wrong[name] = wrong._replace(told=True)
+            raise TooEarly(
+                f"The {self._what} was wrong {count} times in a row. "
+                f"Wait {_spoken(until - now)}, then try again.",
+                told=told,
+            )
+        count = 1 if now - until > FORGIVEN else count + 1
+        wait = min(LONGEST, FIRST * 2 ** min(count - FREE, 10)) if count >= FREE else 0
+        self._wrong.pop(name, None)
+        self._wrong[name] = WrongTries(count, now + wait)
+        if len(self._wrong) > NAMES:
+            del self._wrong[next(iter(self._wrong))]
+
+    def right(self, name: str) -> None:
+        """The last try was right: nothing is held against that name."""
+        self._wrong.pop(name, None)
+
+    def uncounted(self, name: str) -> None:
+        """The last try was right, and says nothing about those before: it is not counted."""
+        if count := self._wrong.get(name, WrongTries()).times:
+            self._wrong[name] = WrongTries(count - 1, self._clock.ticks())
+
+
+def _spoken(seconds: float) -> str:
+    whole = max(1, math.ceil(seconds))
+    if whole < 60:
+        return f"{whole} second{'s' if whole > 1 else ''}"
+    minutes = -(-whole // 60)
+    return f"{minutes} minute{'s' if minutes > 1 else ''}"

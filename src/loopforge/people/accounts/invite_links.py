@@ -1,0 +1,334 @@
+"""Links that let in: the owner's, made on this machine; invites; and renewals of lost passwords.
+
+A link's secret is a token of 16 random bytes, told once; only its digest is kept. Each lets in
+once. Does not know passwords' hashing, nor what a room is.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from loopforge.core.events import moment
+from loopforge.core.people_events import (
+    AccountOpened,
+    Invited,
+    InviteTaken,
+    InviteWithdrawn,
+    RenewalOffered,
+    SignedOut,
+)
+from loopforge.errors import InputError, NotLetIn, Unknown
+from loopforge.people.accounts.account_book import Pass
+from loopforge.people.accounts.account_decisions import AccountDesk, Decision
+from loopforge.people.accounts.account_values import Invite, Visitor
+from loopforge.people.accounts.credential_store import (
+    DEVICE,
+    INVITE,
+    OWNER,
+    RENEWAL,
+    kept,
+    nothing,
+    over,
+    renewal,
+    secured,
+    spent,
+    together,
+)
+from loopforge.people.accounts.login_sessions import digest
+from loopforge.people.identity.account_names import fitting, named
+from loopforge.people.identity.person_registry import Registry
+
+HOUR = timedelta(minutes=60)
+"""How long the owner's link is valid."""
+DAY = timedelta(days=1)
+"""How long a link to a new password is valid."""
+QUARTER = timedelta(minutes=15)
+"""How long a link for another device is valid."""
+DAYS = 365
+"""The most days for which an invite may be valid."""
+
+NO_LINK = (
+    "This link lets nobody in: it was used, its hour is over, or a newer one was made. "
+    "Make a new one on the machine where Loopforge runs."
+)
+NO_DEVICE = (
+    "This link lets nobody in: it was used, its quarter of an hour is over, or a newer one was "
+    "made. Make another where you are signed in."
+)
+NO_RENEWAL = (
+    "This link sets no password: it was used, its day is over, or a newer one was made. "
+    "Ask the owner of this home for another."
+)
+NO_INVITE = (
+    "This invite is not valid: it was taken or withdrawn, or its time is over. "
+    "Ask whoever sent it for a new one."
+)
+
+
+class Links:
+    """The links of this home."""
+
+    def __init__(self, desk: AccountDesk, people: Registry) -> None:
+        self._desk, self._people = desk, people
+
+    # ------------------------------------------------------------ the owner's
+
+    async def offer(self) -> str:
+        """A fresh one-time token, valid for an hour; earlier ones are void. For any process."""
+        token, link = self._desk.link(OWNER, HOUR)
+        await self._desk.vault.offer(link)
+        return token
+
+    async def waits(self, token: str) -> bool:
+        """Whether this token would let the owner in."""
+        link = await self._desk.vault.link(digest(token), OWNER)
+        return link is not None and self._desk.now < link.until
+
+    async def enter(self, token: str, name: str, agent: str, seal: str = "") -> tuple[Visitor, str]:
+        """Let the owner in by the one-time token, and spend it; with the session's token.
+
+        Who comes first becomes the owner: the person called `name` in this machine's terminal.
+        Later the name is no matter. `agent` is what the browser calls itself, `seal` stands at the
+        end of the session's token, after a dot. Raises NotLetIn, or BadAccount for the name; then
+        the link stays good.
+        """
+        desk = self._desk
+        await self._waiting(token)
+        await desk.refresh()
+        person = desk.book.owner() or await self._owner(name)
+        start = desk.start(person, agent, "link", seal)
+
+        async def decide() -> Decision:
+            await self._waiting(token)
+            work = together(spent(digest(token), NotLetIn(NO_LINK)), start.work)
+            if owner := desk.book.owner():
+                if owner != person:
+                    raise NotLetIn(NO_LINK)
+                return [start.fact], work
+            desk.free(desk.book.name(person))
+            return [AccountOpened(person=person, right="owner"), start.fact], work
+
+        await desk.decide(person, decide)
+        return desk.visitor(start), start.token
+
+    async def _waiting(self, token: str) -> None:
+        if not await self.waits(token):
+            raise NotLetIn(NO_LINK)
+
+    async def _owner(self, name: str) -> str:
+        """Who becomes the owner: somebody the terminal knows, however called, or a new person."""
+        known = await self._people.named(name.strip())
+        if not any(one.surface == "terminal" and one.name.text is not None for one in known):
+            name = named(name)
+        self._desk.free(name)
+        return (await self._people.meet("terminal", name.strip())).id
+
+    # ------------------------------------------------------------ invites
+
+    async def invite(
+        self, by: str, room: str = "", past: bool = False, days: int = 7
+    ) -> tuple[Invite, str]:
+        """Invite somebody; with the token of the link. Raises InputError, NotLetIn."""
+        if not 1 <= days <= DAYS:
+            raise InputError(f"An invite is valid for 1 to {DAYS} days, not for {days}.")
+        token, link = self._desk.link(INVITE, timedelta(days=days))
+        said = Invited(invite=link.invite, by=by, room=room, past=past)
+
+        async def decide() -> Decision:
+            self._desk.entry(by)
+            return [said], kept(link)
+
+        await self._desk.decide(by, decide)
+        return self._card(self._pass(link.invite), link.until), token
+
+    async def invited(self, token: str) -> Invite | None:
+        """The invite of this token, if it is still to be taken."""
+        link = await self._desk.vault.link(digest(token), INVITE)
+        if link is None:
+            return None
+        await self._desk.refresh()
+        card = self._card(self._pass(link.invite), link.until)
+        return card if card.state == "open" else None
+
+    async def take(
+        self, token: str, name: str, password: str, agent: str, seal: str = ""
+    ) -> tuple[Visitor, str, Invite]:
+        """Open an account by an invite, and sign in; with the session's token.
+
+        Raises NotLetIn, or BadAccount for the name or the password; then the invite stays open.
+        """
+        desk = self._desk
+        invite = await self._valid(token)
+        name = desk.free(named(name))
+        fitting(password, name)
+        hash = await desk.passwords.hash(password)
+        person = (await self._people.meet("web", name)).id
+        start = desk.start(person, agent, "invite", seal)
+
+        async def decide() -> Decision:
+            await self._valid(token)
+            desk.free(name)
+            facts = (
+                AccountOpened(person=person, right="member"),
+                InviteTaken(invite=invite.invite, person=person),
+                start.fact,
+            )
+            return facts, together(secured(person, hash), start.work)
+
+        await desk.decide(person, decide)
+        taken = self._card(self._pass(invite.invite), invite.until)
+        return desk.visitor(start), start.token, taken
+
+    async def take_as(self, token: str, visitor: Visitor) -> Invite:
+        """Take an invite into a room for somebody who is signed in. Raises NotLetIn, InputError."""
+        invite = await self._valid(token)
+        if not invite.room:
+            raise InputError("You are in already; this invite is for somebody new. Pass it on.")
+
+        async def decide() -> Decision:
+            await self._valid(token)
+            self._desk.entry(visitor.person)
+            return [InviteTaken(invite=invite.invite, person=visitor.person)], nothing
+
+        await self._desk.decide(visitor.person, decide)
+        return self._card(self._pass(invite.invite), invite.until)
+
+    async def withdraw(self, invite: str, by: str) -> None:
+        """Let an open invite be valid no longer; for who wrote it, and the owner."""
+
+        async def decide() -> Decision:
+            known = self._pass(invite)
+            if not self._desk.may(by, known.said.by):
+                raise Unknown(f"There is no invite {invite!r} of yours.")
+            if known.person:
+                raise InputError("This invite was taken already; nothing is left to withdraw.")
+            return [] if known.withdrawn else [InviteWithdrawn(invite=invite, by=by)], nothing
+
+        await self._desk.decide(by, decide)
+
+    # ------------------------------------------------------------ another device
+
+    async def device(self, person: str) -> str:
+        """A one-time token, valid for a quarter of an hour, by which they sign in elsewhere.
+
+        Earlier ones of theirs are void; so is it where a session of theirs is ended, or their
+        password changed. No guess at it holds it up. Raises NotLetIn.
+        """
+        await self._desk.refresh()
+        self._desk.entry(person)
+        token, link = self._desk.link(DEVICE, QUARTER)
+        await self._desk.vault.code(link._replace(invite=person), self._desk.now)
+        return token
+
+    async def joining(self, token: str) -> str:
+        """Whom this token would sign in; "" if nobody."""
+        return await self._named(token, DEVICE)
+
+    async def join(self, token: str, agent: str, seal: str = "") -> tuple[Visitor, str]:
+        """Sign in by the token of another device, and spend it. Raises NotLetIn."""
+        desk, refusal = self._desk, NotLetIn(NO_DEVICE)
+        person = await self.joining(token)
+        if not person:
+            raise refusal
+        start = desk.start(person, agent, "link", seal)
+
+        async def decide() -> Decision:
+            if await self.joining(token) != person:
+                raise refusal
+            return [start.fact], together(spent(digest(token), refusal, DEVICE), start.work)
+
+        await desk.decide(person, decide)
+        return desk.visitor(start), start.token
+
+    async def _named(self, token: str, kind: str) -> str:
+        """Whom a link is named by, if it is good and they may sign in; else ""."""
+        link = await self._desk.vault.link(digest(token), kind)
+        if link is None or self._desk.now >= link.until:
+            return ""
+        await self._desk.refresh()
+        return link.invite if self._desk.book.account(link.invite) else ""
+
+    # ------------------------------------------------------------ lost passwords
+
+    async def renewal(self, person: str, by: str) -> str:
+        """A one-time token, valid for a day, by which this person sets a new password.
+
+        Earlier ones of theirs are void. Whoever holds it can sign in as them. Raises Unknown.
+        """
+        desk = self._desk
+        token, link = desk.link(RENEWAL, DAY)
+        said = RenewalOffered(person=person, by=by)
+
+        async def decide() -> Decision:
+            if not desk.may(by, person) or desk.book.account(person) is None:
+                raise Unknown("There is no such account.")
+            return [said], renewal(link._replace(invite=person))
+
+        await desk.decide(by, decide)
+        return token
+
+    async def renewing(self, token: str) -> str:
+        """Whose password this token would set; "" if nobody's."""
+        return await self._named(token, RENEWAL)
+
+    async def renew(
+        self, token: str, password: str, agent: str, seal: str = ""
+    ) -> tuple[Visitor, str]:
+        """Set a new password by the token, spend it, and sign in; every other session ends.
+
+        Raises NotLetIn, or BadAccount for the password; then the token stays good.
+        """
+        desk = self._desk
+        person = await self._renewed(token)
+        fitting(password, desk.book.name(person))
+        hash = await desk.passwords.hash(password)
+        start = desk.start(person, agent, "password", seal)
+
+        async def decide() -> Decision:
+            await self._renewed(token)
+            rows = await desk.vault.sessions(person, moment(0))
+            old = [row.session for row in rows]
+            facts = [SignedOut(person=person, session=one, by=person) for one in old]
+            spend = spent(digest(token), NotLetIn(NO_RENEWAL), RENEWAL)
+            work = together(spend, over(old), secured(person, hash), start.work)
+            return [*facts, start.fact], work
+
+        await desk.decide(person, decide)
+        return desk.visitor(start), start.token
+
+    async def _renewed(self, token: str) -> str:
+        person = await self.renewing(token)
+        if not person:
+            raise NotLetIn(NO_RENEWAL)
+        return person
+
+    async def every(self) -> list[Invite]:
+        """Every invite there was, newest first."""
+        await self._desk.refresh()
+        untils = await self._desk.vault.untils()
+        passes = self._desk.book.invites()
+        return [self._card(one, untils.get(one.said.invite, one.at)) for one in passes]
+
+    async def _valid(self, token: str) -> Invite:
+        invite = await self.invited(token)
+        if invite is None:
+            raise NotLetIn(NO_INVITE)
+        return invite
+
+    def _pass(self, invite: str) -> Pass:
+        known = self._desk.book.invite(invite)
+        if known is None:
+            raise Unknown(f"There is no invite {invite!r} of yours.")
+        return known
+
+    def _card(self, known: Pass, until: datetime) -> Invite:
+        return Invite(
+            invite=known.said.invite,
+            by=known.said.by,
+            room=known.said.room,
+            past=known.said.past,
+            at=known.at,
+            until=until,
+            state=self._desk.book.state(known, until, self._desk.now),
+            person=known.person,
+        )

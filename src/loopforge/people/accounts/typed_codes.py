@@ -1,0 +1,41 @@
+"""Codes that people type from one screen to another, such as K7QF-2MXD.
+
+Eight signs of thirty: no letter or digit that could be taken for another. That is little beside a
+link's token, so a code lives for minutes or a day, is good once, and guesses are counted (see
+`guess_limit.Guesses`). What is kept of it is a digest, as of every link.
+
+Pure, but for the dice that are given. Does not know what a code opens.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from loopforge.people.accounts.login_sessions import digest as hashed
+from loopforge.runtime.ports import Dice
+
+SIGNS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+LENGTH = 8
+_FAIR = 256 - 256 % len(SIGNS)
+"""Bytes from here on are drawn anew, so that every sign is as likely as any other."""
+
+
+def code(dice: Dice) -> str:
+    """A new code, in two halves as it is shown."""
+    signs = ""
+    while len(signs) < LENGTH:
+        signs += "".join(SIGNS[byte % len(SIGNS)] for byte in dice.bytes(LENGTH) if byte < _FAIR)
+    return f"{signs[: LENGTH // 2]}-{signs[LENGTH // 2 : LENGTH]}"
+
+
+def plain(text: str) -> str:
+    """The bare signs of a code, however it was typed; "" for what can be no code."""
+    wide = unicodedata.normalize("NFKC", text[:100]).upper()
+    signs = "".join(sign for sign in wide if sign.isalnum())
+    return signs if len(signs) == LENGTH and all(sign in SIGNS for sign in signs) else ""
+
+
+def digest(text: str) -> str:
+    """What is kept of a code; the same for every way to type it, and "" for no code."""
+    signs = plain(text)
+    return hashed(signs) if signs else ""

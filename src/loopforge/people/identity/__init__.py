@@ -1,0 +1,1 @@
+"""Who is who: persons, their selves, their names, and who asked to come in."""

@@ -1,0 +1,256 @@
+"""Strangers who write to a mate in private: who is answered, and how the owner lets them in.
+
+    open       whoever writes is welcome
+    pairing    a stranger is shown a code, at most once a day, and is not answered until the owner
+               admits it (default)
+    allowlist  a stranger is told once that this home is closed
+
+Whatever the surface's policy: an admitted account stays admitted and a refused one is not answered,
+until the owner decides otherwise. Whoever is known to be of this home is admitted without being
+asked about: who may sign in to the web room, who talks in its terminal, and every account linked to
+one of these or to an admitted one.
+
+Knows no platform: it answers in values, and the surface speaks. What stands here stands in the
+ledger, but for codes, of which a digest is kept beside it; so any process may ask and decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Literal
+
+from msgspec import Struct
+
+from loopforge.core.people_events import AdmissionRefused, Admitted, Knocked
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import InputError, NotLetIn, Unknown
+from loopforge.people.accounts.account_decisions import AccountDesk, Decision
+from loopforge.people.accounts.credential_store import PAIRING, coded, nothing, together, voided
+from loopforge.people.identity.access_requests import Stranger, Verdict
+from loopforge.people.identity.account_names import folded, shown
+from loopforge.people.identity.person_registry import PLATFORMS, Person, Registry
+
+Policy = Literal["open", "pairing", "allowlist"]
+
+DAY = timedelta(days=1)
+"""How long a code is good, and how long a stranger is told nothing more."""
+LISTED = timedelta(days=30)
+"""How long somebody who knocked stands in the owner's list."""
+CROWD = 50
+"""Strangers of one surface who may be shown a code within a day; more are not answered."""
+
+TO_STRANGER = (
+    "I do not know you yet. Ask the owner of this home to let you in: they enter the code {code} "
+    "in the web room (House, People), or `loopforge people admit {code}` on its machine. "
+    "The code is good for a day."
+)
+CLOSED = "This home is for people its owner has let in. Ask the owner, then write again."
+NO_CODE = (
+    "No open knock has this code or name: it was mistyped, decided on already, or its day is over. "
+    "`loopforge people knocks` lists who waits; SURFACE:ACCOUNT names one without a code."
+)
+OWNERS = "Who may come in is for the owner of this home to say."
+
+
+class PairingWelcome(Struct, frozen=True):
+    """Answer them: this is who they are."""
+
+    person: Person
+
+
+class PairingCode(Struct, frozen=True):
+    """Show this to the stranger, and answer nothing else. `words` say it with the code in them."""
+
+    code: str
+    words: str
+
+
+class Closed(Struct, frozen=True):
+    """Tell the stranger this once, and answer nothing else."""
+
+    words: str
+
+
+class StaysSilent(Struct, frozen=True):
+    """Answer nothing: they were told."""
+
+
+Knock = PairingWelcome | PairingCode | StaysSilent | Closed
+
+
+class Pairing:
+    """The door for private talk. `policies` by surface may be set at any time; else "pairing"."""
+
+    def __init__(
+        self, desk: AccountDesk, people: Registry, policies: Mapping[str, Policy] | None = None
+    ) -> None:
+        self._desk, self._people = desk, people
+        self.policies: dict[str, Policy] = dict(policies or {})
+
+    # ------------------------------------------------------------ at the door
+
+    async def knock(self, surface: str, account: str, name: str, *, bot: bool = False) -> Knock:
+        """Somebody writes in private: what to do. `name` is what the platform shows of them."""
+        await self._refresh()
+        policy = self.policies.get(surface, "pairing")
+        verdict = self._verdict(surface, account)
+        if verdict == "admitted" or (policy == "open" and verdict is None):
+            return PairingWelcome(await self._people.meet(surface, account, name, bot=bot))
+        if verdict == "refused":
+            return StaysSilent()
+        told: Literal["code", "closed"] = "code" if policy == "pairing" else "closed"
+        return await self._told(surface, account, shown(name, account), told)
+
+    async def _told(
+        self, surface: str, account: str, name: str, told: Literal["code", "closed"]
+    ) -> Knock:
+        desk = self._desk
+        id = desk.id("k")
+        code, link = desk.code(PAIRING, id, DAY)
+        fact = Knocked(
+            knock=id, surface=surface, account=Words(account), name=Words(name), told=told
+        )
+        wrote = False
+
+        async def decide() -> Decision:
+            nonlocal wrote
+            wrote = not self._knows(surface, account, told)
+            if not wrote:
+                return [], nothing
+            last = desk.book.knocks.last(surface, account)
+            void = voided([last.knock] if last else [], PAIRING)
+            return [fact], together(void, coded(link, desk.now) if told == "code" else nothing)
+
+        if not self._knows(surface, account, told):
+            await desk.decide("", decide)
+        if not wrote:
+            return StaysSilent()
+        return (
+            PairingCode(code, TO_STRANGER.format(code=code)) if told == "code" else Closed(CLOSED)
+        )
+
+    def _knows(self, surface: str, account: str, told: str) -> bool:
+        """Whether nothing more is to be said to this stranger, or there is a crowd."""
+        knocks, now = self._desk.book.knocks, self._desk.now
+        last = knocks.last(surface, account)
+        if last is not None and last.told == told and (told == "closed" or now - last.at < DAY):
+            return True
+        lately = (one for one in knocks.undecided(now, DAY) if one.surface == surface)
+        return sum(1 for _ in lately) >= CROWD
+
+    def _verdict(self, surface: str, account: str) -> Verdict | None:
+        """What holds for an account: what was decided, or that it is a person's of this home."""
+        person = self._people.who(surface, account)
+        if person is not None and self._of_home(person):
+            return "admitted"
+        return self._desk.book.knocks.verdict(surface, account)
+
+    def _of_home(self, person: Person, but: tuple[str, str] = ("", "")) -> bool:
+        """Whether they are let in: by an account, at the terminal, or any self but that one."""
+        decided = self._desk.book.knocks.verdict
+        return self._desk.book.account(person.id) is not None or any(
+            one.surface == "terminal" or decided(one.surface, one.account) == "admitted"
+            for one in self._people.selves(person.id)
+            if (one.surface, one.account) != but
+        )
+
+    def trusts(self, person: str) -> bool:
+        """Whether somebody is of this home or was let in; as far as is read."""
+        known = self._people.person(self._people.same(person))
+        return known is not None and self._of_home(known)
+
+    def owns(self, person: str) -> bool:
+        """Whether this home is theirs; as far as is read."""
+        entry = self._desk.book.account(self._people.same(person))
+        return entry is not None and entry.right == "owner"
+
+    # ------------------------------------------------------------ the owner decides
+
+    async def waiting(self) -> list[Stranger]:
+        """Who knocked lately and was neither admitted nor refused, the latest first."""
+        await self._refresh()
+        found = self._desk.book.knocks.undecided(self._desk.now, LISTED)
+        return [one for one in found if self._verdict(one.surface, one.account) is None]
+
+    async def admit(self, which: str, by: str) -> Stranger:
+        """Let an account talk in private: by its code, SURFACE:ACCOUNT, or by a name.
+
+        `by` is a person's id, or "" for a command on this machine. Raises Unknown for a code that
+        is not good, InputError for what is no account, NotLetIn for who is not the owner.
+        """
+        return await self._decide(which, by, "admitted")
+
+    async def refuse(self, which: str, by: str) -> Stranger:
+        """Answer an account no more in private, also one that was admitted; as `admit`.
+
+        Raises InputError for an account of somebody who is let in by another of theirs.
+        """
+        return await self._decide(which, by, "refused")
+
+    async def _decide(self, which: str, by: str, verdict: Verdict) -> Stranger:
+        desk = self._desk
+        decided: list[Stranger] = []
+
+        async def decide() -> Decision:
+            await self._refresh()
+            decider = self._people.same(by) if by else ""
+            if not desk.may(decider, ""):
+                raise NotLetIn(OWNERS)
+            stranger = await self._stranger(which)
+            decided[:] = [stranger]
+            surface, account = stranger.surface, stranger.account
+            void = voided([stranger.knock], PAIRING)
+            if desk.book.knocks.verdict(surface, account) == verdict:
+                return [], void
+            if verdict == "admitted":
+                return [Admitted(surface=surface, account=Words(account), by=decider)], void
+            self._refusable(surface, account)
+            return [AdmissionRefused(surface=surface, account=Words(account), by=decider)], void
+
+        await desk.decide(by, decide)
+        return decided[0]
+
+    def _refusable(self, surface: str, account: str) -> None:
+        """Raise InputError where a person is let in by more than this very account."""
+        person = self._people.who(surface, account)
+        if person is not None and self._of_home(person, but=(surface, account)):
+            raise InputError(
+                f"This account is {person.name}'s, who is let in by another of theirs too. Unlink "
+                "it (`loopforge people unlink`), close their account, or refuse the other first."
+            )
+
+    async def _stranger(self, which: str) -> Stranger:
+        """Who is meant by a code, SURFACE:ACCOUNT, or a name. Raises Unknown, InputError."""
+        knocks = self._desk.book.knocks
+        surface, colon, account = (part.strip() for part in which.partition(":"))
+        if not colon:
+            row = await self._desk.coded(which, PAIRING)
+            found = knocks.of(row.invite) if row is not None else None
+            return found or await self._called(which)
+        surface = surface.casefold()
+        if surface not in PLATFORMS or not (account.isascii() and account.isdecimal()):
+            raise InputError(
+                f"{which!r} is no account of a platform. Write {' or '.join(PLATFORMS)}, a colon "
+                "and the user's id in digits, such as telegram:123456789; or the code."
+            )
+        known = self._people.who(surface, account)
+        name = str(known.name) if known is not None else ""
+        return knocks.last(surface, account) or Stranger(
+            knock="", surface=surface, account=account, name=name, at=self._desk.now, told="closed"
+        )
+
+    async def _called(self, name: str) -> Stranger:
+        """The one who waits and is called so. Raises Unknown, InputError for several."""
+        wanted = folded(name)
+        found = [one for one in await self.waiting() if folded(one.name) == wanted]
+        if not found:
+            raise Unknown(NO_CODE)
+        if len(found) > 1:
+            accounts = ", ".join(f"{one.surface}:{one.account}" for one in found)
+            raise InputError(f"Several who knock are called {name!r}; choose one: {accounts}.")
+        return found[0]
+
+    async def _refresh(self) -> None:
+        await self._desk.refresh()
+        await self._people.refresh()

@@ -1,0 +1,122 @@
+"""The form of a capable model's answer: which fields, in which order, and what is said of each.
+
+    speak (only of a mate that may stay silent), say, mode, rule, narrative, then what may be needed
+
+Its words come first, so that they stream at once. Fields for files, notes and tools stand there
+only where the lines it has not answered yet make them likely: a form is read, and paid for, at
+every turn. Pure; knows nothing of reading what comes back (core/text/lenient_json.py).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from loopforge.core.perception import AgentPerception
+from loopforge.core.policy import Prompts
+from loopforge.policies.prompt_building import MODE_FIELDS, fields_of, fill, may_pass
+
+SAY, SPEAK = "say", "speak"
+LAST = 6
+"""Lines that are looked at, the room's own word of a file among them."""
+
+FILES: dict[str, Any] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "text": {"type": "string"}},
+        "required": ["name", "text"],
+        "additionalProperties": False,
+    },
+}
+
+OF_TEXTS = re.compile(
+    r"\b(files?|lists?|tables?|code|coding|scripts?|programs?|functions?|poems?|stor(y|ies)|essays?"
+    r"|letters?|recipes?|documents?|drafts?|summar\w+|reports?|csv|json|yaml|html|markdown|svg"
+    r"|writ(e|es|ing|ten)|wrote|compose|translat\w+|attach\w*|download\w*|plans?|notes?"
+    r"|datei\w*|liste\w*|tabelle\w*|skript\w*|gedicht\w*|brief\w*|rezept\w*|schreib\w*|text\w*"
+    r"|fichiers?|tableau\w*|écri\w+|lettre\w*|recettes?|po[eè]me?s?|résum\w+"
+    r"|archivo\w*|lista\w*|tabla\w*|código|escri\w+|carta\w*|receta\w*|poema\w*"
+    r"|elenco|scriv\w+|arquivo\w*|escrev\w+)\b|\.\w{2,4}\b|```",
+    re.IGNORECASE,
+)
+"""Words of somebody who may want a text too long for a chat (English, German, French, Spanish,
+Italian, Portuguese), and signs of a file."""
+
+OF_KEEPING = re.compile(
+    r"\b(remember\w*|remind\w*|forget|forgot\w*|memor\w+|keep in mind|notes?"
+    r"|write (it|that|this) down|next time|promise\w*|step by step|go on|think|plan|planning"
+    r"|i (like|love|hate|prefer|always|never)|my name|call me"
+    r"|merk\w*|notier\w*|vergiss\w*|vergess\w*|erinner\w*|schritt\w*"
+    r"|souvien\w*|rappel\w*|oubli\w*|retien\w*|recuerd\w*|olvid\w*|anot\w*"
+    r"|ricord\w*|dimentic\w*|lembr\w*|esque[cç]\w*)\b",
+    re.IGNORECASE,
+)
+"""Words by which somebody asks to keep something in mind, or for more than one step, or tells of
+themselves."""
+
+ELSEWHERE = re.compile(r"[^\W\d_]")
+LATIN = 0x24F
+"""The last letter of the alphabets that the words above are written in."""
+
+
+def schema_of(seen: AgentPerception) -> dict[str, Any]:
+    """The JSON schema of the answer."""
+    fields: dict[str, Any] = {SPEAK: {"type": "boolean"}} if may_pass(seen) else {}
+    fields[SAY] = {"type": "string"}
+    fields |= MODE_FIELDS
+    if may_write(seen):
+        fields["files"] = FILES
+    if may_note(seen):
+        fields["note"] = {"type": "string"}
+        fields["again"] = {"type": "boolean"}
+    if tools := tools_of(seen):
+        fields["tool"] = {"type": "string", "enum": ["", *tools]}
+        fields["arguments"] = {"type": "string", "description": "the tool's arguments, as JSON"}
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def instructions(seen: AgentPerception, prompts: Prompts) -> str:
+    """What is asked of it now: the form's fields, those alone that are in it."""
+    known = fields_of(seen)
+    parts = [
+        fill(prompts[name], known)
+        for name, there in (
+            ("reply", True),
+            ("reply-pass", may_pass(seen)),
+            ("reply-files", may_write(seen)),
+            ("reply-note", may_note(seen)),
+            ("reply-tools", bool(tools_of(seen))),
+        )
+        if there
+    ]
+    return "\n".join(parts)
+
+
+def tools_of(seen: AgentPerception) -> list[str]:
+    """The tools it may use, by name."""
+    return seen.context.get("tools", "").split()
+
+
+def may_write(seen: AgentPerception) -> bool:
+    """Whether files may go with what it says, and the last lines may want one."""
+    return seen.context.get("files") == "yes" and _speak_of(OF_TEXTS, seen)
+
+
+def may_note(seen: AgentPerception) -> bool:
+    """Whether it may want to keep something, or another step: asked to, or in a chain of them."""
+    return seen.context.get("summons") == "continue" or _speak_of(OF_KEEPING, seen)
+
+
+def _speak_of(words: re.Pattern[str], seen: AgentPerception) -> bool:
+    """Whether the last lines hold such words; in an alphabet they are not of, they may."""
+    last = [line for line in seen.lines if line.kind in ("heard", "said", "told", "file")][-LAST:]
+    text = "\n".join(str(line.text) for line in last if line.text.text is not None)
+    return bool(words.search(text)) or any(
+        ord(found[0]) > LATIN for found in ELSEWHERE.finditer(text)
+    )

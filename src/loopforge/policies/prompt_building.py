@@ -1,0 +1,342 @@
+"""How a perception becomes a prompt, shared by the minds that ask a language model.
+
+The prompt grows at its end: character first, then the room's lines in order, then a tail with the
+time and what is asked of the mind now. Only the tail changes between two turns, so that a
+provider's prompt cache holds. Texts of the room go in as the Words they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from json.encoder import encode_basestring
+from typing import Any
+
+from msgspec.structs import replace
+
+from loopforge.core.action_plan import MODES, AgentActionPlan, Mode
+from loopforge.core.mates.mate_file import dialogue, for_capable
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.policy import Answer, Asking, Fits, Message, Prompts, ask
+from loopforge.core.room_vocabulary import Say, StaySilent
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.prompt_rows import NAME, PLAIN, TEXT
+from loopforge.policies.speaker_messages import (
+    Lines,
+    SpeakerTold,
+    instruction,
+    joined,
+    laid,
+    row,
+    was_said,
+)
+
+WENT_ON = "[the room: nobody spoke; you went on]"
+"""What stands between two lines in a row that are its own."""
+UNASKED = "conversation"
+"""The summons of a mate that nobody addressed."""
+
+
+def fill(template: str, fields: Mapping[str, str]) -> str:
+    """The template with each known {field} filled; other braces stay as they are."""
+    return re.sub(r"\{(\w+)\}", lambda m: fields.get(m[1], m[0]), template).strip()
+
+
+def fields_of(seen: AgentPerception) -> dict[str, str]:
+    """What a prompt's {fields} may name: the perception's context, and who this is and where."""
+    traits = ", ".join(f"{trait} {band}" for trait, band in seen.traits.items())
+    others = seen.context.get("others", "")
+    return {
+        **seen.context,
+        "name": seen.name,
+        "role": seen.role,
+        "location": seen.location,
+        "traits": traits,
+        "self": _self(seen, traits),
+        "manner": _manner(seen, traits),
+        "others": f"The other mates here:\n{others}" if others else "",
+        "world": seen.world_summary,
+        "summary": seen.personal_recent_summary,
+    }
+
+
+def _self(seen: AgentPerception, traits: str) -> str:
+    """Who this is, in one line: name and role, and how it talks and is as far as its file says."""
+    voice = seen.context.get("voice", "").rstrip(".")
+    parts = [f"You are {seen.name}{', ' if seen.role else ''}{seen.role.rstrip('.')}."]
+    parts += [f"How you talk: {voice}."] if voice else []
+    parts += [f"Your traits: {traits}."] if traits else []
+    return " ".join(parts)
+
+
+def _manner(seen: AgentPerception, traits: str) -> str:
+    """The same as plain words, which a small model follows better: role, voice and traits."""
+    voice, role = seen.context.get("voice", "").rstrip("."), seen.role.rstrip(".")
+    parts = (f"You are {_article(role)}{role}" if role else "", voice, traits)
+    return " ".join(f"{part}." for part in parts if part)
+
+
+def _article(role: str) -> str:
+    """What stands before a role that names no article of its own."""
+    if role.lower().startswith(("a ", "an ", "the ")):
+        return ""
+    return "an " if role[:1].lower() in "aeiou" else "a "
+
+
+def is_small(seen: AgentPerception) -> bool:
+    """Whether the model behind this mind is a small one, which wants short and plain prompts."""
+    return seen.context.get("model") == "small"
+
+
+ENOUGH = 5000
+"""Characters of lines that a small model is shown where it stands in: its window is not known."""
+
+
+def for_small(seen: AgentPerception) -> AgentPerception:
+    """What a small model is shown that stands in for a large one: the newest lines, as they are."""
+    kept: list[Line] = []
+    left = ENOUGH
+    for line in reversed(seen.lines):
+        left -= len(str(line.text)) + len(str(line.who))
+        if kept and left < 0:
+            break
+        kept.append(line)
+    context = {**seen.context, "model": "small", "fits": "small", "tools": ""}
+    return replace(seen, local_events=tuple(reversed(kept)), context=context)
+
+
+def fits_of(seen: AgentPerception) -> Fits:
+    """Which models this mind's prompts are for: a small one that stands in, or whoever answers."""
+    return "small" if seen.context.get("fits") == "small" else "any"
+
+
+def may_pass(seen: AgentPerception) -> bool:
+    """Whether this mind is first to decide if it has anything to say."""
+    return seen.context.get("decide") == "yes"
+
+
+def opening(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
+    """The system message: the mate's own character and the base prompt."""
+    character = for_capable(seen.context.get("character", ""))
+    base = fill(prompts["base"], fields_of(seen))
+    return (Message("system", (f"{character}\n\n{base}".strip(),)),)
+
+
+def transcript(seen: AgentPerception, *, spoken: bool = False) -> tuple[Message, ...]:
+    """The room's lines as messages; this mate's own as the assistant's, in the form asked for.
+
+    That is JSON, or with `spoken` its words alone. Between two own lines stands a word of the
+    room: joined into one message they would show a form that is none.
+    """
+    told = SpeakerTold()
+    messages: list[Message] = []
+    for line in seen.lines:
+        message = _message(line, told.before(line), spoken=spoken)
+        own = message.role == "assistant"
+        if own and messages and messages[-1].role == "assistant":
+            messages.append(Message("user", (WENT_ON,)))
+        messages.append(message)
+    return tuple(messages)
+
+
+def _message(line: Line, earlier: Lines, *, spoken: bool = False) -> Message:
+    if line.kind == "mine":
+        return Message("assistant", (line.text,) if spoken else _as_json(line))
+    return row(line, earlier)
+
+
+def last_lines(seen: AgentPerception, most: int, head: str = "") -> Message:
+    """The last lines that somebody said, one below the other; `head` is a row above them."""
+    small, told = is_small(seen), SpeakerTold()
+    rows = [row(line, told.before(line), small=small) for line in seen.lines if was_said(line)]
+    return joined([*([Message("user", (head,))] if head else []), *rows[-most:]])
+
+
+def _as_json(line: Line) -> tuple[str | Words, ...]:
+    """An own line in the form it was given in, so that the form does not drift."""
+    return (
+        '{"say": ',
+        *_quoted(line.text),
+        f', "mode": "{line.mode or "context"}", "rule": ',
+        *_quoted(line.rule),
+        ', "narrative": ',
+        *_quoted(line.narrative),
+        "}",
+    )
+
+
+def _quoted(words: Words) -> tuple[str | Words, ...]:
+    """A JSON string; the Words themselves where nothing in them needs escaping."""
+    text = str(words)
+    written = encode_basestring(text)
+    return ('"', words, '"') if written == f'"{text}"' else (written,)
+
+
+def prompt(
+    seen: AgentPerception, prompts: Prompts, *tail: Message, spoken: bool = False
+) -> tuple[Message, ...]:
+    """Character, lines, tail; `spoken` as in `transcript`."""
+    return (*opening(seen, prompts), *transcript(seen, spoken=spoken), *tail)
+
+
+SENTENCE = re.compile(r"[.!?…。！？]+[\"'”’»)]*(?=\s|$)")
+
+
+def sentences(text: str, most: int) -> str:
+    """The first sentences of a text's first line; one cut off goes, unless it is the only one."""
+    text = text.strip().partition("\n")[0].strip()
+    ends = [found.end() for found in SENTENCE.finditer(text)]
+    return text[: ends[min(most, len(ends)) - 1]] if ends else text
+
+
+# ---------------------------------------------------------------- the account of an answer
+
+MODE_FIELDS: dict[str, Any] = {
+    "mode": {"type": "string", "enum": list(MODES)},
+    "rule": {"type": "string", "maxLength": 80},
+    "narrative": {"type": "string", "maxLength": 160},
+}
+ACCOUNT: dict[str, Any] = {
+    "type": "object",
+    "properties": MODE_FIELDS,
+    "required": ["mode", "rule", "narrative"],
+    "additionalProperties": False,
+}
+
+
+def mode_of(data: Mapping[str, Any] | None) -> tuple[Mode, str, str]:
+    """Mode, rule and narrative as a model gave them; guardrail without a rule is no guardrail."""
+    if data is None:
+        return "context", "", ""
+    rule = str(data.get("rule") or "").strip()
+    rule = "" if rule.casefold() == NO_RULE else rule
+    narrative = str(data.get("narrative") or "").strip()
+    mode: Mode = "guardrail" if data.get("mode") == "guardrail" and rule else "context"
+    return mode, rule if mode == "guardrail" else "", narrative
+
+
+NO_RULE = "none"
+SMALL_RULES = ("be honest", "stay in character", "never pretend", "say what cannot be done")
+"""The rules that a small model may say it followed."""
+
+
+def _small_account(rule: dict[str, Any], mode: Mode) -> dict[str, Any]:
+    fields = {"narrative": MODE_FIELDS["narrative"], "rule": rule, "mode": {"const": mode}}
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+SMALL_ACCOUNT: dict[str, Any] = {
+    "anyOf": [
+        _small_account({"const": NO_RULE}, "context"),
+        _small_account({"enum": list(SMALL_RULES)}, "guardrail"),
+    ]
+}
+"""Rule and mode are coupled: a small model by itself says guardrail and names no rule."""
+
+
+def account(
+    asked: tuple[Message, ...], said: str, seen: AgentPerception, prompts: Prompts
+) -> Asking[tuple[Mode, str, str]]:
+    """A short second question: how did you come to say that?
+
+    A capable model is asked at the end of the conversation. A small one would lose its way there:
+    it is asked afresh, with examples, about the line that called it and what it said.
+    """
+    small = is_small(seen)
+    messages = _fresh(said, seen, prompts) if small else _added(asked, said, seen, prompts)
+    schema = SMALL_ACCOUNT if small else ACCOUNT
+    field = "" if small else "narrative"  # a small one is held to its form by a grammar
+    answer = yield from ask(
+        messages,
+        schema=schema,
+        field=field,
+        purpose="account",
+        max_tokens=120,
+        fits=fits_of(seen),
+    )
+    mode, rule, narrative = mode_of(answer.data if answer.outcome == "answered" else None)
+    if not narrative:
+        narrative = f"I answered; asked why, my words were {answer.outcome}."
+    return mode, rule, narrative
+
+
+def _added(
+    asked: tuple[Message, ...], said: str, seen: AgentPerception, prompts: Prompts
+) -> tuple[Message, ...]:
+    question = fill(prompts["account"], fields_of(seen) | {"said": said})
+    return (*asked, Message("assistant", (said,)), instruction(question, seen))
+
+
+def fresh(template: str, fields: Mapping[str, str]) -> tuple[Message, ...]:
+    """A prompt of its own, made of a text and the examples in it (see `dialogue`)."""
+    parts = dialogue(template)
+    messages = [Message("system", (fill(parts.character, fields),))]
+    for question, answer in parts.examples:
+        messages.append(Message("user", (fill(question, fields),)))
+        messages.append(Message("assistant", (fill(answer, fields),)))
+    return tuple(messages)
+
+
+def _fresh(said: str, seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
+    called = seen.context.get("line")
+    before = [
+        row(line, small=True)
+        for line in seen.lines
+        if line.id == called and line.kind in ("heard", "said")
+    ]
+    own = laid("user", ((seen.name, NAME), (": ", PLAIN), (said, TEXT)))
+    return (
+        *fresh(prompts["account-small"], fields_of(seen)),
+        *_last_account(seen),
+        joined([*before[-1:], own]),
+    )
+
+
+def _last_account(seen: AgentPerception) -> tuple[Message, ...]:
+    """The mate's own last line with the account it gave, so that its form does not drift."""
+    own = [line for line in seen.lines if line.kind == "mine" and line.narrative]
+    if not own:
+        return ()
+    last = own[-1]
+    rule = NO_RULE if last.mode != "guardrail" else SMALL_RULES[0]
+    ending = f', "rule": "{rule}", "mode": "{last.mode or "context"}"}}'
+    return (
+        laid("user", ((seen.name, NAME), (": ", PLAIN), (last.text, TEXT))),
+        Message("assistant", ('{"narrative": ', *_quoted(last.narrative), ending)),
+    )
+
+
+# ---------------------------------------------------------------- when no answer comes
+
+TROUBLE = {
+    "malformed": "the model's answer had not the form it was asked for",
+    "timed_out": "the model took too long",
+    "failed": "no model could be reached",
+    "refused": "the model would not answer",
+    "cancelled": "it was stopped",
+}
+
+
+def words_of(answer: Answer) -> str:
+    """What had come of an answer in plain words, aloud; a sign shows that it is not all."""
+    text = answer.text.strip()
+    return f"{text} …" if text and answer.outcome != "refused" else text
+
+
+def without_answer(answer: Answer, said: str = "", to: str = "") -> AgentActionPlan:
+    """The plan when a model gave no proper answer. `said` is what had come of its words, if any."""
+    why = TROUBLE.get(answer.outcome, answer.outcome)
+    refused = answer.outcome == "refused"
+    return AgentActionPlan(
+        intent="talk" if said else "listen",
+        mode="guardrail" if refused else "context",
+        rule="what the model itself will not talk about" if refused else "",
+        narrative=f"I have no whole answer: {why}.",
+        acts=(Say(text=said, reply_to=to),) if said else (StaySilent(why=why),),
+        meta={"trouble": answer.outcome},
+    )

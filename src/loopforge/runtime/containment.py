@@ -1,0 +1,232 @@
+"""One loop for every mind, and what it may do to nobody but itself.
+
+    ended = await drive(lambda: policy(seen), perform, 24)
+
+Rooms, the Factory and replay drive their minds by it and differ in `perform` alone: it is given the
+number of a request and its parts, and gives as many replies, or whatever else ends the turn. What a
+mind raises, asks and returns is contained here: its own turn fails of it, as a `MindFailed`.
+
+Knows nothing of ledgers and models. Covers no mind that never comes back between two requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from signal import SIGINT, default_int_handler, getsignal
+from typing import Any, TypeVar, get_args
+
+import msgspec
+from msgspec.structs import replace
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.perception import AgentPerception, Picture
+from loopforge.core.policy import All, Answer, Ask, Asking, Call, Message, Result, Role
+from loopforge.core.text.erasable_text import Words
+
+LONGEST = 300
+"""Characters that are kept of a narrative, a rule, a belief or an error; a mind may ramble."""
+LONGEST_PLAN = 1 << 23
+"""Bytes of a plan as it is written down; one of more is broken."""
+
+_ROLES = get_args(Role)
+
+E = TypeVar("E")
+Parts = tuple[Ask | Call, ...]
+Replies = tuple[Answer | Result, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MindReturned:
+    """What a mind returned, whatever that is."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class MindFailed:
+    """A mind came to nothing, in words."""
+
+    why: str
+
+
+async def drive(
+    begin: Callable[[], Asking[Any]],
+    perform: Callable[[int, Parts], Awaitable[Replies | E]],
+    most: int,
+) -> MindReturned | MindFailed | E:
+    """Drive a mind to its end; it may ask `most` times. What `perform` raises goes through."""
+    thinking = _contained(begin)
+    if isinstance(thinking, MindFailed):
+        return thinking
+    reply: object = None
+    rounds = asked = 0
+    try:
+        while True:
+            request = _contained(partial(_sent, thinking, reply))
+            if isinstance(request, MindReturned | MindFailed):
+                return request
+            parts = _contained(partial(_parts, request, most - asked))
+            if isinstance(parts, MindFailed):
+                return parts
+            if parts is None or rounds == most:
+                return MindFailed(f"it asked more than {most} times")
+            done = await perform(asked + 1, parts)
+            if not isinstance(done, tuple):
+                return done
+            rounds, asked = rounds + 1, asked + len(parts)
+            reply = done if isinstance(request, All) else done[0]
+    finally:
+        _contained(lambda: thinking.close())  # one that will not be closed is left to the collector
+
+
+def _sent(thinking: Asking[Any], reply: Any) -> object:
+    try:
+        return thinking.send(reply)
+    except StopIteration as end:
+        return MindReturned(end.value)
+
+
+def _contained(call: Callable[[], Any]) -> Any:
+    """What the mind's own code gives, or MindFailed.
+
+    It runs between two awaits: a cancelling from outside never comes up in it. A person's Ctrl-C
+    goes through; within asyncio's loop theirs comes as a cancelling.
+    """
+    try:
+        return call()
+    except KeyboardInterrupt as error:
+        if getsignal(SIGINT) is default_int_handler:
+            raise
+        return failed(error)
+    except BaseException as error:
+        return failed(error)
+
+
+def failed(error: BaseException) -> MindFailed:
+    """What a mind failed of; an error may fail in saying so."""
+    said = type(error).__name__
+    with suppress(BaseException):
+        said = short(repr(error))
+    return MindFailed(f"the policy failed: {said}")
+
+
+# ------------------------------------------------------------ values
+
+
+def _parts(request: object, most: int) -> Parts | None:
+    """The parts of a request, None where they are too many. Raises TypeError for what is none."""
+    given: object = request.requests if isinstance(request, All) else (request,)
+    if not isinstance(given, tuple | list):
+        raise TypeError(f"a {kind(given)} is no list of requests")
+    if len(given) > most:
+        return None
+    parts = tuple(given[:most])
+    for part in parts:
+        if type(part) is Ask:
+            laws = _ask_laws(part)
+        elif type(part) is Call:
+            laws = _call_laws(part)
+        else:
+            raise TypeError(f"a {kind(part)} is no request")
+        for holds, why in laws:
+            if not holds:
+                raise TypeError(why)
+    return parts
+
+
+def _ask_laws(ask: Ask) -> Iterator[tuple[bool, str]]:
+    """What must be true of a question before it can be put, each with what is said otherwise."""
+    yield type(ask.messages) is tuple, "the messages of a question are no tuple"
+    for message in ask.messages:
+        yield type(message) is Message, f"a {kind(message)} is no message"
+        yield _is_text(message.role) and message.role in _ROLES, "a message has no such role"
+        yield type(message.parts) is tuple, "the parts of a message are no tuple"
+        for part in message.parts:
+            yield type(part) is Words or _is_text(part), f"a {kind(part)} is no text of a message"
+        yield _is_text(message.layout), "the layout of a message is no text"
+        yield type(message.pictures) is tuple, "the pictures of a message are no tuple"
+        for picture in message.pictures:
+            yield type(picture) is Picture, f"a {kind(picture)} is no picture"
+    for text in (ask.purpose, ask.field, ask.fits):
+        yield _is_text(text), f"a {kind(text)} is no word of a question"
+    yield type(ask.max_tokens) is int and type(ask.aloud) is bool, "a question's bounds are none"
+    yield ask.schema is None or type(ask.schema) is dict, "the schema of a question is no dict"
+    yield bool(as_json(ask.schema)), ""
+
+
+def _call_laws(call: Call) -> Iterator[tuple[bool, str]]:
+    yield _is_text(call.tool), "the name of a tool is no text"
+    yield type(call.arguments) is dict, "the arguments of a tool are no dict"
+    yield bool(as_json(call.arguments)), ""
+
+
+def _is_text(value: object) -> bool:
+    """Whether it can be written down: half a character cannot."""
+    return type(value) is str and (value.isascii() or bool(value.encode()))
+
+
+def as_json(value: object) -> str:
+    """A value as it stands in the record: as JSON, the same for the same value."""
+    return msgspec.json.encode(value, order="sorted").decode()
+
+
+def plan_of(made: object) -> tuple[AgentActionPlan, str] | MindFailed:
+    """A plan as the record has it, and that text; what it holds besides is left behind."""
+    if not isinstance(made, AgentActionPlan):
+        return MindFailed(f"the policy returned a {kind(made)}, which is no plan")
+    text = _contained(partial(as_json, made))
+    if isinstance(text, str) and len(text) <= LONGEST_PLAN:
+        plan = _contained(partial(msgspec.json.decode, text, type=AgentActionPlan))
+        if not isinstance(plan, MindFailed):
+            return plan, text
+        text = plan
+    why = text.why if isinstance(text, MindFailed) else "it is too large"
+    return MindFailed(f"its plan cannot be written down: {why}")
+
+
+def unshared(seen: AgentPerception) -> AgentPerception:
+    """A copy to be shown: what a mind writes into that is not what it was shown."""
+    return replace(
+        seen,
+        emotions=dict(seen.emotions),
+        traits=dict(seen.traits),
+        context=dict(seen.context),
+        extra=deepcopy(seen.extra),
+    )
+
+
+def short(value: object) -> str:
+    """Text that can be kept: bounded, and without half characters that cannot be written down.
+
+    Numbers are written out; of anything else that is no text only its type is said, for how it
+    shows itself may be without end, or other in each run.
+    """
+    if type(value) is str and len(value) < LONGEST and value.isascii():
+        return value
+    text = value if type(value) is str else _text(value)
+    if len(text) > LONGEST:
+        text = text[: LONGEST - 1] + "…"
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return str.__str__(value)
+    if value is None or type(value) in (bool, float):
+        return repr(value)
+    if type(value) is int:
+        return repr(value) if abs(value) < 1 << 63 else "a huge number"
+    return f"a {kind(value)}"
+
+
+def kind(value: object) -> str:
+    """What type this is, whatever that type says of itself."""
+    name: str = _NAME(type(value))
+    return short(name)
+
+
+_NAME = type.__dict__["__name__"].__get__

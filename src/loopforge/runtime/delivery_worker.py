@@ -1,0 +1,389 @@
+"""Delivery: every outgoing thing from queued to accepted or failed, and never sent twice blindly.
+
+Two kinds of surface. One that is pulled (a terminal, a web page) reads the room and says what it
+has shown: `seen` accepts it. One that is pushed (Discord, Telegram) has a Surface here: one worker
+for each stream and place sends in order, writes `attempting` before it touches the wire, and
+after a crash asks whether the thing is already there before sending it again. A platform has many
+places ("discord:123"), all served by the one Surface of its name; what waits for a platform that is
+not attached stays queued.
+
+Caller must: hand every append of this process to `appended`, and call `start` once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from itertools import count
+from typing import NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from loopforge.core.delivery_states import (
+    Accepted,
+    Attempting,
+    Failed,
+    PutOff,
+    Queued,
+    Uncertain,
+    nonce,
+)
+from loopforge.core.events import Body, Event, Fact
+from loopforge.core.room_vocabulary import Told
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import LedgerError, SendFailed
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Ledger, Outgoing, Surface
+from loopforge.runtime.system_clock import Stamp
+
+log = logging.getLogger(__name__)
+PAUSES = (1.0, 2.0, 5.0, 15.0, 60.0)
+"""Seconds before the next attempt, by how many failed; the last one holds."""
+MOST_ATTEMPTS = 12
+"""Attempts that a mistake of ours may cost; and that one process makes before patience can end."""
+PATIENCE = timedelta(hours=12)
+SELDOM = 10
+"""Of more attempts than that, one in so many is written down."""
+LATE = timedelta(minutes=2)
+"""What arrives so long after it was said is late."""
+AWAY = "the home was away."
+
+
+class Pending(NamedTuple):
+    """A delivery that is neither accepted nor failed: its id, of which event, how far it is."""
+
+    delivery: str
+    stream: str
+    surface: str
+    of: str
+    what: str
+    state: str
+    attempts: int
+
+
+class DeliveryQueue(Protocol):
+    """The ledger's view of open deliveries."""
+
+    async def outbox(self) -> list[Pending]:
+        """Every open delivery, oldest first."""
+        ...
+
+
+class Undelivered(NamedTuple):
+    """A delivery that will never be made, and why.
+
+    `gone`: nor will any other to that place; otherwise others may go through, if not now, then
+    later. `told`: a word about something that was lost as this waits to go to that place already.
+    """
+
+    pending: Pending
+    event: Event
+    why: str
+    gone: bool
+    told: bool
+
+
+class Delayed(NamedTuple):
+    """Things that arrived late, one after the other, the last just now; `by` is the most."""
+
+    pending: Pending
+    events: tuple[Event, ...]
+    by: timedelta
+    why: str
+
+
+Consequences = Callable[[Undelivered | Delayed, Stamp], Sequence[Fact]]
+"""What else becomes true when something was late or not delivered; appended together with that."""
+
+
+def _nothing(_: Undelivered | Delayed, __: Stamp) -> Sequence[Fact]:
+    return ()
+
+
+def _written(tries: int) -> bool:
+    """Whether an attempt is written down, and that the one before it was put off."""
+    return tries <= MOST_ATTEMPTS or tries % SELDOM == 0
+
+
+class _Late:
+    """What arrived late in one place and nobody was told of yet; why; the words that told."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.by, self.why = timedelta(), AWAY
+        self.words: set[str] = set()
+
+
+class Deliveries:
+    """All open deliveries of this process. `surfaces` are those that are pushed, by name.
+
+    `patience`: how old a thing may become that a surface cannot take now. Words of the room (what
+    was lost, say) are waited for without end.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        stamp: Stamp,
+        surfaces: Mapping[str, Surface],
+        consequences: Consequences = _nothing,
+        patience: timedelta = PATIENCE,
+    ) -> None:
+        self._ledger, self._stamp, self._surfaces = ledger, stamp, dict(surfaces)
+        self._consequences, self._patience = consequences, patience
+        self._late: dict[tuple[str, str], _Late] = defaultdict(_Late)
+        self._mistakes: Counter[str] = Counter()
+        self._open: dict[tuple[str, str], OrderedDict[str, Pending]] = {}
+        self._seqs: dict[str, int] = {}
+        self._workers: dict[tuple[str, str], asyncio.Event] = {}
+        self._seeing: dict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._tasks = Tasks()
+
+    async def start(self, outbox: DeliveryQueue) -> None:
+        """Take up what was open when the last process ended."""
+        for pending in await outbox.outbox():
+            if self._surface(pending.surface) is None:
+                self._seqs[pending.of] = (await self._ledger.event(pending.of)).seq
+            self._add(pending)
+
+    async def close(self) -> None:
+        """Stop sending; what is open stays in the ledger."""
+        await self._tasks.close()
+
+    def attach(self, surface: Surface) -> None:
+        """A surface is there from now on; what waits for it goes out."""
+        self._surfaces[surface.name] = surface
+        for place in list(self._open):
+            if self._surface(place[1]) is surface:
+                self._wake(place)
+
+    def detach(self, name: str) -> None:
+        """A surface is there no longer; what is for it stays queued."""
+        self._surfaces.pop(name, None)
+
+    def _surface(self, place: str) -> Surface | None:
+        """What serves a place: the surface of that name, or of the platform's name before it."""
+        return self._surfaces.get(place) or self._surfaces.get(place.partition(":")[0])
+
+    def appended(self, stream: str, events: Sequence[Event]) -> None:
+        """Take in what was just appended."""
+        seqs = {event.id: event.seq for event in events}
+        for event in events:
+            match event.body:
+                case Queued(surface=surface, of=of, what=what):
+                    self._seqs[of] = seqs.get(of, event.seq)
+                    self._add(Pending(event.id, stream, surface, of, what, "queued", 0))
+                case Attempting(delivery=id, nth=nth):
+                    self._tried(stream, id, nth)
+                case Accepted(delivery=id) | Failed(delivery=id) | Uncertain(delivery=id):
+                    self._drop(stream, id)
+                case _:
+                    pass
+
+    def _add(self, pending: Pending) -> None:
+        place = (pending.stream, pending.surface)
+        self._open.setdefault(place, OrderedDict())[pending.delivery] = pending
+        if self._surface(pending.surface) is not None:
+            self._wake(place)
+
+    def _tried(self, stream: str, delivery: str, nth: int) -> None:
+        for (where, _), table in self._open.items():
+            if where == stream and delivery in table:
+                table[delivery] = table[delivery]._replace(state="attempting", attempts=nth)
+
+    def _drop(self, stream: str, delivery: str) -> None:
+        for (where, surface), table in self._open.items():
+            if where == stream and delivery in table:
+                gone = table.pop(delivery)
+                self._seqs.pop(gone.of, None)
+                self._mistakes.pop(delivery, None)
+                self._late[where, surface].words.discard(delivery)
+                if not table:
+                    del self._open[where, surface]
+                return
+
+    def waiting(self, stream: str) -> int:
+        """How many things of a stream have not arrived yet."""
+        return sum(len(table) for (where, _), table in self._open.items() if where == stream)
+
+    def going(self, stream: str) -> int:
+        """How many of them are on their way to places that things are pushed to.
+
+        What a screen has not shown yet lies there until somebody opens one: it goes nowhere.
+        """
+        return sum(
+            len(table)
+            for (where, place), table in self._open.items()
+            if where == stream and (":" in place or self._surface(place) is not None)
+        )
+
+    # ------------------------------------------------------------ pulled surfaces
+
+    async def seen(self, stream: str, surface: str, upto: int, by: str) -> None:
+        """Everything of a pulled surface up to `upto` (a sequence number) was shown, to `by`."""
+        place = (stream, surface)
+        async with self._seeing[place]:  # two terminals that saw it at once must not both accept it
+            bodies: list[Body] = [
+                Accepted(delivery=pending.delivery, message_id=by)
+                for pending in self._open.get(place, OrderedDict()).values()
+                if self._seqs.get(pending.of, 0) <= upto
+            ]
+            if bodies:
+                facts = [self._stamp.fact(body, actor="runtime") for body in bodies]
+                await self._ledger.append(stream, facts)
+
+    # ------------------------------------------------------------ pushed surfaces
+
+    def _wake(self, place: tuple[str, str]) -> None:
+        if place not in self._workers:
+            self._workers[place] = asyncio.Event()
+            self._tasks.spawn(self._work(place), f"deliver {place}")
+        self._workers[place].set()
+
+    async def _work(self, place: tuple[str, str]) -> None:
+        """Send what is open for one surface of one stream, in order, for as long as this lives.
+
+        What fails without saying so (the ledger, a surface's own mistake) is tried again later.
+        """
+        wake, failures = self._workers[place], 0
+        while True:
+            wake.clear()
+            while (table := self._open.get(place)) and self._surface(place[1]):
+                try:
+                    await self._deliver(next(iter(table.values())))
+                    failures = 0
+                except Exception:
+                    log.exception("a delivery to %s was broken off", place)
+                    await self._stamp.clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
+                    failures += 1
+            await wake.wait()
+
+    async def _deliver(self, pending: Pending) -> None:
+        event = await self._ledger.event(pending.of)
+        out = Outgoing(
+            delivery=pending.delivery,
+            nonce=nonce(pending.delivery),
+            stream=pending.stream,
+            place=pending.surface,
+            what=pending.what,  # type: ignore[arg-type]
+            event=event,
+        )
+        doubt = pending.attempts > 0  # whether it may be there, or some of it
+        for tries in count(1):
+            surface = self._surface(pending.surface)
+            if surface is None:
+                return
+            nth = pending.attempts + tries
+            if _written(tries):
+                tried = await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))
+                if not out.first:
+                    first = tried[0].id if nth == 1 else await self._first(pending)
+                    out = replace(out, first=first)
+            try:
+                there = await surface.sent(out) if doubt else None
+                doubt = False
+                message = await surface.send(out) if there is None else there
+            except Exception as error:
+                failure = self._weighed(pending, error)
+                doubt = doubt or not failure.unsent
+                if failure.final or failure.uncertain or self._tired(event, tries):
+                    await self._give_up(pending, event, failure)
+                    return
+                await self._put_off(pending, failure, tries)
+                continue
+            await self._accept(pending, event, message)
+            return
+
+    def _weighed(self, pending: Pending, error: Exception) -> SendFailed:
+        """What an attempt failed by. A mistake of ours costs so many attempts, then the thing.
+
+        Raises LedgerError: the ledger's troubles are no fault of the thing that is to go out.
+        """
+        match error:
+            case SendFailed(mistake=False):
+                return error
+            case LedgerError():
+                raise error
+            case SendFailed():
+                why = error.why
+            case _:
+                log.error("a delivery to %s went wrong", pending.surface, exc_info=error)
+                why = f"it went wrong ({type(error).__name__}); the log of the home says where."
+        self._mistakes[pending.delivery] += 1
+        return SendFailed(why, final=self._mistakes[pending.delivery] >= MOST_ATTEMPTS)
+
+    def _age(self, event: Event) -> timedelta:
+        return self._stamp.clock.now() - event.at
+
+    def _tired(self, event: Event, tries: int) -> bool:
+        """Whether it has become too old to be tried once more."""
+        old = self._age(event) > self._patience and tries >= MOST_ATTEMPTS
+        return old and not isinstance(event.body, Told)
+
+    async def _put_off(self, pending: Pending, failure: SendFailed, tries: int) -> None:
+        self._late[pending.stream, pending.surface].why = failure.why
+        if _written(tries + 1):  # else what is written stands: it is being attempted
+            await self._note(pending, PutOff(delivery=pending.delivery, why=Words(failure.why)))
+        pause = PAUSES[min(tries, len(PAUSES)) - 1]
+        await self._stamp.clock.sleep(failure.after or pause)
+
+    async def _first(self, pending: Pending) -> str:
+        """The id of the event of its first attempt, which another process may have made."""
+        kinds = ("delivery.attempting",)
+        after = self._seqs.get(pending.of, 0)
+        for event in await self._ledger.read(pending.stream, after=after, kinds=kinds):
+            if isinstance(event.body, Attempting) and event.body.delivery == pending.delivery:
+                return event.id
+        return pending.delivery
+
+    # ------------------------------------------------------------ how it ends
+
+    async def _accept(self, pending: Pending, event: Event, message: str) -> None:
+        late = self._late[pending.stream, pending.surface]
+        if self._age(event) > LATE and pending.what == "line" and not isinstance(event.body, Told):
+            late.events.append(event)
+            late.by = max(late.by, self._age(event))
+        accepted = Accepted(delivery=pending.delivery, message_id=message)
+        await self._note(pending, accepted, *await self._delayed(pending))
+
+    async def _give_up(self, pending: Pending, event: Event, failure: SendFailed) -> None:
+        place, why = (pending.stream, pending.surface), failure.why
+        if not (failure.final or failure.uncertain):
+            hours = self._patience / timedelta(hours=1)
+            why = f"{why} It was tried for {hours:g} hours. Ask again for what you still need."
+        body = (Uncertain if failure.uncertain else Failed)(
+            delivery=pending.delivery, why=Words(why)
+        )
+        late = await self._delayed(pending)
+        told = bool(self._late[place].words) and not failure.final
+        lost = Undelivered(pending, event, why, failure.gone, told)
+        found = self._consequences(lost, self._stamp)
+        self._late[place].words |= {
+            fact.id
+            for fact in found
+            if isinstance(fact.body, Queued) and fact.body.surface == pending.surface
+        }
+        await self._note(pending, body, *late, *found)
+
+    async def _delayed(self, pending: Pending) -> Sequence[Fact]:
+        """What follows from what was late, once nothing more of it is to come."""
+        place = (pending.stream, pending.surface)
+        late = self._late[place]
+        if not late.events:
+            return ()
+        table: Mapping[str, Pending] = self._open.get(place, {})
+        others = (each for id, each in table.items() if id != pending.delivery)
+        if (after := next(others, None)) is not None:
+            event = await self._ledger.event(after.of)
+            if self._age(event) > LATE and not isinstance(event.body, Told):
+                return ()
+        came = Delayed(pending, tuple(late.events), late.by, late.why)
+        late.events, late.by, late.why = [], timedelta(), AWAY
+        return self._consequences(came, self._stamp)
+
+    async def _note(self, pending: Pending, body: Body, *more: Fact) -> tuple[Event, ...]:
+        fact = self._stamp.fact(body, actor="runtime", cause=pending.delivery)
+        return await self._ledger.append(pending.stream, [fact, *more])

@@ -1,0 +1,215 @@
+"""Replay: feed a recorded exchange to a policy and see whether it does the same.
+
+Pure but for reading the record. Used for two things: going on with a turn after a crash, and
+`loopforge turn replay`, which reports the same plan or the first divergence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.events import Answered, Asked, Called, Event, Returned, TextPiece
+from loopforge.core.perception import AgentPerception, Picture
+from loopforge.core.policy import Answer, Ask, Call, Policy, Result
+from loopforge.core.text.erasable_text import FORGOTTEN, Words, mended
+from loopforge.core.text.prompt_rows import laid_out
+from loopforge.runtime.containment import (
+    MindFailed,
+    MindReturned,
+    Parts,
+    Replies,
+    as_json,
+    drive,
+    plan_of,
+    unshared,
+)
+from loopforge.runtime.ports import Ledger
+from loopforge.runtime.turn_record import pieces_of
+
+MOST_REQUESTS = 24
+"""A turn that asks for more is broken, where its seat says nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySaid:
+    """One recorded request (as text to compare) and its reply, None while it was in flight."""
+
+    request: str
+    reply: Answer | Result | None
+    erased: bool = False
+    idempotent: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """The policy returned a plan, as it stands written, once the record was used up."""
+
+    plan: AgentActionPlan
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diverged:
+    """The policy did something else than what is recorded at request `nth`."""
+
+    nth: int
+    recorded: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Part of the record was forgotten, so that request `nth` cannot be compared."""
+
+    nth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """The record ends in the request that begins with number `nth`.
+
+    Of its parts, by place: `asked` are recorded as begun, `replies` as ended; `flying` are tool
+    calls that were in flight and may or may not have happened.
+    """
+
+    nth: int
+    asked: frozenset[int] = frozenset()
+    replies: dict[int, Answer | Result] = field(default_factory=dict)
+    flying: frozenset[int] = frozenset()
+
+
+def described(request: Ask | Call) -> str:
+    """A request as text: equal texts are equal requests."""
+    if isinstance(request, Call):
+        return f"call {request.tool} {as_json(request.arguments)}"
+    head = f"ask {request.purpose}, {request.max_tokens} tokens, aloud={request.aloud}"
+    schema = as_json(request.schema) if request.schema else ""
+    body = "\n".join(
+        f"[{message.role}] {message.text}{_seen(message.pictures)}" for message in request.messages
+    )
+    return f"{head}\n{schema}\n{body}"
+
+
+def _seen(pictures: Sequence[Picture]) -> str:
+    return "".join(f"\n[picture {one.name}: {one.media}, {one.hash}]" for one in pictures)
+
+
+async def exchange_of(ledger: Ledger, events: Sequence[Event]) -> tuple[ReplaySaid, ...]:
+    """The recorded exchange of one turn, from its events, by number of request."""
+    replies: dict[int, Answer | Result] = {}
+    erased: set[int] = set()
+    for event in events:
+        body = event.body
+        if isinstance(body, Answered):
+            replies[body.nth] = _answer(body)
+        elif isinstance(body, Returned):
+            replies[body.nth] = Result(body.outcome, str(body.value), body.heard)  # type: ignore[arg-type]
+        if isinstance(body, Answered | Returned) and FORGOTTEN in _texts(body):
+            erased.add(body.nth)
+    said: dict[int, ReplaySaid] = {}
+    for event in events:
+        body = event.body
+        if isinstance(body, Asked):
+            pieces = await pieces_of(ledger, event)
+            gone = any(words.text is None for piece in pieces for words in _of_piece(piece))
+            said[body.nth] = ReplaySaid(
+                _recorded_ask(body, pieces), replies.get(body.nth), gone or body.nth in erased
+            )
+        elif isinstance(body, Called):
+            said[body.nth] = ReplaySaid(
+                f"call {body.tool} {body.arguments}",
+                replies.get(body.nth),
+                body.arguments.text is None or body.nth in erased,
+                body.idempotent,
+            )
+    return tuple(said[nth] for nth in sorted(said))
+
+
+def _of_piece(piece: TextPiece) -> tuple[Words, ...]:
+    """Every text that a message of a prompt rests on."""
+    return (*piece.words, *(words for one in piece.pictures for words in (one.name, one.hash)))
+
+
+def _texts(body: Answered | Returned) -> tuple[str, ...]:
+    words = (body.text, body.parsed) if isinstance(body, Answered) else (body.value,)
+    return tuple(FORGOTTEN if word.text is None else "" for word in words)
+
+
+def _answer(body: Answered) -> Answer:
+    data = msgspec.json.decode(body.parsed.text) if body.parsed.text else None
+    return Answer(
+        body.outcome,  # type: ignore[arg-type]
+        mended(str(body.text)),
+        data,
+        body.model,
+        body.fallback,
+        body.heard,
+        body.cut,
+        body.small,
+    )
+
+
+def _recorded_ask(body: Asked, pieces: tuple[TextPiece, ...]) -> str:
+    head = f"ask {body.purpose}, {body.max_tokens} tokens, aloud={body.aloud}"
+    lines = "\n".join(
+        f"[{piece.role}] {laid_out(piece.words, piece.layout)}{_seen(piece.pictures)}"
+        for piece in pieces
+    )
+    return f"{head}\n{body.schema}\n{lines}"
+
+
+class Playback:
+    """A record that a mind is driven over, as far as the record goes."""
+
+    def __init__(self, exchange: Sequence[ReplaySaid]) -> None:
+        self._exchange, self._used = exchange, 0
+
+    def take(self, parts: Parts) -> Replies | Diverged | Gone | Onward:
+        """The recorded replies to a request, or why there are none."""
+        used, self._used = self._used, self._used + len(parts)
+        recorded = self._exchange[used : used + len(parts)]
+        for nth, (part, said) in enumerate(zip(parts, recorded, strict=False), used + 1):
+            if said.erased:
+                return Gone(nth)
+            if said.request != described(part):
+                return Diverged(nth, said.request, described(part))
+        replies = {place: said.reply for place, said in enumerate(recorded) if said.reply}
+        if len(replies) < len(parts):
+            flying = frozenset(
+                place
+                for place, said in enumerate(recorded)
+                if said.reply is None and not said.idempotent
+            )
+            return Onward(used + 1, frozenset(range(len(recorded))), replies, flying)
+        return tuple(replies.values())
+
+    def ended(self, made: MindReturned) -> Same | Diverged | MindFailed:
+        """What it means that the mind returned this now."""
+        if self._used < len(self._exchange):
+            return Diverged(self._used + 1, self._exchange[self._used].request, "(returned a plan)")
+        plan = plan_of(made.value)
+        return plan if isinstance(plan, MindFailed) else Same(*plan)
+
+
+async def replay(
+    policy: Policy,
+    perception: AgentPerception,
+    exchange: Sequence[ReplaySaid],
+    most: int = MOST_REQUESTS,
+) -> Same | Diverged | Gone | Onward | MindFailed:
+    """Run the policy on the record as far as the record goes; nothing is awaited in this."""
+    playback = Playback(exchange)
+
+    async def perform(_nth: int, parts: Parts) -> Replies | Diverged | Gone | Onward:
+        return playback.take(parts)
+
+    found: MindReturned | MindFailed | Diverged | Gone | Onward = await drive(
+        lambda: policy(unshared(perception)), perform, most
+    )
+    if isinstance(found, MindReturned):
+        return playback.ended(found)
+    return found

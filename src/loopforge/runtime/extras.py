@@ -1,0 +1,40 @@
+"""Extras: parts of Loopforge whose libraries are large, and which most homes never need.
+
+    reports    charts and survival curves for `loopforge lab report` (matplotlib, scipy)
+    parquet    `loopforge lab export --format parquet` (polars)
+    postgres   a ledger on PostgreSQL (psycopg)
+
+`make install` leaves them out; pyproject.toml names what belongs to each. Whoever needs one asks
+here first, so that a person reads a sentence and a command in place of a traceback. Does not
+install anything.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from loopforge.errors import NotInstalled
+
+EXTRAS = {
+    "reports": ("matplotlib", "scipy"),
+    "parquet": ("polars",),
+    "postgres": ("psycopg",),
+}
+"""What is imported, by extra."""
+
+
+def lacking(extra: str) -> list[str]:
+    """The libraries of this extra that are not installed."""
+    return [name for name in EXTRAS[extra] if find_spec(name) is None]
+
+
+def require(extra: str, needs: str) -> None:
+    """Raise NotInstalled if a library of this extra is missing.
+
+    `needs` opens the sentence: "The charts of a report need", "Parquet needs".
+    """
+    if missing := lacking(extra):
+        raise NotInstalled(
+            f"{needs} {' and '.join(missing)}, not installed here. Get it with `make install-all`, "
+            f'or with `pip install "loopforge-city[{extra}]"`.'
+        )

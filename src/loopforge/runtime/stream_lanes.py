@@ -1,0 +1,76 @@
+"""Lanes: turns of one stream run one at a time and in order; streams run side by side.
+
+On one machine a lane is an asyncio task that runs a handler until it has nothing left to do. It is
+fed from the ledger: `wake` says only "look again". Hearing and stop do not pass through here.
+
+Does not cover: several machines (the same port is to be served by a queue on PostgreSQL).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from loopforge.errors import LedgerError
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Clock
+
+log = logging.getLogger(__name__)
+Handler = Callable[[str], Awaitable[None]]
+PAUSES = (0.2, 1.0, 5.0, 15.0)
+"""Seconds to wait after a handler failed, by how often in a row; the last one holds."""
+
+
+class LocalLanes:
+    """One task per busy stream. A handler that fails is tried again, later and later."""
+
+    def __init__(self, handler: Handler, clock: Clock) -> None:
+        self._handler, self._clock = handler, clock
+        self._tasks = Tasks()
+        self._again: set[str] = set()
+        self._busy: dict[str, asyncio.Task[None]] = {}
+        self._idle: dict[str, asyncio.Event] = {}
+        self._closed = False
+
+    def wake(self, stream: str) -> None:
+        """There may be something to do in this stream."""
+        if self._closed:
+            return
+        self._again.add(stream)
+        if stream not in self._busy:
+            self._idle.setdefault(stream, asyncio.Event()).clear()
+            self._busy[stream] = self._tasks.spawn(self._run(stream), f"lane {stream}")
+
+    async def settled(self, stream: str) -> None:
+        """Return when the lane has nothing left to do."""
+        while stream in self._busy:
+            await self._idle[stream].wait()
+
+    async def close(self) -> None:
+        """Stop all lanes where they stand; what they were at is found again in the ledger."""
+        self._closed = True
+        await self._tasks.close()
+
+    async def _run(self, stream: str) -> None:
+        failures = 0
+        try:
+            while stream in self._again:
+                self._again.discard(stream)
+                try:
+                    await self._handler(stream)
+                    failures = 0
+                except LedgerError as error:
+                    log.warning("lane %s waits: %s", stream, error)
+                    failures = await self._pause(stream, failures)
+                except Exception:
+                    log.exception("lane %s failed", stream)
+                    failures = await self._pause(stream, failures)
+        finally:
+            del self._busy[stream]
+            self._idle[stream].set()
+
+    async def _pause(self, stream: str, failures: int) -> int:
+        await self._clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
+        self._again.add(stream)
+        return failures + 1

@@ -1,0 +1,481 @@
+"""The driver of a turn: the one file that performs what a policy asks for.
+
+    perception -> policy -> Ask -> (record Asked, ask the model, record Answered) -> policy -> plan
+
+It records each request before performing it, and each reply before the next thing happens. It
+never decides: refusals, time-outs and malformed answers go to the policy as they are. `stop`
+closes the generator at once, wherever it waits.
+
+Caller must: append `TurnEnding.facts` (what is recorded and not yet written) together with what the
+world makes of the plan, so that a plan and its effects are in the ledger at once or not at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, assert_never
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.events import Answered, Asked, Body, Called, Fact, Planned, Returned
+from loopforge.core.model_trouble import Delay, Trouble
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.policy import (
+    Answer,
+    AnswerOutcome,
+    Ask,
+    Asking,
+    Call,
+    Policy,
+    Result,
+    ResultOutcome,
+)
+from loopforge.core.text.erasable_text import Words, mended, public
+from loopforge.core.text.lenient_json import LenientReading, accepted, read
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.containment import (
+    MindFailed,
+    MindReturned,
+    Parts,
+    Replies,
+    as_json,
+    drive,
+    failed,
+    unshared,
+)
+from loopforge.runtime.draft_stream import DraftStream
+from loopforge.runtime.exchange_replay import (
+    MOST_REQUESTS,
+    Diverged,
+    Gone,
+    Onward,
+    Playback,
+    ReplaySaid,
+    Same,
+)
+from loopforge.runtime.ports import (
+    Air,
+    Draft,
+    Ledger,
+    ModelReply,
+    Models,
+    Pictured,
+    Question,
+    Route,
+    Tools,
+)
+from loopforge.runtime.system_clock import Stamp
+from loopforge.runtime.turn_record import Recorder
+
+TurnOutcome = Literal["planned", "stopped", "diverged", "failed"]
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What a turn needs of the world."""
+
+    ledger: Ledger
+    models: Models
+    tools: Tools
+    air: Air
+    stamp: Stamp
+    recorder: Recorder
+    tasks: Tasks
+
+
+def _no_news() -> tuple[Line, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class TurnSeat:
+    """Who takes this turn, and where.
+
+    `safe` makes a draft fit to be shown (the egress filter: the whole raw text so far, in and
+    out). `news` gives the lines heard since it was last called. `granted` are tools by name. A
+    line is at most `longest` characters long (0: any). It asks at most `most` times.
+    """
+
+    stream: str
+    mate: str
+    turn: str
+    route: Route
+    granted: frozenset[str] = frozenset()
+    safe: Callable[[str], str] = str
+    news: Callable[[], tuple[Line, ...]] = _no_news
+    longest: int = 0
+    most: int = MOST_REQUESTS
+
+
+@dataclass
+class TurnEnding:
+    """How a turn ended. `facts` are recorded but not yet in the ledger.
+
+    `effects`: a tool ran, so that the turn cannot simply be taken anew. `took_in` are ids of lines
+    that came in as news and were put before the model in this very turn. `fallback` is the model
+    that answered in place of the first choice, if one did.
+    """
+
+    outcome: TurnOutcome
+    facts: list[Fact]
+    plan: AgentActionPlan | None = None
+    why: str = ""
+    effects: bool = False
+    took_in: tuple[str, ...] = ()
+    fallback: str = ""
+
+
+class Turn:
+    """One turn of one mind. `opening` are facts to be written before its first request.
+
+    `slow` is told of a model that lets one wait, as in draft_stream.py; `troubles` are the models
+    that did not answer so far.
+    """
+
+    def __init__(self, ports: Ports, seat: TurnSeat, opening: Sequence[Fact] = ()) -> None:
+        self._ports, self._seat = ports, seat
+        self._facts = list(opening)
+        self._work: asyncio.Task[Any] | None = None
+        self._stopped = ""
+        self._effects = False
+        self._news: dict[str, Line] = {}
+        self._taken_in: dict[str, None] = {}
+        self._fallback = ""
+        self.slow: Callable[[str, str, Delay], None] = lambda _model, _others, _how: None
+        self.troubles: list[Trouble] = []
+
+    def stop(self, why: str) -> None:
+        """Halt: whatever is awaited is cancelled now, and the policy is closed."""
+        self._stopped = why
+        if self._work is not None:
+            self._work.cancel()
+
+    async def run(
+        self, policy: Policy, perception: AgentPerception, record: Sequence[ReplaySaid] = ()
+    ) -> TurnEnding:
+        """Drive the policy to its plan, over what is already recorded and then live."""
+        self._effects = any(said.request.startswith("call ") for said in record)
+        playback = Playback(record)
+
+        async def perform(_nth: int, parts: Parts) -> Replies | Gone | Diverged | MindFailed | None:
+            at = playback.take(parts)
+            if not isinstance(at, Onward):
+                return at
+            return None if self._stopped else await self._perform(at, parts)
+
+        found = await drive(lambda: policy(unshared(perception)), perform, self._seat.most)
+        match playback.ended(found) if isinstance(found, MindReturned) else found:
+            case Same(plan, written):
+                return self._planned(plan, written)
+            case Gone(nth):
+                return self._ended("diverged", why=f"what request {nth} rested on was forgotten")
+            case Diverged(nth):
+                return self._ended("diverged", why=f"the policy now does otherwise at {nth}")
+            case MindFailed(why):
+                return self._ended("failed", why=why)
+            case None:
+                return self._ended("stopped", why=self._stopped)
+            case never:
+                assert_never(never)
+
+    # ------------------------------------------------------------ performing
+
+    async def _perform(self, at: Onward, parts: Parts) -> Replies | MindFailed | None:
+        """The replies to one request's parts, or None when a person said stop."""
+        try:
+            self._open(at, parts)
+        except Exception as error:  # whatever is wrong with what a mind asks
+            return failed(error)
+        await self._flush()
+        self._work = self._ports.tasks.spawn(self._all(at, parts), f"turn {self._seat.turn}")
+        if self._stopped:
+            self._work.cancel()
+        try:
+            done: Replies = await self._work
+        except asyncio.CancelledError:
+            if not self._stopped:
+                self._work.cancel()
+                raise
+            return None
+        finally:
+            self._work = None
+        return done
+
+    async def _all(self, at: Onward, parts: Parts) -> Replies:
+        return tuple(
+            await asyncio.gather(
+                *(
+                    self._one(part, at.nth + place, at.replies.get(place), place in at.flying)
+                    for place, part in enumerate(parts)
+                )
+            )
+        )
+
+    async def _one(
+        self, part: Ask | Call, nth: int, known: Answer | Result | None, flying: bool
+    ) -> Answer | Result:
+        if known is not None:
+            return known
+        if isinstance(part, Ask):
+            return await self._ask(part, nth)
+        return await self._call(part, nth, flying=flying)
+
+    def _open(self, at: Onward, parts: Parts) -> None:
+        """Note what is about to be performed. Raises whatever is wrong with what a mind asks."""
+        for place, part in enumerate(parts):
+            if place not in at.asked:
+                self._facts.append(self._opening(part, at.nth + place))
+
+    def _opening(self, part: Ask | Call, nth: int) -> Fact:
+        """The fact that this request is about to be performed."""
+        seat = self._seat
+        if isinstance(part, Call):
+            return self._fact(
+                Called(
+                    turn=seat.turn,
+                    nth=nth,
+                    tool=part.tool,
+                    arguments=Words(as_json(part.arguments)),
+                    idempotent=self._idempotent(part.tool),
+                )
+            )
+        id = self._ports.stamp.id()
+        body = Asked(
+            turn=seat.turn,
+            nth=nth,
+            purpose=part.purpose,
+            prompt=self._ports.recorder.prompt((seat.stream, seat.mate), id, part),
+            schema=public(as_json(part.schema) if part.schema else ""),
+            aloud=part.aloud,
+            field=part.field,
+            max_tokens=part.max_tokens,
+        )
+        return Fact(
+            id=id, at=self._ports.stamp.clock.now(), actor=self._actor, body=body, cause=seat.turn
+        )
+
+    async def _ask(self, part: Ask, nth: int) -> Answer:
+        self._take_in(part)
+        clock, tasks = self._ports.stamp.clock, self._ports.tasks
+        drafts = DraftStream(part, self._draft, clock, tasks, slow=self.slow)
+        question = question_of(part, self._seat.route, self._seat.longest)
+        try:
+            reply = await self._ports.models.ask(question, drafts)
+        except asyncio.CancelledError:
+            drafts.stop()
+            if self._stopped:
+                text = Words("".join(drafts.raw))
+                off = Answered(turn=self._seat.turn, nth=nth, outcome="cancelled", text=text)
+                self._facts.append(self._fact(off))
+            raise
+        drafts.end()
+        if reply.fallback and reply.outcome not in ("failed", "timed_out"):
+            self._fallback = reply.model
+        self.troubles += [
+            (one.model, one.cause, one.has) if one.has else (one.model, one.cause)
+            for one in reply.attempts
+            if one.cause
+        ]
+        return self._answered(part, nth, reply)
+
+    def _answered(self, part: Ask, nth: int, reply: ModelReply) -> Answer:
+        """Put down what came of a question, and tell the mind."""
+        news = self._hear_news()
+        outcome, reading = read_of(part, reply)
+        text, data = mended(reply.text), mended(reading.data)
+        body = Answered(
+            turn=self._seat.turn,
+            nth=nth,
+            outcome=outcome,
+            text=Words(reply.text),
+            parsed=Words(as_json(data)) if data is not None else public(""),
+            model=reply.model,
+            fallback=reply.fallback,
+            attempts=reply.attempts,
+            usage=reply.usage,
+            first=reply.first,
+            took=reply.took,
+            heard=news,
+            mended=reading.notes,
+            cut=reading.cut,
+            small=reply.small,
+        )
+        self._facts.append(self._fact(body))
+        return Answer(
+            outcome,
+            text,
+            data,
+            reply.model,
+            reply.fallback,
+            news,
+            cut=reading.cut,
+            small=reply.small,
+        )
+
+    async def _call(self, part: Call, nth: int, *, flying: bool) -> Result:
+        began = self._ports.stamp.clock.ticks()
+        outcome: ResultOutcome
+        if flying:
+            outcome, value = "unknown", "This was under way when the program died; it may have run."
+        elif part.tool not in self._seat.granted:
+            outcome, value = "refused", f"There is no tool {part.tool!r} that you may use."
+        else:
+            self._effects = True
+            outcome, value = await self._ports.tools.call(part.tool, part.arguments)
+        news = self._hear_news()
+        took = round((self._ports.stamp.clock.ticks() - began) * 1000)
+        body = Returned(
+            turn=self._seat.turn,
+            nth=nth,
+            outcome=outcome,
+            value=Words(value),
+            took=took,
+            heard=news,
+        )
+        self._facts.append(self._fact(body))
+        return Result(outcome, value, news)
+
+    def _idempotent(self, name: str) -> bool:
+        return any(tool.name == name and tool.idempotent for tool in self._ports.tools.known())
+
+    # ------------------------------------------------------------ speaking and hearing
+
+    def _draft(self, words: str) -> None:
+        text = self._seat.safe(words)
+        if text:
+            draft = Draft(turn=self._seat.turn, mate=self._seat.mate, text=text)
+            self._ports.air.publish(self._seat.stream, draft)
+
+    def _hear_news(self) -> tuple[Line, ...]:
+        news = self._seat.news()
+        self._news.update((line.id, line) for line in news)
+        return news
+
+    def _take_in(self, part: Ask) -> None:
+        """Note which of the news stand in this prompt: those need no further answer."""
+        if not self._news:
+            return
+        parts = [words for message in part.messages for words in message.parts]
+        for id, line in self._news.items():
+            if any(words is line.text for words in parts):
+                self._taken_in[id] = None
+
+    # ------------------------------------------------------------ recording
+
+    @property
+    def _actor(self) -> str:
+        return f"mate:{self._seat.mate}"
+
+    def _fact(self, body: Body) -> Fact:
+        return self._ports.stamp.fact(body, actor=self._actor, cause=self._seat.turn)
+
+    async def _flush(self) -> None:
+        facts, self._facts = self._facts, []
+        if facts:
+            try:
+                await self._ports.ledger.append(self._seat.stream, facts)
+            except BaseException:
+                self._ports.recorder.forget((self._seat.stream, self._seat.mate))
+                raise
+
+    def _planned(self, plan: AgentActionPlan, written: str) -> TurnEnding:
+        body = Planned(
+            turn=self._seat.turn,
+            intent=plan.intent,
+            mode=plan.mode,
+            plan=Words(written),
+            narrative=Words(plan.narrative),
+            rule=Words(plan.rule),
+        )
+        self._facts.append(self._fact(body))
+        return self._ended("planned", plan=plan)
+
+    def _ended(
+        self, outcome: TurnOutcome, *, plan: AgentActionPlan | None = None, why: str = ""
+    ) -> TurnEnding:
+        facts, self._facts = self._facts, []
+        taken = tuple(self._taken_in)
+        return TurnEnding(outcome, facts, plan, why, self._effects, taken, self._fallback)
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What a mind came to, with every question it asked; `why` where it came to nothing."""
+
+    made: object
+    asked: tuple[tuple[Ask, ModelReply], ...]
+    why: str = ""
+
+
+async def think(
+    begin: Callable[[], Asking[Any]], models: Models, route: Route, most: int = 8
+) -> Thought:
+    """Drive a mind that acts in no room: it may ask models, several at once; tools it has none.
+
+    For worlds that keep their own record (the Factory's rows). Nothing is asked again here.
+    """
+    asked: list[tuple[Ask, ModelReply]] = []
+
+    async def one(part: Ask | Call) -> Answer | Result:
+        if isinstance(part, Call):
+            return Result("refused", "There are no tools here.")
+        reply = await models.ask(question_of(part, route), lambda _: None)
+        asked.append((part, reply))
+        return Answer(
+            reply.outcome, mended(reply.text), mended(reply.data), reply.model, reply.fallback
+        )
+
+    async def perform(_nth: int, parts: Parts) -> Replies | MindFailed:
+        try:
+            return tuple(await asyncio.gather(*map(one, parts)))
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) and task.cancelling():
+                raise
+            return failed(error)
+        except Exception as error:  # a model is anybody's code, too
+            return failed(error)
+
+    found = await drive(begin, perform, most)
+    if isinstance(found, MindReturned):
+        return Thought(found.value, tuple(asked))
+    return Thought(None, tuple(asked), found.why)
+
+
+def read_of(part: Ask, reply: ModelReply) -> tuple[AnswerOutcome, LenientReading]:
+    """What a model's answer says; where one field of a form matters, however it was written.
+
+    An answer that was called malformed and has what was asked for is one; the attempt keeps its
+    name.
+    """
+    if part.schema is None or not part.field:
+        return reply.outcome, LenientReading(data=reply.data, cut=reply.cut)
+    if reply.data is not None and reply.outcome == "answered":
+        return reply.outcome, accepted(reply.data, part.schema, part.field)
+    broken = reply.cut or reply.outcome in ("timed_out", "failed")
+    reading = read(reply.text, part.schema, part.field, cut=broken)
+    if reply.outcome not in ("answered", "malformed"):
+        return reply.outcome, reading
+    long = reply.outcome == "answered"  # it was read no further than a line may be long
+    good = reading.data is not None and (long or not reading.cut)
+    return "answered" if good else "malformed", reading
+
+
+def question_of(part: Ask, route: Route, longest: int = 0) -> Question:
+    """The question as models are given it: texts, and pictures by hash. A forgotten one is gone."""
+    return Question(
+        messages=tuple((message.role, message.text) for message in part.messages),
+        schema=part.schema,
+        max_tokens=part.max_tokens,
+        route=route,
+        field=part.field if part.schema is not None else "",
+        aloud=part.aloud,
+        longest=longest if part.aloud else 0,
+        pictures=tuple(
+            Pictured(message=nth, hash=one.hash.text, media=one.media)
+            for nth, message in enumerate(part.messages)
+            for one in message.pictures
+            if one.hash.text
+        ),
+        fits=part.fits,
+    )

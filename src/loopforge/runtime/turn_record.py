@@ -1,0 +1,160 @@
+"""The record of a turn: prompts and lines written as changes, and read back whole.
+
+A prompt that grows at its end would fill the ledger with itself. So an Asked holds only how it
+differs from the Asked before it (`base`, the first `keep` messages, then `more`), and a Perceived
+likewise. What is read back is what was stored, never computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from loopforge.core.events import Asked, Event, LineRun, Perceived, PieceRun, TextPiece
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.policy import Ask, Message
+from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public
+from loopforge.errors import LedgerBroken
+from loopforge.runtime.ports import Ledger
+
+DEPTH = 32
+"""How many changes may lie on top of each other before a whole record is written again."""
+
+KINDS = 3
+"""How many unlike prompts of one mate are remembered (a talk and its account, say)."""
+
+T = TypeVar("T")
+
+
+class _Last(NamedTuple, Generic[T]):
+    """What was written last in one place: by which event, whole, on how many changes."""
+
+    event: str
+    items: tuple[T, ...]
+    depth: int
+
+
+def _common(one: Sequence[object], other: Sequence[object]) -> int:
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left is not right and left != right:
+            break
+        count += 1
+    return count
+
+
+class Recorder:
+    """Writes runs for one process. It remembers what it wrote last for each (stream, mate).
+
+    After a restart it remembers nothing, and the first record of each place is whole again.
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[str, str], _Last[Line | str]] = {}
+        self._prompts: dict[tuple[str, str], list[_Last[Message]]] = {}
+        self._characters: dict[tuple[str, str], Words] = {}
+
+    def lines(self, place: tuple[str, str], event: str, lines: tuple[Line | str, ...]) -> LineRun:
+        """The run that event `event` is to hold for these lines."""
+        last = self._lines.get(place)
+        keep = _common(last.items, lines) if last and last.depth < DEPTH else 0
+        depth = last.depth + 1 if last and keep else 0
+        self._lines[place] = _Last(event, lines, depth)
+        base = last.event if last and keep else ""
+        return LineRun(more=lines[keep:], base=base, keep=keep)
+
+    def prompt(self, place: tuple[str, str], event: str, ask: Ask) -> PieceRun:
+        """The run that event `event` is to hold for this request's messages."""
+        known = self._prompts.setdefault(place, [])
+        kept = [_common(one.items, ask.messages) for one in known]
+        keep = max(kept, default=0)
+        last = known.pop(kept.index(keep)) if keep else None
+        if last is None or last.depth >= DEPTH:
+            last, keep = None, 0
+        known.append(_Last(event, ask.messages, last.depth + 1 if last else 0))
+        del known[:-KINDS]
+        base = last.event if last else ""
+        more = tuple(
+            TextPiece(message.role, _words(message), message.pictures, message.layout)
+            for message in ask.messages[keep:]
+        )
+        return PieceRun(more=more, base=base, keep=keep)
+
+    def character(self, place: tuple[str, str], text: str) -> Words:
+        """The Words of a mate's character, the same ones as long as it does not change."""
+        known = self._characters.get(place)
+        if known is None or known.text != text or not known.ref:
+            known = self._characters[place] = Words(text)
+        return known
+
+    def forget(self, place: tuple[str, str]) -> None:
+        """Write whole records again (after an append that failed, or an erasure)."""
+        for memory in (self._lines, self._prompts, self._characters):
+            memory.pop(place, None)
+
+    def forget_all(self) -> None:
+        """Write whole records again everywhere."""
+        for memory in (self._lines, self._prompts, self._characters):
+            memory.clear()
+
+
+def _words(message: Message) -> tuple[Words, ...]:
+    """The parts as Words: references stay, a bare joint (": ", a newline) is nobody's secret."""
+    return tuple(
+        part
+        if isinstance(part, Words)
+        else (Words(part) if any(map(str.isalnum, part)) else public(part))
+        for part in message.parts
+    )
+
+
+# ---------------------------------------------------------------- reading back
+
+
+async def pieces_of(ledger: Ledger, event: Event) -> tuple[TextPiece, ...]:
+    """The whole prompt of an Asked event, as it was stored."""
+    assert isinstance(event.body, Asked)
+    run = event.body.prompt
+    if not run.base:
+        return run.more
+    below = await ledger.event(run.base)
+    if not isinstance(below.body, Asked):
+        raise LedgerBroken(f"event {event.id} rests on {run.base}, which is no question")
+    return (await pieces_of(ledger, below))[: run.keep] + run.more
+
+
+async def lines_of(ledger: Ledger, event: Event) -> tuple[Line | str, ...]:
+    """All lines of a Perceived event, as they were stored."""
+    assert isinstance(event.body, Perceived)
+    run = event.body.lines
+    if not run.base:
+        return run.more
+    below = await ledger.event(run.base)
+    if not isinstance(below.body, Perceived):
+        raise LedgerBroken(f"event {event.id} rests on {run.base}, which is no perception")
+    return (await lines_of(ledger, below))[: run.keep] + run.more
+
+
+_encoder = msgspec.json.Encoder(enc_hook=encode_plain)
+_decoder = msgspec.json.Decoder(AgentPerception, dec_hook=decode_plain)
+
+
+def shown_of(perception: AgentPerception) -> Words:
+    """The perception as it is stored: JSON without its lines and its character."""
+    context = {key: value for key, value in perception.context.items() if key != "character"}
+    bare = msgspec.structs.replace(perception, local_events=(), context=context)
+    return Words(_encoder.encode(bare).decode())
+
+
+async def perception_of(ledger: Ledger, event: Event) -> AgentPerception | None:
+    """What a turn was shown, read back; None when part of it was forgotten."""
+    body = event.body
+    assert isinstance(body, Perceived)
+    if body.shown.text is None or body.character.text is None:
+        return None
+    bare = _decoder.decode(body.shown.text)
+    context = bare.context | ({"character": body.character.text} if body.character else {})
+    lines = await lines_of(ledger, event)
+    return msgspec.structs.replace(bare, local_events=lines, context=context)

@@ -1,0 +1,355 @@
+"""The door: how people come in and go out, and their own sessions.
+
+A one-time link and an invite first show a page, and are spent only by its button: programs that
+fetch links to preview them spend nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from litestar import Response, Router, get, post
+from litestar.datastructures import Cookie
+from litestar.response import Redirect, Template
+from msgspec.structs import replace
+
+from loopforge.errors import BadAccount, InputError, NotLetIn, Unknown
+from loopforge.people.accounts.account_values import Invite, Visitor
+from loopforge.people.identity.account_names import folded
+from loopforge.people.identity.reserved_names import RESERVED_NAMES
+from loopforge.web.server.access_guards import visitor_of
+from loopforge.web.server.connection_limits import place_of
+from loopforge.web.server.form_csrf import COOKIE, DEVICE, YEAR, Signer, seal_of
+from loopforge.web.server.page_context import Asked, Fields, Site, page
+
+MONTH = 30 * 24 * 3600
+SHORT = 20_000
+"""Bytes of a form at the door: a name and a password."""
+
+
+def agent_of(request: Asked) -> str:
+    """What the browser calls itself, shortened."""
+    return request.headers.get("user-agent", "a browser")[:200]
+
+
+def let_in(request: Asked, site: Site, visitor: Visitor, token: str, to: str) -> Redirect:
+    """On to a page, with the session's cookie, and one that knows the device from now on."""
+    signer: Signer = request.app.state["signer"]
+    kept = ((COOKIE, token, MONTH), (DEVICE, signer.device(visitor.name), YEAR))
+    cookies = [
+        Cookie(
+            key=name,
+            value=value,
+            path="/",
+            httponly=True,
+            samesite="lax",
+            secure=site.secure,
+            max_age=age,
+        )
+        for name, value, age in kept
+    ]
+    return Redirect(to, status_code=303, cookies=cookies)
+
+
+def name_of(site: Site, person: str) -> str:
+    """A person's name, or "somebody"."""
+    known = site.people.person(person)
+    return str(known.name) if known else "somebody"
+
+
+def unlike(site: Site, name: str) -> None:
+    """Raise BadAccount for a name by which nobody would know who is meant."""
+    wanted = folded(name)
+    if wanted.lstrip("@") in RESERVED_NAMES:
+        raise BadAccount(f"“{name}” means something else in a room. Take another name.")
+    for mate in site.roster.mates().values():
+        if wanted in (folded(mate.handle), folded(mate.name)):
+            raise BadAccount(
+                f"{mate.name} is a mate of this home, and nobody would know which of you is "
+                "meant. Take another name."
+            )
+
+
+def inside(path: str) -> str:
+    """Where to go on to: a path of this site, or its beginning."""
+    return path if re.fullmatch(r"/(?![/\\])[\w\-./?=&%]{0,300}", path) else "/"
+
+
+# ---------------------------------------------------------------- the owner's one-time link
+
+
+@get("/enter/{token:str}")
+async def enter_page(request: Asked, site: Site, token: str) -> Template:
+    """Ask the owner's name, the first time; a button that spends the link."""
+    if not await site.accounts.links.waits(token):
+        return page("door-spent.html", await visitor_of(request, site), status=404)
+    new = not site.accounts.desk.book.owner()
+    return page("door-enter.html", None, token=token, new=new, name=site.person)
+
+
+@post("/enter/{token:str}")
+async def enter(request: Asked, site: Site, token: str, data: Fields) -> Response[Any]:
+    """Sign the owner in."""
+    name = data.get("name", "").strip() or site.person
+    try:
+        if not site.accounts.desk.book.owner():
+            unlike(site, name)
+        visitor, session = await site.accounts.links.enter(
+            token, name, agent_of(request), seal_of(request)
+        )
+    except InputError as error:
+        new = not site.accounts.desk.book.owner()
+        shown: dict[str, Any] = {"token": token, "new": new, "name": name, "error": str(error)}
+        return page("door-enter.html", None, status=400, **shown)
+    try:
+        await site.front.come_in(site.commons, visitor.person, visitor.name)
+    except Unknown:
+        return let_in(request, site, visitor, session, "/")  # that room was deleted
+    return let_in(request, site, visitor, session, f"/rooms/{site.commons}")
+
+
+# ---------------------------------------------------------------- invites
+
+
+async def good(site: Site, token: str) -> Invite | None:
+    """The invite as it stands: nothing, where who made it is not in that room any more."""
+    invite = await site.accounts.links.invited(token)
+    if invite is None or not invite.room:
+        return invite
+    if not (await site.front.lobby.sight(invite.room, invite.by)).here:
+        return None
+    past = invite.past and await site.front.lobby.whole(invite.room, invite.by)
+    return replace(invite, past=past)
+
+
+async def _title(site: Site, invite: Invite) -> str:
+    """What the room is called, unless it made that of what the guest will not see."""
+    if not invite.room:
+        return ""
+    scene = await site.front.scene(invite.room)
+    return scene.title if invite.past or not scene.titled_at else ""
+
+
+@get("/join/{token:str}")
+async def join_page(request: Asked, site: Site, token: str) -> Template:
+    """Who invites, and a name and password to choose; or a button, for somebody signed in."""
+    invite = await good(site, token)
+    visitor = await visitor_of(request, site)
+    if invite is None:
+        return page("door-spent.html", visitor, status=404)
+    host = name_of(site, invite.by)
+    title = await _title(site, invite)
+    return page("door-join.html", visitor, token=token, invite=invite, host=host, title=title)
+
+
+@post("/join/{token:str}")
+async def join(request: Asked, site: Site, token: str, data: Fields) -> Response[Any]:
+    """Come in by an invite: as somebody new, or as who is signed in already."""
+    visitor, session = await visitor_of(request, site), ""
+    invite = await good(site, token)
+    if invite is None:
+        return page("door-spent.html", visitor, status=404)
+    try:
+        if visitor is not None:
+            invite = await site.accounts.links.take_as(token, visitor)
+        else:
+            unlike(site, data.get("name", ""))
+            name, password = data.get("name", ""), data.get("password", "")
+            visitor, session, invite = await site.accounts.links.take(
+                token, name, password, agent_of(request), seal_of(request)
+            )
+    except InputError as error:
+        host = name_of(site, invite.by)
+        shown: dict[str, Any] = {
+            "token": token,
+            "invite": invite,
+            "host": host,
+            "name": data.get("name", ""),
+        }
+        shown |= {"title": await _title(site, invite), "error": str(error)}
+        return page("door-join.html", visitor, status=400, **shown)
+    to = "/"
+    if invite.room:
+        await site.front.bring(
+            invite.room, invite.by, visitor.person, visitor.name, past=invite.past
+        )
+        to = f"/rooms/{invite.room}"
+    if not session:
+        return Redirect(to, status_code=303)
+    return let_in(request, site, visitor, session, to)
+
+
+# ---------------------------------------------------------------- a lost password
+
+
+@get("/renew/{token:str}")
+async def renew_page(request: Asked, site: Site, token: str) -> Template:
+    """A new password to choose; nothing is spent by looking."""
+    person = await site.accounts.links.renewing(token)
+    if not person:
+        return page("door-spent.html", await visitor_of(request, site), status=404)
+    return page("door-renew.html", None, token=token, name=name_of(site, person))
+
+
+@post("/renew/{token:str}")
+async def renew(request: Asked, site: Site, token: str, data: Fields) -> Response[Any]:
+    """Set the new password, and come in."""
+    person = await site.accounts.links.renewing(token)
+    if not person:
+        return page("door-spent.html", await visitor_of(request, site), status=404)
+    try:
+        visitor, session = await site.accounts.links.renew(
+            token, data.get("password", ""), agent_of(request), seal_of(request)
+        )
+    except InputError as error:
+        shown = {"token": token, "name": name_of(site, person), "error": str(error)}
+        return page("door-renew.html", None, status=400, **shown)
+    return let_in(request, site, visitor, session, "/")
+
+
+# ---------------------------------------------------------------- another device
+
+
+@get("/device/{token:str}")
+async def device_page(request: Asked, site: Site, token: str) -> Template:
+    """A button that signs somebody in here, too; nothing is spent by looking."""
+    person = await site.accounts.links.joining(token)
+    if not person:
+        return page("door-spent.html", await visitor_of(request, site), status=404)
+    return page("door-device.html", None, token=token, name=name_of(site, person))
+
+
+@post("/device/{token:str}")
+async def device(request: Asked, site: Site, token: str) -> Response[Any]:
+    """Sign in by a link that was made where they are signed in."""
+    try:
+        visitor, session = await site.accounts.links.join(
+            token, agent_of(request), seal_of(request)
+        )
+    except NotLetIn:
+        return page("door-spent.html", await visitor_of(request, site), status=404)
+    return let_in(request, site, visitor, session, "/")
+
+
+# ---------------------------------------------------------------- name and password
+
+
+@get("/sign-in")
+async def sign_in_page(request: Asked, site: Site, next: str = "/") -> Response[Any]:
+    """Name and password, and how to come in without."""
+    if await visitor_of(request, site) is not None:
+        return Redirect(inside(next), status_code=303)
+    return page(
+        "door-sign-in.html", None, next=inside(next), owner=bool(site.accounts.desk.book.owner())
+    )
+
+
+@post("/sign-in")
+async def sign_in(request: Asked, site: Site, signer: Signer, data: Fields) -> Response[Any]:
+    """Sign in by name and password."""
+    to, name = inside(data.get("next", "/")), data.get("name", "")
+    place = place_of(request.client.host) if request.client else ""
+    try:
+        visitor, session = await site.accounts.signing.sign_in(
+            name,
+            data.get("password", ""),
+            agent_of(request),
+            seal_of(request),
+            place,
+            signer.known(request, name),
+        )
+    except InputError as error:
+        shown: dict[str, Any] = {"next": to, "name": name, "owner": True, "error": str(error)}
+        return page("door-sign-in.html", None, status=400, **shown)
+    return let_in(request, site, visitor, session, to)
+
+
+@post("/sign-out")
+async def sign_out(site: Site, visitor: Visitor) -> Redirect:
+    """End this session."""
+    await site.accounts.signing.end(visitor.session, visitor.person)
+    gone = Cookie(key=COOKIE, value="", path="/", max_age=0)
+    return Redirect("/sign-in", status_code=303, cookies=[gone])
+
+
+# ---------------------------------------------------------------- you
+
+
+@get("/you")
+async def you(site: Site, visitor: Visitor) -> Template:
+    """One's sessions, password and other selves."""
+    return await your_page(site, visitor)
+
+
+async def your_page(site: Site, visitor: Visitor, **more: Any) -> Template:
+    """The page "You" with what is told on it."""
+    sessions = await site.accounts.signing.sessions(visitor.person)
+    has = await site.accounts.signing.has_password(visitor.person)
+    await site.people.refresh()
+    selves = [one for one in site.people.selves(visitor.person) if one.linked]
+    shown: dict[str, Any] = {"sessions": sessions, "has_password": has, "selves": selves, **more}
+    return page("you.html", visitor, here="you", **shown)
+
+
+@post("/you/device")
+async def offer_device(site: Site, visitor: Visitor) -> Template:
+    """A link for another device; it is shown here and never again."""
+    token = await site.accounts.links.device(visitor.person)
+    link = f"{site.address}/device/{token}"
+    return await your_page(site, visitor, link=link, status=201)
+
+
+@post("/you/sessions/{session:str}/end")
+async def end(site: Site, visitor: Visitor, session: str) -> Redirect:
+    """End one of one's own sessions."""
+    mine = {one.session for one in await site.accounts.signing.sessions(visitor.person)}
+    if session not in mine:
+        raise Unknown("There is no such session of yours.")
+    await site.accounts.signing.end(session, visitor.person)
+    return Redirect("/you", status_code=303)
+
+
+@post("/you/sessions/end-others")
+async def end_others(site: Site, visitor: Visitor) -> Redirect:
+    """End all of one's sessions but this one."""
+    await site.accounts.signing.end_all(visitor.person, visitor.person, but=visitor.session)
+    return Redirect("/you", status_code=303)
+
+
+@post("/you/password")
+async def password(site: Site, visitor: Visitor, data: Fields) -> Response[Any]:
+    """Set a new password; other sessions end."""
+    try:
+        await site.accounts.signing.set_password(
+            visitor.person, data.get("old", ""), data.get("new", ""), visitor.session
+        )
+    except InputError as error:
+        return await your_page(site, visitor, error=str(error), status=400)
+    return await your_page(site, visitor, told="Your password is set. Other sessions have ended.")
+
+
+handlers: list[Any] = [
+    Router(
+        "/",
+        route_handlers=[
+            enter_page,
+            enter,
+            join_page,
+            join,
+            renew_page,
+            renew,
+            device_page,
+            device,
+            sign_in_page,
+            sign_in,
+        ],
+        request_max_body_size=SHORT,
+    ),
+    sign_out,
+    you,
+    offer_device,
+    end,
+    end_others,
+    password,
+]

@@ -1,0 +1,1 @@
+"""Pages for the owner: people and invites, usage, the ledger."""

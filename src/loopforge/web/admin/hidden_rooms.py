@@ -1,0 +1,81 @@
+"""The veil: how the owner's pages name rooms that the owner is not in.
+
+The owner of a home keeps house; that is no leave to read along. Of a private room they were never
+in they see neither words nor the title, nor all of its slug, by which it is found: the room is
+named by the end of that. What they may read of other rooms is what they saw as members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.engine import Connection
+
+from loopforge.chat.room.member_visibility import MemberSight, sights
+from loopforge.chat.room.room_store import PREFIX
+from loopforge.core.events import decode
+from loopforge.core.room_vocabulary import RoomOpened
+from loopforge.ledger.sql_ledger import SqlLedger
+
+TAIL = 6
+"""Letters of a slug that name a veiled room; a private room's ends in twelve random hex digits."""
+OPEN = ("people", "mates")
+"""Streams whose words the owner sees anyway, on the pages of people and of mates."""
+
+
+@dataclass(frozen=True)
+class RoomNameVeil:
+    """What one person sees of the streams of a home: `veiled` names those that are hidden."""
+
+    sights: Mapping[str, MemberSight]
+    veiled: Mapping[str, str]
+
+    def name(self, stream: str) -> str:
+        """What a stream is called on their pages."""
+        return self.veiled.get(stream, stream)
+
+    def room(self, stream: str) -> str:
+        """What a room is called on their pages, by its stream."""
+        return self.name(stream).removeprefix(PREFIX)
+
+    def stream(self, name: str) -> str:
+        """The stream that is called so on their pages."""
+        return next((stream for stream, known in self.veiled.items() if known == name), name)
+
+    def here(self, stream: str) -> bool:
+        """Whether they are in this room now."""
+        return stream in self.sights and self.sights[stream].here
+
+    def sees(self, stream: str, seq: int) -> bool:
+        """Whether they may read the words of an event."""
+        return stream in OPEN or (stream in self.sights and self.sights[stream].sees(seq))
+
+    def over(self, text: str) -> str:
+        """A text with the names of veiled rooms taken out."""
+        for stream, name in self.veiled.items():
+            text = text.replace(stream, name).replace(
+                stream.removeprefix(PREFIX), self.room(stream)
+            )
+        return text
+
+
+async def veil_of(ledger: SqlLedger, person: str) -> RoomNameVeil:
+    """The veil before the eyes of one person, as matters stand."""
+    seen, private = await ledger.look(lambda found: (sights(found, person), _private(found)))
+    veiled = {stream: f"{PREFIX}…{stream[-TAIL:]}" for stream in private if stream not in seen}
+    return RoomNameVeil(sights=seen, veiled=veiled)
+
+
+def _private(connection: Connection) -> Sequence[str]:
+    """The streams of all private rooms; a room's first event says whether it is one."""
+    rows = connection.exec_driver_sql(
+        "SELECT streams.stream, events.body FROM streams JOIN events "
+        "ON events.stream = streams.stream AND events.seq = 1 WHERE events.kind = 'room.opened'"
+    )
+    found = []
+    for stream, body in rows:
+        opened = decode(body)
+        if isinstance(opened, RoomOpened) and opened.private:
+            found.append(stream)
+    return found

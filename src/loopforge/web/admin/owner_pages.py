@@ -1,0 +1,293 @@
+"""The house: the owner's pages. What there is, who may come in, what answers, what it costs.
+
+Every handler names `owner`, so for anybody else these pages do not exist. Being the owner is no
+leave to read along: see hidden_rooms.py. Here are the overview, rooms, models and settings; people
+and invites are in people_invites.py, usage in usage_page.py, the ledger in ledger_page.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from litestar import get, post
+from litestar.response import Template
+from msgspec import Struct
+from sqlalchemy.engine import Connection
+
+from loopforge.chat.room.member_visibility import FOREVER
+from loopforge.chat.room.room_store import PREFIX
+from loopforge.chat.service.failed_deliveries import lost_lately
+from loopforge.chat.service.room_list import titled_for
+from loopforge.core.events import decode, moment
+from loopforge.core.room_vocabulary import MateJoined, MateLeft
+from loopforge.ledger.storage.row_codec import mark
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.admin import ledger_page, people_invites, usage_page
+from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
+from loopforge.web.server.page_context import Asked, Fields, Site, page
+
+# ---------------------------------------------------------------- the overview
+
+
+@get("/house")
+async def house(request: Asked, site: Site, owner: Visitor) -> Template:
+    """The few figures that matter, and the ways on."""
+    accounts = await site.accounts.signing.accounts()
+    invites = await site.accounts.links.every()
+    heads = await site.ledger.heads()
+    month = site.clock.now().date().replace(day=1)
+    models = site.models.rows()
+    closed = await site.ledger.look(_closed)
+    return page(
+        "owner.html",
+        owner,
+        here="house",
+        section="house",
+        people=sum(not account.closed for account in accounts),
+        sessions=sum(account.sessions for account in accounts),
+        invites=sum(invite.state == "open" for invite in invites),
+        rooms=sum(name.startswith(PREFIX) and name not in closed for name in heads),
+        events=sum(heads.values()),
+        usable=sum(not row.needs for row in models),
+        keyless=site.models.keyless,
+        month=await site.usage.total(since=month),
+        set=sum(row.source != "default" for row in site.settings()),
+        examiner=ledger_page.examiner_of(request),
+        platforms=_platforms(site),
+        lost=await lost_lately(site.ledger),
+    )
+
+
+class PlatformRow(Struct, frozen=True, kw_only=True):
+    """An account of a platform: whose it is, and how it stands, in words. Knows no token."""
+
+    platform: str
+    mates: str
+    state: str
+    well: bool
+
+
+def _platforms(site: Site) -> list[PlatformRow]:
+    known = site.front.mates
+    rows = []
+    for platform, accounts in site.platforms().items():
+        for handles, state in accounts.items():
+            names = (known[h].name if h in known else h for h in handles.split(", "))
+            rows.append(
+                PlatformRow(
+                    platform=platform.capitalize(),
+                    mates="all mates" if handles == "*" else ", ".join(names),
+                    state=state,
+                    well=state.startswith("connected"),
+                )
+            )
+    return rows
+
+
+# ---------------------------------------------------------------- rooms
+
+
+class RoomRow(Struct, frozen=True, kw_only=True):
+    """A room as its housekeeper sees it. `title` is "" where they are not in it.
+
+    `size` is in bytes, events and texts; -1 where it was not measured.
+    """
+
+    name: str
+    slug: str
+    title: str
+    here: bool
+    veiled: bool
+    people: int
+    mates: tuple[str, ...]
+    lines: int
+    last: datetime | None
+    size: int
+
+
+class Census(Struct, kw_only=True):
+    """What is counted of each room, by stream."""
+
+    people: dict[str, int]
+    mates: dict[str, list[str]]
+    lines: dict[str, int]
+    last: dict[str, datetime]
+    sizes: dict[str, int]
+
+
+@get("/house/rooms")
+async def rooms(site: Site, owner: Visitor, sizes: bool = False) -> Template:
+    """All rooms; with `sizes`, how much each takes."""
+    veil = await veil_of(site.ledger, owner.person)
+    closed = await site.ledger.look(_closed)
+    streams = [name for name in await site.ledger.heads(PREFIX) if name not in closed]
+    census = await site.ledger.look(lambda found: _census(found, streams, sizes=sizes))
+    rows = [await _room(site, owner, veil, census, stream) for stream in streams]
+    rows.sort(key=lambda row: (row.last is not None, row.last), reverse=True)
+    return page(
+        "owner-rooms.html",
+        owner,
+        here="house",
+        section="rooms",
+        rows=rows,
+        sizes=sizes,
+        hidden=sum(not row.here for row in rows),
+    )
+
+
+async def _room(
+    site: Site, owner: Visitor, veil: RoomNameVeil, census: Census, stream: str
+) -> RoomRow:
+    here, slug = veil.here(stream), stream.removeprefix(PREFIX)
+    title = ""
+    if here:
+        scene = await site.front.scene(slug, owner.person)
+        title = titled_for(scene, veil.sights[stream]).title
+    return RoomRow(
+        name=veil.room(stream),
+        slug=slug if here else "",
+        title=title,
+        here=here,
+        veiled=stream in veil.veiled,
+        people=census.people.get(stream, 0),
+        mates=tuple(census.mates.get(stream, ())),
+        lines=census.lines.get(stream, 0),
+        last=census.last.get(stream),
+        size=census.sizes.get(stream, 0 if census.sizes else -1),
+    )
+
+
+def _closed(connection: Connection) -> frozenset[str]:
+    """The streams of rooms that were deleted."""
+    rows = connection.exec_driver_sql(
+        "SELECT streams.stream FROM streams WHERE EXISTS (SELECT 1 FROM events "
+        "WHERE events.stream = streams.stream AND events.kind = 'room.closed')"
+    )
+    return frozenset(stream for (stream,) in rows)
+
+
+def _census(connection: Connection, streams: Sequence[str], *, sizes: bool) -> Census:
+    """Count; each by the index of kinds, but for sizes, which read everything."""
+    one = mark(connection)
+    people = connection.exec_driver_sql(
+        f"SELECT stream, COUNT(*) FROM stays WHERE until = {one} GROUP BY stream",  # noqa: S608
+        (FOREVER,),
+    )
+    census = Census(people=dict(people.all()), mates={}, lines={}, last={}, sizes={})
+    spoken = f"stream = {one} AND kind IN ('room.heard', 'room.said')"
+    for stream in streams:
+        count, last = connection.exec_driver_sql(
+            f"SELECT COUNT(*), MAX(seq) FROM events WHERE {spoken}",  # noqa: S608
+            (stream,),
+        ).one()
+        census.lines[stream] = count
+        at = connection.exec_driver_sql(
+            f"SELECT at FROM events WHERE stream = {one} AND seq = {one}",  # noqa: S608
+            (stream, last or 1),
+        ).scalar()
+        census.last[stream] = moment(at or 0)
+        census.mates[stream] = _mates(connection, stream)
+        if sizes:
+            census.sizes[stream] = _size(connection, stream)
+    return census
+
+
+def _mates(connection: Connection, stream: str) -> list[str]:
+    """The mates that are in a room now, by their joining and leaving."""
+    one = mark(connection)
+    here: dict[str, None] = {}
+    for kind, body in connection.exec_driver_sql(
+        "SELECT kind, body FROM events WHERE stream = "  # noqa: S608
+        f"{one} AND kind IN ('room.mate_joined', 'room.mate_left') ORDER BY seq",
+        (stream,),
+    ):
+        match decode(body):
+            case MateJoined(mate=mate):
+                here[mate] = None
+            case MateLeft(mate=mate):
+                here.pop(mate, None)
+            case _:
+                raise AssertionError(kind)
+    return list(here)
+
+
+def _size(connection: Connection, stream: str) -> int:
+    """Bytes, or nearly, of a room's events and texts."""
+    one = mark(connection)
+    total = 0
+    for table, columns in (("events", "LENGTH(body) + 200"), ("texts", "LENGTH(text) + 150")):
+        found = connection.exec_driver_sql(
+            f"SELECT SUM({columns}) FROM {table} WHERE stream = {one}",  # noqa: S608
+            (stream,),
+        ).scalar()
+        total += int(found or 0)
+    return total
+
+
+# ---------------------------------------------------------------- models
+
+
+@get("/house/models")
+async def models(site: Site, owner: Visitor) -> Template:
+    """What is configured, which keys are there, and what answers."""
+    await site.models.look()
+    return await _models(site, owner)
+
+
+async def _models(site: Site, owner: Visitor, **more: Any) -> Template:
+    rows = site.models.rows()
+    return page(
+        "owner-models.html",
+        owner,
+        here="house",
+        section="models",
+        usable=[row for row in rows if not row.needs],
+        missing=[row for row in rows if row.needs],
+        notes=site.models.notes(),
+        tiers=site.models.tiers(),
+        places=site.models.places(),
+        keyless=site.models.keyless,
+        **{"found": None, **more},
+    )
+
+
+@post("/house/models/check")
+async def check(request: Asked, site: Site, owner: Visitor, data: Fields) -> Template:
+    """Ask one model whether it is there; a fragment for a script, else the page."""
+    found = await site.models.check(data.get("name", ""))
+    if request.headers.get("hx-request"):
+        return page("owner-sounded.html", owner, found=found, status=200)
+    return await _models(site, owner, found=found, status=200)
+
+
+# ---------------------------------------------------------------- settings
+
+
+@get("/house/settings")
+async def settings(site: Site, owner: Visitor) -> Template:
+    """Every setting, what it is, where that comes from, and how to change it."""
+    rows = list(site.settings())
+    groups = [(name, list(found)) for name, found in groupby(rows, key=lambda row: row.group)]
+    return page(
+        "owner-settings.html",
+        owner,
+        here="house",
+        section="settings",
+        groups=groups,
+        changed=[row for row in rows if row.source != "default"],
+    )
+
+
+handlers = [
+    house,
+    rooms,
+    models,
+    check,
+    settings,
+    *people_invites.handlers,
+    *usage_page.handlers,
+    *ledger_page.handlers,
+]

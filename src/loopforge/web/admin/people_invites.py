@@ -1,0 +1,251 @@
+"""People and invites, as the owner sees them: accounts, strangers who knock, what somebody said.
+
+Forgetting is shown in figures before it is done. The owner cannot close or forget themselves here:
+nobody could let them in again but the machine itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from litestar import Response, get, post
+from litestar.response import Redirect, Template
+from msgspec import Struct
+
+from loopforge.chat.room.room_store import stream_of
+from loopforge.errors import InputError, Unknown
+from loopforge.ledger.erasure.text_erasure import Erasure, Wish
+from loopforge.people.accounts.account_values import Account, Invite, Visitor
+from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
+from loopforge.web.room.room_pages import PARTLY
+from loopforge.web.server.page_context import Fields, Site, page
+
+LATEST = 30
+"""Invites of the past that are listed."""
+
+
+# ---------------------------------------------------------------- people
+
+
+@get("/house/people")
+async def people(site: Site, owner: Visitor, told: str = "") -> Template:
+    """Everybody who has or had an account, and who knocks."""
+    return await _people(site, owner, told=TOLD.get(told, ""))
+
+
+async def _people(site: Site, owner: Visitor, **more: Any) -> Template:
+    shown: dict[str, Any] = {
+        "accounts": await site.accounts.signing.accounts(),
+        "waiting": await site.pairing.waiting(),
+        "selves": {},
+        "told": "",
+        "error": "",
+        **more,
+    }
+    for each in shown["accounts"]:
+        selves = [one for one in site.people.selves(each.person) if one.linked]
+        shown["selves"][each.person] = ", ".join(f"{one.surface} {one.account}" for one in selves)
+    return page("owner-people.html", owner, here="house", section="people", **shown)
+
+
+@post("/house/knocks/admit")
+async def admit(site: Site, owner: Visitor, data: Fields) -> Response[Any]:
+    """Let a stranger talk to mates in private, by their code or account."""
+    try:
+        await site.pairing.admit(data.get("which", "")[:200], owner.person)
+    except InputError as error:
+        return await _people(site, owner, error=str(error), status=400)
+    return Redirect("/house/people?told=admitted", status_code=303)
+
+
+@post("/house/knocks/refuse")
+async def refuse(site: Site, owner: Visitor, data: Fields) -> Response[Any]:
+    """Answer somebody no more in private."""
+    try:
+        await site.pairing.refuse(data.get("which", "")[:200], owner.person)
+    except InputError as error:
+        return await _people(site, owner, error=str(error), status=400)
+    return Redirect("/house/people?told=refused", status_code=303)
+
+
+TOLD = {
+    "closed": "The account is closed, and every session of it has ended.",
+    "forgotten": "Forgotten. What happened is still counted; the words are gone.",
+    "partly": (
+        "Forgotten. Somebody was reading just then, so traces may lie in the database's file until "
+        "you ask for it once more."
+    ),
+    "nothing": "Nothing was left to forget.",
+    "admitted": "Let in. Mates answer them in private from now on.",
+    "refused": "Refused. Mates do not answer them in private; admit them to undo that.",
+}
+
+
+async def _account(site: Site, owner: Visitor, person: str) -> Account:
+    """Somebody else's account. Raises Unknown, InputError."""
+    found = next(
+        (each for each in await site.accounts.signing.accounts() if each.person == person), None
+    )
+    if found is None:
+        raise Unknown("There is no such account.")
+    if person == owner.person:
+        raise InputError(
+            "That is you. Nobody could let you in again from here; "
+            "`loopforge ledger erase` on the machine forgets what you said."
+        )
+    return found
+
+
+@get("/house/people/{person:str}/close")
+async def closing(site: Site, owner: Visitor, person: str) -> Template:
+    """Are you sure?"""
+    account = await _account(site, owner, person)
+    return page("owner-close.html", owner, here="house", section="people", account=account)
+
+
+@post("/house/people/{person:str}/close")
+async def close(site: Site, owner: Visitor, person: str) -> Redirect:
+    """Close an account; what was said stays."""
+    account = await _account(site, owner, person)
+    await site.accounts.signing.close(account.person, owner.person)
+    return Redirect("/house/people?told=closed", status_code=303)
+
+
+@post("/house/people/{person:str}/renewal")
+async def renewal(site: Site, owner: Visitor, person: str) -> Template:
+    """A link by which this person sets a new password; it is shown here and never again."""
+    account = await _account(site, owner, person)
+    token = await site.accounts.links.renewal(account.person, owner.person)
+    link = f"{site.address}/renew/{token}"
+    shown: dict[str, Any] = {"account": account, "link": link}
+    return page("owner-renewal.html", owner, here="house", section="people", status=201, **shown)
+
+
+class Reach(Struct, frozen=True, kw_only=True):
+    """What an erasure would take: texts of one's own, texts that quote them, by room."""
+
+    named: int
+    quoting: int
+    rooms: tuple[tuple[str, int], ...]
+
+
+def reach_of(erasure: Erasure, veil: RoomNameVeil) -> Reach:
+    """An erasure in figures."""
+    rooms = [(veil.name(stream), len(refs)) for stream, refs in erasure.texts.items() if refs]
+    return Reach(named=erasure.named, quoting=erasure.quoting, rooms=tuple(sorted(rooms)))
+
+
+@get("/house/people/{person:str}/forget")
+async def forgetting(site: Site, owner: Visitor, person: str) -> Template:
+    """What would be forgotten, in figures."""
+    account = await _account(site, owner, person)
+    veil = await veil_of(site.ledger, owner.person)
+    would = await site.ledger.erase(Wish(person=person), pretend=True)
+    return page(
+        "owner-forget.html",
+        owner,
+        here="house",
+        section="people",
+        account=account,
+        reach=reach_of(would, veil),
+    )
+
+
+@post("/house/people/{person:str}/forget")
+async def forget(site: Site, owner: Visitor, person: str, data: Fields) -> Redirect:
+    """Forget everything this person said, and what quotes it; the account goes with the name."""
+    account = await _account(site, owner, person)
+    if data.get("sure") != "yes":
+        raise InputError("Nothing was forgotten: say that you are sure, by the tick in the form.")
+    if not account.closed:
+        await site.accounts.signing.close(account.person, owner.person)
+    wish = Wish(person=account.person, by=owner.person, why="the owner's page")
+    done = await site.ledger.erase(wish)
+    told = "partly" if not done.clean else "forgotten" if done.refs else "nothing"
+    return Redirect(f"/house/people?told={told}", status_code=303)
+
+
+# ---------------------------------------------------------------- invites
+
+
+@get("/house/invites")
+async def invites(site: Site, owner: Visitor) -> Template:
+    """Open invites, what became of others, and a form for a new one."""
+    return await _invites(site, owner)
+
+
+async def _invites(site: Site, owner: Visitor, **more: Any) -> Template:
+    veil = await veil_of(site.ledger, owner.person)
+    plates = await site.front.lobby.rooms_of(owner.person, {})
+    names = {each.person: each.name for each in await site.accounts.signing.accounts()}
+    titles = {plate.room: plate.title for plate in plates}
+    rows = [_row(each, names, titles, veil) for each in await site.accounts.links.every()]
+    shown: dict[str, Any] = {
+        "open": [row for row in rows if row.invite.state == "open"],
+        "past": [row for row in rows if row.invite.state != "open"][:LATEST],
+        "plates": plates,
+        "link": "",
+        "form": {},
+        "error": "",
+        **more,
+    }
+    return page("owner-invites.html", owner, here="house", section="invites", **shown)
+
+
+class InviteRow(Struct, frozen=True, kw_only=True):
+    """An invite in words: who wrote it, into which room, who took it."""
+
+    invite: Invite
+    by: str
+    room: str
+    taker: str
+
+
+def _row(
+    invite: Invite, names: Mapping[str, str], titles: Mapping[str, str], veil: RoomNameVeil
+) -> InviteRow:
+    slug = veil.room(stream_of(invite.room)) if invite.room else ""
+    room = titles.get(invite.room, slug)
+    by, taker = names.get(invite.by, "somebody"), names.get(invite.person, "")
+    return InviteRow(invite=invite, by=by, room=room, taker=taker)
+
+
+@post("/house/invites")
+async def invite(site: Site, owner: Visitor, data: Fields) -> Template:
+    """A new invite; its link is shown here and never again."""
+    room, days = data.get("room", ""), data.get("days", "7")
+    try:
+        if room and not (await site.front.lobby.sight(room, owner.person)).here:
+            raise InputError("You are not in that room; who is in it can invite into it.")
+        if not days.isascii() or not days.isdigit():
+            raise InputError("Say for how many days it is valid, as a whole number.")
+        past = bool(room) and data.get("past") == "yes"
+        if past and not await site.front.lobby.whole(room, owner.person):
+            raise InputError(PARTLY)
+        _, token = await site.accounts.links.invite(owner.person, room, past, int(days[:9]))
+    except InputError as error:
+        return await _invites(site, owner, form=data, error=str(error), status=400)
+    return await _invites(site, owner, link=f"{site.address}/join/{token}", status=201)
+
+
+@post("/house/invites/{id:str}/withdraw")
+async def withdraw(site: Site, owner: Visitor, id: str) -> Redirect:
+    """An invite is valid no longer."""
+    await site.accounts.links.withdraw(id, owner.person)
+    return Redirect("/house/invites", status_code=303)
+
+
+handlers = [
+    people,
+    admit,
+    refuse,
+    closing,
+    close,
+    renewal,
+    forgetting,
+    forget,
+    invites,
+    invite,
+    withdraw,
+]

@@ -1,0 +1,86 @@
+"""Usage as a page: what models were asked, by day, mate, model and room, and what that cost.
+
+Bars are SVG with presentation attributes, for the content security policy allows no style
+attribute; each figure stands beside its bar in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Annotated
+
+from litestar import get
+from litestar.params import Parameter
+from litestar.response import Template
+from msgspec import Struct
+from msgspec.structs import replace
+
+from loopforge.budgets.model_usage import UsageRow
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
+from loopforge.web.server.page_context import Site, page
+
+SPANS = (7, 30, 90)
+LONGEST = 400
+"""Days that are drawn at most."""
+TALL = 60
+"""Units of a full column."""
+
+
+class Column(Struct, frozen=True, kw_only=True):
+    """One day as it is drawn: `left` and `height` in units, and the figures it stands for."""
+
+    row: UsageRow
+    left: int
+    height: float
+
+
+def columns(rows: Sequence[UsageRow], first: date, last: date) -> list[Column]:
+    """A column for each day from the first to the last, also where nothing was used."""
+    known = {row.day: row for row in rows}
+    count = min((last - first).days + 1, LONGEST)
+    days = [(last - timedelta(days=count - 1 - nth)).isoformat() for nth in range(count)]
+    most = max((row.tokens for row in rows), default=0) or 1
+    made = []
+    for nth, day in enumerate(days):
+        row = known.get(day, UsageRow(day=day))
+        height = round(row.tokens / most * TALL, 2)
+        made.append(Column(row=row, left=nth * 10, height=max(height, 1) if row.tokens else 0))
+    return made
+
+
+def named(row: UsageRow, veil: RoomNameVeil) -> UsageRow:
+    """The row with its room called as the owner may know it."""
+    return replace(row, stream=veil.room(row.stream))
+
+
+@get("/house/usage")
+async def usage(
+    site: Site, owner: Visitor, days: Annotated[int, Parameter(ge=0, le=LONGEST)] = 30
+) -> Template:
+    """What was used in the last days; with 0, ever."""
+    today = site.clock.now().date()
+    since = today - timedelta(days=days - 1) if days else None
+    veil = await veil_of(site.ledger, owner.person)
+    by_day = await site.usage.by(("day",), since)
+    first = since or (date.fromisoformat(by_day[-1].day) if by_day else today)
+    rooms = await site.usage.by(("stream",), since)
+    return page(
+        "owner-usage.html",
+        owner,
+        here="house",
+        section="usage",
+        days=days,
+        spans=SPANS,
+        total=await site.usage.total(since),
+        columns=columns(by_day, first, today),
+        by_day=by_day,
+        by_mate=await site.usage.by(("mate",), since),
+        by_model=await site.usage.by(("model",), since),
+        by_room=[named(row, veil) for row in rooms],
+        tall=TALL,
+    )
+
+
+handlers = [usage]

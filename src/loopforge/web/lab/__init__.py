@@ -1,0 +1,1 @@
+"""Pages of the Factory: runs, the map of a city, forks, stories."""

@@ -1,0 +1,228 @@
+"""Forks and comparisons: the same city with one thing changed, and two runs side by side.
+
+A fork is made by the owner, from a form that offers what can be changed; it is queued as any run.
+Two runs are set out at the same step, with where they part and what became of it
+(lab/inspect/run_diff.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from threading import Lock
+from typing import Annotated, Any
+
+from litestar import get, post
+from litestar.params import Parameter
+from litestar.response import Redirect, Template
+
+from loopforge.core.factory_vocabulary import EMOTIONS, PERCEPTION_MODES, SCARS, STYLES, TRAITS
+from loopforge.errors import BadRun, InputError
+from loopforge.lab.inspect.diff_text import Diff
+from loopforge.lab.inspect.run_diff import diff
+from loopforge.lab.inspect.run_reader import RunIndex
+from loopforge.lab.run.fork_change import check_changes
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import minds_of
+from loopforge.lab.run_queue import Shifts
+from loopforge.lab.world.protocols import VARS
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.lab.lab_pages import RunLine, listed, others, path_of, policies
+from loopforge.web.lab.robot_cast import cast_of
+from loopforge.web.lab.run_viewer import Name, Step, opened, page_size, scene_of
+from loopforge.web.server.page_context import Asked, Fields, Site, page
+from loopforge.web.server.request_limits import Paces
+
+MOST = 12
+"""Things that one fork changes, at most."""
+DIFFS = 8
+"""Comparisons that are kept."""
+SHARES = ("over_compliance", "over_reach", "guardrail")
+Word = Annotated[str, Parameter(max_length=200)]
+
+# ---------------------------------------------------------------- a fork
+
+
+@get("/lab/{run:str}/fork")
+async def ask_fork(site: Site, owner: Visitor, run: Name, step: Step | None = None) -> Template:
+    """What may be changed, and from which step on."""
+    index, line = await asyncio.to_thread(opened, site.shifts, run)
+    assert index.scenario is not None
+    assert index.began is not None
+    source = await asyncio.to_thread(source_of, site.shifts, line) if line.of else None
+    return page(
+        "lab-fork.html",
+        owner,
+        here="lab",
+        line=line,
+        run=run,
+        scenario=index.scenario,
+        forked=index.began.forked,
+        source=source,
+        at=min(index.steps, line.planned - 1) if step is None else min(step, line.planned - 1),
+        most=max(0, min(index.steps, line.planned - 1)),
+        policies=policies(site),
+        styles=STYLES,
+        modes=PERCEPTION_MODES,
+        inner=[
+            (part, names)
+            for part, names in (("traits", TRAITS), ("scars", SCARS), ("emotions", EMOTIONS))
+        ],
+        quantities=VARS,
+        cast=cast_of(index.scenario),
+        path_of=path_of,
+    )
+
+
+def source_of(shifts: Shifts, line: RunLine) -> RunLine | None:
+    """The run that a fork came from, if it is here."""
+    return next((one for one in listed(shifts, 0)[0] if one.head and one.head == line.of), None)
+
+
+@post("/lab/{run:str}/fork")
+async def make_fork(site: Site, owner: Visitor, run: Name, data: Fields, paces: Paces) -> Redirect:
+    """Put the fork into the queue."""
+    paces.changes.take(owner.person)
+    changes = changed(data)
+    text = data.get("step", "").strip()
+    if not text.isdecimal() or not text.isascii() or len(text) > 6:
+        raise InputError("Say from which step on, by its number.")
+    await asyncio.to_thread(_checked, site.shifts, run, int(text), changes)
+    fork = site.shifts.branch(run, int(text), changes)
+    return Redirect(path_of(fork), status_code=303)
+
+
+def changed(data: Mapping[str, str]) -> dict[str, str]:
+    """What the form says shall be otherwise, as `lab fork --set` takes it. Raises InputError."""
+
+    def given(name: str) -> str:
+        return data.get(name, "").strip()
+
+    match given("what"):
+        case "policy":
+            return {f"policy.{given('who')}".rstrip("."): given("policy")}
+        case "supervisor" | "pressure" | "perception" as key:
+            return {key: given(key)}
+        case "inner":
+            return {f"robot.{given('whose')}.{given('inner')}": given("value")}
+        case "place":
+            return {f"place.{given('place')}.{given('of')}": given("amount")}
+        case "luck":
+            return {f"luck.{given('lucky')}": given("seed")}
+        case "lines":
+            return _lines(given("lines"))
+        case _:
+            raise InputError("Choose what shall be different.")
+
+
+def _lines(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        key, equals, value = line.partition("=")
+        if line.strip() and not equals:
+            raise InputError(f"{line.strip()[:60]!r} is no KEY=VALUE.")
+        if line.strip():
+            found[key.strip()] = value.strip()
+    if not 0 < len(found) <= MOST:
+        raise InputError(f"Write 1 to {MOST} lines of KEY=VALUE.")
+    return found
+
+
+def _checked(shifts: Shifts, run: str, at: int, changes: Mapping[str, str]) -> None:
+    """Raises BadRun, BadScenario where this could not be forked so."""
+    index, line = opened(shifts, run)
+    assert index.began is not None
+    assert index.scenario is not None
+    if index.began.forked is not None:
+        raise BadRun(f"{run} is a fork itself; fork the run it came from, at the same step.")
+    if at > index.steps or at >= line.planned:
+        raise BadRun(f"{run} can be forked from step 0 to {min(index.steps, line.planned - 1)}.")
+    minds: Minds = minds_of(index.began, shifts.minds())
+    check_changes(index.scenario, index.began.seed, minds, changes)
+
+
+# ---------------------------------------------------------------- side by side
+
+
+class Diffs:
+    """The comparisons that were made last; a run that grew is compared anew."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[object, ...], Diff] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, one: RunIndex, other: RunIndex) -> Diff:
+        """Compare two runs. Raises BadRun."""
+        key = one.path, one.size, other.path, other.size
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        found = diff(one.folder, other.folder)
+        with self._lock:
+            self._kept[key] = found
+            while len(self._kept) > DIFFS:
+                self._kept.popitem(last=False)
+        return found
+
+
+def diffs_of(request: Asked) -> Diffs:
+    """The comparisons of this server."""
+    state = request.app.state
+    if "lab_diffs" not in state:
+        state["lab_diffs"] = Diffs()
+    found: Diffs = state["lab_diffs"]
+    return found
+
+
+@get("/lab/{run:str}/against")
+async def choose_against(visitor: Visitor, run: Name, other: Word = "") -> Redirect:  # noqa: ARG001
+    """On to the comparison with the run that was chosen."""
+    if not other:
+        raise InputError("Choose a run to compare with.")
+    return Redirect(path_of(run, "against", other), status_code=303)
+
+
+@get("/lab/{run:str}/against/{other:str}")
+async def against(
+    request: Asked, site: Site, visitor: Visitor, run: Name, other: Name, step: Step | None = None
+) -> Template:
+    """Two runs at the same step, where they part, and the numbers."""
+    kept = diffs_of(request)
+    context = await asyncio.to_thread(_against, site.shifts, kept, run, other, step)
+    return page("lab-against.html", visitor, here="lab", **context)
+
+
+def _against(shifts: Shifts, kept: Diffs, run: str, other: str, step: int | None) -> dict[str, Any]:
+    both = [opened(shifts, run), opened(shifts, other)]
+    if not all(index.steps for index, _ in both):
+        raise BadRun("One of these runs has no step yet; wait for it, then compare.")
+    found = kept.of(both[0][0], both[1][0])
+    steps = max(index.steps for index, _ in both)
+    parted = found.parting.step if found.parting else -1
+    at = min(steps - 1, max(0, parted) if step is None else step)
+    lines = listed(shifts, 0)[0]
+    sides = []
+    for index, line in both:
+        assert index.scenario is not None
+        side = {"line": line, "size": page_size(index.scenario), "steps": index.steps}
+        sides.append(side | {"scene": scene_of(index, at)})
+    return {
+        "sides": sides,
+        "found": found,
+        "story": [part for part in found.text.split("\n\n") if "\n" not in part],
+        "numbers": found.numbers,
+        "shares": SHARES,
+        "at": at,
+        "steps": steps,
+        "parted": parted,
+        "per_day": both[0][0].scenario.steps_per_day if both[0][0].scenario else 1,
+        "planned": max(line.planned for _, line in both),
+        "state": next((line.state for _, line in both if line.state == "running"), "finished"),
+        "others": others(lines, both[0][1])[:30],
+        "path_of": path_of,
+    }
+
+
+handlers: list[Any] = [ask_fork, make_fork, choose_against, against]

@@ -1,0 +1,281 @@
+"""A run to be watched: the city as a map, its steps in pages, and a stream while it grows.
+
+The page shows one step whole, without any script; the script plays, with steps that it asks for in
+pages. The stream tells how far the run has come, never what happened: whoever is told asks for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+import msgspec
+from jinja2 import Template as Fragment
+from litestar import Response, get
+from litestar.enums import MediaType
+from litestar.params import Parameter
+from litestar.response import Stream, Template
+
+from loopforge.errors import BadRun, LoopforgeError, Unknown
+from loopforge.lab.inspect.row_summaries import StepMoment
+from loopforge.lab.inspect.run_reader import RunIndex
+from loopforge.lab.run_queue import Shifts
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.lab.city_map import city
+from loopforge.web.lab.lab_pages import RunLine, listed, look, others, path_of
+from loopforge.web.lab.robot_cast import RobotFigure, cast_of, heard_of, hearings, plain, standings
+from loopforge.web.rendering.live_hub import message
+from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY
+from loopforge.web.server.access_guards import visitor_of
+from loopforge.web.server.page_context import Asked, Site, page
+from loopforge.web.server.request_limits import TooFast
+
+Name = Annotated[str, Parameter(max_length=200)]
+Step = Annotated[int, Parameter(ge=0, le=10**6)]
+DEEDS = 40
+"""Deeds that a page of steps holds, about: many robots, fewer steps. Each is about 1 kB."""
+SOON = 0.2
+"""Seconds between two looks at a log that grows."""
+STREAMS = 30
+"""Streams of one session at once."""
+
+
+def page_size(scenario: Scenario) -> int:
+    """How many steps go onto a page of them."""
+    return min(16, max(2, DEEDS // len(scenario.robots)))
+
+
+def opened(shifts: Shifts, run: str) -> tuple[RunIndex, RunLine]:
+    """A run that can be shown. Raises Unknown, BadRun."""
+    index, line = look(shifts, run)
+    if index.scenario is None:
+        raise BadRun(f"{run} cannot be shown. {index.damage or 'Its log has no first row yet.'}")
+    return index, line
+
+
+def scene_of(index: RunIndex, step: int) -> dict[str, Any]:
+    """What a map and its floor are drawn from, at one step; for a run with no step yet, empty."""
+    assert index.scenario is not None
+    drawn, cast = city(index.scenario), cast_of(index.scenario)
+    found: dict[str, Any] = {"city": drawn, "cast": cast, "moment": None, "standings": []}
+    if index.steps:
+        moment = index.moment(min(step, index.steps - 1))
+        found |= {"moment": moment, "standings": standings(moment, drawn, cast)}
+        found |= floor_of(index, moment, cast)
+    return found
+
+
+def floor_of(index: RunIndex, moment: StepMoment, cast: tuple[RobotFigure, ...]) -> dict[str, Any]:
+    """What the list of a step's deeds is drawn from."""
+    assert index.scenario is not None
+    meant, strength = heard_of(moment)
+    return {
+        "moment": moment,
+        "by_name": {figure.name: figure for figure in cast},
+        "overseer": next((figure for figure in cast if figure.overseer), None),
+        "meant": meant,
+        "strength": strength,
+        "hearings": hearings(moment, cast),
+        "rules": index.scenario.rules,
+        "run": index.folder.name,
+        "per_day": index.scenario.steps_per_day,
+        "step_of": index.step_of,
+    }
+
+
+# ---------------------------------------------------------------- the page
+
+
+@get("/lab/{run:str}")
+async def watch(site: Site, visitor: Visitor, run: Name, step: Step | None = None) -> Template:
+    """The run at a step; at its last one, if none is named."""
+    return await asyncio.to_thread(_watch, site.shifts, visitor, run, step)
+
+
+def _watch(shifts: Shifts, visitor: Visitor, run: str, step: int | None) -> Template:
+    try:
+        index, line = opened(shifts, run)
+    except (Unknown, BadRun):
+        standing = shifts.standing(run)
+        if not standing.state:
+            raise
+        waiting = RunLine(name=run, state=standing.state, told=standing.told)
+        return page("lab-wait.html", visitor, here="lab", line=waiting, path_of=path_of)
+    assert index.scenario is not None
+    at = index.steps - 1 if step is None and line.state == "running" else step or 0
+    lines = listed(shifts, 0)[0]
+    return page(
+        "lab-run.html",
+        visitor,
+        here="lab",
+        line=line,
+        scenario=index.scenario,
+        began=index.began,
+        at=max(0, min(at, index.steps - 1)),
+        steps=index.steps,
+        size=page_size(index.scenario),
+        others=others(lines, line)[:30],
+        source=next((one for one in lines if line.of and one.head == line.of), None),
+        reports=shifts.archive.reports(run),
+        path_of=path_of,
+        **scene_of(index, at),
+    )
+
+
+# ---------------------------------------------------------------- steps in pages
+
+
+@get("/lab/{run:str}/steps")
+async def steps(
+    request: Asked,
+    site: Site,
+    visitor: Visitor,  # noqa: ARG001
+    run: Name,
+    first: Step = 0,
+) -> Response[dict[str, Any]]:
+    """A page of steps from `first` on, as JSON."""
+    engine = request.app.template_engine
+    assert engine is not None
+    floor = engine.get_template("lab-floor.html")
+    found = await asyncio.to_thread(_steps, site.shifts, run, first, floor)
+    return Response(found, media_type=MediaType.JSON)
+
+
+def _steps(shifts: Shifts, run: str, first: int, floor: Fragment) -> dict[str, Any]:
+    index, line = opened(shifts, run)
+    assert index.scenario is not None
+    drawn, cast = city(index.scenario), cast_of(index.scenario)
+    moments = index.moments(first, page_size(index.scenario))
+    return {
+        "first": first,
+        "closed": index.steps,
+        "state": line.state,
+        "steps": [
+            plain(moment, drawn, cast)
+            | {"html": floor.render(**floor_of(index, moment, cast), path_of=path_of)}
+            for moment in moments
+        ],
+    }
+
+
+@get("/lab/{run:str}/course")
+async def course(
+    site: Site,
+    visitor: Visitor,  # noqa: ARG001
+    run: Name,
+    first: Step = 0,
+) -> Response[Any]:
+    """All steps from `first` on in four numbers each, for the line through time."""
+    index, line = await asyncio.to_thread(opened, site.shifts, run)
+    told = {"first": first, "closed": index.steps, "state": line.state}
+    return Response(told | {"briefs": index.briefs(first)}, media_type=MediaType.JSON)
+
+
+# ---------------------------------------------------------------- while it grows
+
+
+class Streams:
+    """How many streams each session holds open."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, int] = {}
+
+    def take(self, session: str) -> None:
+        """One more. Raises TooFast."""
+        if self._open.get(session, 0) >= STREAMS:
+            raise TooFast(f"You have {STREAMS} runs open at once. Close some of them.", 30)
+        self._open[session] = self._open.get(session, 0) + 1
+
+    def give(self, session: str) -> None:
+        """One less."""
+        self._open[session] -= 1
+        if not self._open[session]:
+            del self._open[session]
+
+
+def streams_of(request: Asked) -> Streams:
+    """The streams of this server."""
+    state = request.app.state
+    if "lab_streams" not in state:
+        state["lab_streams"] = Streams()
+    found: Streams = state["lab_streams"]
+    return found
+
+
+@get("/lab/{run:str}/stream")
+async def stream(
+    request: Asked, site: Site, visitor: Visitor, run: Name, after: Step = 0
+) -> Stream:
+    """How far the run has come, from `after` steps on; ends when the run, or the session, does."""
+    if not site.shifts.standing(run).state:
+        await asyncio.to_thread(site.shifts.archive.index, run)
+    last = request.headers.get("last-event-id", "")
+    after = int(last) if last.isdecimal() and len(last) < 16 else after
+    open = streams_of(request)
+    open.take(visitor.session)
+    return Stream(
+        _followed(request, site, visitor.session, run, after, open),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _followed(
+    request: Asked, site: Site, session: str, run: str, after: int, open: Streams
+) -> AsyncIterator[bytes]:
+    try:
+        yield b"retry: %d\n\n" % RETRY
+        yield message("hello", {"boot": site.boot, "after": after})
+        quiet, before = 0.0, ("", "")
+        while not site.shifts.closed:
+            if await visitor_of(request, site) is None:
+                yield message("gone", {"why": "You are signed out."})
+                return
+            found = await asyncio.to_thread(_news, site.shifts, run, after)
+            if found["briefs"]:
+                after, quiet = found["closed"], 0.0
+                yield message("steps", found, after)
+            if (now := (found["state"], found["told"])) != before:
+                before, quiet = now, 0.0
+                yield message("state", {"state": now[0], "told": now[1], "closed": after})
+            if now[0] not in ("running", "waiting"):
+                yield message("over", {"state": now[0], "closed": after})
+                return
+            await site.clock.sleep(SOON)
+            quiet += SOON
+            if quiet >= PATIENCE:
+                quiet = 0.0
+                yield KEPT
+    finally:
+        open.give(session)
+
+
+def _news(shifts: Shifts, run: str, after: int) -> dict[str, Any]:
+    """The steps that were closed since, and how the run stands."""
+    standing = shifts.standing(run)
+    try:
+        index, line = look(shifts, run)
+    except LoopforgeError as error:
+        state = standing.state or "failed"
+        told = standing.told or str(error)
+        return {"first": after, "closed": after, "briefs": [], "state": state, "told": told}
+    after = min(after, index.steps)
+    return {
+        "first": after,
+        "closed": index.steps,
+        "planned": index.planned,
+        "briefs": msgspec.to_builtins(index.briefs(after)),
+        "rates": [
+            f"{line.over_compliance * 100:.0f}%",
+            f"{line.over_reach * 100:.0f}%",
+            str(line.incidents),
+            line.answers,
+        ],
+        "state": line.state,
+        "told": line.told,
+    }
+
+
+handlers: list[Any] = [watch, steps, course, stream]

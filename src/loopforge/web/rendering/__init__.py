@@ -1,0 +1,1 @@
+"""How things look as HTML: lines, Markdown, faces, and what is live."""

@@ -1,0 +1,291 @@
+"""Lines: one event of a room as HTML, for a page, for its history and for the stream alike.
+
+What comes out is the same for everybody who may see the event, so it is made once and kept for a
+while; of a notice on models there is a second form, for the owner. Nothing personal is in it, and
+no word of any other line: a line that answers another one names it by its id, and the page's script
+puts the words in if the reader has that line.
+
+Knows nothing of who may see what.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from loopforge.artifacts.media_types import PICTURES
+from loopforge.chat.room.event_wording import asides, reads
+from loopforge.chat.room.room_snapshot import Scene
+from loopforge.core.events import Body, Event
+from loopforge.core.line_revision import Revised
+from loopforge.core.model_trouble import for_owner
+from loopforge.core.room_vocabulary import (
+    ConversationBegan,
+    ConversationEnded,
+    EnergySet,
+    Heard,
+    LineDeleted,
+    LineEdited,
+    Marked,
+    PersonJoined,
+    PersonLeft,
+    PersonReacted,
+    PolicyChosen,
+    Reacted,
+    RightsSet,
+    Said,
+    Stopped,
+    Titled,
+    Told,
+)
+from loopforge.core.text.erasable_text import Words
+from loopforge.web.rendering import avatar_faces, markdown_html
+from loopforge.web.rendering.markdown_html import Names
+
+KEPT = 4000
+"""Lines that are kept as they were rendered; about 2 kB each."""
+LONG = 6000
+"""Characters of a line that is folded: it scrolls in itself, and is rendered anew each time."""
+FORGOTTEN = Markup('<p class="forgotten">These words were forgotten.</p>')
+
+
+class Lines:
+    """Renders lines by the template line.html of this environment, and keeps the last of them."""
+
+    def __init__(self, environ: Environment, most: int = KEPT) -> None:
+        self._environ, self._most = environ, most
+        self._kept: OrderedDict[tuple[Any, ...], str] = OrderedDict()
+
+    @property
+    def kept(self) -> int:
+        """How many lines are kept now."""
+        return len(self._kept)
+
+    def render(
+        self, event: Event, scene: Scene, replied: Event | None = None, *, owner: bool = False
+    ) -> str:
+        """The event's HTML; "" if it is nothing people see. `replied` is the line it answers.
+
+        `owner`: for the owner's eyes, who is told what to mend.
+        """
+        owner = owner and for_owner_too(event)
+        key = (*_key(event, scene, replied), owner)
+        kept = self._kept.get(key)
+        if kept is not None:
+            self._kept.move_to_end(key)
+            return kept
+        made = self._made(event, scene, replied, owner=owner)
+        if _long(event.body):
+            return made
+        self._kept[key] = made
+        if len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+        return made
+
+    def forget_all(self) -> None:
+        """Let go of everything that was rendered, here and on the way here."""
+        self._kept.clear()
+        markdown_html.forget_all()
+        avatar_faces.forget_all()
+
+    def _made(self, event: Event, scene: Scene, replied: Event | None, *, owner: bool) -> str:
+        body = event.body
+        if isinstance(body, Heard | Said):
+            shown = _line(event, body, scene) | _answer(body, scene, replied)
+            return self._environ.get_template("line.html").render(shown)
+        told = sentence(event, scene)
+        if told is None:
+            return ""
+        change = {k: v for k, v in change_of(event, scene).items() if k != "html"}
+        mend = for_owner(body.mend) if owner and isinstance(body, Told) else ""
+        shown = {"event": event, "told": told, "change": change, "mend": mend}
+        return self._environ.get_template("event.html").render(shown)
+
+
+def for_owner_too(event: Event) -> bool:
+    """Whether the owner reads more of this than others do."""
+    return isinstance(event.body, Told) and bool(event.body.mend)
+
+
+def names_of(scene: Scene) -> Names:
+    """Who may be mentioned in a room, and the class of each mention."""
+    mates = [
+        (name, f"mate-{card.handle}")
+        for card in scene.mates
+        for name in dict.fromkeys((card.handle, card.name))
+    ]
+    return (*mates, *((name, "") for _, name in scene.people))
+
+
+def _key(event: Event, scene: Scene, replied: Event | None) -> tuple[Any, ...]:
+    """Everything that what is rendered depends on."""
+    body, who = event.body, ""
+    match body:
+        case Heard(person=person) | PersonLeft(person=person) | Stopped(person=person):
+            who = scene.person(person)
+        case PersonReacted(person=person):
+            who = scene.person(person)
+        case Titled(by=by):
+            who = scene.person(by)
+        case LineEdited(by=by) | LineDeleted(by=by):
+            who = _author(by, scene)
+        case RightsSet(who=person):
+            who = scene.person(person)
+        case _:
+            pass
+    change = event.revision.event if isinstance(event, Revised) else ""
+    gone = isinstance(body, Heard | Said | Told) and body.text.text is None
+    names = names_of(scene)
+    return (event.id, scene.room, who, gone, change, names, replied.id if replied else "")
+
+
+def _author(actor: str, scene: Scene) -> str:
+    """The name of whoever changed a line; "" for the keepers of a platform."""
+    return scene.person(actor.removeprefix("person:")) if actor.startswith("person:") else ""
+
+
+# ---------------------------------------------------------------- what people and mates say
+
+
+def _line(event: Event, body: Heard | Said, scene: Scene) -> dict[str, Any]:
+    shown: dict[str, Any] = {"event": event, "scene": scene}
+    shown["words"] = _words(body.text, names_of(scene))
+    shown["long"] = _long(body)
+    shown["asides"] = asides(event)
+    shown["files"] = _files(body)
+    if isinstance(event, Revised) and event.revision.deleted:
+        shown["words"] = Markup('<p class="forgotten">{}</p>').format(_deletion(event, scene))
+    if isinstance(body, Said):
+        card = scene.mate(body.mate)
+        face = (
+            avatar_faces.shown(card.handle)
+            if scene.has(body.mate)
+            else avatar_faces.face_svg(card.handle)
+        )
+        return shown | {"mate": card.handle, "turn": body.turn, "name": card.name, "face": face}
+    name = scene.person(body.person)
+    face = avatar_faces.initials_svg(body.person, name)
+    return shown | {"mate": "", "person": body.person, "name": name, "face": face}
+
+
+def _files(body: Heard | Said) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": str(file.name),
+            "size": size(file.size),
+            "picture": file.media in PICTURES and bool(str(file.hash)),
+            "gone": file.name.text is None,
+        }
+        for file in body.files
+    ]
+
+
+def _long(body: Body) -> bool:
+    return isinstance(body, Heard | Said) and len(body.text.text or "") > LONG
+
+
+def _deletion(event: Revised, scene: Scene) -> str:
+    who = _author(event.revision.by, scene)
+    return f"Deleted by {who}." if who else "Deleted where it was said."
+
+
+def _words(words: Words, names: Names) -> Markup:
+    return FORGOTTEN if words.text is None else markdown_html.render(words.text, names)
+
+
+def _answer(body: Heard | Said, scene: Scene, replied: Event | None) -> dict[str, Any]:
+    """Which line this one answers, and whose that is; none of its words."""
+    match replied.body if replied else None:
+        case Heard(person=person):
+            to = dict(scene.people).get(person, "")  # who went away may be unknown to a reader
+        case Said(mate=mate):
+            to = scene.mate(mate).name
+        case _:
+            to = ""
+    return {"reply_to": body.reply_to, "to": to, "to_seq": replied.seq if replied and to else 0}
+
+
+def size(count: int) -> str:
+    """A number of bytes as people say it: "12 kB"."""
+    if count < 1000:
+        return f"{count} bytes"
+    if count < 1_000_000:
+        return f"{count / 1000:.0f} kB"
+    return f"{count / 1_000_000:.1f} MB"
+
+
+# ---------------------------------------------------------------- what else happens
+
+
+def change_of(event: Event, scene: Scene) -> dict[str, Any]:
+    """What an event changes on the page it comes to, mostly on another line."""
+    match event.body:
+        case Marked(line=line, mark=mark):
+            return {"kind": event.kind, "line": line, "mark": mark}
+        case Reacted(to=line, emoji=emoji, mate=mate):
+            name = scene.mate(mate).name
+            return {"kind": event.kind, "line": line, "emoji": emoji, "who": mate, "name": name}
+        case PersonReacted(to=line, emoji=emoji, person=person, back=back):
+            put = {"kind": event.kind, "line": line, "emoji": emoji, "back": back}
+            return put | {"who": f"person:{person}", "name": scene.person(person)}
+        case LineEdited(line=line, text=text):
+            return {"kind": event.kind, "line": line, "html": _words(text, names_of(scene))}
+        case LineDeleted(line=line, by=by):
+            who = _author(by, scene)
+            told = f"Deleted by {who}." if who else "Deleted where it was said."
+            return {"kind": event.kind, "line": line, "told": told}
+        case _:
+            return {"kind": event.kind, "seq": event.seq}
+
+
+def sentence(event: Event, scene: Scene) -> str | None:
+    """What an event other than a line reads like; None for what nobody need read."""
+    match event.body:
+        case Told(text=text):
+            return FORGOTTEN if text.text is None else markdown_html.render(text.text)
+        case PersonJoined(name=name):
+            return f"{name} came in."
+        case ConversationBegan(why=why):
+            return None if why == "first" else "A new conversation. Mates start from a clean page."
+        case ConversationEnded(why=why):
+            return "The conversation ended" + (" after a long silence." if why == "idle" else ".")
+        case Titled(title=title, by=by):
+            return _titled(title, by, scene)
+        case Reacted(mate=mate, emoji=emoji):
+            return f"{scene.mate(mate).name} put {emoji} on a line."
+        case PersonReacted(person=person, emoji=emoji, back=back):
+            took = f"took {emoji} off a line" if back else f"put {emoji} on a line"
+            return f"{scene.person(person)} {took}."
+        case LineEdited(by=by):
+            return f"{_author(by, scene) or 'Somebody'} edited a line."
+        case LineDeleted(by=by):
+            who = _author(by, scene)
+            return f"{who} deleted a line." if who else "A line was deleted where it was said."
+        case EnergySet(capacity=capacity, refill=refill):
+            gives = f"each line of a person gives back {refill}."
+            return f"The room holds {capacity} lines of energy now; {gives}"
+        case PolicyChosen(policy=policy, mate=mate):
+            who = scene.mate(mate).name if mate else "Everybody"
+            return f"{who} thinks by the policy “{policy}” now."
+        case Marked(mark=mark):
+            return _MARKED[mark]
+        case _:
+            return reads(event.body, scene)
+
+
+_MARKED = {
+    "keep": "A line was marked: keep it in mind.",
+    "spent": "A line was marked: let it go first.",
+    "none": "A mark was taken off a line.",
+}
+
+
+def _titled(title: Words, by: str, scene: Scene) -> str:
+    if not title:
+        return "The room will find a title of its own."
+    if by == "room":
+        return f"The room is called “{title}” now."
+    return f"{scene.person(by)} called the room “{title}”."

@@ -1,0 +1,315 @@
+"""The hub: what is in the air of a room, rendered once and handed to every open page of it.
+
+    room's air --> Channel (renders) --> Listener (one open page) --> server-sent events
+
+A listener is given only what its person may see. One that does not read falls behind and is cut;
+its browser comes again and is given what it missed. Nothing here is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from litestar.response.sse import ServerSentEventMessage
+
+from loopforge.chat.room.member_visibility import MemberSight
+from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.rooms_api import SHOWN, Front, changed
+from loopforge.chat.service.room_list import titled_for
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import PersonLeft, RoomClosed, Said
+from loopforge.errors import LoopforgeError
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+from loopforge.web.rendering.line_html import change_of, for_owner_too
+
+log = logging.getLogger(__name__)
+BEHIND = 1000
+"""Messages a page may be behind before it is cut off."""
+BREATHER = 0.08
+"""Seconds between two looks at one room: drafts and changes of scene are gathered so long."""
+
+CHANGES = (
+    "room.marked",
+    "room.reacted",
+    "room.person_reacted",
+    "room.line_edited",
+    "room.line_deleted",
+)
+"""Events that change a line which is on the page already."""
+ERASED = "ledger.erased"
+"""Texts were forgotten: pages that are open hold some that should be gone, and load anew."""
+SCENERY = frozenset(
+    {
+        "room.heard",
+        "room.said",
+        "room.person_joined",
+        "room.person_left",
+        "room.mate_joined",
+        "room.mate_left",
+        "room.stood_in",
+        "room.stood_down",
+        "room.stopped",
+        "room.titled",
+        "room.energy_set",
+        "room.policy_chosen",
+        "room.conversation_began",
+        "room.conversation_ended",
+        ERASED,
+    }
+)
+"""Events after which the room's scene may be another."""
+
+
+def message(event: str, data: object, id: int | None = None) -> bytes:
+    """One server-sent event; what is no text goes as JSON."""
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    return ServerSentEventMessage(event=event, data=text, id=id, sep="\n").encode()
+
+
+class Renderer:
+    """How a line, a scene and the words of a draft look: functions that page_templates.py gives.
+
+    A line is given the event, the scene, and whether it is for the owner.
+    """
+
+    def __init__(
+        self,
+        line: Callable[[Event, Scene, bool], Awaitable[str]],
+        scene: Callable[[Scene], str],
+        words: Callable[[str, Scene], str],
+    ) -> None:
+        self.line, self.scene, self.words = line, scene, words
+
+
+class PageListener:
+    """One open page: what it is still to be given. `session` ends it, `sight` bounds it."""
+
+    def __init__(
+        self, person: str, session: str, sight: MemberSight, *, owner: bool = False
+    ) -> None:
+        self.person, self.session, self.sight, self.owner = person, session, sight, owner
+        self._waiting: deque[tuple[str, int, bytes]] = deque()
+        self._wake = asyncio.Event()
+        self.closed = False
+
+    def put(self, data: bytes, *, seq: int = 0, about: int = 0, draft: str = "") -> None:
+        """Hand it something; a newer draft of the same turn takes the place of an older one.
+
+        `about` is the line that it changes: nobody hears of a line that they may not see.
+        """
+        if self.closed or any(each and not self.sight.sees(each) for each in (seq, about)):
+            return
+        if draft and self._waiting and self._waiting[-1][0] == draft:
+            self._waiting.pop()
+        self._waiting.append((draft, seq, data))
+        if len(self._waiting) > BEHIND:
+            self.close()
+        self._wake.set()
+
+    def close(self, farewell: bytes = b"") -> None:
+        """Let it go, with a last word if there is one."""
+        if farewell:
+            self._waiting.append(("", 0, farewell))
+        self.closed = True
+        self._wake.set()
+
+    async def next(self, patience: float) -> tuple[int, bytes] | None:
+        """The next thing and its sequence number; None when nothing came, or it is over."""
+        if not self._waiting and not self.closed:
+            self._wake.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(patience):
+                    await self._wake.wait()
+        if not self._waiting:
+            return None
+        _, seq, data = self._waiting.popleft()
+        return seq, data
+
+
+class PageChannel:
+    """One room that somebody looks at."""
+
+    def __init__(self, front: Front, room: str, render: Renderer) -> None:
+        self._front, self.room, self._render = front, room, render
+        self.listeners: set[PageListener] = set()
+        self._ear = front.listen(room)
+        self._drafts: dict[str, Draft] = {}
+        self._over: deque[str] = deque(maxlen=100)
+        self._looking = asyncio.Event()
+        self._stale = False
+        self._shown = ""
+        self._tasks = Tasks()
+        self._tasks.spawn(self._listen(), f"web: listening in {room}")
+        self._tasks.spawn(self._look(), f"web: looking at {room}")
+
+    async def close(self) -> None:
+        """Stop listening."""
+        self._ear.close()
+        await self._tasks.close()
+
+    def give(self, data: bytes, *, seq: int = 0, about: int = 0, draft: str = "") -> None:
+        """Give all listeners something."""
+        for listener in tuple(self.listeners):
+            listener.put(data, seq=seq, about=about, draft=draft)
+
+    async def _listen(self) -> None:
+        async for what in self._ear:
+            try:
+                await self._hear(what)
+            except Exception:  # whatever one event does, the next one is heard
+                log.exception("something could not be shown in %s", self.room)
+
+    async def _hear(self, what: Event | Draft | Thinking | Withdrawn | Rested) -> None:
+        match what:
+            case Event():
+                await self._event(what)
+            case Draft():
+                self._drafts[what.turn] = what
+                self._looking.set()
+            case Thinking() | Rested():
+                kind = "thinking" if isinstance(what, Thinking) else "rested"
+                scene = await self._front.scene(self.room)
+                if scene.has(what.mate):
+                    name = scene.mate(what.mate).name
+                    self.give(message(kind, {"turn": what.turn, "mate": what.mate, "name": name}))
+            case Withdrawn():
+                self._over.append(what.turn)
+                scene = await self._front.scene(self.room)
+                if scene.has(what.mate):
+                    told = {"turn": what.turn, "mate": what.mate, "why": what.why}
+                    self.give(message("withdrawn", told | {"name": scene.mate(what.mate).name}))
+
+    async def _event(self, event: Event) -> None:
+        if isinstance(event.body, RoomClosed):
+            for listener in tuple(self.listeners):
+                listener.close(message("gone", {"why": "This room was deleted."}))
+            return
+        if isinstance(event.body, Said):
+            self._over.append(event.body.turn)
+        if event.kind in CHANGES:
+            about = (await self._front.line(self.room, changed(event))).seq
+            change = change_of(event, await self._front.scene(self.room))
+            self.give(message("change", change, event.seq), seq=event.seq, about=about)
+        elif event.kind == ERASED:
+            self.give(message("change", {"kind": ERASED, "seq": event.seq}), seq=event.seq)
+        elif event.kind in SHOWN:
+            await self._give_line(event, await self._front.scene(self.room))
+        if isinstance(event.body, PersonLeft):
+            for listener in tuple(self.listeners):
+                if listener.person == event.body.person:
+                    listener.close(message("gone", {"why": "You have left this room."}))
+        if event.kind in SCENERY:
+            self._stale = True
+            self._looking.set()
+
+    async def _give_line(self, event: Event, scene: Scene) -> None:
+        """A line, in the owner's form to the owner's pages where it has one."""
+        plain = message("line", await self._render.line(event, scene, False), event.seq)
+        more = plain
+        if for_owner_too(event):
+            more = message("line", await self._render.line(event, scene, True), event.seq)
+        for listener in tuple(self.listeners):
+            listener.put(more if listener.owner else plain, seq=event.seq)
+
+    async def _look(self) -> None:
+        """Show drafts as they have grown, and the scene where it has changed; not too often."""
+        while True:
+            await self._looking.wait()
+            self._looking.clear()
+            try:
+                await self._show()
+            except Exception:
+                log.exception("drafts or the scene could not be shown in %s", self.room)
+            await asyncio.sleep(BREATHER)
+
+    async def _show(self) -> None:
+        drafts, self._drafts = self._drafts, {}
+        stale, self._stale = self._stale, False
+        try:
+            scene = await self._front.scene(self.room)
+        except LoopforgeError:  # the room is gone
+            return
+        for draft in drafts.values():
+            if scene.has(draft.mate) and draft.turn not in self._over:
+                self.give(self._drafted(draft, scene), draft=draft.turn)
+        if stale and (html := self._render.scene(scene)) != self._shown:
+            self._shown = html
+            self._give_scene(scene, message("scene", html))
+
+    def _give_scene(self, scene: Scene, whole: bytes) -> None:
+        """The scene, without its title for those who could not hear what that was made of."""
+        bare = b""
+        for listener in tuple(self.listeners):
+            theirs = titled_for(scene, listener.sight)
+            if theirs is scene:
+                listener.put(whole)
+                continue
+            bare = bare or message("scene", self._render.scene(theirs))
+            listener.put(bare)
+
+    def _drafted(self, draft: Draft, scene: Scene) -> bytes:
+        mate = scene.mate(draft.mate)
+        html = self._render.words(draft.text, scene)
+        told = {"turn": draft.turn, "mate": draft.mate, "name": mate.name, "html": html}
+        return message("draft", told)
+
+
+class Hub:
+    """The rooms that somebody looks at, and who does."""
+
+    def __init__(self, front: Front, render: Renderer) -> None:
+        self._front, self.render = front, render
+        self._channels: dict[str, PageChannel] = {}
+        self._tasks = Tasks()
+        self._closed = False
+
+    def join(self, room: str, listener: PageListener) -> PageChannel:
+        """Listen in a room from now on."""
+        if room not in self._channels:
+            self._channels[room] = PageChannel(self._front, room, self.render)
+        channel = self._channels[room]
+        channel.listeners.add(listener)
+        if self._closed:
+            listener.close()
+        return channel
+
+    def leave(self, channel: PageChannel, listener: PageListener) -> None:
+        """Listen no longer."""
+        channel.listeners.discard(listener)
+        if not channel.listeners and self._channels.get(channel.room) is channel:
+            del self._channels[channel.room]
+            self._tasks.spawn(channel.close(), f"web: leaving {channel.room}")
+
+    def typing(self, room: str, person: str, name: str) -> None:
+        """A person is typing; the others' pages show it."""
+        if channel := self._channels.get(room):
+            channel.give(message("typing", {"person": person, "name": name}))
+
+    def here(self, room: str) -> frozenset[str]:
+        """The people whose pages are open on this room."""
+        channel = self._channels.get(room)
+        return frozenset(one.person for one in channel.listeners) if channel else frozenset()
+
+    def cut(self, session: str) -> None:
+        """A session is over: its pages are told, and hear no more."""
+        gone = message("gone", {"why": "You are signed out."})
+        for channel in self._channels.values():
+            for listener in tuple(channel.listeners):
+                if listener.session == session:
+                    listener.close(gone)
+
+    async def close(self) -> None:
+        """Let everybody go; their browsers come again when there is a server again."""
+        self._closed = True
+        for channel in tuple(self._channels.values()):
+            for listener in tuple(channel.listeners):
+                listener.close()
+            await channel.close()
+        self._channels.clear()
+        await self._tasks.close()

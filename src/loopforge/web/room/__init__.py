@@ -1,0 +1,1 @@
+"""Pages of rooms and of mates: lines, streams of events, why, the editor of a mate."""

@@ -1,0 +1,381 @@
+"""Mates as pages: who is here, one in full, its file with a live check, its versions, a try-out.
+
+Everybody who is signed in may look at mates and try them; the owner of the home alone writes. A
+page is addressed by the mate's handle; a file that holds no mate, by its name (bob.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from litestar import get, post
+from litestar.params import Parameter
+from litestar.response import Redirect, Template
+
+from loopforge.chat.service.room_list import Doorplate
+from loopforge.core.mates.mate_file import TRIGGERS, Mate, dialogue, parse
+from loopforge.core.text.erasable_text import FORGOTTEN
+from loopforge.core.text.quantity_bands import BANDS
+from loopforge.errors import BadMate, Changed, InputError, Unknown
+from loopforge.mates.mate_listing import asks
+from loopforge.mates.mate_roster import RosterStanding
+from loopforge.mates.new_mate import sketch
+from loopforge.mates.retired_mates import retired
+from loopforge.mates.version_history import Version, plain, print_of
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.account.sign_in import name_of
+from loopforge.web.room.mate_editor import ShownFlaw, changes, compared, examined, pointed
+from loopforge.web.server.page_context import Fields, Site, page
+
+Word = Annotated[str, Parameter(max_length=200)]
+NAMED = ("new", "retired")
+"""Words that stand for pages of their own; a mate of such a handle goes by its file's name."""
+COUNTED = 30
+"""Versions of a history whose changes are counted."""
+TOLD = {
+    "saved": "Saved. The next thing it says, it says by this file.",
+    "same": "Nothing was different, so nothing was saved.",
+    "new": "It is here. Try it out, or bring it into a room.",
+    "back": "Back it is, as a new version.",
+    "shelved": "It is archived; its file lies in mates/retired and nothing of it is lost.",
+    "returned": "It is back among the others.",
+}
+
+
+def key_of(one: RosterStanding) -> str:
+    """What a mate's pages are addressed by."""
+    return one.handle if one.handle and one.handle not in NAMED else one.file
+
+
+def path_of(key: str, *more: str) -> str:
+    """The path of a mate's page."""
+    return "/".join(("/mates", quote(key, safe=""), *more))
+
+
+async def _found(site: Site, key: str) -> RosterStanding:
+    """The mate or the file behind a key. Raises Unknown."""
+    standings = site.roster.standings()
+    for wanted in (key, f"{key}.md"):
+        for one in standings:
+            if key == one.handle or wanted == one.file:
+                return one
+    if await site.chronicle.history(key):
+        return RosterStanding(key, "gone", f"{key}.md", None, ())
+    raise Unknown(f"There is no mate {key!r} here.")
+
+
+def _flaws(site: Site, one: RosterStanding) -> list[ShownFlaw]:
+    """What is wrong with a file, each at its line."""
+    return pointed(one.problems, site.chronicle.text(one.file) or "")
+
+
+async def _shared(site: Site, visitor: Visitor) -> dict[str, list[Doorplate]]:
+    """The rooms the visitor shares with each mate."""
+    where: dict[str, list[Doorplate]] = {}
+    for plate in await site.front.lobby.rooms_of(visitor.person, {}):
+        for card in plate.mates:
+            where.setdefault(card.handle, []).append(plate)
+    return where
+
+
+# ---------------------------------------------------------------- who is here
+
+
+@get("/mates")
+async def mates(site: Site, visitor: Visitor, told: Word = "") -> Template:
+    """Everybody who is here, what is broken, and who was laid aside."""
+    standings = site.roster.standings()
+    return page(
+        "mates.html",
+        visitor,
+        here="mates",
+        running=[(key_of(one), one) for one in standings if one.state.startswith("runs")],
+        broken=[(key_of(one), one, _flaws(site, one)) for one in standings if one.problems],
+        gone=[(key_of(one), one) for one in standings if one.state == "gone"],
+        shelf=retired(site.roster),
+        where=await _shared(site, visitor),
+        folder=str(site.roster.folder),
+        asks=asks,
+        told=TOLD.get(told, ""),
+    )
+
+
+@get("/mates/{handle:str}")
+async def mate(site: Site, visitor: Visitor, handle: Word, told: Word = "") -> Template:
+    """One mate in full."""
+    one = await _found(site, handle)
+    told = TOLD.get(told, "")
+    return await _mate(site, visitor, one, told=told)
+
+
+async def _mate(site: Site, visitor: Visitor, one: RosterStanding, **more: Any) -> Template:
+    versions = await site.chronicle.versions(one.handle) if one.handle else []
+    return page(
+        "mate.html",
+        visitor,
+        here="mates",
+        key=key_of(one),
+        one=one,
+        mate=one.mate,
+        flaws=_flaws(site, one),
+        talk=dialogue(one.mate.prompt) if one.mate else None,
+        where=(await _shared(site, visitor)).get(one.handle, []),
+        text=site.chronicle.text(one.file),
+        path=str(site.roster.folder / one.file) if visitor.right == "owner" else one.file,
+        versions=versions,
+        newest=_signed(site, versions[:1]),
+        asks=asks,
+        bands=BANDS,
+        triggers=TRIGGERS,
+        **{"told": "", "error": "", **more},
+    )
+
+
+@post("/mates/{handle:str}/try")
+async def try_out(site: Site, visitor: Visitor, handle: Word) -> Redirect:
+    """A private room with this mate alone."""
+    one = await _found(site, handle)
+    found = site.roster.get(one.handle or handle)
+    room = await site.front.open_room(
+        visitor.person, visitor.name, f"Trying out {found.name}", (found.handle,)
+    )
+    return Redirect(f"/rooms/{room}", status_code=303)
+
+
+# ---------------------------------------------------------------- the file
+
+
+@get("/mates/new")
+async def new_page(
+    site: Site, owner: Visitor, name: Word = "", role: Word = "", tier: int = 1
+) -> Template:
+    """Ask how the new one is called; then show a sketch to start from. Nothing is written yet."""
+    if not name.strip():
+        return page("mate-new.html", owner, here="mates", role=role)
+    text = sketch(name.strip(), role.strip(), min(4, max(1, tier)))
+    return _editor(site, owner, None, text, base="", name=name)
+
+
+@post("/mates/new")
+async def new(site: Site, owner: Visitor, data: Fields) -> Template | Redirect:
+    """Put a new mate into the home, if its text is one."""
+    text = plain(data.get("text", ""))
+    try:
+        made = await site.chronicle.new(text, owner.person)
+    except InputError as error:
+        return _editor(site, owner, None, text, base="", error=str(error), status=400)
+    return Redirect(f"{path_of(_key(site, made))}?told=new", status_code=303)
+
+
+def _key(site: Site, made: Mate) -> str:
+    return site.roster.path(made.handle).name if made.handle in NAMED else made.handle
+
+
+@post("/mates/new/check")
+async def new_check(site: Site, owner: Visitor, data: Fields) -> Template:
+    """What is wrong with a text that is to be a new mate, as a fragment."""
+    return _checked(site, owner, None, plain(data.get("text", "")))
+
+
+@get("/mates/{handle:str}/edit")
+async def edit_page(site: Site, owner: Visitor, handle: Word) -> Template:
+    """A mate's file, to be written on."""
+    one = await _found(site, handle)
+    text = site.chronicle.text(one.file)
+    base, versions = print_of(text), await site.chronicle.versions(one.handle)
+    if text is None and versions:
+        text = await site.chronicle.version(one.handle, versions[0].hash)
+    return _editor(site, owner, one, text or "", base=base)
+
+
+@post("/mates/{handle:str}/edit")
+async def edit(site: Site, owner: Visitor, handle: Word, data: Fields) -> Template | Redirect:
+    """Save a mate's file, if it is a mate and nobody else changed it meanwhile."""
+    one = await _found(site, handle)
+    text, base = plain(data.get("text", "")), data.get("base", "")
+    now = site.chronicle.text(one.file)
+    if now is not None and plain(now) == text and not one.problems:
+        return Redirect(f"{path_of(key_of(one))}?told=same", status_code=303)
+    made, flaws = examined(site.roster, one, text)
+    if made is None:
+        said = "Not saved: this is no mate yet. What you typed is still here."
+        return _editor(site, owner, one, text, base=base, flaws=flaws, error=said, status=400)
+    try:
+        await site.chronicle.write(made.handle, text, owner.person, file=one.file, base=base)
+    except Changed as error:
+        return _overtaken(site, owner, one, text, str(error))
+    except BadMate as error:
+        flaws = pointed([error], text)
+        return _editor(site, owner, one, text, base=base, flaws=flaws, error=str(error), status=400)
+    except InputError as error:
+        return _editor(site, owner, one, text, base=base, error=str(error), status=400)
+    return Redirect(f"{path_of(_key(site, made))}?told=saved", status_code=303)
+
+
+def _overtaken(site: Site, owner: Visitor, one: RosterStanding, text: str, error: str) -> Template:
+    """Show what stands on disk against what was typed; saving from here is knowingly done."""
+    now = site.chronicle.text(one.file)
+    other = compared(now or "", text)
+    return _editor(site, owner, one, text, base=print_of(now), error=error, other=other, status=409)
+
+
+@post("/mates/{handle:str}/check")
+async def check(site: Site, owner: Visitor, handle: Word, data: Fields) -> Template:
+    """What is wrong with a text that is to be this mate's file, as a fragment."""
+    return _checked(site, owner, await _found(site, handle), plain(data.get("text", "")))
+
+
+def _checked(site: Site, owner: Visitor, one: RosterStanding | None, text: str) -> Template:
+    made, flaws = examined(site.roster, one, text)
+    return page("mate-check.html", owner, here="mates", mate=made, flaws=flaws, asks=asks)
+
+
+def _editor(
+    site: Site, owner: Visitor, one: RosterStanding | None, text: str, *, base: str, **more: Any
+) -> Template:
+    made, found = examined(site.roster, one, text)
+    key = key_of(one) if one else "new"
+    flaws = more.pop("flaws", found)
+    return page(
+        "mate-edit.html",
+        owner,
+        here="mates",
+        one=one,
+        key=key,
+        action=path_of(key, "edit") if one else path_of(key),
+        text=text,
+        base=base,
+        mate=made,
+        flaws=flaws,
+        asks=asks,
+        **{"error": "", "other": [], "name": "", **more},
+    )
+
+
+# ---------------------------------------------------------------- laying aside
+
+
+@post("/mates/{handle:str}/retire")
+async def retire(site: Site, owner: Visitor, handle: Word) -> Redirect:
+    """Lay a mate aside; its file is moved, not deleted."""
+    one = await _found(site, handle)
+    await site.chronicle.retire(one.file, owner.person)
+    return Redirect("/mates?told=shelved", status_code=303)
+
+
+@post("/mates/retired")
+async def bring_back(site: Site, owner: Visitor, data: Fields) -> Redirect:
+    """Take a mate off the shelf."""
+    await site.chronicle.bring_back(data.get("file", ""), owner.person)
+    return Redirect("/mates?told=returned", status_code=303)
+
+
+# ---------------------------------------------------------------- versions
+
+
+def _signed(site: Site, versions: Sequence[Version]) -> list[tuple[Version, str]]:
+    """Versions with the names of those who wrote them."""
+    return [(one, name_of(site, one.by) if one.by else "on disk") for one in versions]
+
+
+@get("/mates/{handle:str}/history")
+async def history(site: Site, visitor: Visitor, handle: Word) -> Template:
+    """Every version on record, newest first: when, by whom, how much changed."""
+    one = await _found(site, handle)
+    told = await site.chronicle.history(one.handle)
+    counts = await _counts(site, one.handle)
+    return page(
+        "mate-history.html",
+        visitor,
+        here="mates",
+        key=key_of(one),
+        one=one,
+        told=_signed(site, told),
+        counts=counts,
+    )
+
+
+async def _counts(site: Site, handle: str) -> dict[int, tuple[int, int]]:
+    """Lines added and taken away by each of the newest versions, by `seq`."""
+    versions = (await site.chronicle.versions(handle))[: COUNTED + 1]
+    texts = [await site.chronicle.version(handle, one.hash) for one in versions]
+    counts = {}
+    for n, one in enumerate(versions[:-1]):
+        if FORGOTTEN not in (texts[n], texts[n + 1]):
+            counts[one.seq] = changes(texts[n + 1], texts[n])
+    return counts
+
+
+@get("/mates/{handle:str}/versions/{hash:str}")
+async def version(site: Site, visitor: Visitor, handle: Word, hash: Word) -> Template:
+    """One version, against the one before it."""
+    one = await _found(site, handle)
+    return await _version(site, visitor, one, hash)
+
+
+async def _version(
+    site: Site, visitor: Visitor, one: RosterStanding, hash: str, **more: Any
+) -> Template:
+    text = await site.chronicle.version(one.handle, hash)
+    versions = await site.chronicle.versions(one.handle)
+    place = next(n for n, each in enumerate(versions) if each.hash == hash)
+    before = versions[place + 1] if place + 1 < len(versions) else None
+    old = await site.chronicle.version(one.handle, before.hash) if before else ""
+    now = site.chronicle.text(one.file)
+    readable = FORGOTTEN not in (text, old)
+    ((shown, by),) = _signed(site, versions[place : place + 1])
+    return page(
+        "mate-version.html",
+        visitor,
+        here="mates",
+        key=key_of(one),
+        one=one,
+        version=shown,
+        by=by,
+        before=before,
+        after=versions[place - 1] if place else None,
+        text="" if text == FORGOTTEN else text,
+        rows=compared(old, text) if before and readable else [],
+        readable=readable,
+        base=print_of(now),
+        current=now == text,
+        **{"error": "", **more},
+    )
+
+
+@post("/mates/{handle:str}/versions/{hash:str}")
+async def put_back(
+    site: Site, owner: Visitor, handle: Word, hash: Word, data: Fields
+) -> Template | Redirect:
+    """Make an old version the file again. What stood there stays on record."""
+    one = await _found(site, handle)
+    text = await site.chronicle.version(one.handle, hash)
+    if text == FORGOTTEN:
+        raise InputError("The words of this version were forgotten; there is nothing to put back.")
+    try:
+        parse(text, one.file)
+        await site.chronicle.look()
+        await site.chronicle.write(one.handle, text, owner.person, base=data.get("base", ""))
+    except InputError as error:
+        return await _version(site, owner, one, hash, error=str(error), status=400)
+    return Redirect(f"{path_of(key_of(one))}?told=back", status_code=303)
+
+
+handlers = [
+    mates,
+    new_page,
+    new,
+    new_check,
+    bring_back,
+    mate,
+    try_out,
+    edit_page,
+    edit,
+    check,
+    retire,
+    history,
+    version,
+    put_back,
+]

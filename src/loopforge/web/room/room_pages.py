@@ -1,0 +1,440 @@
+"""Rooms as pages: the list, one room with its past, speaking, and what people do to a room.
+
+Everything a form does here is a command of the rooms; the page is told by the stream. A request
+that wants JSON (the page's own script) gets JSON, any other is sent back to the room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from litestar import Response, get, post
+from litestar.datastructures import UploadFile
+from litestar.enums import MediaType
+from litestar.params import Parameter
+from litestar.response import Redirect, Template
+
+from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.media_types import PICTURES
+from loopforge.chat.room.room_store import stream_of
+from loopforge.chat.speaking.triggers import CALLS
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import File, Heard, Said
+from loopforge.errors import BadLine, InputError, Unknown
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.server.access_guards import RoomAccess, provide_visitor
+from loopforge.web.server.flash_messages import Notes
+from loopforge.web.server.page_context import Asked, Fields, Site, page
+from loopforge.web.server.request_limits import Paces
+
+PAGE = 60
+"""Events of the past on a page at once."""
+FOUND = 50
+MOST_FILES = 10
+LARGE = 3
+"""Files of the largest size that one line may come with; more of them, if they are smaller."""
+Seq = Annotated[int, Parameter(ge=0, le=2**53)]
+Words = Annotated[str, Parameter(max_length=500)]
+
+
+def most(site: Site) -> int:
+    """Bytes that a line may have with all its files."""
+    return site.upload_limit * LARGE + 1_000_000
+
+
+def wants_json(request: Asked) -> bool:
+    """Whether the page's own script asks."""
+    return "application/json" in request.headers.get("accept", "")
+
+
+def done(request: Asked, room: str, **told: Any) -> Response[Any]:
+    """The answer to a form: JSON for a script, else back to the room."""
+    if wants_json(request):
+        return Response(told, media_type=MediaType.JSON, status_code=200)
+    return Redirect(f"/rooms/{room}", status_code=303)
+
+
+# ---------------------------------------------------------------- the list
+
+
+@get("/")
+async def rooms(site: Site, visitor: Visitor) -> Template:
+    """The rooms somebody is in."""
+    reads = await site.accounts.desk.vault.reads(visitor.person)
+    plates = await site.front.lobby.rooms_of(visitor.person, reads)
+    mates = site.roster.mates()
+    return page("rooms.html", visitor, here="rooms", plates=plates, mates=mates)
+
+
+@post("/rooms")
+async def open_room(site: Site, visitor: Visitor, request: Asked, paces: Paces) -> Redirect:
+    """A new private room, with the mates that were ticked."""
+    paces.changes.take(visitor.person)
+    form = await request.form()
+    mates = [str(handle) for handle in form.getall("mates", [])]
+    title = str(form.get("title", ""))
+    room = await site.front.open_room(visitor.person, visitor.name, title, mates)
+    return Redirect(f"/rooms/{room}", status_code=303)
+
+
+# ---------------------------------------------------------------- one room
+
+
+@get("/rooms/{room:str}")
+async def room(site: Site, place: RoomAccess, at: Seq = 0) -> Template:
+    """A room with the last of its past; with `at`, that line in its surroundings."""
+    front = site.front
+    head = (await front.settings_of(place.room)).seq
+    before = at + PAGE // 2 if at else None
+    events = await front.history(place.room, before=before, limit=PAGE, sight=place.sight)
+    lines = [(event, await _line(site, place, event)) for event in events]
+    reads = await site.accounts.desk.vault.reads(place.visitor.person)
+    return page(
+        "room.html",
+        place.visitor,
+        here="rooms",
+        place=place,
+        scene=place.scene,
+        lines=lines,
+        head=head,
+        newest=events[-1].seq if events else 0,
+        oldest=events[0].seq if events else 0,
+        more=len(events) == PAGE,
+        read=reads.get(stream_of(place.room), 0),
+        present=site.hub.here(place.room),
+        limits={
+            "file": site.upload_limit,
+            "files": MOST_FILES,
+            "all": site.upload_limit * LARGE,
+        },
+    )
+
+
+async def _line(site: Site, place: RoomAccess, event: Event) -> str:
+    return await site.hub.render.line(event, place.scene, place.owner)
+
+
+@get("/rooms/{room:str}/before")
+async def before(site: Site, place: RoomAccess, seq: Seq) -> Template:
+    """Lines from before `seq`, as a fragment."""
+    events = await site.front.history(place.room, before=seq, limit=PAGE, sight=place.sight)
+    lines = [(event, await _line(site, place, event)) for event in events]
+    more = len(events) == PAGE
+    oldest = events[0].seq if events else 0
+    return page("past.html", place.visitor, place=place, lines=lines, more=more, oldest=oldest)
+
+
+@get("/rooms/{room:str}/search")
+async def search(site: Site, place: RoomAccess, words: Words = "") -> Template:
+    """Lines that hold these words."""
+    found = await site.front.search(place.room, words, FOUND, place.sight) if words.strip() else []
+    lines = [(event, await _line(site, place, event)) for event in found]
+    return page("search.html", place.visitor, here="rooms", place=place, words=words, lines=lines)
+
+
+# ---------------------------------------------------------------- speaking
+
+
+@post("/rooms/{room:str}/lines")
+async def speak(request: Asked, site: Site, place: RoomAccess, paces: Paces) -> Response[Any]:
+    """Say a line, with files or without. A `source` that was heard before is heard once."""
+    person = place.visitor.person
+    paces.lines.take(person)
+    form = await request.form()
+    await provide_visitor(request, site)  # a long form may outlast the session that began it
+    uploads = [each for each in form.getall("files", []) if isinstance(each, UploadFile)]
+    files = await _received(site, paces, person, [each for each in uploads if each.filename])
+    source = _word(form, "source")[:80]
+    head = (await site.front.settings_of(place.room)).seq
+    try:
+        event = await site.front.hear(
+            place.room,
+            person,
+            _word(form, "text"),
+            surface="web",
+            source=f"{person}:{source}" if source else "",
+            reply_to=await _answered(site, place, _word(form, "reply_to")[:80]),
+            files=files,
+            owner=_owner(place),
+        )
+    except BaseException:
+        _let_go(site, files)
+        raise
+    if event.seq <= head:
+        _let_go(site, files)  # the line was heard before, with files of its own
+    return done(request, place.room, seq=event.seq, id=event.id)
+
+
+def _owner(place: RoomAccess) -> bool:
+    return place.visitor.right == "owner"
+
+
+async def _act(site: Site, place: RoomAccess, name: str, argument: str) -> str:
+    person = place.visitor.person
+    return await site.front.act(place.room, person, name, argument, owner=_owner(place))
+
+
+async def _answered(site: Site, place: RoomAccess, line: str) -> str:
+    """The line that is answered, if this person may see it."""
+    try:
+        return (await site.front.line(place.room, line, place.sight)).id if line else ""
+    except Unknown:
+        return ""
+
+
+def _word(form: Any, name: str) -> str:
+    """A field of a form that is words; "" where it is something else."""
+    value = form.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+async def _received(site: Site, paces: Paces, person: str, uploads: list[UploadFile]) -> list[File]:
+    if len(uploads) > MOST_FILES:
+        raise BadLine(f"At most {MOST_FILES} files go with one line; send the rest with the next.")
+    limits = FileLimits(size=site.upload_limit, text=site.text_limit)
+    files: list[File] = []
+    try:
+        for upload in uploads:
+            data = await upload.read()
+            paces.bytes.take(person, min(len(data), site.upload_limit))
+            files.append(await receive(site.artifacts, upload.filename, data, limits))
+    except BaseException:
+        _let_go(site, files)
+        raise
+    return files
+
+
+def _let_go(site: Site, files: Iterable[File]) -> None:
+    """No line will hold these: their bytes go with the next sweep."""
+    for one in files:
+        site.artifacts.settle(str(one.hash))
+
+
+@get("/rooms/{room:str}/files/{event:str}/{nth:int}")
+async def file(site: Site, place: RoomAccess, event: str, nth: int) -> Response[bytes]:
+    """A file that a person or a mate gave to the room, byte for byte."""
+    body = (await site.front.line(place.room, event, place.sight)).body
+    files = body.files if isinstance(body, Heard | Said) else ()
+    if not 0 <= nth < len(files):
+        raise Unknown("There is no such file here.")
+    given = files[nth]
+    if None in (given.name.text, given.hash.text) or (not given.hash and given.text.text is None):
+        raise Unknown("This file was forgotten.")
+    kept = str(given.hash)
+    data = await site.artifacts.get(kept) if kept else str(given.text).encode("utf-8", "replace")
+    inline = given.media in PICTURES
+    return Response(
+        data,
+        media_type=given.media if inline else "application/octet-stream",
+        headers={
+            "Content-Disposition": _disposition(str(given.name), inline=inline),
+            "Content-Security-Policy": "default-src 'none'; sandbox",
+        },
+    )
+
+
+def _disposition(name: str, *, inline: bool) -> str:
+    from urllib.parse import quote
+
+    return f"{'inline' if inline else 'attachment'}; filename*=UTF-8''{quote(name, safe='')}"
+
+
+@post("/rooms/{room:str}/stop")
+async def stop(request: Asked, site: Site, place: RoomAccess, paces: Paces) -> Response[Any]:
+    """Halt everything mates do here, at once."""
+    paces.stops.take(place.visitor.person)
+    told = await _act(site, place, "stop", "")
+    return done(request, place.room, told=told)
+
+
+@post("/rooms/{room:str}/mark")
+async def mark(
+    request: Asked, site: Site, place: RoomAccess, data: Fields, paces: Paces
+) -> Response[Any]:
+    """Mark a line: keep it in the mates' minds, or let it go first."""
+    paces.changes.take(place.visitor.person)
+    name = data.get("mark", "")
+    if name not in ("keep", "spent"):
+        raise InputError("A line is marked keep or spent.")
+    await site.front.line(place.room, data.get("line", ""), place.sight)
+    told = await _act(site, place, name, data.get("line", ""))
+    return done(request, place.room, told=told)
+
+
+@post("/rooms/{room:str}/seen")
+async def seen(site: Site, place: RoomAccess, data: Fields) -> Response[None]:
+    """Everything up to `seq` was shown to this person."""
+    text = data.get("seq", "")
+    if not text.isdecimal() or len(text) > 15:
+        raise InputError("Say up to which line, by its number.")
+    seq = min(int(text), (await site.front.settings_of(place.room)).seq)
+    await site.front.seen(place.room, place.visitor.person, seq, "web")
+    await site.accounts.desk.vault.read_upto(place.visitor.person, stream_of(place.room), seq)
+    return Response(None, status_code=204)
+
+
+@post("/rooms/{room:str}/typing")
+async def typing(site: Site, place: RoomAccess) -> Response[None]:
+    """This person is typing."""
+    site.hub.typing(place.room, place.visitor.person, place.visitor.name)
+    return Response(None, status_code=204)
+
+
+# ---------------------------------------------------------------- what a room is
+
+
+@get("/rooms/{room:str}/settings")
+async def settings(
+    request: Asked,
+    site: Site,
+    place: RoomAccess,
+    told: Annotated[str, Parameter(max_length=40)] = "",
+) -> Template:
+    """Who is here, and how each mate is called; `told` names what a change was answered."""
+    notes: Notes = request.app.state["notes"]
+    return await _settings(site, place, notes.read(place.visitor.person, told))
+
+
+async def _settings(site: Site, place: RoomAccess, told: str) -> Template:
+    state = await site.front.settings_of(place.room)
+    mates = site.roster.mates()
+    return page(
+        "room-settings.html",
+        place.visitor,
+        here="rooms",
+        place=place,
+        scene=place.scene,
+        state=state,
+        mates=mates,
+        absent=[mate for handle, mate in mates.items() if handle not in state.mates],
+        policies=site.policies,
+        calls=CALLS,
+        told=told,
+    )
+
+
+ACTS = (
+    "title",
+    "energy",
+    "policy",
+    "triggers",
+    "add",
+    "remove",
+    "new",
+    "end",
+    "mate",
+    "talk",
+    "rights",
+)
+ASKS = ("status", "mates", "model", "usage", "rights", "talk", "mate", "energy", "policy")
+"""Those that may tell how things stand, which is shown at once and can be long."""
+
+
+@post("/rooms/{room:str}/settings")
+async def change(
+    request: Asked, site: Site, place: RoomAccess, paces: Paces
+) -> Response[Any] | Template:
+    """One change: a command of the room by its name, with what the form's fields say."""
+    paces.changes.take(place.visitor.person)
+    form = await request.form()
+
+    def given(name: str) -> str:
+        return str(form.get(name, ""))
+
+    act, mate = given("act"), given("mate")
+    if act not in (*ACTS, *ASKS):
+        raise InputError(f"There is no such change; there are {', '.join(ACTS)}.")
+    match act:
+        case "triggers":
+            calls = [str(call) for call in form.getall("calls", [])]
+            argument = " ".join([mate, *(calls or ["none"])])
+        case "policy":
+            argument = f"{given('policy')} {mate}".strip()
+        case "energy":
+            argument = f"{given('capacity')} {given('refill')}".strip()
+        case "title" | "talk" | "rights":
+            argument = given(act)
+        case "status" | "mates" | "model" | "usage":
+            argument = ""
+        case _:
+            argument = mate
+    told = await _act(site, place, act, argument)
+    if wants_json(request):
+        return Response({"told": told}, media_type=MediaType.JSON, status_code=200)
+    if act in ASKS and (act not in ACTS or not argument):
+        return await _settings(site, place, told)
+    notes: Notes = request.app.state["notes"]
+    code = notes.keep(place.visitor.person, told)
+    return Redirect(f"/rooms/{place.room}/settings?told={code}", status_code=303)
+
+
+PARTLY = (
+    "You have not been here for all that was said, so you cannot show it to others. "
+    "Invite them without the past, or ask somebody who was here from the beginning."
+)
+
+
+@post("/rooms/{room:str}/invite")
+async def invite(site: Site, place: RoomAccess, data: Fields, paces: Paces) -> Template:
+    """A link by which one more person comes into this room; it is shown this once."""
+    paces.changes.take(place.visitor.person)
+    past = data.get("past", "") == "yes"
+    if past and not await site.front.lobby.whole(place.room, place.visitor.person):
+        raise InputError(PARTLY)
+    made, token = await site.accounts.links.invite(place.visitor.person, place.room, past)
+    link = f"{site.address}/join/{token}"
+    return page("invited.html", place.visitor, here="rooms", place=place, invite=made, link=link)
+
+
+@post("/rooms/{room:str}/leave")
+async def leave(site: Site, place: RoomAccess) -> Redirect:
+    """Go, and see no more of it."""
+    await site.front.leave(place.room, place.visitor.person)
+    return Redirect("/", status_code=303)
+
+
+@get("/rooms/{room:str}/delete")
+async def ask_delete(site: Site, place: RoomAccess) -> Template:
+    """What deleting it would mean, and whether."""
+    _must(place)
+    rests = await site.front.resting(place.room)
+    return page("room-delete.html", place.visitor, here="rooms", place=place, rests=rests)
+
+
+@post("/rooms/{room:str}/delete")
+async def delete(site: Site, place: RoomAccess, data: Fields) -> Redirect:
+    """Delete it, and truly forget what was said in it."""
+    _must(place)
+    if data.get("sure", "") != "yes":
+        raise InputError("Tick that you are sure; what is forgotten cannot be brought back.")
+    keep = data.get("quotes", "") == "keep"
+    await site.front.close_room(place.room, place.visitor.person, keep_quotes=keep)
+    return Redirect("/", status_code=303)
+
+
+def _must(place: RoomAccess) -> None:
+    if not place.may_close:
+        raise InputError("Only who opened this room, or the owner of the home, may delete it.")
+
+
+handlers = [
+    rooms,
+    open_room,
+    room,
+    before,
+    search,
+    file,
+    stop,
+    mark,
+    seen,
+    typing,
+    settings,
+    change,
+    invite,
+    leave,
+    ask_delete,
+    delete,
+]
+taking = [speak]
+"""Those that may be sent more than a form: see `most`."""

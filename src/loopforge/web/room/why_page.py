@@ -1,0 +1,59 @@
+"""Why?: the flight record of a line as a page, as a panel beside the room, as text and as JSON.
+
+All four come from one record, made for this visitor: what they could not see at the time is
+withheld from each of them alike. A record of another room, or of a time when they were not there,
+does not exist.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from litestar import Response, get
+from litestar.enums import MediaType
+from litestar.response import Template
+
+from loopforge.chat.room.room_store import stream_of
+from loopforge.chat.why.flight_record import LineRecord
+from loopforge.chat.why.plain_summary import story
+from loopforge.chat.why.record_building import gather_for
+from loopforge.chat.why.record_text import told
+from loopforge.web.server.access_guards import RoomAccess
+from loopforge.web.server.page_context import Asked, Site, page
+
+Format = Literal["page", "text", "json"]
+
+
+@get("/rooms/{room:str}/why/{event:str}")
+async def why(
+    site: Site,
+    place: RoomAccess,
+    event: str,
+    request: Asked,
+    format: Format = "page",
+) -> Template | Response[Any]:
+    """The record of a mate's turn, or of a person's line, as far as this visitor may know it."""
+    names = {card.handle: card.name for card in place.scene.mates}
+    stream = stream_of(place.room)
+    record = await gather_for(site.ledger, event, stream, place.sight, names, owner=place.owner)
+    if format == "json":
+        pretty = msgspec.json.format(msgspec.json.encode(record), indent=2)
+        return Response(pretty, media_type=MediaType.JSON)
+    if format == "text":
+        return Response(told(record, site.zone), media_type=MediaType.TEXT)
+    panel = "hx-request" in request.headers
+    about = record.id if isinstance(record, LineRecord) else record.turn
+    return page(
+        "why-panel.html" if panel else "why.html",
+        place.visitor,
+        here="rooms",
+        record=record,
+        story=story(record, site.zone),
+        place=place,
+        panel=panel,
+        address=f"{site.address}/rooms/{place.room}/why/{about}",
+    )
+
+
+handlers = [why]

@@ -1,0 +1,1 @@
+"""What serves pages: guards, headers, forms, templates, the port."""

@@ -1,0 +1,159 @@
+"""The look: the templates' environment, and how the hub renders what happens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.rooms_api import Front
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.errors import LoopforgeError
+from loopforge.web.rendering.avatar_faces import face_svg, initials_svg
+from loopforge.web.rendering.line_html import Lines, names_of
+from loopforge.web.rendering.live_hub import Hub, Renderer
+from loopforge.web.rendering.markdown_html import render
+from loopforge.web.server.page_context import Site
+from loopforge.web.server.port_binding import is_loopback
+
+_COLOUR = re.compile("#[0-9a-fA-F]{6}")
+_HANDLE = re.compile("[a-z0-9_-]{1,40}")
+LIGHT, DARK = "#f6f1e7", "#221d18"
+"""About what names stand on, in the light look and in the dark one."""
+
+
+def look_css(mates: Iterable[tuple[str, str]]) -> str:
+    """A class for each mate, of (handle, "#rrggbb"), that sets its colour, legible as text."""
+    sheet = []
+    for handle, colour in mates:
+        if not _HANDLE.fullmatch(handle) or not _COLOUR.fullmatch(colour):
+            continue
+        light, dark = legible(colour, LIGHT), legible(colour, DARK)
+        sheet.append(
+            f".mate-{handle}{{--mate:{light};--mate-raw:{colour}}}\n"
+            f"@media(prefers-color-scheme:dark){{"
+            f":root:not([data-theme=light]) .mate-{handle}{{--mate:{dark}}}}}\n"
+            f":root[data-theme=dark] .mate-{handle}{{--mate:{dark}}}\n"
+        )
+    return "".join(sheet)
+
+
+def legible(colour: str, ground: str, ratio: float = 4.6) -> str:
+    """The colour, darker or lighter until its contrast with the ground is enough (WCAG 2)."""
+    red, green, blue = _parts(colour)
+    toward = 0.0 if _luminance(ground) > 0.5 else 1.0
+    for step in range(21):
+        mixed = [part + (toward - part) * step / 20 for part in (red, green, blue)]
+        found = "#" + "".join(f"{round(part * 255):02x}" for part in mixed)
+        if contrast(found, ground) >= ratio:
+            return found
+    return "#000000" if toward == 0.0 else "#ffffff"
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, 1 to 21 (WCAG 2)."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _parts(colour: str) -> tuple[float, float, float]:
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return red, green, blue
+
+
+def _luminance(colour: str) -> float:
+    linear = [
+        part / 12.92 if part <= 0.03928 else float(((part + 0.055) / 1.055) ** 2.4)
+        for part in _parts(colour)
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def environment(site: Site | None = None, zone: ZoneInfo | None = None) -> Environment:
+    """Templates with everything they may call."""
+    zone = site.zone if site else zone or ZoneInfo("UTC")
+    made = Environment(
+        loader=PackageLoader("loopforge.web"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+    def local(at: datetime) -> datetime:
+        return at.astimezone(zone)
+
+    made.globals.update(
+        face_svg=face_svg,
+        initials_svg=initials_svg,
+        markdown=render,
+        notice=site.notice if site else "",
+        notice_owner=site.notice_owner if site else "",
+        boot=site.boot if site else "",
+        reach=reach_of(site.address) if site else "",
+        here_alone=alone(site.address) if site else False,
+        zone=zone.key,
+    )
+    made.filters["local"] = local
+    return made
+
+
+def alone(address: str) -> bool:
+    """Whether only this machine's own browsers reach this address."""
+    host = urlsplit(address).hostname or ""
+    return is_loopback(host) or host.endswith(".localhost")
+
+
+def reach_of(address: str) -> str:
+    """Who can open a link that begins with this address, in a sentence or two."""
+    if alone(address):
+        return (
+            "Only a browser on this very machine can open it. For others, let the home be reached: "
+            'set web_host = "0.0.0.0" in loopforge.toml for your own network, or web_address for '
+            "one with https (docs/web.md, “On the network”), start again, and make a new link."
+        )
+    shown = urlsplit(address).netloc
+    return f"Whoever can reach {shown} can open it, so hand it to the one person alone."
+
+
+class Looks:
+    """How things look in one home: its templates, its lines, its side panel."""
+
+    def __init__(self, front: Front, zone: ZoneInfo) -> None:
+        environ = environment(zone=zone)
+        self._front, self._lines = front, Lines(environ)
+        self._panel = environ.get_template("scene.html")
+
+    def hub(self) -> Hub:
+        """A hub that renders so."""
+        return Hub(self._front, Renderer(self._line, self._scene, self._words))
+
+    def forget_all(self) -> None:
+        """Texts were forgotten; nothing rendered may outlive them."""
+        self._lines.forget_all()
+
+    async def _line(self, event: Event, scene: Scene, owner: bool) -> str:
+        replied = await _replied(self._front, event, scene)
+        return self._lines.render(event, scene, replied, owner=owner)
+
+    def _scene(self, scene: Scene) -> str:
+        return self._panel.render(scene=scene)
+
+    def _words(self, text: str, scene: Scene) -> str:
+        return str(render(text, names_of(scene)))
+
+
+async def _replied(front: Front, event: Event, scene: Scene) -> Event | None:
+    """The line that this one answers, if it is still known."""
+    if not isinstance(event.body, Heard | Said) or not event.body.reply_to:
+        return None
+    try:
+        return await front.line(scene.room, event.body.reply_to)
+    except LoopforgeError:
+        return None

@@ -1,0 +1,254 @@
+"""The web application: handlers, templates, security headers, and what an error looks like.
+
+Made from a Site by whoever composes the home; serves nothing by itself (http_server.py does).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import warnings
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from litestar import Litestar, Response, Router, get
+from litestar.datastructures import CacheControlHeader, State
+from litestar.enums import MediaType
+from litestar.exceptions import HTTPException
+from litestar.exceptions.base_exceptions import LitestarDeprecationWarning
+from litestar.middleware import DefineMiddleware
+from litestar.middleware.rate_limit import RateLimitConfig
+from litestar.plugins.jinja import JinjaTemplateEngine
+from litestar.response import Redirect
+from litestar.static_files import create_static_files_router
+from litestar.stores.memory import MemoryStore
+from litestar.stores.registry import StoreRegistry
+from litestar.template import TemplateConfig
+
+from loopforge.errors import InputError, LoopforgeError, TooLarge, Unknown
+from loopforge.web.account import linked_accounts
+from loopforge.web.account import sign_in as door
+from loopforge.web.admin import ledger_page, owner_pages
+from loopforge.web.lab import fork_compare, lab_pages, run_viewer, side_panels, story_page
+from loopforge.web.room import event_stream, room_pages, why_page
+from loopforge.web.room import mate_pages as mates
+from loopforge.web.server.access_guards import DEPENDENCIES, Entrance, NotSignedIn, visitor_of
+from loopforge.web.server.connection_limits import place_of
+from loopforge.web.server.flash_messages import Notes
+from loopforge.web.server.form_csrf import COOKIE, FormTokens, KeyLost, Signer
+from loopforge.web.server.page_context import Asked, Site, page
+from loopforge.web.server.page_templates import environment, look_css
+from loopforge.web.server.request_limits import Paces, TooFast
+
+log = logging.getLogger(__name__)
+PER_MINUTE = 600
+"""Requests of one browser; a page that is open in a lively room needs about sixty."""
+ONCE = ("enter", "join", "renew", "device")
+"""One-time links: what others ask at the same address closes none, and no log tells them."""
+FORM = 1_000_000
+"""Bytes of a form without files: the longest mate's file, and room to spare."""
+
+
+@get("/look.css", media_type="text/css")
+async def look(request: Asked, site: Site) -> Response[str]:
+    """The mates' colours, as classes; a stranger is not told who lives here."""
+    headers = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
+    known = await visitor_of(request, site) is not None
+    mates = site.roster.mates().values() if known else ()
+    sheet = look_css((mate.handle, mate.colour) for mate in mates)
+    return Response(sheet, media_type="text/css", headers=headers)
+
+
+@get("/alive")
+async def alive(site: Site) -> Response[dict[str, str]]:
+    """Whether the server runs, for whoever watches over it."""
+    return Response({"status": "alive", "boot": site.boot}, media_type=MediaType.JSON)
+
+
+def who(request: Asked) -> str:
+    """Whose requests are counted together: a session's, a known device's, else an address's.
+
+    A cookie that is no session of ours counts for nothing: else every made-up one would be new.
+    """
+    address = place_of(request.client.host) if request.client else "nobody"
+    site: Site = request.app.state["site"]
+    signer: Signer = request.app.state["signer"]
+    session = site.accounts.desk.presence.known(request.cookies.get(COOKIE, ""))
+    return session or signer.browser(request) or address
+
+
+def is_address(host: str) -> bool:
+    """Whether it is made of numbers."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def named(host: str) -> str:
+    """The name or address in a Host header, in small letters, without port and brackets; or ""."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def make_app(site: Site, secret: str, hosts: frozenset[str]) -> Litestar:
+    """The application. `secret` signs form tokens; `hosts` are the names it answers to."""
+
+    def at_home(request: Asked) -> Response[Any] | None:
+        host = named(request.headers.get("host", ""))
+        if host in hosts or ("*ip" in hosts and is_address(host)):
+            return None
+        told = (
+            f"This home is not called {host[:100]!r}. Set LOOPFORGE_WEB_ADDRESS to the address by "
+            "which browsers reach it."
+        )
+        return Response(told, media_type=MediaType.TEXT, status_code=421)
+
+    throttle = RateLimitConfig(
+        rate_limit=("minute", PER_MINUTE),
+        identifier_for_request=who,
+        exclude=["^/static/", "^/alive$", "/stop$", *(f"^/{door}/" for door in ONCE)],
+    )
+    static = create_static_files_router(
+        path="/static",
+        directories=[Path(str(files("loopforge.web").joinpath("static")))],
+        cache_control=CacheControlHeader(public=True, max_age=600),
+    )
+    with warnings.catch_warnings():  # parameters are inferred by their names, which 2.x allows
+        warnings.simplefilter("ignore", LitestarDeprecationWarning)
+        return _assembled(site, secret, at_home, throttle, static)
+
+
+def _assembled(
+    site: Site, secret: str, at_home: Any, throttle: RateLimitConfig, static: Any
+) -> Litestar:
+    signer = Signer(secret)
+    tokens = DefineMiddleware(FormTokens, signer=signer, address=site.address)
+    return Litestar(
+        route_handlers=[
+            look,
+            alive,
+            static,
+            *door.handlers,
+            *linked_accounts.handlers,
+            *room_pages.handlers,
+            Router(
+                "/", route_handlers=room_pages.taking, request_max_body_size=room_pages.most(site)
+            ),
+            *event_stream.handlers,
+            *why_page.handlers,
+            *mates.handlers,
+            *lab_pages.handlers,
+            *run_viewer.handlers,
+            *side_panels.handlers,
+            *story_page.handlers,
+            *fork_compare.handlers,
+            *owner_pages.handlers,
+        ],
+        dependencies=DEPENDENCIES,
+        before_request=at_home,
+        middleware=[throttle.middleware, Entrance, tokens],
+        stores=StoreRegistry(default_factory=lambda _: MemoryStore()),
+        template_config=TemplateConfig(
+            instance=JinjaTemplateEngine.from_environment(environment(site))
+        ),
+        exception_handlers={
+            LoopforgeError: refused,
+            HTTPException: failed,
+            UnicodeDecodeError: garbled,
+            Exception: broken,
+        },
+        state=State(
+            {
+                "site": site,
+                "paces": Paces(site.clock, site.upload_limit),
+                "signer": signer,
+                "notes": Notes(),
+            }
+        ),
+        request_max_body_size=FORM,
+        on_shutdown=[ledger_page.close],
+        openapi_config=None,
+        logging_config=None,
+    )
+
+
+# ---------------------------------------------------------------- errors as pages
+
+
+def refused(request: Asked, error: LoopforgeError) -> Response[Any]:
+    """An error of ours: its sentence is for the person who reads it."""
+    if isinstance(error, NotSignedIn):
+        return _outside(request)
+    status = 404 if isinstance(error, Unknown) else 400 if isinstance(error, InputError) else 503
+    if isinstance(error, TooLarge):
+        status = 413
+    if isinstance(error, KeyLost):
+        status = 403
+    if status == 503:
+        log.warning("%s %s: %s", request.method, spoken(request.url.path), error)
+    if isinstance(error, TooFast):
+        answer = _said(request, str(error), 429)
+        answer.headers["Retry-After"] = str(error.seconds)
+        return answer
+    return _said(request, str(error), status)
+
+
+def spoken(path: str) -> str:
+    """A path as it may stand in a log: without what a one-time link is worth."""
+    first, slash, rest = path.lstrip("/").partition("/")
+    return f"/{first}/…" if slash and first in ONCE and rest else path
+
+
+def failed(request: Asked, error: HTTPException) -> Response[Any]:
+    """An error of the protocol's: no such page, a wrong form, too many requests."""
+    told = SAYINGS.get(error.status_code, str(error.detail))
+    found = _said(request, told, error.status_code)
+    for name, value in (error.headers or {}).items():
+        found.headers[name] = value
+    return found
+
+
+def garbled(request: Asked, error: UnicodeDecodeError) -> Response[Any]:
+    """A form whose bytes are no text."""
+    log.info("%s %s: %s", request.method, spoken(request.url.path), error.reason)
+    return _said(request, SAYINGS[400], 400)
+
+
+def broken(request: Asked, error: Exception) -> Response[Any]:
+    """A mistake of ours, which stands in the log."""
+    log.error("%s %s failed", request.method, spoken(request.url.path), exc_info=error)
+    return _said(request, SAYINGS[500], 500)
+
+
+SAYINGS = {
+    400: "The form did not come through whole. Go back, reload the page, and try again.",
+    403: "This page was open for too long, or came from elsewhere. Reload it and try again.",
+    404: "There is no such page.",
+    405: "This page cannot be asked for in that way.",
+    413: "That is too large for this home.",
+    429: "Too much at once. Wait a minute, then go on.",
+    500: "Something broke in here, and it is not your fault. It stands in data/logs; try again.",
+}
+
+
+def _outside(request: Asked) -> Response[Any]:
+    """On to the sign-in page, in the way the asker understands."""
+    if request.headers.get("hx-request"):
+        return Response("", status_code=401, headers={"HX-Redirect": "/sign-in"})
+    if request.method == "GET" and "text/html" in request.headers.get("accept", "text/html"):
+        return Redirect("/sign-in", query_params={"next": request.url.path}, status_code=303)
+    return Response({"error": "Sign in first."}, media_type=MediaType.JSON, status_code=401)
+
+
+def _said(request: Asked, told: str, status: int) -> Response[Any]:
+    if "application/json" in request.headers.get("accept", ""):
+        return Response({"error": told}, media_type=MediaType.JSON, status_code=status)
+    name = "error-fragment.html" if request.headers.get("hx-request") else "error.html"
+    visitor = getattr(request.state, "visitor", None)
+    return page(name, visitor, told=told, code=status, status=status)

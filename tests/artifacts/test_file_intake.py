@@ -1,0 +1,94 @@
+"""Taking in a file: what is kept, what mates read, what is refused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.file_intake import LONGEST_NAME, FileLimits, plain_name, receive
+from loopforge.errors import BadLine, TooLarge
+from loopforge.runtime.system_clock import SimClock
+
+LIMITS = FileLimits(size=5000, text=100)
+PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 50
+
+
+@pytest.fixture
+def artifacts(tmp_path: Path) -> Artifacts:
+    """An empty store."""
+    return Artifacts(tmp_path, SimClock(datetime(2026, 11, 21, 9, 0, tzinfo=UTC)))
+
+
+async def test_a_text_is_kept_and_read(artifacts: Artifacts) -> None:
+    """A text's bytes are kept as they came; mates read its text; its hash can be forgotten."""
+    data = "\ufeffbed one: beans\r\n".encode()
+    file = await receive(artifacts, "beds.txt", data, LIMITS)
+    assert (str(file.name), file.size, file.media) == ("beds.txt", len(data), "text/plain")
+    assert str(file.text) == "bed one: beans\r\n"
+    assert await artifacts.get(str(file.hash)) == data
+    assert not any(words.public for words in (file.name, file.text, file.hash))
+
+
+async def test_a_picture_is_kept_and_not_read(artifacts: Artifacts) -> None:
+    """What is no text has none; its type comes from its bytes, whatever its name says."""
+    file = await receive(artifacts, "notes.txt", PNG, LIMITS)
+    assert (file.media, file.text.text, file.text.public) == ("image/png", "", True)
+    assert await artifacts.get(str(file.hash)) == PNG
+
+
+async def test_a_long_text_is_kept_and_not_read(artifacts: Artifacts) -> None:
+    """A text beyond what mates may be given is kept whole, and they read nothing of it."""
+    file = await receive(artifacts, "long.txt", b"x" * 101, LIMITS)
+    assert (file.media, file.text.text) == ("text/plain", "")
+    assert await artifacts.has(str(file.hash))
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "why"),
+    [
+        (b"", BadLine, "is empty"),
+        (b" \n", BadLine, "is empty"),
+        (b"x" * 5001, TooLarge, "5,001 bytes of at"),
+    ],
+)
+async def test_what_cannot_be_taken_is_refused(
+    artifacts: Artifacts, data: bytes, error: type[BadLine], why: str
+) -> None:
+    """Nothing, and too much, are refused with the file's name, and nothing is kept."""
+    with pytest.raises(BadLine, match=rf"a\.txt .*{why}") as refused:
+        await receive(artifacts, "a.txt", data, LIMITS)
+    assert refused.type is error
+    assert await artifacts.hashes() == []
+
+
+@pytest.mark.parametrize(
+    ("given_name", "shown"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("C:\\Users\\ana\\beds.txt", "beds.txt"),
+        ("a\x00b\u202etxt.exe", "abtxt.exe"),
+        ("", "file"),
+        ("...", "file"),
+        ("\xa0", "file"),
+        ("two\nlines.txt", "twolines.txt"),
+        ("x" * 300 + ".txt", "x" * (LONGEST_NAME - 4) + ".txt"),
+        ("x" * 300, "x" * LONGEST_NAME),
+    ],
+)
+def test_names_are_made_plain(given_name: str, shown: str) -> None:
+    """Folders and hidden signs are left out, and a long name keeps its ending."""
+    assert plain_name(given_name) == shown
+
+
+@given(name=st.text(max_size=300))
+def test_any_name_becomes_one_that_can_be_shown(name: str) -> None:
+    """Whatever somebody calls a file, its name is printable, of one line, and not too long."""
+    shown = plain_name(name)
+    assert shown.isprintable()
+    assert 0 < len(shown) <= LONGEST_NAME
+    assert "/" not in shown

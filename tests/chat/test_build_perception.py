@@ -1,0 +1,83 @@
+"""What is remembered between two looks at a room changes nothing of what is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.chat.turns import build_perception
+from loopforge.chat.turns.build_perception import LineCounter, ShownContext
+from loopforge.core.context_window import ContextEntry, as_lines
+from loopforge.core.text.erasable_text import Words
+from loopforge.models.scripted_model import ScriptedModels
+from loopforge.runtime.ports import Route
+
+START = datetime(2026, 11, 21, 22, 0, tzinfo=UTC)
+
+
+def entry(seq: int, who: str = "ana") -> ContextEntry:
+    """A line of a person, or of maya; one an hour."""
+    said = who == "maya"
+    return ContextEntry(
+        id=f"line-{seq}",
+        seq=seq,
+        kind="said" if said else "heard",
+        at=START + timedelta(hours=seq),
+        who=who,
+        name=Words("" if said else "Ana"),
+        text=Words(f"line {seq}"),
+        narrative=Words(f"I say line {seq}." if said else ""),
+    )
+
+
+CHANGES = st.lists(st.sampled_from(("line", "own", "purge", "mark", "rename", "cut")), max_size=20)
+
+
+@given(CHANGES)
+def test_lines_that_are_extended_are_the_lines_made_anew(changes: Sequence[str]) -> None:
+    """However a room grows, is purged, marked or renamed, the held lines equal fresh ones."""
+    entries: tuple[ContextEntry, ...] = (entry(0),)
+    shown, name = ShownContext(UTC), "Maya"
+    for seq, change in enumerate(changes, 1):
+        cuts: dict[str, float] = {}
+        match change:
+            case "line":
+                entries = (*entries, entry(seq))
+            case "own":
+                entries = (*entries, entry(seq, "maya"))
+            case "purge":
+                entries = entries[len(entries) // 2 :]
+            case "mark":
+                entries = (msgspec.structs.replace(entries[0], mark="keep"), *entries[1:])
+            case "rename":
+                name += "a"
+            case _:
+                cuts = {entries[-1].id: 0.5}
+        lines = shown.lines("room:commons", "maya", entries, {"maya": name}, cuts)
+        assert lines == as_lines(entries, "maya", {"maya": Words(name)}, UTC, cuts)
+
+
+def test_a_forgotten_text_is_not_held() -> None:
+    """Lines that are held refer to the entries' own words, also when a text had been cut."""
+    shown, entries = ShownContext(UTC), (entry(1), entry(2))
+    for cuts in ({}, {"line-1": 0.5}):
+        shown.lines("room:commons", "maya", entries, {}, cuts)
+    for one in entries:
+        one.text.text = None
+    lines = shown.lines("room:commons", "maya", entries, {}, {})
+    assert [str(line.text) for line in lines if line.kind == "heard"] == ["[forgotten]"] * 2
+
+
+async def test_counts_that_were_let_go_are_asked_anew() -> None:
+    """More lines than are remembered are counted all the same, the oldest once more."""
+    counter = LineCounter(ScriptedModels())
+    many = [entry(seq) for seq in range(build_perception.REMEMBERED)]
+    before = await counter.entries(Route(), many)
+    after = await counter.entries(Route(), [*many, entry(build_perception.REMEMBERED)])
+    assert len(after) == build_perception.REMEMBERED + 1
+    assert before.items() <= after.items()
+    assert before == await counter.entries(Route(), many)

@@ -1,0 +1,212 @@
+"""Calling: who must answer, who may, and who is left out, in a room of three people."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.chat.room.room_state import fold
+from loopforge.chat.speaking.addressee import nearly, plain
+from loopforge.chat.speaking.name_calling import calls
+from loopforge.chat.speaking.triggers import batches, weigh
+from tests.strategies import Chronicle, Listening
+
+HOUSE = {
+    "maya": Listening("Maya"),
+    "merlin": Listening("Merlin"),
+    "zoe": Listening("Zoë"),
+}
+EVERYBODY = "maya merlin zoe"
+
+
+def verdicts(text: str, people: int = 3, mates: int = 3) -> dict[str, set[str]]:
+    """Who is to speak, is asked and passes, after a line of Ada's; Bo and Cy are people, too."""
+    story = Chronicle(people=people, mates=mates)
+    story.hear(text)
+    state = fold(story.events)
+    found: dict[str, set[str]] = {"speak": set(), "ask": set(), "pass": set()}
+    for weight in weigh(state, batches(state.pending())[-1], HOUSE, story.now):
+        found[weight.verdict].add(weight.mate)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        ("maya", "maya"),
+        ("Maya!", "maya"),
+        ("maya?", "maya"),
+        ("@maya", "maya"),
+        ("maya, what time is it?", "maya"),
+        ("maya what time is it", "maya"),
+        ("maya: hi", "maya"),
+        ("maya - hi", "maya"),
+        ("maya can you help me", "maya"),
+        ("maya will you stay?", "maya"),
+        ("maya tell me a story", "maya"),
+        ("what time is it, maya?", "maya"),
+        ("what do you think maya?", "maya"),
+        ("what do you think about bread, maya", "maya"),
+        ("good night maya.", "maya"),
+        ("hi maya", "maya"),
+        ("hey merlin!", "merlin"),
+        ("thanks, Merlin", "merlin"),
+        ("no, maya, that is wrong", "maya"),
+        ("well maya, tell us", "maya"),
+        ("please, maya, stay", "maya"),
+        ("Maya and Merlin, what do you say?", "maya merlin"),
+        ("maya & zoë: hello", "maya zoe"),
+        ("I am here. Maya, are you?", "maya"),
+        ("hey merlin! is zoë here?", "merlin"),
+        ("ask them @merlin", "merlin"),
+        ("Hallo Maya", "maya"),
+        ("Guten Morgen, Maya!", "maya"),
+        ("maya, wie spät ist es?", "maya"),
+        ("was meinst du, maya?", "maya"),
+        ("danke maya", "maya"),
+        ("Salut Maya, ça va ?", "maya"),
+        ("qu'en penses-tu, maya ?", "maya"),
+        ("hola maya", "maya"),
+        ("¿qué piensas, maya?", "maya"),
+        ("ciao maya!", "maya"),
+        ("привет, maya", "maya"),
+        ("mayaさん、おはよう", "maya"),
+        ("not you maya, I mean merlin", "merlin"),
+        ("nicht du, Maya, ich meine Merlin", "merlin"),
+        ("everyone except zoë, say hi", "maya merlin"),
+        ("everybody but Zoë: what is tea?", "maya merlin"),
+        ("all of you but maya, good night", "merlin zoe"),
+        ("Alle außer Zoë, bitte kommen", "maya merlin"),
+        ("tous sauf maya, dites bonjour", "merlin zoe"),
+        ("todos menos maya, hola", "merlin zoe"),
+        ("tutti tranne maya, ciao", "merlin zoe"),
+        ("@all", EVERYBODY),
+        ("@all but @zoë", "maya merlin"),
+    ],
+)
+def test_who_is_called_speaks(text: str, who: str) -> None:
+    """By a mention, or by name where the sentence is said to them; nobody else must."""
+    assert verdicts(text)["speak"] == set(who.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        ("Bo, I think Maya was rude yesterday", "maya"),
+        ("@bo what did Merlin say about the tower?", "merlin"),
+        ("Zoë's joke was funny, right bo?", "zoe"),
+        ("the Rolls-Royce Merlin engine was a V12", "merlin"),
+        ("Maya was rude yesterday", "maya"),
+        ("maya is funny", "maya"),
+        ("I asked Merlin already", "merlin"),
+        ("what does MAYA think", "maya"),
+        ("is this Maya's?", "maya"),
+        ("ask maya", "maya"),
+        ("do you like maya?", "maya"),
+        ("I read about Merlin and the owl", "merlin"),
+        ("Zoë und ich gehen heim", "zoe"),
+        ("Maya hat recht", "maya"),
+        ("Bo, Maya ist nett", "maya"),
+        ("ich glaube, Merlin schläft", "merlin"),
+        ("je crois que merlin dort", "merlin"),
+        ("creo que maya duerme", "maya"),
+        ("Maya et moi", "maya"),
+        ("maya said that merlin sleeps", "maya merlin"),
+        ("merlin, is maya asleep?", "maya"),
+        ("Merln, are you there?", "merlin"),
+    ],
+)
+def test_who_is_spoken_of_may_stay_silent(text: str, who: str) -> None:
+    """Its own mind is asked; so with a name that is missed by one letter."""
+    found = verdicts(text)
+    assert found["ask"] >= set(who.split())
+    assert not found["speak"] & set(who.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "who"),
+    [
+        ("not you, Maya", "maya"),
+        ("not you maya", "maya"),
+        ("not you, @maya", "maya"),
+        ("not maya", "maya"),
+        ("maya, not you", "maya"),
+        ("nicht du, Maya", "maya"),
+        ("nicht Maya", "maya"),
+        ("pas toi, maya", "maya"),
+        ("no tú, maya", "maya"),
+        ("non tu, maya", "maya"),
+        ("не ты, maya", "maya"),
+        ("everybody but Zoë", "zoe"),
+        ("anyone except zoë know what tea is?", "zoe"),
+        ("everyone except zoë was late", "zoe"),
+        ("alle außer Zoë", "zoe"),
+    ],
+)
+def test_who_is_left_out_stays_silent(text: str, who: str) -> None:
+    """A line that says whom it does not mean means just that."""
+    assert who in verdicts(text)["pass"]
+
+
+@pytest.mark.parametrize("sign", ["@everyone", "@here", "@all"])
+def test_the_bells_of_platforms_call_nobody(sign: str) -> None:
+    """What rings for people in a place of a platform is said to no mate."""
+    assert calls(plain(f"{sign} hello", surface="discord:7"), {"maya": "Maya"}) == []
+
+
+def test_the_only_person_is_answered_by_one_mate() -> None:
+    """With one person in the room one mate must answer a question; another may."""
+    found = verdicts("and how can I test that?", people=1)
+    assert (len(found["speak"]), len(found["ask"])) == (1, 1)
+    assert verdicts("Merln?", people=1)["speak"] == {"merlin"}
+
+
+@pytest.mark.parametrize("mates", [1, 2, 3])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Maya is a funny name for a cat",
+        "Maya was rude yesterday",
+        "I asked Maya already",
+        "the Maya calendar ended, did it not?",
+    ],
+)
+def test_whom_the_only_person_merely_mentions_may_stay_silent(text: str, mates: int) -> None:
+    """Its own mind is asked; where there are other mates, one of them must answer."""
+    found = verdicts(text, people=1, mates=mates)
+    assert found["ask"] == {"maya"}
+    assert len(found["speak"]) == min(1, mates - 1)
+
+
+def test_whom_the_only_person_calls_still_speaks() -> None:
+    """Called by its name, a mate that is alone with a person speaks as ever."""
+    for text in ("maya, what time is it?", "hm", "Maya"):
+        assert verdicts(text, people=1, mates=1)["speak"] == {"maya"}
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        *((word, True) for word in ("merln", "mrelin", "merlinn", "marlin")),
+        *((word, False) for word in ("berlin", "merlin", "mln", "merl")),
+    ],
+)
+def test_a_name_may_be_missed_by_one_letter(word: str, near: bool) -> None:
+    """One missing, wrong, too many, or two swapped; never the first."""
+    assert nearly(word, "merlin") is near
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_every_name_has_one_sense_in_its_place(before: str, after: str) -> None:
+    """Whatever stands around a name, it is called, spoken of or left out, within the text."""
+    text = plain(f"{before} maya {after}")
+    for who, address, sense in calls(text, {"maya": "Maya"}, {"p1": "Bo"}):
+        assert who in ("maya", "p1")
+        assert sense in ("called", "about", "not")
+        assert 0 <= address.place < address.end <= len(text)
+
+
+def test_a_long_line_is_read_soon() -> None:
+    """A name over and over is one row of names, however long the line."""
+    assert len(calls(plain("maya " * 2000), {"maya": "Maya"})) == 2000

@@ -1,0 +1,155 @@
+"""Rights: what who may do where, as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from loopforge.chat.room.participants import RoomPlace
+from loopforge.chat.room.permissions import (
+    Grant,
+    granted,
+    heeded,
+    may,
+    tools_for,
+    tools_in_turn,
+    who_may,
+    wording,
+)
+from loopforge.core.context_window import ContextEntry
+from loopforge.core.room_vocabulary import Right
+from loopforge.core.text.erasable_text import public
+from loopforge.runtime.ports import Tool
+from tests.chat.test_plain_summary import AT
+
+CLOCK = Tool(name="clock", summary="tells", idempotent=True, harmless=True)
+NOTES = Tool(name="notes", summary="reads", idempotent=True)
+SHELL = Tool(name="shell", summary="runs")
+TOOLS = (CLOCK, NOTES, SHELL)
+
+
+@dataclass
+class Room:
+    """A room as far as rights look at it."""
+
+    kinds: tuple[str, ...] = ()
+    rights: dict[str, Grant] = field(default_factory=dict)
+    lines: dict[str, ContextEntry] = field(default_factory=dict)
+
+    @property
+    def places(self) -> dict[str, RoomPlace]:
+        """Its places, one of each kind."""
+        return {kind: RoomPlace(name=public(kind), kind=kind) for kind in self.kinds}
+
+
+def heard(id: str, who: str, seq: int = 1, **more: Any) -> ContextEntry:
+    """A line of a person."""
+    return ContextEntry(id=id, seq=seq, kind="heard", at=AT, who=who, **more)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "keeper", "owner", "all_of_it"),
+    [
+        ((), False, False, True),
+        (("private",), False, False, True),
+        (("group",), False, False, False),
+        (("thread",), False, False, False),
+        (("private", "group"), False, False, False),
+        (("group",), True, False, True),
+        (("group",), False, True, True),
+    ],
+)
+def test_where_nothing_is_set_the_place_decides(
+    kinds: tuple[str, ...], keeper: bool, owner: bool, all_of_it: bool
+) -> None:
+    """Without a crowd everybody may do all; in one they talk and stop, keepers and owner do all."""
+    room = Room(kinds)
+    wanted: dict[Right, bool] = {
+        "talk": True,
+        "stop": True,
+        "change": all_of_it,
+        "tools": all_of_it,
+    }
+    for right, expected in wanted.items():
+        assert may(room, "ana", right, keeper=keeper, owner=owner) is expected
+    tools = tools_for(room, "ana", TOOLS, keeper=keeper, owner=owner)
+    assert tools == ({"clock", "notes", "shell"} if all_of_it else {"clock"})
+
+
+def test_what_is_set_for_a_person_counts_alone() -> None:
+    """It gives more, or takes everything but what the owner has."""
+    room = Room(("group",), {"ana": Grant(rights=("talk", "tools"), tools=("notes",))})
+    assert granted(room, "ana", keeper=True) == room.rights["ana"]
+    assert tools_for(room, "ana", TOOLS) == {"clock", "notes"}
+    room.rights["ana"] = Grant()
+    assert not may(room, "ana", "talk", keeper=True)
+    assert may(room, "ana", "change", owner=True)
+    assert may(room, "", "change")
+
+
+def test_keepers_have_what_everyone_has_too() -> None:
+    """What is set for keepers comes on top of what is set for everyone."""
+    room = Room(("group",), {"keepers": Grant(rights=("change",)), "everyone": Grant()})
+    assert granted(room, "ana") == Grant()
+    assert granted(room, "ana", keeper=True).rights == ("change",)
+    room.rights["everyone"] = Grant(rights=("talk",))
+    assert granted(room, "ana", keeper=True).rights == ("talk", "change")
+
+
+def test_who_is_not_known_here_has_harmless_tools_alone() -> None:
+    """Also where everybody else may have all of them used."""
+    assert tools_for(Room(), "ana", TOOLS, untrusted=True) == {"clock"}
+
+
+def test_a_turn_has_the_tools_that_all_its_speakers_may_have_used() -> None:
+    """A line of somebody who may less takes tools away; a mate's line counts as its asker's."""
+    room = Room(("group",))
+    room.lines = {
+        "a": heard("a", "ana", keeper=True),
+        "b": heard("b", "ben", 2),
+        "c": heard("c", "cem", 3, keeper=True, untrusted=True),
+        "m": ContextEntry(id="m", seq=4, kind="said", at=AT, who="maya", answers="a"),
+        "n": ContextEntry(id="n", seq=5, kind="said", at=AT, who="otto", answers="m"),
+        "x": ContextEntry(id="x", seq=6, kind="said", at=AT, who="otto", answers="long gone"),
+    }
+    everything = {"clock", "notes", "shell"}
+    for lines, expected in (
+        (("a",), everything),
+        (("a", "b"), {"clock"}),
+        (("c",), {"clock"}),
+        (("m",), everything),
+        (("n",), everything),
+        (("n", "b"), {"clock"}),
+        (("x",), {"clock"}),
+    ):
+        assert tools_in_turn(room, lines, TOOLS) == expected, lines
+
+
+def test_a_line_is_heeded_if_its_speaker_may_talk_and_it_is_not_late() -> None:
+    """What mates say always is."""
+    room = Room(("group",), {"everyone": Grant(rights=("stop",))})
+    assert not heeded(room, heard("a", "ana"))
+    assert heeded(room, heard("a", "ana", keeper=True))
+    assert not heeded(Room(), heard("a", "ana", late=True))
+    assert heeded(room, ContextEntry(id="m", seq=4, kind="said", at=AT, who="maya"))
+
+
+def test_who_may_is_said_in_words() -> None:
+    """A refusal can say whom to ask."""
+    assert who_may(Room(), "change") == "everybody here"
+    keepers = who_may(Room(("group",)), "change")
+    assert keepers == "who manages this place, and the owner of this home"
+    nobody = Room(("group",), {"keepers": Grant()})
+    assert who_may(nobody, "change") == "the owner of this home"
+
+
+def test_rights_are_told_as_a_sentence() -> None:
+    """Who, and what they may; nothing is said to be nothing."""
+    full = Grant(rights=("talk", "stop", "change", "tools"), tools=("notes",))
+    assert wording("Ana", full) == (
+        "Ana may have their lines answered, halt mates, change the room "
+        "and have the tools notes used."
+    )
+    assert wording("Ana", Grant()) == "Ana may do nothing here but read."

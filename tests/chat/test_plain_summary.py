@@ -1,0 +1,166 @@
+"""The story of a record: plain sentences, each for a thing that is recorded."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from loopforge.chat.why.flight_record import (
+    AskedStep,
+    Caller,
+    Delivery,
+    Departure,
+    Intended,
+    Intent,
+    LineRecord,
+    Reason,
+    ShownPrompt,
+    SpeakerCandidate,
+    SpokenPart,
+    TurnRecord,
+)
+from loopforge.chat.why.plain_summary import listed, span, story
+
+AT = datetime(2026, 11, 21, 14, 3, tzinfo=UTC)
+
+
+def candidate(mate: str, score: int, verdict: str, **reasons: int) -> SpeakerCandidate:
+    """A mate that was weighed."""
+    told = tuple(Reason(name=name, points=points, meaning="") for name, points in reasons.items())
+    return SpeakerCandidate(
+        mate=mate,
+        name=mate.capitalize(),
+        score=score,
+        verdict=verdict,
+        summons="conversation",
+        reasons=told,
+    )
+
+
+def record(**more: object) -> TurnRecord:
+    """A turn of Maya's, called by Ana."""
+    fields: dict[str, object] = {
+        "turn": "t",
+        "room": "commons",
+        "seq": 9,
+        "at": AT,
+        "mate": "maya",
+        "name": "Maya",
+        "mind": "0" * 16,
+        "policy": "talk/1",
+        "summons": "mention",
+        "step": 0,
+        "shown": ShownPrompt(lines=(SpokenPart(kind="heard", text="hi", id="a"),), rest="{}"),
+        "caller": Caller(id="a", who="Ana", text="hi", seq=8, at=AT),
+        "outcome": "done",
+    }
+    return TurnRecord(**(fields | more))  # type: ignore[arg-type]
+
+
+def told(**more: object) -> str:
+    """The whole story."""
+    return "\n".join(story(record(**more), UTC))
+
+
+def test_a_mention_is_reason_enough() -> None:
+    """Who was called with an @ has 100 of 100, and the story says so first."""
+    text = told(candidates=(candidate("maya", 100, "speak", mention=100),))
+    assert text.startswith(
+        "Ana’s line at 14:03 called Maya with an @. That alone is reason enough: 100 of 100."
+    )
+
+
+def test_without_a_call_the_points_are_told() -> None:
+    """Nobody called: score, reasons, what that was enough for, and who was passed over."""
+    weights = (candidate("maya", 45, "ask", line=20, interest=25), candidate("otto", 5, "pass"))
+    text = told(summons="conversation", candidates=weights)
+    assert "Nobody called Maya." in text
+    assert "45 of 100 points of cause (line +20, interest +25)" in text
+    assert "enough to be asked whether it has anything to say" in text
+    assert "Otto was weighed and passed over." in text
+
+
+def test_what_was_let_go_is_told() -> None:
+    """Lines that left the window are named with their number and the reason."""
+    edit = Departure(
+        kind="withheld", what="older lines", by="room", why="they no longer fit", count=3
+    )
+    shown = ShownPrompt(
+        lines=(SpokenPart(kind="heard", text="hi", id="a"),), rest="{}", edits=(edit,)
+    )
+    text = told(shown=shown)
+    assert "Maya was shown 1 line." in text
+    assert "Not shown: 3 × older lines, because they no longer fit." in text
+
+
+def test_refusals_and_oddities_are_told() -> None:
+    """What the guard refused is told with its sentence; so is what is odd about the plan."""
+    act = Intended(act="use_tool", allowed=False, rule="grant", why="Its file does not grant it.")
+    intent = Intent(
+        intent="talk",
+        mode="guardrail",
+        rule="be honest",
+        narrative="I try.",
+        plan="{}",
+        acts=(act,),
+        notes=("It does nothing at all.",),
+    )
+    text = told(intent=intent)
+    assert "It followed the rule “be honest”. In its own words: “I try.”" in text
+    assert "The guard refused its wish to use tool. Its file does not grant it." in text
+    assert "Odd: it does nothing at all." in text
+
+
+@pytest.mark.parametrize(
+    ("outcome", "sentence"),
+    [
+        ("timed_out", "Question 1 went wrong: the answer did not come in time."),
+        ("", "To question 1 no answer is recorded."),
+    ],
+)
+def test_trouble_with_models_is_told(outcome: str, sentence: str) -> None:
+    """An answer that did not come is no secret."""
+    asked = AskedStep(nth=1, purpose="talk", prompt=(), outcome=outcome)
+    assert sentence in told(requests=(asked,))
+
+
+def test_a_hidden_caller_stays_hidden() -> None:
+    """A caller that the reader may not see is neither named nor dated."""
+    caller = Caller(id="", who="somebody", text="[said before you came]", hidden=True)
+    text = told(caller=caller)
+    assert "A line that you may not see called Maya" in text
+    assert "Ana" not in text
+
+
+def test_a_persons_line_has_a_story() -> None:
+    """Who had cause, what they did, and who stayed out of it."""
+    line = LineRecord(
+        id="a",
+        room="commons",
+        seq=8,
+        at=AT,
+        who="Ana",
+        text="hi",
+        state="weighed",
+        candidates=(candidate("maya", 45, "ask"), candidate("otto", 5, "pass")),
+    )
+    text = "\n".join(story(line, UTC))
+    assert "Ana said this at 14:03. It was weighed for 2 mates." in text
+    assert "Maya had 45 of 100 points of cause and was asked" in text
+    assert "Too little cause to speak: Otto (5)." in text
+
+
+def test_spans_and_lists_read_well() -> None:
+    """Milliseconds, seconds, minutes; one, two, three names."""
+    assert (span(40), span(1250), span(125_000)) == ("40 ms", "1.2 seconds", "2 minutes 5 seconds")
+    assert listed(["Ana", "Bo", "Cem"]) == "Ana, Bo and Cem"
+    assert listed([]) == ""
+
+
+def test_a_place_is_called_by_its_name() -> None:
+    """What went to a place of a platform arrived there, not at a number."""
+    line = Delivery(
+        surface="discord:157", what="line", of="l", state="accepted", stages=(), place="plaza"
+    )
+    assert "Its line arrived: plaza." in told(deliveries=(line,))

@@ -1,0 +1,209 @@
+"""Turns: what is due after what happened, also when the process died in between."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopforge.chat.room.room_state import RoomState, fold
+from loopforge.chat.room.turn_queue import RANK, Due, Turns
+from loopforge.core.room_vocabulary import Reacted, TurnDropped, Weight
+from tests.strategies import Chronicle
+
+
+def state_of(story: Chronicle) -> RoomState:
+    """The fold of a history."""
+    return fold(story.events)
+
+
+def called(*mates: str) -> tuple[Chronicle, str]:
+    """A room in which these mates were called by one line."""
+    story = Chronicle()
+    line = story.hear("well?").id
+    story.weigh(*((mate, line, "speak") for mate in mates))
+    return story, line
+
+
+def test_verdicts_become_turns_in_their_order() -> None:
+    """Speak and ask are due, in the order of the weights; pass is not."""
+    story = Chronicle()
+    line = story.hear("well?").id
+    story.weigh(("zoe", line, "ask"), ("maya", line, "pass"), ("merlin", line, "speak"))
+    due = state_of(story).due
+    assert [(d.mate, d.verdict, d.step) for d in due] == [("zoe", "ask", 0), ("merlin", "speak", 0)]
+
+
+def test_a_mate_that_is_not_here_is_not_called() -> None:
+    """A weight for a mate that left, or never came, calls nobody."""
+    story, line = called("maya")
+    story.weigh(("pip", line, "speak"))
+    story.leave_mate("maya")
+    assert not state_of(story).due
+
+
+def test_two_calls_make_one_turn() -> None:
+    """Called twice before its turn, a mate answers both lines at once, where it stood."""
+    story, first = called("maya", "merlin")
+    second = story.hear("and you, maya?").id
+    story.weigh(("maya", second, "ask"))
+    due = state_of(story).due
+    assert [d.mate for d in due] == ["maya", "merlin"]
+    assert due[0].lines == (first, second)
+    assert due[0].line == second
+    assert due[0].verdict == "speak"
+
+
+def test_of_two_summons_the_stronger_is_named() -> None:
+    """Mention before reply, name, alone, continue, conversation; an unknown one comes last."""
+    for strong, weak in zip(RANK, [*RANK[1:], "a dream"], strict=True):
+        turns = Turns()
+        for line, summons in enumerate([weak, strong]):
+            turns.call(Weight(mate="maya", line=str(line), score=9, summons=summons, verdict="ask"))
+        due = Due(mate="maya", lines=("0", "1"), summons=strong, verdict="ask", score=9)
+        assert turns.due == [due]
+
+
+def test_the_line_that_calls_is_the_one_with_the_stronger_summons() -> None:
+    """A person's mention is not put behind a mate's remark that came after it."""
+    turns = Turns()
+    for line, summons in (("asked", "mention"), ("remark", "conversation")):
+        turns.call(Weight(mate="maya", line=line, score=9, summons=summons, verdict="ask"))
+    assert turns.due[0].line == "asked"
+    assert set(turns.due[0].lines) == {"asked", "remark"}
+
+
+def test_a_begun_turn_is_open_and_no_longer_due() -> None:
+    """Perceived takes the due turn; after a crash it is found open, with what called it."""
+    story, line = called("maya", "merlin")
+    turn = story.perceive("maya").id
+    state = state_of(story)
+    assert [d.mate for d in state.due] == ["merlin"]
+    opened = state.open[turn]
+    assert (opened.mate, opened.line, opened.step) == ("maya", line, 0)
+    assert opened.due is not None
+    assert opened.due.lines == (line,)
+
+
+def test_a_dropped_turn_is_over() -> None:
+    """TurnDropped by any of its lines takes it off, and only the one of that mate."""
+    story, line = called("maya", "merlin")
+    second = story.hear("more").id
+    story.weigh(("maya", second, "speak"))
+    story.add(TurnDropped(mate="maya", line=line, why="no energy"))
+    assert [d.mate for d in state_of(story).due] == ["merlin"]
+
+
+@pytest.mark.parametrize("act", ["continue", "use_tool"])
+def test_an_allowed_next_step_is_due_first(act: str) -> None:
+    """Also read back after a crash: a done turn whose Continue was allowed has a next step."""
+    story, line = called("maya", "merlin")
+    story.perceive("maya")
+    story.judge(("say", True), (act, True))
+    story.say("let me see")
+    assert [d.mate for d in state_of(story).due] == ["merlin"]
+    story.end()
+    due = state_of(story).due
+    assert [d.mate for d in due] == ["maya", "merlin"]
+    assert due[0] == Due(mate="maya", lines=(line,), summons="continue", step=1)
+    story.perceive("maya", step=1, summons="continue")
+    story.judge(("continue", True))
+    story.end()
+    assert state_of(story).due[0].step == 2
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome"),
+    [(False, "done"), (True, "failed"), (True, "stopped")],
+)
+def test_no_next_step_without_leave(verdict: bool, outcome: str) -> None:
+    """A Continue that the guard refused, or a turn that was not done, has no next step."""
+    story, _ = called("maya")
+    story.perceive("maya")
+    story.judge(("continue", verdict))
+    story.end(outcome)
+    assert not state_of(story).due
+
+
+def test_a_next_step_and_a_new_call_are_one_turn() -> None:
+    """A mate that was to go on and is called meanwhile takes one turn, of a new chain of steps."""
+    story, first = called("maya")
+    story.perceive("maya")
+    story.judge(("continue", True))
+    second = story.hear("maya, wait").id
+    story.weigh(("maya", second, "speak"))
+    story.end()
+    (due,) = state_of(story).due
+    assert due.lines == (second, first)
+    assert (due.summons, due.step) == ("continue", 0)
+
+
+def test_a_next_step_answers_all_the_lines_of_the_first() -> None:
+    """Lines answered together stay together over the steps."""
+    story, first = called("maya")
+    second = story.hear("maya?").id
+    story.weigh(("maya", second, "speak"))
+    story.perceive("maya")
+    story.judge(("use_tool", True))
+    story.end()
+    assert state_of(story).due[0].lines == (first, second)
+
+
+def test_a_turn_that_diverged_without_effect_is_due_anew() -> None:
+    """It is put back where it was, first, as it was called."""
+    story, _ = called("maya", "merlin")
+    before = state_of(story).due[0]
+    story.perceive("maya")
+    story.end("diverged")
+    assert state_of(story).due[0] == before
+
+
+@pytest.mark.parametrize("effect", ["said", "noted", "reacted", "used"])
+def test_a_turn_that_had_an_effect_is_never_taken_anew(effect: str) -> None:
+    """Once anything of it is in the room, diverging ends it."""
+    story, line = called("maya")
+    turn = story.perceive("maya").id
+    match effect:
+        case "said":
+            story.say("so")
+        case "noted":
+            story.note("so")
+        case "used":
+            story.use("clock", "noon")
+        case _:
+            story.add(Reacted(turn=turn, mate="maya", to=line, emoji="🙂"))
+            story.effects = True
+    story.end("diverged")
+    assert not state_of(story).due
+
+
+def test_a_turn_begun_anew_takes_the_place_of_the_old() -> None:
+    """Perceived again for the same call, without an end of the first, leaves one open turn."""
+    story, line = called("maya")
+    story.perceive("maya")
+    story.called["maya"] = [line]
+    again = story.perceive("maya").id
+    state = state_of(story)
+    assert list(state.open) == [again]
+    assert state.open[again].due is not None
+
+
+def test_a_title_takes_no_mates_turn() -> None:
+    """A turn that finds a title leaves what is due alone, and is followed by nothing."""
+    story, line = called("maya")
+    story.called["maya"] = [line]
+    story.perceive("maya", summons="title")
+    story.judge(("continue", True))
+    assert [d.mate for d in state_of(story).due] == ["maya"]
+    story.end()
+    assert state_of(story).due[0].summons == "conversation"
+
+
+def test_a_mate_that_left_does_not_go_on() -> None:
+    """Its open turn may end; no step follows."""
+    story, _ = called("maya")
+    story.perceive("maya")
+    story.judge(("continue", True))
+    story.leave_mate("maya")
+    story.end()
+    state = state_of(story)
+    assert not state.due
+    assert not state.open

@@ -1,0 +1,254 @@
+"""loopforge lab story, audit, sweep, report and export: what the command line makes of their parts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loopforge.cli import main
+from loopforge.core.factory_vocabulary import Decided
+from loopforge.home import make_home
+from loopforge.lab.run.run_log import LOG, rows_of
+from tests.models.server import Behaviour, serving
+
+Lab = Callable[..., tuple[int, str, str]]
+SMALL = ("first_shift", "--days", "2", "--steps-per-day", "4")
+SCENARIO = """\
+name = "small"
+question = "What does one robot do?"
+days = 1
+steps_per_day = 3
+[[place]]
+name = "press hall"
+kind = "line"
+[[robot]]
+name = "Sprocket"
+role = "maintenance"
+round = ["press hall"]
+"""
+EXPERIMENT = """\
+name = "tiny"
+question = "Does spin matter to one robot?"
+scenarios = ["small"]
+seeds = 3
+[factors]
+policy = ["{policy}"]
+perception = ["accurate", "spin"]
+"""
+EXPECTED = """\
+[[hypothesis]]
+name = "spin matters"
+says = "Spin makes more incidents."
+measure = "incidents"
+factor = "perception"
+from = "accurate"
+to = "spin"
+direction = "greater"
+"""
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Lab:
+    """Run `loopforge lab ...` in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("ACTION_LOG_PATH", "LOOPFORGE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(["lab", *arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The folder as a home, whose models are scripted."""
+    make_home(tmp_path)
+    tiers = "\n".join(f'{tier} = ["scripted"]' for tier in range(1, 5))
+    (tmp_path / "loopforge.toml").write_text(f"[tiers]\n{tiers}\n")
+    return tmp_path
+
+
+def decisions(folder: Path) -> int:
+    """How many decisions a run holds."""
+    return sum(isinstance(row, Decided) for row in rows_of(folder))
+
+
+def test_a_story_is_told_and_checked(lab: Lab) -> None:
+    """A run is told as Markdown, a day alone or with its rows' ids; every claim is recomputed."""
+    lab("run", *SMALL)
+    code, out, _ = lab("story", "first_shift-stub-7")
+    assert code == 0
+    assert out.startswith("# ")
+    assert "[r" in out
+    code, one, _ = lab("story", "first_shift-stub-7", "--day", "2", "--no-ids")
+    assert code == 0
+    assert "[r" not in one
+    assert len(one) < len(out)
+    told = json.loads(lab("story", "first_shift-stub-7", "--json")[1])
+    assert len(told["days"]) == 2
+    code, out, _ = lab("story", "first_shift-stub-7", "--check")
+    assert (code, "sentences hold" in out) == (0, True)
+    assert "is so, by the state of the city" in out
+    assert lab("story", "first_shift-stub-7", "--day", "9")[0] == 2
+
+
+def test_the_daily_log_leaves_nothing_out(lab: Lab) -> None:
+    """One line for each step, of one day where that is asked for, and every line holds."""
+    lab("run", *SMALL)
+    code, out, _ = lab("story", "first_shift-stub-7", "--log")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].startswith("day 1, bell 1 [r")
+    code, one, _ = lab("story", "first_shift-stub-7", "--log", "--day", "2", "--no-ids")
+    assert one.splitlines()[0].startswith("day 2, bell 1: tension")
+    assert len(one.splitlines()) < len(lines)
+    code, out, _ = lab("story", "first_shift-stub-7", "--log", "--check")
+    assert (code, out.strip()) == (0, "Every line holds.")
+
+
+def test_a_story_can_be_told_by_the_home_s_model(lab: Lab, home: Path) -> None:
+    """With --tell llm the model of the home is asked; how much of it was kept is said beside."""
+    lab("run", *SMALL)
+    code, out, err = lab("story", "first_shift-stub-7", "--tell", "llm")
+    assert code == 0
+    assert out.startswith("# ")
+    assert "in the model's words" in err
+
+
+def test_a_run_is_audited(lab: Lab, tmp_path: Path) -> None:
+    """Each decision is asked again without its card; --most asks of fewer."""
+    lab("run", *SMALL)
+    report = json.loads(lab("audit", "first_shift-stub-7", "--json")[1])
+    assert report["audited"] == decisions(tmp_path / "runs" / "first_shift-stub-7")
+    report = json.loads(lab("audit", "first_shift-stub-7", "--most", "5", "--json")[1])
+    assert report["audited"] <= 5
+    code, out, _ = lab("audit", "first_shift-stub-7")
+    assert (code, "rule-driven" in out) == (0, True)
+
+
+def test_a_run_of_models_is_audited_by_them(lab: Lab, home: Path) -> None:
+    """The home's models are asked again where they had decided."""
+    short = ("first_shift", "--days", "1", "--steps-per-day", "1", "--policy", "llm")
+    lab("run", *short, "--out", "mine")
+    code, out, err = lab("audit", "mine", "--json")
+    assert (code, err) == (0, "")
+    assert any(name.startswith("llm") for name in json.loads(out)["policies"].values())
+
+
+def test_a_sweep_is_run_and_goes_on(lab: Lab, tmp_path: Path) -> None:
+    """All runs of an experiment, by two workers and by one the same; a second time nothing is left."""
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    (tmp_path / "tiny.toml").write_text(EXPERIMENT.format(policy="stub"))
+    code, out, _ = lab("sweep", "tiny.toml", "--workers", "2")
+    assert code == 0
+    assert "tiny: 6 of 6 runs, in sweeps/tiny." in out
+    assert "Next: loopforge lab report tiny -o tiny.html" in out
+    results = (tmp_path / "sweeps" / "tiny" / "results.jsonl").read_bytes()
+    told = json.loads(lab("sweep", "tiny.toml", "--json")[1])
+    assert (told["runs"], told["done"], told["missing"]) == (6, 6, 0)
+    assert lab("sweep", "tiny.toml", "--out", "alone")[0] == 0
+    assert (tmp_path / "alone" / "results.jsonl").read_bytes() == results
+    code, _, err = lab("sweep", "nothing")
+    assert (code, "There is no experiment 'nothing'" in err) == (2, True)
+
+
+def test_a_sweep_asks_the_home_s_models(lab: Lab, home: Path) -> None:
+    """Workers open the home's models by themselves; scored again, tapes answer."""
+    (home / "scenarios" / "small.toml").write_text(SCENARIO)
+    (home / "tiny.toml").write_text(EXPERIMENT.format(policy="llm"))
+    code, out, err = lab("sweep", "tiny.toml", "--workers", "2")
+    assert code == 0, err
+    folder = home / "data" / "sweeps" / "tiny"
+    assert f"6 of 6 runs, in {folder}" in out
+    results = (folder / "results.jsonl").read_bytes()
+    assert lab("sweep", "tiny.toml", "--rescore")[0] == 0
+    assert (folder / "results.jsonl").read_bytes() == results
+
+
+SERVED = """\
+[models.named]
+base_url = "{url}/v1"
+id = "named"
+[models.other]
+base_url = "{url}/v1"
+id = "other"
+[tiers]
+1 = ["named", "other"]
+2 = ["other"]
+3 = ["other"]
+4 = ["other"]
+"""
+
+
+async def test_a_sweep_that_nobody_answered_finds_nothing(lab: Lab, home: Path) -> None:
+    """It ends with 3, its first line counts the failures, its report answers no hypothesis."""
+    (home / "scenarios" / "small.toml").write_text(SCENARIO)
+    (home / "tiny.toml").write_text(EXPERIMENT.format(policy="llm") + EXPECTED)
+    async with serving() as server:
+        (home / "loopforge.toml").write_text(SERVED.format(url=server.url))
+        server.does(Behaviour(status=400, body="{}"))
+        code, out, err = await asyncio.to_thread(lab, "sweep", "tiny.toml", "--out", "dead")
+        assert {asked.body["model"] for asked in server.asked} == {"named"}
+    assert code == 3
+    assert out.startswith("answered 0, refused 0, cut off 0, failed 18")
+    assert "100.0% were not answered" in err
+    code, out, _ = await asyncio.to_thread(lab, "report", "dead", "-o", "dead.html")
+    assert (code, out.startswith("answered 0, ")) == (0, True)
+    page = (home / "dead.html").read_text()
+    assert "No finding, for want of answers." in page
+    assert "Not decided. " not in page
+
+
+async def test_an_audit_that_nobody_answered_finds_nothing(lab: Lab, home: Path) -> None:
+    """The run was answered; asked again, nobody does, and it ends with 3."""
+    (home / "scenarios" / "small.toml").write_text(SCENARIO)
+    run = ("run", "small", "--policy", "llm", "--out", "mine")
+    assert (await asyncio.to_thread(lab, *run))[0] == 0
+    async with serving() as server:
+        (home / "loopforge.toml").write_text(SERVED.format(url=server.url))
+        server.does(Behaviour(status=400, body="{}"))
+        code, out, err = await asyncio.to_thread(lab, "audit", "mine")
+    assert code == 3
+    assert out.startswith("answered 0, refused 0, cut off 0, failed ")
+    assert "were not answered" in err
+
+
+def test_a_sweep_of_a_model_that_is_not_there_is_not_begun(lab: Lab, home: Path) -> None:
+    """Exit code 2, with the models there are; no folder is made."""
+    (home / "scenarios" / "small.toml").write_text(SCENARIO)
+    (home / "tiny.toml").write_text(EXPERIMENT.format(policy="llm"))
+    code, _, err = lab("sweep", "tiny.toml", "--model", "gone", "--out", "none")
+    assert (code, "Models that can be asked: embedded, scripted" in err) == (2, True)
+    assert not (home / "none").exists()
+
+
+def test_a_report_is_written(lab: Lab, tmp_path: Path) -> None:
+    """A run's report is one HTML file, where -o says, or in its folder."""
+    lab("run", *SMALL)
+    assert lab("report", "first_shift-stub-7", "-o", "mine.html")[0] == 0
+    code, out, _ = lab("report", "first_shift-stub-7")
+    page = tmp_path / "runs" / "first_shift-stub-7" / "report.html"
+    assert (code, "report.html" in out) == (0, True)
+    assert page.read_bytes() == (tmp_path / "mine.html").read_bytes()
+    assert page.read_text("utf-8").lstrip().lower().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet", "inspect"])
+def test_a_run_is_exported(lab: Lab, tmp_path: Path, format: str) -> None:
+    """Each form is written where -o says, with as many rows as there were decisions."""
+    lab("run", *SMALL)
+    folder = tmp_path / "runs" / "first_shift-stub-7"
+    before = (folder / LOG).read_bytes()
+    code, out, _ = lab("export", "first_shift-stub-7", "--format", format, "-o", "made")
+    assert code == 0
+    assert f"Wrote {decisions(folder)} rows to made." in out
+    assert (tmp_path / "made").stat().st_size > 1000
+    assert (folder / LOG).read_bytes() == before
+    assert lab("export", "first_shift-stub-7", "--format", "paper")[0] == 2

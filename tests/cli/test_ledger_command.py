@@ -1,0 +1,270 @@
+"""loopforge ledger: what it prints, what it refuses, and what it leaves alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import open_ledger_of
+from loopforge.cli import main
+from loopforge.core.events import GENESIS, chained, micros
+from loopforge.core.room_vocabulary import Heard, RoomOpened, Said
+from loopforge.core.text.erasable_text import Words
+from loopforge.people.identity.person_registry import Registry
+from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
+from loopforge.settings import load_settings
+
+STREAM = "room:commons"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home whose ledger holds a room, a line of a person and a line of a mate."""
+    (tmp_path / "data").mkdir(exist_ok=True)
+    asyncio.run(_fill(tmp_path))
+    return tmp_path
+
+
+async def _fill(home: Path, more: int = 0) -> None:
+    stamp = Stamp(SystemClock(), SystemDice())
+    async with open_ledger_of(load_settings(home, environ={})) as ledger:
+        opened = stamp.fact(RoomOpened(name="commons"), actor="room")
+        heard = stamp.fact(
+            Heard(person="p1", text=Words("a secret\nof mine")), actor="person:p1", cause=opened.id
+        )
+        said = stamp.fact(
+            Said(turn="t1", mate="maya", text=Words("é, I see")), actor="mate:maya", cause=heard.id
+        )
+        others = [stamp.fact(RoomOpened(name="x" * 200), actor="room") for _ in range(more)]
+        await ledger.append(STREAM, [opened, heard, said, *others])
+
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `loopforge ledger ...` in the home: exit code, standard output, standard error."""
+
+    def ledger(*arguments: str) -> tuple[int, str, str]:
+        code = main(["--home", str(home), "ledger", *arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return ledger
+
+
+def test_tail_shows_the_newest_events_oldest_first(run: Run) -> None:
+    """Each event is one line, with its id, place, kind, actor and what it says."""
+    code, out, _ = run("tail", "-n", "2")
+    lines = out.splitlines()
+    assert code == 0
+    assert len(lines) == 2
+    assert "room:commons#2  room.heard  person:p1  'a secret\\nof mine'" in lines[0]
+    assert "room:commons#3  room.said  mate:maya  'é, I see'" in lines[1]
+
+
+def test_tail_as_json_is_what_export_writes(run: Run) -> None:
+    """--json prints the very lines of the export."""
+    assert run("tail", "--json")[1] == run("export")[1] != ""
+
+
+def test_tail_of_one_stream_leaves_the_others_out(run: Run) -> None:
+    """A stream that does not exist has no events."""
+    assert run("tail", "--stream", "room:cellar")[:2] == (0, "")
+
+
+def test_tail_follows(home: Path) -> None:
+    """With --follow, an event that is appended later is shown, until it is interrupted."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "loopforge", "--home", str(home), "ledger", "tail", "-f", "-n", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as following:
+        assert following.stdout is not None
+        assert following.stderr is not None
+        assert "#3" in following.stdout.readline()
+        asyncio.run(_fill(home))
+        assert [line.split()[4] for line in (following.stdout.readline() for _ in range(3))] == [
+            "room:commons#4",
+            "room:commons#5",
+            "room:commons#6",
+        ]
+        following.send_signal(signal.SIGINT)
+        assert following.wait() == 130
+        assert following.stderr.read() == ""
+
+
+def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
+    """`loopforge ledger export | head -n 1` ends quietly."""
+    asyncio.run(_fill(home, more=600))
+    line = f"{sys.executable} -m loopforge --home {home} ledger export | head -n 1"
+    out = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert out.stderr == ""
+    assert out.stdout.count("\n") == 1
+
+
+def test_the_export_can_be_verified_without_the_database(run: Run, tmp_path: Path) -> None:
+    """Each line has the stored body and the hash over everything before."""
+    out = tmp_path / "out.jsonl"
+    assert run("export", "--format", "jsonl", "-o", str(out))[0] == 0
+    previous = GENESIS
+    for line in out.read_text("utf-8").splitlines():
+        event = json.loads(line)
+        at = micros(datetime.fromisoformat(event["at"]))
+        previous = chained(
+            previous, event["stream"], event["seq"], event["id"], at, event["actor"],
+            event["cause"], event["stored"].encode(),
+        )  # fmt: skip
+        assert event["hash"] == previous
+
+
+def test_an_export_overwrites_nothing(run: Run, tmp_path: Path) -> None:
+    """A file that is there already is refused; an unknown format too."""
+    (tmp_path / "there").write_text("mine")
+    code, _, err = run("export", "-o", str(tmp_path / "there"))
+    assert code == 2
+    assert "is there already" in err
+    assert (tmp_path / "there").read_text() == "mine"
+    assert run("export", "--format", "xml")[0] == 2
+
+
+def test_a_sound_ledger_verifies(run: Run) -> None:
+    """Exit code 0, and how much was read."""
+    code, out, _ = run("verify")
+    assert code == 0
+    assert out.startswith("3 events and 2 texts read.\nAll of it")
+
+
+def test_a_flipped_byte_is_found(run: Run, home: Path) -> None:
+    """A changed actor behind the database's back ends verify with 1 and names the event."""
+    with sqlite3.connect(home / "data" / "loopforge.db") as connection:
+        connection.executescript(
+            "DROP TRIGGER IF EXISTS events_no_update;"
+            "PRAGMA writable_schema=ON; DELETE FROM sqlite_master WHERE type='trigger';"
+        )
+    connection.close()
+    with sqlite3.connect(home / "data" / "loopforge.db") as connection:
+        connection.execute("UPDATE events SET actor = 'mate:zuzu' WHERE seq = 3")
+    connection.close()
+    code, out, _ = run("verify")
+    assert code == 1
+    assert "Event 3 of room:commons" in out
+
+
+def test_anchors_find_a_ledger_that_was_cut_short(run: Run, home: Path, tmp_path: Path) -> None:
+    """Heads noted earlier must still be there; a wrong file of anchors is refused."""
+    anchors = tmp_path / "anchors.json"
+    assert run("verify", "--anchors", str(anchors))[0] == 0
+    asyncio.run(_fill(home))
+    assert run("verify", "--anchors", str(anchors))[0] == 0
+    noted = json.loads(anchors.read_text())
+    assert noted[STREAM][0] == 6
+    noted[STREAM] = [9, "0" * 64]
+    anchors.write_text(json.dumps(noted))
+    code, out, _ = run("verify", "--anchors", str(anchors))
+    assert code == 1
+    assert "anchor" in out
+    anchors.write_text("[1")
+    assert run("verify", "--anchors", str(anchors))[0] == 2
+
+
+def test_one_message_is_forgotten(run: Run, home: Path) -> None:
+    """The words are gone from the ledger and its files, and the chain still verifies."""
+    heard = json.loads(run("tail", "--json", "-n", "2")[1].splitlines()[0])["id"]
+    code, out, _ = run("erase", heard, "--yes")
+    assert code == 0
+    assert out == "Forgotten: 1 texts and 0 that quote them, in room:commons.\n"
+    assert "a secret" not in run("export")[1]
+    files = [file for file in (home / "data").rglob("*") if file.is_file()]
+    assert not any(b"a secret" in file.read_bytes() for file in files)
+    assert run("verify")[0] == 0
+    assert run("erase", heard, "--yes")[1] == "Nothing of that is left to forget.\n"
+
+
+def test_a_person_is_forgotten_by_name(run: Run, home: Path) -> None:
+    """Everything that somebody said is gone, and the name with it."""
+    asyncio.run(_meet(home, "Ada"))
+    code, out, _ = run("erase", "--person", "ada", "--yes")
+    assert code == 0, out
+    left = run("export")[1]
+    assert "Ada" not in left
+    assert "hello from ada" not in left
+    assert "a secret" in left
+    code, _, err = run("erase", "--person", "ada", "--yes")
+    assert code == 2
+    assert "Nobody called 'ada'" in err
+
+
+def test_two_people_of_one_name_are_told_apart_by_id(run: Run, home: Path) -> None:
+    """A name that two people bear is refused, with their ids; an id is taken."""
+    first = asyncio.run(_meet(home, "Ada"))
+    asyncio.run(_meet(home, "Ada", surface="web"))
+    code, _, err = run("erase", "--person", "Ada", "--yes")
+    assert code == 2
+    assert first in err
+    assert run("erase", "--person", first, "--yes")[0] == 0
+
+
+def test_nothing_is_forgotten_without_a_yes(home: Path) -> None:
+    """Without --yes it asks; whoever does not answer keeps everything."""
+    asyncio.run(_meet(home, "Ada"))
+    command = [sys.executable, "-m", "loopforge", "--home", str(home), "ledger"]
+    asked = subprocess.run(
+        [*command, "erase", "--person", "Ada"], input="n\n", capture_output=True, text=True
+    )
+    assert "This cannot be undone" in asked.stdout
+    assert asked.returncode == 0
+    silent = subprocess.run(
+        [*command, "erase", "--person", "Ada"], input="", capture_output=True, text=True
+    )
+    assert silent.returncode == 1
+    kept = subprocess.run([*command, "export"], capture_output=True, text=True)
+    assert "hello from ada" in kept.stdout
+
+
+def test_erasing_nothing_or_nobody_is_refused(run: Run) -> None:
+    """It must be said what to forget, and it must be there."""
+    assert run("erase", "--yes")[0] == 2
+    assert run("erase", "0" * 32, "--yes")[0] == 2
+
+
+async def _meet(home: Path, name: str, surface: str = "terminal") -> str:
+    """Somebody becomes known and says a line."""
+    stamp = Stamp(SystemClock(), SystemDice())
+    async with open_ledger_of(load_settings(home, environ={})) as ledger:
+        person = await Registry(ledger, stamp).meet(surface, name)
+        heard = Heard(person=person.id, text=Words("hello from ada"))
+        await ledger.append(STREAM, [stamp.fact(heard, actor=f"person:{person.id}")])
+        return person.id
+
+
+def test_views_are_rebuilt(run: Run) -> None:
+    """rebuild says how often an event went into a view: a line may bring files, and be a post."""
+    assert run("rebuild")[:2] == (0, "Folded 2 events.\n")
+
+
+def test_status_and_migrate(run: Run) -> None:
+    """status shows the schema and the streams; migrate has nothing to do."""
+    assert run("status")[1] == f"schema: ok\n       3  {STREAM}\n"
+    assert run("migrate")[:2] == (0, "It was up to date.\n")
+
+
+@pytest.mark.parametrize("name", ["tail", "verify", "status", "export", "rebuild", "migrate"])
+def test_no_ledger_is_made_by_looking(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there is none, every command says so and makes nothing."""
+    assert main(["--home", str(tmp_path / "none"), "ledger", name]) == 2
+    assert "There is no ledger at" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()

@@ -1,0 +1,165 @@
+"""loopforge people, as somebody at the machine types it, beside a process that is the host."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from loopforge.app import App, open_app
+from loopforge.cli import main
+from loopforge.home import make_home
+from loopforge.models.scripted_model import ScriptedModels
+from loopforge.people.stranger_pairing import Closed, PairingCode, PairingWelcome, StaysSilent
+from loopforge.settings import load_settings
+
+ANA, BO = "814273645120389120", "99112233"
+T = TypeVar("T")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home where nobody is known yet."""
+    make_home(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `loopforge people ...` in the home: exit code, standard output, standard error."""
+
+    def people(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main(["--home", str(home), "people", *arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return people
+
+
+def hosted(home: Path, work: Callable[[App], Awaitable[T]]) -> T:
+    """Something that the host of this home does meanwhile."""
+
+    async def host() -> T:
+        settings = load_settings(home, environ={})
+        async with open_app(settings, models=ScriptedModels(), wake=False) as app:
+            return await work(app)
+
+    return asyncio.run(host())
+
+
+async def knock(app: App) -> object:
+    """Somebody writes on Discord."""
+    return await app.pairing.knock("discord", ANA, "Ana")
+
+
+def test_before_anybody_came(run: Run) -> None:
+    """Without a ledger there is nobody, and it is said how one begins."""
+    code, out, err = run("list")
+    assert (code, out) == (2, "")
+    assert "`loopforge up` makes it" in err
+
+
+def test_a_stranger_is_let_in(run: Run, home: Path) -> None:
+    """Who knocks stands in the list, is let in by the code, and is welcome to the host."""
+    shown = hosted(home, knock)
+    assert isinstance(shown, PairingCode)
+    code, out, err = run("knocks")
+    assert code == 0
+    assert f"`loopforge people admit discord:{ANA}`" in err
+    assert out.startswith(f"discord:{ANA}\tAna\t20")
+    code, out, _ = run("knocks", "--json")
+    assert [(row["surface"], row["account"], row["name"]) for row in json.loads(out)] == [
+        ("discord", ANA, "Ana")
+    ]
+    assert run("admit", shown.code) == (0, f"Ana (discord:{ANA}) is let in.\n", "")
+    assert run("knocks")[:2] == (0, "Nobody knocks.\n")
+    assert isinstance(hosted(home, knock), PairingWelcome)
+    code, _, err = run("admit", shown.code)
+    assert code == 2
+    assert "`loopforge people knocks` lists who waits" in err
+
+
+def test_somebody_is_named_and_refused(run: Run, home: Path) -> None:
+    """An account is let in and refused by its id; what is no account is refused with an example."""
+    hosted(home, knock)
+    assert run("admit", f"discord:{ANA}")[0] == 0
+    assert isinstance(hosted(home, knock), PairingWelcome)
+    assert run("refuse", f"discord:{ANA}")[:2] == (
+        0,
+        f"Ana (discord:{ANA}) is not answered any more.\n",
+    )
+    assert hosted(home, knock) == StaysSilent()
+    code, _, err = run("admit", "discord:ana")
+    assert code == 2
+    assert "telegram:123456789" in err
+    assert run("admit", "telegram:5")[:2] == (0, "telegram:5 is let in.\n")
+
+
+def test_a_code_links_and_is_undone(run: Run, home: Path) -> None:
+    """A code made here is claimed at the host; the accounts stand in the list; it is undone."""
+    ana = hosted(home, lambda app: app.people.meet("terminal", "ana"))
+    code, out, _ = run("code", "Ana")
+    assert code == 0
+    linked = hosted(home, lambda app: app.linking.claim(out.strip(), "telegram", BO))
+    assert linked.id == ana.id
+    assert run("list")[1] == f"{ana.id}\tana\t-\tterminal:ana, telegram:{BO}\n"
+    (row,) = json.loads(run("list", "--json")[1])
+    assert row["accounts"][1] == {"surface": "telegram", "account": BO, "linked": True}
+    assert run("unlink", "ana", f"telegram:{BO}")[:2] == (
+        0,
+        f"telegram:{BO} is not ana any more.\n",
+    )
+    assert run("list")[1] == f"{ana.id}\tana\t-\tterminal:ana\n"
+    code, _, err = run("unlink", "ana", f"telegram:{BO}")
+    assert code == 2
+    assert "is linked to this person" in err
+
+
+def test_a_code_from_elsewhere(run: Run, home: Path) -> None:
+    """A code that somebody was given on Discord makes them one with who is known here."""
+
+    async def offered(app: App) -> str:
+        await app.people.meet("terminal", "bo")
+        person = await app.people.meet("discord", ANA, "Ana")
+        return await app.linking.offer_code(person.id)
+
+    code = hosted(home, offered)
+    assert run("link", "bo", code)[:2] == (
+        0,
+        f"bo is one person now: terminal:bo, discord:{ANA}.\n",
+    )
+    assert run("link", "bo", code)[0] == 2
+    assert run("link", "ana", code)[0] == 2
+
+
+def test_people_are_told_apart(run: Run, home: Path) -> None:
+    """One name of several people asks for an id; a name of nobody says who is known."""
+
+    async def two(app: App) -> list[str]:
+        met = [await app.people.meet(s, "1", "Ana") for s in ("discord", "telegram")]
+        await app.people.meet("discord", "2", "Beep", bot=True)
+        return [one.id for one in met]
+
+    first, second = hosted(home, two)
+    code, _, err = run("code", "ana")
+    assert code == 2
+    assert f"{first} (discord), {second} (telegram)" in err
+    assert run("code", second)[0] == 0
+    code, _, err = run("code", "nobody")
+    assert code == 2
+    assert "`loopforge people list`" in err
+    assert "\tBeep\tbot\tdiscord:2\n" in run("list")[1]
+
+
+def test_settings_say_what_strangers_meet(home: Path) -> None:
+    """A home whose Discord is open lets in whoever writes there, and nobody else for that."""
+    (home / "loopforge.toml").write_text('discord_dm = "open"\ntelegram_dm = "allowlist"\n')
+    assert isinstance(hosted(home, knock), PairingWelcome)
+    closed = hosted(home, lambda app: app.pairing.knock("telegram", BO, "Bo"))
+    assert isinstance(closed, Closed)

@@ -1,0 +1,157 @@
+"""loopforge room places, join and part: a channel, a group and a room as one conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import open_app
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.cli import main
+from loopforge.core.delivery_states import Queued
+from loopforge.home import make_home
+from loopforge.io.session import Sessions
+from loopforge.models.scripted_model import ScriptedModels
+from loopforge.settings import load_settings
+
+Run = Callable[..., tuple[int, str, str]]
+PLAZA, LAB = (
+    ChannelSpot("discord:4711", "#plaza", "group"),
+    ChannelSpot("telegram:-1001234", "Lab", "group"),
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with the room commons, and two places where somebody spoke already."""
+    make_home(tmp_path)
+
+    async def fill() -> None:
+        settings = load_settings(tmp_path, environ={})
+        async with open_app(settings, models=ScriptedModels(), wake=False) as app:
+            await app.front.enter("commons", "ana", "terminal", ("maya",))
+            for spot in (PLAZA, LAB):
+                await Sessions(app.front).room(spot, ("maya",))
+
+    asyncio.run(fill())
+    return tmp_path
+
+
+@pytest.fixture
+def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `loopforge room ...` in the home: exit code, standard output, standard error."""
+
+    def room(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main(["--home", str(home), "room", *arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return room
+
+
+def queued(home: Path, room: str) -> set[str]:
+    """To which places a line that is said in this room now goes."""
+
+    async def say() -> set[str]:
+        settings = load_settings(home, environ={})
+        async with open_app(settings, models=ScriptedModels(), wake=False) as app:
+            scene = await app.front.enter(room, "ana", "terminal")
+            await app.front.hear(room, scene.you, "hello", surface="terminal", source="1")
+            events = await app.ledger.read(f"room:{room}")
+            return {e.body.surface for e in events if isinstance(e.body, Queued)}
+
+    return {place for place in asyncio.run(say()) if ":" in place}
+
+
+def rows(run: Run) -> dict[str, str]:
+    """The places and their rooms, as they are listed."""
+    return {row["place"]: row["room"] for row in json.loads(run("places", "--json")[1])}
+
+
+def test_one_conversation(home: Path, run: Run) -> None:
+    """Places of two platforms join a room; a line that is said there goes to both."""
+    own = rows(run)[LAB.key]
+    assert run("join", "commons", PLAZA.key)[0] == 0
+    code, out, _ = run("join", "commons", LAB.key)
+    assert code == 0
+    assert "Lab is part of commons now: what is said in one is said in both." in out
+    assert f"It was part of {own}" in out
+    assert rows(run) == {PLAZA.key: "commons", LAB.key: "commons"}
+    assert queued(home, "commons") == {PLAZA.key, LAB.key}
+    assert "already" in run("join", "commons", LAB.key)[1]
+
+
+def test_parted(home: Path, run: Run) -> None:
+    """A place that is parted from its room is part of none, and hears nothing of it."""
+    run("join", "commons", PLAZA.key)
+    code, out, _ = run("part", PLAZA.key)
+    assert (code, out) == (0, "#plaza is no longer part of commons.\n")
+    assert PLAZA.key not in rows(run)
+    assert queued(home, "commons") == set()
+    code, _, err = run("part", PLAZA.key)
+    assert code == 2
+    assert "is part of no room" in err
+
+
+def test_listed_with_names(run: Run) -> None:
+    """Places are listed with what their platform calls them, so that people find the key."""
+    _, out, _ = run("places")
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert [line[:3] for line in lines] == [
+        ["discord:4711", "#plaza", "group"],
+        ["telegram:-1001234", "Lab", "group"],
+    ]
+
+
+def test_what_is_admitted(home: Path, run: Run) -> None:
+    """A place opens a room of its own; a private one, and one beside a list, are refused."""
+    assert run("admit", "discord:4712")[:2] == (
+        0,
+        "Mates talk in discord:4712 from now on, whoever speaks to them there.\n",
+    )
+    assert "discord:4712" in rows(run)
+    assert "`loopforge people admit`" in run("admit", "telegram:5@6")[2]
+    with (home / "loopforge.toml").open("a") as file:
+        file.write('\ndiscord_places = "4711"\n')
+    code, _, err = run("admit", "discord:4713")
+    assert code == 2
+    assert "discord_places lists where mates talk (4711)" in err
+    assert "discord:4713" not in rows(run)
+
+
+def test_a_place_that_nobody_spoke_in(run: Run) -> None:
+    """A place that is not known yet can be joined by its key."""
+    code, out, _ = run("join", "commons", "telegram:-1009/7")
+    assert code == 0
+    assert out.startswith("telegram:-1009/7 is part of commons now")
+    assert rows(run)["telegram:-1009/7"] == "commons"
+
+
+@pytest.mark.parametrize(
+    ("room", "place", "said"),
+    [
+        ("commons", "#plaza", "is no place. A place is written like discord:4711"),
+        ("commons", "discord:plaza", "is no place"),
+        ("nowhere", PLAZA.key, "There is no room called 'nowhere'. `loopforge room list` names"),
+    ],
+)
+def test_what_cannot_be_joined(run: Run, room: str, place: str, said: str) -> None:
+    """What is no place, and a room that is not there, are refused; nothing changes."""
+    before = rows(run)
+    code, _, err = run("join", room, place)
+    assert code == 2
+    assert said in err
+    assert rows(run) == before
+
+
+def test_before_the_first_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where no home was started yet it is said how that is done, and nothing is made."""
+    for words in (("room", "places"), ("room", "list"), ("room", "delete", "commons", "--yes")):
+        assert main(["--home", str(tmp_path), *words]) == 2
+        assert "`loopforge up` makes it." in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,165 @@
+"""loopforge room delete: with a host and without, asked and unasked."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import open_app, open_ledger_of
+from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.cli import main
+from loopforge.core.room_vocabulary import Heard
+from loopforge.home import lock_home, make_home
+from loopforge.models.scripted_model import ScriptedModels
+from loopforge.settings import Settings, load_settings
+
+SECRET = "my locker opens with rhubarb on Tuesdays only"
+Run = Callable[..., tuple[int, str, str]]
+
+
+def settings_of(home: Path) -> Settings:
+    """The settings of a home, whatever the machine's environment."""
+    return load_settings(home, environ={})
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with a secret and a picture in the room `commons`, and the secret in `cellar` too."""
+    make_home(tmp_path)
+    asyncio.run(_fill(tmp_path))
+    return tmp_path
+
+
+async def _fill(home: Path) -> None:
+    async with open_app(settings_of(home), models=ScriptedModels(), wake=False) as app:
+        picture = b"\x89PNG\r\n\x1a\nrhubarb"
+        file = await receive(app.artifacts, "a.png", picture, FileLimits(1000, 1000))
+        for room, text in (("commons", SECRET), ("cellar", f"I said {SECRET}")):
+            scene = await app.front.enter(room, "ana", "terminal", ("maya",))
+            files = [file] if room == "commons" else []
+            await app.front.hear(
+                room, scene.you, text, surface="terminal", source=room, files=files
+            )
+        await app.front.settled("commons")
+        await app.front.settled("cellar")
+
+
+@pytest.fixture
+def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `loopforge room ...` in the home: exit code, standard output, standard error."""
+
+    def room(*arguments: str) -> tuple[int, str, str]:
+        code = main(["--home", str(home), "room", *arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return room
+
+
+def holding(home: Path, room: str) -> list[str]:
+    """Which of a room's lines still have their text."""
+
+    async def read() -> list[str]:
+        async with open_ledger_of(settings_of(home)) as ledger:
+            events = await ledger.read(f"room:{room}", kinds=["room.heard"])
+            texts = [event.body.text.text for event in events if isinstance(event.body, Heard)]
+            return [text for text in texts if text is not None]
+
+    return asyncio.run(read())
+
+
+def in_files(home: Path, word: bytes) -> list[str]:
+    """The files of the home's data that hold a word."""
+    files = (path for path in (home / "data").glob("**/*") if path.is_file())
+    return [path.name for path in files if word in path.read_bytes()]
+
+
+@contextmanager
+def hosting(home: Path) -> Iterator[None]:
+    """The home is run meanwhile, on a thread of its own."""
+    up, down = threading.Event(), threading.Event()
+
+    async def host() -> None:
+        models = ScriptedModels()
+        with lock_home(home):
+            async with open_app(settings_of(home), models=models, follow=0.05):
+                up.set()
+                await asyncio.to_thread(down.wait)
+
+    thread = threading.Thread(target=asyncio.run, args=(host(),))
+    thread.start()
+    try:
+        assert up.wait(30)
+        yield
+    finally:
+        down.set()
+        thread.join()
+
+
+def test_a_room_is_deleted(run: Run, home: Path) -> None:
+    """Without a host the command forgets the room, its files, and what quotes it elsewhere."""
+    code, out, _ = run("delete", "commons", "--yes")
+    assert code == 0
+    assert "Deleted." in out
+    assert "1 elsewhere that quote it are forgotten." in out
+    assert holding(home, "commons") == holding(home, "cellar") == []
+    assert in_files(home, b"rhubarb") == []
+    assert "commons" not in run("list")[1]
+    code, _, err = run("delete", "commons", "--yes")
+    assert code == 2
+    assert "There is no room called 'commons'." in err
+
+
+def test_quotes_can_be_kept(run: Run, home: Path) -> None:
+    """With --keep-quotes other rooms keep what they said."""
+    assert run("delete", "commons", "--yes", "--keep-quotes")[0] == 0
+    assert holding(home, "commons") == []
+    assert holding(home, "cellar") == [f"I said {SECRET}"]
+
+
+def test_it_asks_first(home: Path) -> None:
+    """It says how much would be forgotten; whoever says no keeps everything."""
+    command = [sys.executable, "-m", "loopforge", "--home", str(home), "room", "delete", "commons"]
+    asked = subprocess.run(command, input="n\n", capture_output=True, text=True, check=True)
+    assert "1 elsewhere that quote it would be forgotten. This cannot be undone." in asked.stdout
+    assert "Nothing was deleted." in asked.stdout
+    assert holding(home, "commons") == [SECRET]
+
+
+def test_a_running_home_deletes_it(run: Run, home: Path) -> None:
+    """While a host runs, the command says so to it, and comes back when the host has forgotten."""
+    with hosting(home):
+        code, out, _ = run("delete", "commons", "--yes")
+        assert code == 0
+        assert "Deleted." in out
+        assert holding(home, "commons") == holding(home, "cellar") == []
+    assert in_files(home, b"rhubarb") == []
+
+
+def test_a_room_that_is_none(run: Run) -> None:
+    """An unknown room is refused with a sentence, before anything is asked."""
+    code, out, err = run("delete", "nowhere")
+    assert (code, out) == (2, "")
+    assert "There is no room called 'nowhere'." in err
+
+
+def test_forgetting_a_line_by_command_takes_its_files_along(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`loopforge ledger erase` deletes files that nothing holds any more, where no host runs."""
+
+    async def line() -> str:
+        async with open_ledger_of(settings_of(home)) as ledger:
+            (event,) = await ledger.read("room:commons", kinds=["room.heard"])
+            return event.id
+
+    assert main(["--home", str(home), "ledger", "erase", "--yes", asyncio.run(line())]) == 0
+    assert "Kept files that went with it: 1." in capsys.readouterr().out
+    assert list((home / "data" / "artifacts").glob("??/*")) == []

@@ -1,0 +1,109 @@
+"""loopforge usage, as a person types it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import open_ledger_of
+from loopforge.cli import main
+from loopforge.core.events import Answered, Fact, Usage
+from loopforge.core.text.erasable_text import Words
+from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
+from loopforge.settings import load_settings
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `loopforge usage ...` in a home: exit code, standard output, standard error."""
+
+    def usage(*arguments: str) -> tuple[int, str, str]:
+        code = main(["--home", str(tmp_path), "usage", *arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return usage
+
+
+@pytest.fixture
+def used(tmp_path: Path) -> None:
+    """Two answers of today, one of forty days ago."""
+    (tmp_path / "data").mkdir()
+    asyncio.run(_fill(tmp_path))
+
+
+async def _fill(home: Path) -> None:
+    clock = SystemClock()
+    stamp = Stamp(clock, SystemDice())
+
+    def answered(mate: str, model: str, cost: str, ago: int = 0) -> Fact:
+        use = Usage(read=1500, cached=750, written=20, cost=cost)
+        body = Answered(
+            turn="t", nth=1, outcome="answered", text=Words("yes"), model=model, usage=use
+        )
+        at = clock.now() - timedelta(days=ago)
+        return Fact(id=stamp.id(), at=at, actor=f"mate:{mate}", body=body)
+
+    async with open_ledger_of(load_settings(home, environ={})) as ledger:
+        await ledger.append("room:attic", [answered("maya", "big", "7", ago=40)])
+        await ledger.append(
+            "room:attic", [answered("maya", "big", "1.25"), answered("zuzu", "own", "")]
+        )
+
+
+@pytest.mark.usefixtures("used")
+def test_sums_stand_in_columns(run: Run) -> None:
+    """One line for each mate, what cost most first, and one for all of them."""
+    code, out, _ = run()
+    assert code == 0
+    assert [line.split(maxsplit=6) for line in out.splitlines()[1:]] == [
+        ["maya", "1", "0", "1,500", "50%", "20", "$1.25"],
+        ["zuzu", "1", "0", "1,500", "50%", "20", "no price known"],
+        ["all", "2", "0", "3,000", "50%", "40", "$1.25, 1 unpriced"],
+    ]
+    assert len({line.index("$") for line in out.splitlines() if "$" in line}) == 1
+
+
+@pytest.mark.usefixtures("used")
+@pytest.mark.parametrize(
+    ("by", "places"), [("mate", {"maya", "zuzu"}), ("model", {"big", "own"}), ("room", {"attic"})]
+)
+def test_one_chooses_by_what(run: Run, by: str, places: set[str]) -> None:
+    """--by mate, model or room; JSON has the cost to the last digit."""
+    rows = json.loads(run("--by", by, "--json")[1])
+    assert {row[by] for row in rows} == places
+    assert rows[0]["cost"] == "1.25"
+
+
+@pytest.mark.usefixtures("used")
+def test_one_chooses_how_far_back(run: Run) -> None:
+    """--days bounds it, 0 does not; days come newest first."""
+    assert len(json.loads(run("--by", "day", "--json")[1])) == 1
+    days = [row["day"] for row in json.loads(run("--by", "day", "--days", "0", "--json")[1])]
+    assert len(days) == 2
+    assert days == sorted(days, reverse=True)
+    assert len(json.loads(run("--by", "day", "--days", "41", "--json")[1])) == 2
+
+
+def test_nothing_used_is_said_so(run: Run, tmp_path: Path) -> None:
+    """An empty ledger has no table; a home without one is told what makes it, and gets none."""
+    code, _, err = run()
+    assert code == 2
+    assert "`loopforge up` makes it" in err
+    assert not (tmp_path / "data" / "loopforge.db").exists()
+    (tmp_path / "data").mkdir(exist_ok=True)
+    asyncio.run(_empty(tmp_path))
+    assert run()[1] == "No model was asked in the last 30 days.\n"
+    assert run("--days", "0")[1] == "No model was asked.\n"
+
+
+async def _empty(home: Path) -> None:
+    async with open_ledger_of(load_settings(home, environ={})):
+        pass

@@ -1,0 +1,43 @@
+"""colour: CSS's names and codes, as one form every surface knows."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.core.text.css_colours import NAMED, PALETTE, code, given_to
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("teal", "#008080"),
+        ("Dark Orange", "#ff8c00"),
+        ("rebecca-purple", "#663399"),
+        ("#2A9D8F", "#2a9d8f"),
+        ("#f80", "#ff8800"),
+        ("#f8", None),
+        ("mud", None),
+        ("", None),
+    ],
+)
+def test_a_colour_is_a_name_or_a_code(written: str, meant: str | None) -> None:
+    """Names in any spelling, long and short codes; anything else is no colour."""
+    assert code(written) == meant
+
+
+def test_all_names_of_css_are_known() -> None:
+    """The table holds the 148 named colours of CSS Color 4, each with a code."""
+    assert len(NAMED) == 148
+    assert all(re.fullmatch("#[0-9a-f]{6}", value) for value in NAMED.values())
+    assert NAMED["grey"] == NAMED["gray"] == "#808080"
+
+
+@given(st.text())
+def test_every_mate_gets_a_colour(handle: str) -> None:
+    """A handle always has the same colour of the palette."""
+    assert given_to(handle) == given_to(handle)
+    assert given_to(handle) in PALETTE

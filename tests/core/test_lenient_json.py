@@ -1,0 +1,193 @@
+"""Forms in which models answer: what of each is said."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from loopforge.core.text.egress_filter import Egress
+from loopforge.core.text.lenient_json import PLAIN, UNDONE, accepted, read
+from loopforge.policies.answer_form import schema_of
+from tests.playbook import heard, shown
+
+FORM = schema_of(shown(heard("ana", "hi"), model="full"))
+PASSING = schema_of(shown(heard("ana", "hi"), model="full", decide="yes"))
+TOOLS = schema_of(shown(heard("ana", "hi"), model="full", tools="clock"))
+REST = '"mode": "context", "rule": "", "narrative": "I greet."'
+HI = "Hi, ana."
+WHOLE = f'{{"say": "{HI}", {REST}}}'
+
+SAID: dict[str, tuple[str, str]] = {
+    "as it is asked for": (WHOLE, HI),
+    "in another order": (f'{{{REST}, "say": "{HI}"}}', HI),
+    "say alone": (f'{{"say": "{HI}"}}', HI),
+    "without mode": (f'{{"say": "{HI}", "rule": "", "narrative": "I."}}', HI),
+    "as the history of old showed it": (
+        f'{{"mode": "context", "narrative": "I.", "say": "{HI}"}}',
+        HI,
+    ),
+    "with more keys": (f'{{"say": "{HI}", {REST}, "mood": "fine", "n": {{"a": [1, null]}}}}', HI),
+    "mode unknown": (f'{{"say": "{HI}", "mode": "chat", "rule": 3, "narrative": ["I."]}}', HI),
+    "narrative too long": (
+        f'{{"say": "{HI}", "mode": "context", "rule": "", "narrative": "{"n" * 170}"}}',
+        HI,
+    ),
+    "rule too long": (
+        f'{{"say": "{HI}", "mode": "guardrail", "rule": "{"r" * 90}", "narrative": "I."}}',
+        HI,
+    ),
+    "fenced": (f"```json\n{WHOLE}\n```", HI),
+    "fenced without a language": (f"```\n{WHOLE}\n```", HI),
+    "fenced, and never closed": (f"```json\n{WHOLE}", HI),
+    "fenced in one line": (f"```json {WHOLE} ```", HI),
+    "words before it": (f"Sure! Here is my answer:\n{WHOLE}", HI),
+    "words before a fence": (f"Here is the JSON:\n\n```json\n{WHOLE}\n```", HI),
+    "words after it": (f"{WHOLE}\n\nI hope this helps!", HI),
+    "two objects": (f'{WHOLE}\n{{"say": "And more."}}', HI),
+    "single quotation marks": (f"{{'say': '{HI}', 'mode': 'context'}}", HI),
+    "a Python dict": (
+        "{'say': \"I'm here, ana.\", 'mode': None, 'speak': True}",
+        "I'm here, ana.",
+    ),
+    "an apostrophe in single marks": ("{'say': 'I'm here, ana.'}", "I'm here, ana."),
+    "curly quotation marks": (f"{{“say”: “{HI}”, “mode”: “context”}}", HI),
+    "keys without marks": (f'{{say: "{HI}", mode: "context"}}', HI),
+    "words without marks": ("{say: Hi ana, mode: context}", "Hi ana"),
+    "KEYS IN CAPITALS": (f'{{"Say": "{HI}", "MODE": "context"}}', HI),
+    "a comma too many": (f'{{"say": "{HI}", "mode": "context",}}', HI),
+    "a comma missing": (f'{{"say": "{HI}"\n "mode": "context"}}', HI),
+    "two braces": (f'{{{{"say": "{HI}"}}}}', HI),
+    "a brace missing": (f'{{"say": "{HI}", "mode": "context"', HI),
+    "a comment": (f'{{\n  // my words\n  "say": "{HI}"\n}}', HI),
+    "marks in the words": (
+        '{"say": "He said "hi", and left.", "mode": "context"}',
+        'He said "hi", and left.',
+    ),
+    "line breaks in the words": ('{"say": "One.\nTwo.", "mode": "context"}', "One.\nTwo."),
+    "tabs and escapes": (r'{"say": "A\tB\\C \"D\" \u00e9\/"}', 'A\tB\\C "D" é/'),
+    "an escape that is none": (r'{"say": "\alpha \_ C:\x"}', r"\alpha \_ C:\x"),
+    "a pair of surrogates": (r'{"say": "\ud83d\ude00 hi"}', "😀 hi"),
+    "half a pair": (r'{"say": "hi \ud83d there"}', "hi ? there"),
+    "a mark of order first": (f"\ufeff{WHOLE}", HI),
+    "in a list": (f"[{WHOLE}]", HI),
+    "under response": (f'{{"response": {WHOLE}}}', HI),
+    "under answer, beside its mode": (f'{{"answer": {{"say": "{HI}"}}, "mode": "context"}}', HI),
+    "a call of a tool": (f'{{"name": "answer", "arguments": {WHOLE}}}', HI),
+    "a call in a list": (f'[{{"type": "function", "function": {{"arguments": {WHOLE}}}}}]', HI),
+    "a call with text": (json.dumps({"name": "answer", "arguments": WHOLE}), HI),
+    "JSON in a string": (json.dumps(WHOLE), HI),
+    "JSON in a string in a string": (json.dumps(json.dumps(WHOLE)), HI),
+    "escaped, without a string": (WHOLE.replace('"', '\\"'), HI),
+    "speak as a word": (f'{{"speak": "true", "say": "{HI}"}}', HI),
+    "say a number": ('{"say": 42, "mode": "context"}', "42"),
+    "say a list": ('{"say": ["One.", "Two."], "mode": "context"}', "One.\nTwo."),
+    "say an object": (f'{{"say": {{"text": "{HI}"}}}}', HI),
+    "another name for say": (f'{{"response": "{HI}"}}', HI),
+    "another name, and a mode": (f'{{"text": "{HI}", "mode": "context"}}', HI),
+    "thoughts before it": (f"<think>She greets. {{}}</think>\n{WHOLE}", HI),
+    "thoughts with an object": (f'<think>{{"say": "no"}}</think>{WHOLE}', HI),
+    "thoughts without a beginning": (f'Maybe {{"say": "no"}}?\n</think>\n{WHOLE}', HI),
+    "thoughts before plain words": (f"<think>Hm.</think>{HI}", HI),
+    "a channel for thoughts": (
+        f"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>{WHOLE}",
+        HI,
+    ),
+    "only the last channel": (f"<|channel|>final<|message|>{WHOLE}<|return|>", HI),
+    "channels whose marks were lost": (f"analysisShe greets.assistantfinal{WHOLE}", HI),
+    "the mark of an end": (f"{HI}<|im_end|>", HI),
+    "plain words": (HI, HI),
+    "plain words in a fence": (f"```\n{HI}\n```", HI),
+    "plain words in marks": (f'"{HI}"', HI),
+    "plain words, some in marks": ('"Hi" is what I say.', '"Hi" is what I say.'),
+    "plain words under its name": (f"Maya: {HI}", HI),
+    "plain words with a brace": ("Use {name}, or { }.", "Use {name}, or { }."),
+    "plain words with code": (
+        'Write {"a": 1} and return f({"b": 2}).',
+        'Write {"a": 1} and return f({"b": 2}).',
+    ),
+    "plain words with brackets": ("[laughs] Oh, ana.", "[laughs] Oh, ana."),
+    "plain words with a colon": ("One thing: tea.", "One thing: tea."),
+    "a sign alone": ("🌱", "🌱"),
+    "lines of keys": ("say: Hi, ana.\nmode: context\nnarrative: I greet.", HI),
+    "one line with its key": ("say: Hi, ana.", HI),
+    "lines of keys, in bold": ("**say:** Hi, ana.\n**mode:** context", HI),
+    "lines of keys, with a block": ("say: |\n  Hi,\n  ana.\nmode: context", "Hi,\nana."),
+    "tags": (f"<say>{HI}</say><mode>context</mode>", HI),
+    "a list of words": ('["Hi.", "Ana."]', "Hi.\nAna."),
+}
+"""What a model wrote, and what of it is said."""
+
+CUT = {
+    "in the middle of say": ('{"say": "Half a sen', "Half a sen …"),
+    "at an escape": (r'{"say": "Half \u00', "Half …"),
+    "after say": (f'{{"say": "{HI}", "mode": "con', HI),
+    "in the narrative": (f'{{"say": "{HI}", "mode": "context", "rule": "", "narr": "I g', HI),
+    "in the narrative, say last": ('{"mode": "context", "narrative": "I greet b', ""),
+    "before say": ("{", ""),
+    "at its key": ('{"sa', ""),
+    "before say, behind words": ('Sure! {"mode": "context", "narrative": "I g', ""),
+    "in a fence": ('```json\n{"say": "Half', "Half …"),
+    "in a thought": ("<think>She greets me, so", ""),
+    "in plain words": ("Half a sen", "Half a sen …"),
+    "in a file": (f'{{"say": "{HI}", "files": [{{"name": "a.md", "te', HI),
+}
+"""What came before the end of the time, and what of it is said."""
+
+NOTHING = ("", "  \n", "{}", "[]", "}{ ????", "```json\n```", "<think>hm</think>")
+
+
+def said(text: str, schema: dict[str, Any] = FORM, *, cut: bool = False) -> str:
+    """What Maya says in the end."""
+    data = read(text, schema, "say", cut=cut).data or {}
+    words = str(data.get("say", "")).encode("utf-8", "replace").decode()
+    return Egress(name="Maya").finish(words)[0]
+
+
+@pytest.mark.parametrize("form", SAID)
+def test_what_a_model_said_is_said(form: str) -> None:
+    """Each form is read: its words are said, and nothing else of it."""
+    text, words = SAID[form]
+    assert said(text) == words
+
+
+def test_the_table_is_long_enough() -> None:
+    """There are at least forty forms, none of them twice."""
+    assert len({text for text, _ in SAID.values()}) == len(SAID) >= 40
+
+
+@pytest.mark.parametrize("form", CUT)
+def test_of_a_cut_answer_what_had_come_of_its_words_is_said(form: str) -> None:
+    """Never a brace, a narrative or a thought; a sign shows where the words broke off."""
+    text, words = CUT[form]
+    assert said(text, cut=True) == words
+    assert (UNDONE in read(text, FORM, "say", cut=True).notes) == (words.endswith("…"))
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_where_there_are_no_words_none_are_made_up(text: str) -> None:
+    """Nothing, thoughts alone and signs without a letter are no answer."""
+    assert read(text, FORM, "say").data is None
+
+
+def test_what_was_missing_or_mended_is_noted() -> None:
+    """The notes name what a form lacked, what was cut and what was left out."""
+    assert read(WHOLE, FORM, "say").notes == ()
+    assert PLAIN in read(HI, FORM, "say").notes
+    assert "missing: mode, rule, narrative" in read('{"say": "x"}', FORM, "say").notes
+    long = read(SAID["narrative too long"][0], FORM, "say")
+    assert long.notes == ("narrative: cut at 160 characters",)
+    assert long.data is not None
+    assert len(long.data["narrative"]) == 160
+    assert "left out: 2 more fields" in read(SAID["with more keys"][0], FORM, "say").notes
+    whole = {"say": HI, "mode": "context", "rule": "", "narrative": "n" * 161}
+    assert accepted(whole, FORM, "say").notes == ("narrative: cut at 160 characters",)
+
+
+@pytest.mark.parametrize("arguments", ['{"zone": "UTC"}', {"zone": "UTC"}])
+def test_arguments_may_be_an_object_or_a_text(arguments: object) -> None:
+    """A tool's arguments are kept in either form."""
+    answer = {"say": HI, "tool": "clock", "arguments": arguments}
+    data = read(json.dumps(answer), TOOLS, "say").data
+    assert data == answer

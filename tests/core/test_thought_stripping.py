@@ -1,0 +1,48 @@
+"""Thoughts at the beginning of a text are left out, however the text is cut into pieces."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.core.text.thought_stripping import Thoughts
+
+
+def heard(pieces: list[str]) -> str:
+    """What is heard of these pieces."""
+    thoughts = Thoughts()
+    return "".join([*map(thoughts.feed, pieces), thoughts.rest()])
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Hello.", "Hello."),
+        ("  Hello.", "  Hello."),
+        ("<think>Hm, hm.</think>\n\nHello.", "Hello."),
+        ("\n<think>\nHm.\n</think>Hello <think>there</think>.", "Hello <think>there</think>."),
+        ("<thinking>is a word</thinking>", "<thinking>is a word</thinking>"),
+        ("<thi", "<thi"),
+        ("<think>for ever and ever", ""),
+        ("<think></think>", ""),
+        ("", ""),
+    ],
+)
+@given(data=st.data())
+def test_thoughts_are_left_out(text: str, left: str, data: st.DataObject) -> None:
+    """Only a block at the very beginning is a thought; cuts make no difference."""
+    cuts = data.draw(st.lists(st.integers(0, len(text))).map(sorted))
+    places = [0, *cuts, len(text)]
+    pieces = [text[a:b] for a, b in itertools.pairwise(places)]
+    assert heard(pieces) == left
+
+
+@given(st.lists(st.text(max_size=9)))
+def test_other_texts_pass_unchanged(pieces: list[str]) -> None:
+    """A text that does not begin with a thought is heard exactly as it came."""
+    text = "".join(pieces)
+    if not text.lstrip().startswith("<think>"):
+        assert heard(pieces) == text

@@ -1,0 +1,129 @@
+"""Marks on lines whose answers are late, lost, on their way to several places, or from before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from aiohttp import TCPConnector
+from aiohttp.abc import AbstractResolver, ResolveResult
+from msgspec.structs import replace
+
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.delivery_states import Failed, PutOff
+from loopforge.core.room_vocabulary import Told
+from loopforge.runtime.system_clock import SimClock, SystemClock
+from tests.discord.lodging import PLAIN, lodged
+from tests.discord.twin import Twin
+
+pytestmark = pytest.mark.anyio
+MARKS = replace(PLAIN, marks=True)
+SEND = "POST /channels/*/messages"
+
+
+async def test_a_line_whose_answer_waits_says_so(city: Twin, tmp_path: Path) -> None:
+    """While Discord does not take an answer its line bears an hourglass, then that of arrival."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    city.faults.fail(SEND, 503)
+    gate = city.faults.hold(SEND)
+    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
+        line = await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: city.line(line).reactions == {"⏳": ("Maya",)})
+        gate.release()
+        await city.until(lambda: city.line(line).reactions == {"✅": ("Maya",)})
+    marks = [(deed.kind, deed.text) for deed in city.deeds("react", "unreact")]
+    assert marks == [
+        ("react", "👀"),
+        ("react", "⏳"),
+        ("unreact", "👀"),
+        ("react", "✅"),
+        ("unreact", "⏳"),
+    ]
+
+
+async def test_a_line_whose_answer_is_lost_after_all(city: Twin, tmp_path: Path) -> None:
+    """An answer that waited and is refused in the end marks its line as failed."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    city.faults.fail(SEND, 503)
+    gate = city.faults.hold(SEND)
+    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
+        line = await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: city.line(line).reactions == {"⏳": ("Maya",)})
+        await city.forbid(maya, plaza, "send_messages")
+        gate.release()
+        await city.until(lambda: city.line(line).reactions == {"❌": ("Maya",)})
+
+
+async def test_a_mark_is_of_its_place(city: Twin, tmp_path: Path) -> None:
+    """Where two channels are one room, a line is answered in each when the answer is there."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS) as home:
+        await city.say(ben, plaza, "what a day")
+        await home.hears(plaza, "what a day")
+        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
+        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        here = f"POST /channels/{plaza.id}/messages"
+        city.faults.fail(here, 503)
+        gate = city.faults.hold(here)
+        line = await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(mall)) == 2)
+        copy = city.lines(mall)[0].id
+        await city.until(lambda: city.line(copy).reactions == {"✅": ("Maya",)})
+        await city.until(lambda: city.line(line).reactions == {"⏳": ("Maya",)})
+        gate.release()
+        await city.until(lambda: city.line(line).reactions == {"✅": ("Maya",)})
+
+
+async def test_a_line_from_before_a_restart_is_marked(city: Twin, tmp_path: Path) -> None:
+    """What was said before the home ended, and arrives after it began anew, marks its line."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    city.faults.fail(SEND, 503, times=1000)
+    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
+        line = await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: city.line(line).reactions == {"⏳": ("Maya",)})
+    assert len(city.lines(plaza)) == 1
+    city.faults.clear()
+    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
+        await city.until(lambda: city.line(line).reactions == {"✅": ("Maya",)})
+    assert len(city.lines(plaza)) == 2
+
+
+class Nowhere(AbstractResolver):
+    """Every name is an address where nobody listens."""
+
+    async def resolve(self, host: str, port: int = 0, family: int = 0) -> list[ResolveResult]:
+        """Where this name is."""
+        there = {"hostname": host, "host": "127.0.0.1", "port": 1, "proto": 0, "flags": 0}
+        return [ResolveResult(**there, family=2)]  # type: ignore[typeddict-item]
+
+    async def close(self) -> None:
+        """Nothing is kept."""
+
+
+async def test_an_account_that_stays_away(city: Twin, tmp_path: Path) -> None:
+    """What waits for an account that does not come back is given up by its age, and that is told."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    city.faults.fail(SEND, 503, times=1000)
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await home.eventually(plaza, PutOff)
+    time, away = SimClock(SystemClock().now()), lambda: TCPConnector(resolver=Nowhere())
+    async with lodged(
+        city,
+        tmp_path,
+        {maya: "maya"},
+        sim=time,
+        connector=away,
+        wait=False,
+        platform_patience_hours=0.5,
+    ) as home:
+        await time.advance(1200)
+        assert not [e for e in await home.events(plaza) if isinstance(e.body, Failed)]
+        await time.advance(1200)
+        bodies = [event.body for event in await home.events(plaza)]
+    why = "the bot of Maya was not connected to Discord."
+    assert why in {str(body.why) for body in bodies if isinstance(body, PutOff)}
+    end = "It was tried for 0.5 hours. Ask again for what you still need."
+    told = [str(body.text) for body in bodies if isinstance(body, Told)]
+    assert told == [f"What Maya said did not reach #plaza: {why} {end}"]

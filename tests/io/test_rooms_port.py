@@ -1,0 +1,187 @@
+"""The real rooms behind the real socket, with a scripted model: the whole way but the model."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+from loopforge.app import App, open_app
+from loopforge.chat.room.room_store import stream_of
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.home import lock_home, make_home
+from loopforge.io.socket.socket_address import SocketAddress
+from loopforge.io.socket.socket_client import SocketLink, TerminalPerson
+from loopforge.io.terminal.plain_mode import run_plain
+from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels, in_character
+from loopforge.runtime.ports import Question
+from loopforge.runtime.system_clock import SystemClock
+from loopforge.settings import Settings, load_settings
+from tests.io.test_socket_client import CLIENTS, watching
+from tests.io.test_terminal_app import seated
+
+
+class Home:
+    """A home on disk, and the app that runs it now, if this process does."""
+
+    def __init__(self, path: Path, script: Script) -> None:
+        self.path, self.script = path, script
+        self.app: App | None = None
+
+    def settings(self) -> Settings:
+        """Its settings, with little waiting."""
+        make_home(self.path)
+        return replace(load_settings(self.path, environ={}), debounce_seconds=0.02, model_tries=1)
+
+    @contextlib.asynccontextmanager
+    async def hosted(self) -> AsyncIterator[App]:
+        """Take the lock and run it."""
+        with lock_home(self.path):
+            models = ScriptedModels(self.script)
+            async with open_app(self.settings(), models=models) as app:
+                self.app = app
+                yield app
+
+    def link(self, name: str, **person: object) -> SocketLink:
+        """Somebody's link into it."""
+
+        @contextlib.asynccontextmanager
+        async def become_host() -> AsyncIterator[object]:
+            async with self.hosted() as app:
+                yield app.front
+
+        who = {"client": f"r{next(CLIENTS)}", "room": "commons", "name": name, **person}
+        data = self.settings().data
+        return SocketLink(SocketAddress(data), become_host, TerminalPerson(**who), SystemClock())  # type: ignore[arg-type]
+
+    async def types(self, name: str, text: str, **person: object) -> tuple[int, str, str]:
+        """A pipe into it; exit code, standard output, standard error."""
+        reading, writing = os.pipe()
+        os.write(writing, text.encode())
+        os.close(writing)
+        out, err = io.StringIO(), io.StringIO()
+        as_json = bool(person.pop("as_json", False))
+        made = self.link(name, tail=0, **person)
+        code = await run_plain(made, reading, out, err, as_json=as_json)
+        os.close(reading)
+        return code, out.getvalue(), err.getvalue()
+
+
+async def test_a_pipe_into_a_room_with_one_mate(tmp_path: Path) -> None:
+    """`echo hi | loopforge chat --mate maya`: the answer, and nothing else, and 0."""
+    home = Home(tmp_path, in_character)
+    code, out, _ = await home.types("ana", "hi\n", room="with-maya", mates=("maya",))
+    assert (code, out) == (0, 'maya: ana, you said "hi", and I heard it.\n')
+
+
+async def test_what_was_printed_is_delivered(tmp_path: Path) -> None:
+    """A line that was shown is accepted in the ledger before the pipe ends."""
+    home = Home(tmp_path, in_character)
+    await home.types("ana", "@maya hi\n")
+    async with home.hosted() as app:
+        events = await app.ledger.read(stream_of("commons"))
+        said = [event for event in events if isinstance(event.body, Said)]
+        kinds = [event.kind for event in events]
+        assert said
+        assert kinds.count("delivery.accepted") == len(said)
+        assert str(events[kinds.index("delivery.accepted")].body)
+
+
+async def test_a_model_that_refuses_is_no_failure_of_the_pipe(tmp_path: Path) -> None:
+    """What the model did not do is told on standard error in plain words; the exit code is 0."""
+
+    def refuses(question: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(outcome="failed", cause="broken")
+
+    code, out, err = await Home(tmp_path, refuses).types("ana", "@maya hi\n")
+    assert (code, out) == (0, "")
+    assert "Maya" in err, err
+    assert "Traceback" not in err
+
+
+async def test_every_command_is_answered_by_the_room(tmp_path: Path) -> None:
+    """Commands of the table that go to the room are known there, and say what they did."""
+    text = """@maya good morning
+/title The sea
+/energy 9
+/energy
+/policy
+/policy stub
+/triggers maya mention
+/keep
+/spent
+/search morning
+/why
+/new
+/end
+/stop
+"""
+    home = Home(tmp_path, in_character)
+    await home.types("ana", "@maya good morning\n")
+    code, out, err = await home.types("ana", text)
+    assert code == 0, err
+    assert "ana: @maya good morning" in out
+    assert "What it was shown" in out
+    assert "[The room is called The sea.]" in err
+    assert "of 9 lines are left" in err
+    assert "[Stopped. Mates stay still until somebody speaks to them again.]" in err
+
+
+async def test_everything_as_json(tmp_path: Path) -> None:
+    """With --json every event is an object, and none holds what people may not see."""
+    home = Home(tmp_path, in_character)
+    _, out, _ = await home.types("ana", "@maya hello\n", as_json=True)
+    rows = [json.loads(line) for line in out.splitlines()]
+    kinds = {row["kind"] for row in rows}
+    assert {"heard", "said"} <= kinds
+    assert not any(kind.startswith(("turn", "delivery", "weighed")) for kind in kinds)
+
+
+async def test_a_burst_is_heard_whole_and_answered(tmp_path: Path) -> None:
+    """Hundreds of lines at once are each heard once, in order, and the mate answers."""
+    home = Home(tmp_path, in_character)
+    lines = [f"line {n}" for n in range(400)]
+    code, out, _ = await home.types("ana", "\n".join([*lines, "@maya done"]) + "\n")
+    assert code == 0
+    assert "maya: " in out
+    async with home.hosted() as app:
+        events = await app.ledger.read(stream_of("commons"), kinds=("room.heard",))
+        heard = [str(event.body.text) for event in events if isinstance(event.body, Heard)]
+        assert heard == [*lines, "@maya done"]
+
+
+async def test_the_terminal_over_the_real_rooms(tmp_path: Path) -> None:
+    """A line is answered live, with a draft; /why shows the real flight record; stop is seen."""
+
+    def slowly(question: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(text="The sea breathes twice a day, I think.", pieces=8, pause=0.05)
+
+    home = Home(tmp_path, slowly)
+    async with seated(home.link("ana")) as ana:
+        await ana.sees("Maya", "Merlin", "Zuzu")
+        await ana.types("@merlin what does the sea do?", "enter")
+        await ana.sees("Merlin is typing…", "▌")
+        await ana.sees("The sea breathes twice a day, I think.", "🦉 Merlin")
+        await ana.types("/why", "enter")
+        await ana.sees("Why? Merlin: The sea breathes", "── Why it spoke ──", "mention")
+        await ana.pilot.press("escape")
+        await ana.types("stop", "enter")
+        await ana.sees("■ stopped")
+
+
+async def test_a_host_a_terminal_and_a_pipe_share_a_room(tmp_path: Path) -> None:
+    """What one says the others see live, whatever they are; the host leaving ends nothing."""
+    home = Home(tmp_path, in_character)
+    async with contextlib.AsyncExitStack() as first:
+        await first.enter_async_context(watching(home.link("ana")))
+        async with seated(home.link("ben"), (60, 24)) as ben:
+            code, out, _ = await home.types("cem", "@zuzu hello from a pipe\n")
+            assert (code, "zuzu: cem, you said" in out) == (0, True)
+            await ben.sees("cem", "@zuzu hello from a pipe", "Zuzu")
+            await first.aclose()
+            await ben.types("@maya still here?", "enter")
+            await ben.sees("@maya still here?", "🔬 Maya")

@@ -1,0 +1,99 @@
+"""Slash commands and completion."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.chat.room.room_snapshot import MateCard, Scene
+from loopforge.errors import Unknown
+from loopforge.io.terminal.slash_completion import COMMANDS, Given, complete, help_text, parse
+
+SCENE = Scene(
+    room="commons",
+    you="p1",
+    people=(("p1", "Ana"), ("p2", "Ben"), ("p3", "Mary Ann")),
+    mates=(
+        MateCard(handle="maya", name="Maya", role="host"),
+        MateCard(handle="merlin", name="Merlin"),
+        MateCard(handle="pixel", name="Q"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("/stop", Given(name="stop")),
+        ("  /WHY 12 ", Given(name="why", argument="12")),
+        ("/title The sea\nand the moon", Given(name="title", argument="The sea\nand the moon")),
+        ("/reply\n12 yes", Given(name="reply", argument="12 yes")),
+        ("/exit", Given(name="quit")),
+        ("hello /stop", "hello /stop"),
+        ("//stop is a word", "/stop is a word"),
+        ("/usr/bin/env is a path", "/usr/bin/env is a path"),
+        ("/", "/"),
+        ("  indented code", "  indented code"),
+    ],
+)
+def test_a_line_is_a_command_or_is_said(text: str, found: Given | str) -> None:
+    """What begins with one slash and a word is a command; two slashes say one; paths are said."""
+    assert parse(text) == found
+
+
+def test_an_unknown_command_names_the_nearest() -> None:
+    """A slip of the finger is answered with what was meant, and is not said to the room."""
+    with pytest.raises(Unknown, match="Did you mean /energy"):
+        parse("/enrgy 3")
+    with pytest.raises(Unknown, match="/help lists them"):
+        parse("/xyzzy")
+
+
+@given(st.text())
+def test_every_line_is_a_command_or_said_or_refused(text: str) -> None:
+    """Whatever is typed, parse gives a command, a line, or Unknown."""
+    try:
+        found = parse(text)
+    except Unknown:
+        return
+    assert isinstance(found, Given | str)
+
+
+def labels(text: str, cursor: int | None = None) -> list[str]:
+    """What completion offers at the end of a text."""
+    return [one.label for one in complete(text, len(text) if cursor is None else cursor, SCENE)]
+
+
+def test_slash_offers_every_command_with_its_help() -> None:
+    """A slash at the beginning lists all commands; letters narrow the list; elsewhere it is text."""
+    assert len(labels("/")) == len(COMMANDS)
+    assert labels("/s") == ["/stop", "/search words", "/spent [n]", "/status"]
+    assert labels("/stop now") == []
+    assert labels("and/or /") == []
+    assert all(one.about for one in complete("/", 1, SCENE))
+
+
+def test_at_offers_mates_first_and_people_but_not_oneself() -> None:
+    """An @ at the beginning of a word lists names; by handle or by name; not within an address."""
+    assert labels("@") == ["@maya", "@merlin", "@pixel", "@Ben"]
+    assert labels("hello @m") == ["@maya", "@merlin"]
+    assert labels("@q") == ["@pixel"]
+    assert labels("mail ana@b") == []
+    assert labels("@m and more", 2) == ["@maya", "@merlin"]
+
+
+def test_a_candidate_replaces_the_word_it_completes() -> None:
+    """Put in place, a candidate gives the whole word and a space to go on."""
+    text = "ask @me"
+    (one,) = complete(text, len(text), SCENE)
+    assert text[: one.start] + one.insert == "ask @merlin "
+
+
+def test_help_names_every_command() -> None:
+    """The list of commands holds each of them, in each form of the terminal."""
+    for keys in (True, False):
+        text = help_text(keys)
+        assert all(f"/{command.name}" in text for command in COMMANDS)
+    assert "Tab" in help_text()
+    assert "Tab" not in help_text(keys=False)

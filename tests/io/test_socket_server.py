@@ -1,0 +1,462 @@
+"""The hall, over a real Unix socket: several terminals, slow ones, and those that talk garbage."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Heard, Noted, Said, Told
+from loopforge.core.text.erasable_text import Words
+from loopforge.io.socket import wire_protocol
+from loopforge.io.socket.socket_address import SocketAddress
+from loopforge.io.socket.socket_server import Hall
+from loopforge.io.socket.wire_protocol import FromClient, FromHost
+from loopforge.runtime.ports import Breath, Draft, Rested, Thinking
+from tests.io.commons import Commons, Temper
+
+SILENT = Temper(answer=lambda text: None)
+
+
+class Wire:
+    """A terminal's bare end of the socket."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+        self._decoder = wire_protocol.from_hosts()
+        self._got: list[FromHost] = []
+
+    def tell(self, *said: FromClient) -> None:
+        """Write frames."""
+        for frame in said:
+            self.writer.write(wire_protocol.encode(frame))
+
+    async def next(self) -> FromHost | None:
+        """The next frame; None when the host hung up."""
+        while not self._got:
+            data = await self.reader.read(1 << 16)
+            if not data:
+                return None
+            self._got.extend(self._decoder.feed(data))
+        return self._got.pop(0)
+
+    async def until(self, kind: type[FromHost]) -> list[FromHost]:
+        """Everything up to the first frame of a kind, which is the last."""
+        got: list[FromHost] = []
+        while True:
+            frame = await self.next()
+            assert frame is not None, f"hung up before {kind.__name__}: {got}"
+            got.append(frame)
+            if isinstance(frame, kind):
+                return got
+
+
+class House:
+    """A hall over rooms, and wires into it."""
+
+    def __init__(self, rooms: Commons, address: SocketAddress) -> None:
+        self.rooms, self.address = rooms, address
+        self._stack = contextlib.AsyncExitStack()
+
+    async def wire(self, name: str = "", **hello: object) -> Wire:
+        """A new connection; with a name, one that has said Hello and was welcomed."""
+        made = Wire(*await asyncio.open_unix_connection(self.address.path()))
+        self._stack.callback(made.writer.close)
+        if name:
+            asked = {
+                "version": wire_protocol.VERSION,
+                "client": name,
+                "room": "commons",
+                "name": name,
+                **hello,
+            }
+            made.tell(wire_protocol.Hello(**asked))  # type: ignore[arg-type]
+            await made.until(wire_protocol.SocketWelcome)
+        return made
+
+    async def close(self) -> None:
+        """Close every wire."""
+        await self._stack.aclose()
+
+
+@contextlib.asynccontextmanager
+async def house(tmp_path: Path, temper: Temper | None = None) -> AsyncIterator[House]:
+    """A hall in a temporary folder."""
+    address = SocketAddress(tmp_path)
+    async with asyncio.timeout(60), Commons(temper) as rooms:
+        await rooms.enter("commons", "first", "test")
+        async with Hall(rooms, address):
+            made = House(rooms, address)
+            try:
+                yield made
+            finally:
+                await made.close()
+
+
+def texts(got: list[FromHost]) -> list[str]:
+    """The lines among frames."""
+    return [
+        str(frame.event.body.text)
+        for frame in got
+        if isinstance(frame, wire_protocol.RoomHappened)
+        and isinstance(frame.event.body, Heard | Said)
+    ]
+
+
+async def test_a_line_is_taken_and_everybody_in_the_room_gets_it(tmp_path: Path) -> None:
+    """What one terminal says reaches all terminals of the room, also the one that said it."""
+    async with house(tmp_path, SILENT) as hall:
+        ana, ben = await hall.wire("ana"), await hall.wire("ben")
+        ana.tell(wire_protocol.SayRequest(source="ana:1", text="hello"))
+        got = await ana.until(wire_protocol.LineTaken)
+        got += [] if texts(got) else await ana.until(wire_protocol.RoomHappened)
+        assert "hello" in texts(got)
+        seen: list[FromHost] = []
+        while "hello" not in texts(seen):
+            seen += await ben.until(wire_protocol.RoomHappened)
+
+
+async def test_a_line_said_twice_is_heard_once(tmp_path: Path) -> None:
+    """The same source gives the same event; nobody sees the line a second time."""
+    async with house(tmp_path, SILENT) as hall:
+        ana = await hall.wire("ana")
+        line = wire_protocol.SayRequest(source="ana:1", text="once")
+        ana.tell(line, line, wire_protocol.Settle(n=9))
+        got = await ana.until(wire_protocol.CommandDone)
+        taken = [frame.event for frame in got if isinstance(frame, wire_protocol.LineTaken)]
+        assert len(taken) == 2
+        assert len(set(taken)) == 1
+        assert texts(got) == ["once"]
+
+
+async def test_drafts_come_before_the_line_and_rest_after_it(tmp_path: Path) -> None:
+    """An answer is seen as thinking, drafts, the line, rest, in this order."""
+    async with house(tmp_path, Temper(step=0.001)) as hall:
+        ana = await hall.wire("ana")
+        ana.tell(wire_protocol.SayRequest(source="ana:1", text="tell me more"))
+        got = await ana.until(Rested)
+        kinds = [type(frame) for frame in got if not isinstance(frame, wire_protocol.RoomSight)]
+        said = max(n for n, kind in enumerate(kinds) if kind is wire_protocol.RoomHappened)
+        assert kinds.index(Thinking) < kinds.index(Draft) < said
+        assert kinds[-1] is Rested
+        assert kinds[said + 1 :] == [Rested]
+
+
+async def test_who_comes_in_gets_the_last_lines_and_who_comes_back_what_was_missed(
+    tmp_path: Path,
+) -> None:
+    """`tail` lines for a new terminal; everything after `after`, each once, for one that returns."""
+    async with house(tmp_path, SILENT) as hall:
+        for n in range(1, 301):
+            await hall.rooms.hear(
+                "commons", "p-first", f"line {n}", surface="test", source=f"x:{n}"
+            )
+        new = await hall.wire("new", tail=3)
+        new.tell(wire_protocol.Settle(n=1))
+        assert texts(await new.until(wire_protocol.CommandDone)) == ["line 299", "line 300"]
+        bare = await hall.wire("new", tail=0)
+        bare.tell(wire_protocol.Settle(n=1))
+        assert texts(await bare.until(wire_protocol.CommandDone)) == []
+        back = await hall.wire("new", after=12)
+        back.tell(wire_protocol.Settle(n=1))
+        assert texts(await back.until(wire_protocol.CommandDone)) == [
+            f"line {n}" for n in range(11, 301)
+        ]
+
+
+async def test_a_slow_terminal_delays_nobody_and_misses_nothing(tmp_path: Path) -> None:
+    """While one terminal reads nothing, others get all; when it reads again, it gets all, once."""
+    async with house(tmp_path, SILENT) as hall:
+        slow, quick = await hall.wire("slow"), await hall.wire("quick")
+        slow.reader._transport.pause_reading()  # type: ignore[attr-defined]
+        long = "x" * 2000
+        for n in range(1500):
+            await hall.rooms.hear("commons", "p-first", f"{n} {long}", surface="t", source=f"s:{n}")
+            await asyncio.sleep(0)
+        quick.tell(wire_protocol.Settle(n=1))
+        assert len(texts(await quick.until(wire_protocol.CommandDone))) == 1500
+        slow.reader._transport.resume_reading()  # type: ignore[attr-defined]
+        slow.tell(wire_protocol.Settle(n=1))
+        got = texts(await slow.until(wire_protocol.CommandDone))
+        assert [int(text.split()[0]) for text in got] == list(range(1500))
+
+
+async def test_events_that_were_published_out_of_order_arrive_in_order(tmp_path: Path) -> None:
+    """A gap in the numbers makes the hall read the history again."""
+    async with house(tmp_path, SILENT) as hall:
+        ana = await hall.wire("ana")
+        publish = hall.rooms.air.publish
+        held: list[Breath | Event] = []
+
+        def late(stream: str, what: Breath | Event) -> None:
+            held.append(what)
+
+        await hall.rooms.hear("commons", "p-first", "one", surface="t", source="t:1")
+        hall.rooms.air.publish = late  # type: ignore[method-assign]
+        await hall.rooms.hear("commons", "p-first", "two", surface="t", source="t:2")
+        hall.rooms.air.publish = publish  # type: ignore[method-assign]
+        await hall.rooms.hear("commons", "p-first", "three", surface="t", source="t:3")
+        ana.tell(wire_protocol.Settle(n=1))
+        assert texts(await ana.until(wire_protocol.CommandDone)) == ["one", "two", "three"]
+        publish("commons", held[0])
+        ana.tell(wire_protocol.Settle(n=2))
+        assert texts(await ana.until(wire_protocol.CommandDone)) == []
+
+
+async def test_a_line_that_comes_while_history_is_read_arrives_once(tmp_path: Path) -> None:
+    """What stands in a page of history and waits in the mailbox too is sent once."""
+
+    class Busy(Commons):
+        """Rooms in which somebody speaks whenever history is read."""
+
+        async def history(
+            self, room: str, *, before: int | None = None, after: int = 0, limit: int = 50
+        ) -> list[Event]:
+            self.add(room, Told(text=Words("meanwhile")), "room")
+            await asyncio.sleep(0)
+            return await super().history(room, before=before, after=after, limit=limit)
+
+    address = SocketAddress(tmp_path)
+    async with asyncio.timeout(60), Busy(SILENT) as rooms, Hall(rooms, address):
+        wire = Wire(*await asyncio.open_unix_connection(address.path()))
+        wire.tell(
+            wire_protocol.Hello(
+                version=wire_protocol.VERSION, client="c", room="commons", name="ana", tail=50
+            )
+        )
+        got = await wire.until(wire_protocol.RoomHappened)
+        while len(got) < 12:  # sights come too; the mailbox has long been emptied then
+            got += [frame] if (frame := await wire.next()) else []
+            rooms.air.publish("commons", Rested(turn="t", mate="maya"))
+        seqs = [frame.event.seq for frame in got if isinstance(frame, wire_protocol.RoomHappened)]
+        assert len(seqs) >= 3
+        assert seqs == sorted(set(seqs))
+        wire.writer.close()
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\x00\xff\n",
+        b"{}\n",
+        b"x" * (wire_protocol.LIMIT + 10),
+        b'{"type":"settle","n":1}\n',
+        wire_protocol.encode(wire_protocol.Hello(version=99, client="c", room="r", name="n")),
+    ],
+    ids=["http", "bytes", "empty", "endless", "no hello", "version"],
+)
+async def test_garbage_is_answered_and_ends_that_connection_only(
+    tmp_path: Path, garbage: bytes
+) -> None:
+    """What is no frame gets Garbled and a hang-up; the hall and the others go on."""
+    async with house(tmp_path, SILENT) as hall:
+        ana, bad = await hall.wire("ana"), await hall.wire()
+        bad.writer.write(garbage)
+        answer = await bad.next()
+        assert isinstance(answer, wire_protocol.Garbled)
+        assert answer.sentence
+        with contextlib.suppress(ConnectionResetError):
+            assert await bad.next() is None
+        ana.tell(wire_protocol.SayRequest(source="ana:1", text="still here"))
+        await ana.until(wire_protocol.LineTaken)
+
+
+async def test_garbage_after_hello_ends_the_connection_too(tmp_path: Path) -> None:
+    """A terminal that is in and then sends nonsense is told so and put out."""
+    async with house(tmp_path, SILENT) as hall:
+        bad = await hall.wire("bad")
+        bad.writer.write(b"nonsense\n")
+        await bad.until(wire_protocol.Garbled)
+
+
+async def test_a_terminal_that_vanishes_leaves_the_room(tmp_path: Path) -> None:
+    """Who is here is told to the others when somebody comes and when they go, in whatever way."""
+    async with house(tmp_path, SILENT) as hall:
+        ana = await hall.wire("ana")
+        ben = await hall.wire("ben")
+
+        async def here() -> tuple[str, ...]:
+            sight = (await ana.until(wire_protocol.RoomSight))[-1]
+            assert isinstance(sight, wire_protocol.RoomSight)
+            return sight.here
+
+        while await here() != ("p-ana", "p-ben"):
+            pass
+        ben.writer.transport.abort()
+        while await here() != ("p-ana",):
+            pass
+
+
+async def test_refusals_come_back_to_the_line_or_request_they_belong_to(tmp_path: Path) -> None:
+    """A line too long, an unknown command, an unknown event: each refused by itself."""
+    async with house(tmp_path, SILENT) as hall:
+        ana = await hall.wire("ana")
+        ana.tell(wire_protocol.SayRequest(source="ana:1", text="x" * 9000))
+        (refused,) = (await ana.until(wire_protocol.RequestRefused))[-1:]
+        assert isinstance(refused, wire_protocol.RequestRefused)
+        assert (refused.kind, refused.source) == ("BadLine", "ana:1")
+        ana.tell(
+            wire_protocol.Act(n=4, name="dance"), wire_protocol.WhyRequest(n=5, event="nothing")
+        )
+        got = await ana.until(wire_protocol.RequestRefused) + await ana.until(
+            wire_protocol.RequestRefused
+        )
+        assert {frame.n for frame in got if isinstance(frame, wire_protocol.RequestRefused)} == {
+            4,
+            5,
+        }
+
+
+async def test_a_stranger_who_may_not_enter_is_told_why(tmp_path: Path) -> None:
+    """What enter raises comes back as the answer to Hello."""
+    async with house(tmp_path) as hall:
+        wire = await hall.wire()
+        wire.tell(
+            wire_protocol.Hello(
+                version=wire_protocol.VERSION,
+                client="c",
+                room="with-nobody",
+                name="ana",
+                mates=("nobody",),
+            )
+        )
+        refused = await wire.next()
+        assert isinstance(refused, wire_protocol.RequestRefused)
+        assert (refused.kind, refused.n, refused.source) == ("Unknown", 0, "")
+
+
+async def test_an_unforeseen_error_is_told_plainly_and_ends_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A fault in the rooms becomes a sentence without its details, which stand in the log."""
+
+    def broken(text: str) -> str:
+        raise ZeroDivisionError("secret detail")
+
+    async with house(tmp_path, SILENT) as hall:
+        ana = await hall.wire("ana")
+        hall.rooms.why = broken  # type: ignore[method-assign, assignment]
+        ana.tell(wire_protocol.WhyRequest(n=1, event="e"))
+        refused = (await ana.until(wire_protocol.RequestRefused))[-1]
+        assert isinstance(refused, wire_protocol.RequestRefused)
+        assert "secret" not in refused.sentence
+        assert "secret detail" in caplog.text
+        ana.tell(wire_protocol.Settle(n=2))
+        await ana.until(wire_protocol.CommandDone)
+
+
+async def test_a_fault_after_the_welcome_hangs_up_and_no_more(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A terminal that cannot be served on is cut off without a word, so that it comes again."""
+
+    async def broken(room: str, person: str, seq: int) -> None:
+        raise ZeroDivisionError("secret detail")
+
+    async with house(tmp_path, SILENT) as hall:
+        ana = await hall.wire("ana")
+        hall.rooms.seen = broken  # type: ignore[method-assign]
+        ana.tell(wire_protocol.Seen(seq=1))
+        while (frame := await ana.next()) is not None:
+            assert not isinstance(frame, wire_protocol.RequestRefused | wire_protocol.Garbled)
+        assert "secret detail" in caplog.text
+        assert isinstance((await hall.wire("ana")).reader, asyncio.StreamReader)
+
+
+async def test_what_a_mad_model_writes_can_be_sent(tmp_path: Path) -> None:
+    """Halves of characters and drafts without end reach the terminal as something readable."""
+    async with house(tmp_path, SILENT) as hall:
+        ana = await hall.wire("ana")
+        hall.rooms.air.publish("commons", Thinking(turn="t", mate="maya"))
+        hall.rooms.air.publish(
+            "commons", Draft(turn="t", mate="maya", text="\ud800" + "z" * 2_000_000)
+        )
+        draft = (await ana.until(Draft))[-1]
+        assert isinstance(draft, Draft)
+        assert draft.text.startswith("?zzz")
+        hall.rooms.add("commons", Told(text=Words("half \udfff")), "room")
+        hall.rooms.add("commons", Heard(person="p", text=Words("half \udfff")), "person:p")
+        ana.tell(wire_protocol.Settle(n=1))
+        got = await ana.until(wire_protocol.CommandDone)
+        assert texts(got) == ["half ?"]
+        told = [f.event.body for f in got if isinstance(f, wire_protocol.RoomHappened)]
+        assert [str(body.text) for body in told if isinstance(body, Told)] == ["half ?"]
+
+
+async def test_bye_is_answered_by_hanging_up_after_all_is_done(tmp_path: Path) -> None:
+    """What was said and seen before Bye is done before the host hangs up."""
+    async with house(tmp_path, SILENT) as hall:
+        ana = await hall.wire("ana")
+        ana.tell(
+            wire_protocol.SayRequest(source="ana:1", text="last words"),
+            wire_protocol.Seen(seq=7),
+            wire_protocol.Bye(),
+        )
+        while await ana.next() is not None:
+            pass
+        assert hall.rooms.seen_up_to == {"p-ana": 7}
+        assert [str(e.body.text) for e in hall.rooms.events("commons") if isinstance(e.body, Heard)]
+
+
+async def test_stop_is_not_held_up_by_questions(tmp_path: Path) -> None:
+    """A command is done while a question waits for the room to settle."""
+    gate = asyncio.Event()
+    async with house(tmp_path, Temper(gate=gate)) as hall:
+        ana = await hall.wire("ana")
+        ana.tell(wire_protocol.SayRequest(source="ana:1", text="talk"))
+        await ana.until(Thinking)
+        ana.tell(wire_protocol.Settle(n=1), wire_protocol.Act(n=2, name="stop"))
+        done = (await ana.until(wire_protocol.CommandDone))[-1]
+        assert isinstance(done, wire_protocol.CommandDone)
+        assert done.n == 2
+        gate.set()
+        await ana.until(wire_protocol.CommandDone)
+
+
+async def test_the_hall_hangs_up_when_it_closes_also_on_a_terminal_that_does_not_read(
+    tmp_path: Path,
+) -> None:
+    """Closing ends in time with a stalled terminal, and leaves no socket behind."""
+    address = SocketAddress(tmp_path)
+    async with asyncio.timeout(60), Commons(SILENT) as rooms:
+        await rooms.enter("commons", "first", "test")
+        async with Hall(rooms, address):
+            _, writer = await asyncio.open_unix_connection(address.path())
+            writer.write(
+                wire_protocol.encode(
+                    wire_protocol.Hello(
+                        version=wire_protocol.VERSION, client="c", room="commons", name="n"
+                    )
+                )
+            )
+            writer.transport.pause_reading()  # type: ignore[attr-defined]
+            for n in range(600):
+                rooms.add("commons", Heard(person="p", text=Words("y" * 3000), source=f"{n}"), "p")
+                await asyncio.sleep(0)
+        assert not address.path().exists()
+        writer.close()
+
+
+async def test_a_mates_private_words_never_leave_the_hall(tmp_path: Path) -> None:
+    """Notes, modes and narratives are in no byte that a terminal receives."""
+    async with house(tmp_path) as hall:
+        noted = Noted(turn="t", mate="maya", text=Words("a private thought"))
+        hall.rooms.add("commons", noted, "mate:maya")
+        reader, writer = await asyncio.open_unix_connection(hall.address.path())
+        hello = wire_protocol.Hello(
+            version=wire_protocol.VERSION, client="c", room="commons", name="n", tail=50
+        )
+        writer.write(wire_protocol.encode(hello))
+        writer.write(wire_protocol.encode(wire_protocol.SayRequest(source="c:1", text="hello")))
+        writer.write(wire_protocol.encode(wire_protocol.History(n=1)))
+        seen = b""
+        while b"You said" not in seen or b'"page"' not in seen or b'"rested"' not in seen:
+            seen += await reader.read(1 << 16)
+        assert b"private thought" not in seen
+        assert b"because I was asked" not in seen
+        writer.close()

@@ -1,0 +1,578 @@
+"""The terminal app, driven by Textual's pilot over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from loopforge.core.room_vocabulary import (
+    ConversationBegan,
+    Heard,
+    PersonJoined,
+    Reacted,
+    Said,
+    Stopped,
+    Told,
+)
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import HostTaken, Unknown
+from loopforge.io.pixel_portrait import portrait
+from loopforge.io.socket.socket_client import SocketLink
+from loopforge.io.terminal.input_composer import InputPen
+from loopforge.io.terminal.side_panes import OverlayPage
+from loopforge.io.terminal.terminal_app import Terminal
+from loopforge.io.terminal.transcript_view import LineMark, Notice, TranscriptEntry
+from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+from tests.io.commons import HOSTED, START, Commons, Temper, hosting
+from tests.io.test_socket_client import link, watching
+
+R = "commons"
+WIDE, NARROW = (92, 30), (40, 24)
+
+
+class Seat:
+    """Somebody in front of a terminal."""
+
+    rooms: Commons
+
+    def __init__(self, app: Terminal, pilot: Pilot[None]) -> None:
+        self.app, self.pilot = app, pilot
+
+    async def until(self, condition: Callable[[], Any], what: str = "") -> None:
+        """Wait until something is so on the screen."""
+        async with asyncio.timeout(60):
+            while not condition():
+                await self.pilot.pause(0.02)
+
+    async def sees(self, *texts: str) -> None:
+        """Wait until all these texts stand on the screen."""
+        try:
+            await self.until(lambda: all(text in self.screen() for text in texts))
+        except TimeoutError:
+            missing = [text for text in texts if text not in self.screen()]
+            pytest.fail(f"{missing} not on the screen:\n{self.screen()}")
+
+    def screen(self) -> str:
+        """What can be read on the screen, row by row."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+    async def types(self, text: str, *keys: str) -> None:
+        """Type a text, then press keys."""
+        pen = self.app.query_one(InputPen)
+        pen.insert(text)
+        await self.pilot.pause()
+        await self.pilot.press(*keys)
+
+    @property
+    def typed(self) -> str:
+        """What stands in the composer."""
+        return self.app.query_one(InputPen).text
+
+    def heard(self, text: str, who: str = "ben", **more: Any) -> Any:
+        """Somebody else says something."""
+        body = Heard(person=f"p-{who}", text=Words(text), **more)
+        return self.rooms.add(R, body, f"person:p-{who}")
+
+    def said(self, text: str, mate: str = "maya", turn: str = "t", **more: Any) -> Any:
+        """A mate says something."""
+        body = Said(turn=turn, mate=mate, text=Words(text), **more)
+        return self.rooms.add(R, body, f"mate:{mate}")
+
+
+@contextlib.asynccontextmanager
+async def seat(
+    home: Path, temper: Temper | None = None, size: tuple[int, int] = WIDE, **person: object
+) -> AsyncIterator[Seat]:
+    """A terminal that is in the room, hosting it."""
+    made = link(home, "ana", temper or Temper(answer=lambda text: None), **person)
+    async with seated(made, size) as ana:
+        ana.rooms = HOSTED[home]
+        yield ana
+
+
+@contextlib.asynccontextmanager
+async def seated(made: SocketLink, size: tuple[int, int] = WIDE) -> AsyncIterator[Seat]:
+    """A terminal over this link, that is in the room."""
+    async with made:
+        app = Terminal(made)
+        async with app.run_test(size=size) as pilot:
+            ana = Seat(app, pilot)
+            await ana.until(lambda: app.minutes.scene.room)
+            yield ana
+
+
+async def test_the_first_screen_says_who_is_here_and_what_to_type(tmp_path: Path) -> None:
+    """An empty room names its mates, the keys that matter, and the model that answers."""
+    async with seat(tmp_path) as ana:
+        await ana.sees("You are in commons.", "Maya", "keeper of old books", "/why", "/help")
+        await ana.sees("Answers come from a small embedded model", "docs/adding-models.md")
+        await ana.sees("▮▮▮▮▯▯ 4/6")
+
+
+async def test_what_is_said_is_answered_on_the_screen(tmp_path: Path) -> None:
+    """A typed line appears with its number, and the answer below it; the composer is empty."""
+    async with seat(tmp_path, Temper(step=0.001)) as ana:
+        await ana.types("hello there", "enter")
+        await ana.sees("hello there", "You said: hello there", "Maya")
+        assert ana.typed == ""
+        await ana.until(lambda: HOSTED[tmp_path].seen_up_to.get("p-ana", 0) >= 4)
+        assert "#3" in ana.screen()
+        assert not ana.app.query(".waiting, .draft")
+
+
+async def test_a_draft_grows_in_place_and_becomes_the_line(tmp_path: Path) -> None:
+    """Dots before the first word, then the text as it grows, then the line, once."""
+    async with seat(tmp_path) as ana:
+        air = ana.rooms.air
+        air.publish(R, Thinking(turn="t", mate="merlin"))
+        await ana.sees("Merlin is thinking…", "·")
+        air.publish(R, Draft(turn="t", mate="merlin", text="The sea"))
+        await ana.sees("Merlin is typing…", "The sea▌")
+        air.publish(R, Draft(turn="t", mate="merlin", text="The sea breathes"))
+        await ana.sees("The sea breathes▌")
+        ana.said("The sea breathes.", "merlin")
+        air.publish(R, Rested(turn="t", mate="merlin"))
+        await ana.sees("The sea breathes.")
+        await ana.until(lambda: "▌" not in ana.screen().replace("▌ ", ""))
+        assert ana.screen().count("The sea") == 1
+        assert "is typing" not in ana.screen()
+
+
+async def test_a_draft_that_is_taken_back_stays_struck_with_its_reason(tmp_path: Path) -> None:
+    """What was withdrawn is marked so, and says why."""
+    async with seat(tmp_path) as ana:
+        air = ana.rooms.air
+        air.publish(R, Thinking(turn="t", mate="maya"))
+        air.publish(R, Draft(turn="t", mate="maya", text="The key is 1234"))
+        await ana.sees("The key is 1234")
+        air.publish(R, Withdrawn(turn="t", mate="maya", why="it would give away a key"))
+        air.publish(R, Rested(turn="t", mate="maya"))
+        await ana.sees("✕ taken back: it would give away a key")
+        entry = ana.app.query_one(".withdrawn")
+        struck = [s.text for s in entry.render_line(1) if s.style and s.style.strike]
+        assert "The key is 1234" in "".join(struck)
+        ana.heard("what was that?")
+        await ana.sees("what was that?")
+        rows = ana.screen().splitlines()
+        assert rows.index(next(r for r in rows if "1234" in r)) < rows.index(
+            next(r for r in rows if "what was that" in r)
+        )
+
+
+async def test_what_the_room_does_by_itself_is_not_shown(tmp_path: Path) -> None:
+    """The room's own turns, and a silence that nobody saw begin, leave nothing on the screen."""
+    async with seat(tmp_path) as ana:
+        air = ana.rooms.air
+        for mate in ("room", "maya"):
+            air.publish(R, Thinking(turn=mate, mate=mate))
+            air.publish(R, Withdrawn(turn=mate, mate=mate, why="it decided to say nothing"))
+            air.publish(R, Rested(turn=mate, mate=mate))
+        air.publish(R, Thinking(turn="u", mate="merlin"))
+        await ana.sees("Merlin is thinking…")
+        assert "Room" not in ana.screen()
+        assert "taken back" not in ana.screen()
+
+
+async def test_escape_stops_whoever_speaks(tmp_path: Path) -> None:
+    """Esc while a mate has a turn is /stop; the bar shows that the room is stopped."""
+    async with seat(tmp_path) as ana:
+        await ana.pilot.press("escape")
+        ana.rooms.air.publish(R, Thinking(turn="t", mate="maya"))
+        await ana.sees("Esc stops")
+        assert ana.rooms.acts == []
+        await ana.pilot.press("escape")
+        await ana.sees("■ stopped", "Mates stay still until somebody speaks to them")
+        assert [name for _, name, _ in ana.rooms.acts] == ["stop"]
+
+
+async def test_slash_completes_and_explains(tmp_path: Path) -> None:
+    """A slash lists commands with help; Tab takes one, Up and Down choose, Esc closes."""
+    async with seat(tmp_path) as ana:
+        await ana.types("/")
+        await ana.sees("/why [n]", "why a line was said")
+        await ana.types("s")
+        await ana.sees("/search words", "/spent [n]")
+        await ana.pilot.press("down", "tab")
+        assert ana.typed == "/search "
+        await ana.until(lambda: "find lines" not in ana.screen())
+        await ana.pilot.press("ctrl+c")
+        await ana.types("/e")
+        await ana.sees("/energy [n]")
+        await ana.pilot.press("escape")
+        await ana.until(lambda: "/energy [n]" not in ana.screen())
+        assert ana.typed == "/e"
+
+
+async def test_enter_completes_a_command_that_is_only_begun(tmp_path: Path) -> None:
+    """Enter on the beginning of a command completes it first; on a whole one it is done."""
+    async with seat(tmp_path) as ana:
+        await ana.types("/hel", "enter")
+        assert ana.typed == "/help"
+        await ana.pilot.press("enter")
+        await ana.sees("Everything else you type is said to the room")
+        assert isinstance(ana.app.screen, OverlayPage)
+        await ana.pilot.press("escape")
+        await ana.until(lambda: not isinstance(ana.app.screen, OverlayPage))
+
+
+async def test_at_completes_names(tmp_path: Path) -> None:
+    """Tab after @ completes a mate's handle, wherever it stands in the line."""
+    async with seat(tmp_path) as ana:
+        await ana.types("ask @me")
+        await ana.sees("@merlin", "keeper of old books")
+        await ana.types("", "tab")
+        assert ana.typed == "ask @merlin "
+        await ana.types("why", "enter")
+        await ana.sees("ask @merlin why")
+
+
+async def test_what_was_said_before_comes_back(tmp_path: Path) -> None:
+    """Up goes back through what was typed, Down forth again to what was begun."""
+    async with seat(tmp_path) as ana:
+        await ana.types("one", "enter")
+        await ana.types("two", "enter")
+        await ana.types("thr", "up")
+        assert ana.typed == "two"
+        await ana.pilot.press("up", "up")
+        assert ana.typed == "one"
+        await ana.pilot.press("down", "down")
+        assert ana.typed == "thr"
+
+
+async def test_several_lines_can_be_pasted_and_typed(tmp_path: Path) -> None:
+    """A paste of several lines stands as it is, without escapes, and is one line of the room."""
+    from textual import events
+
+    async with seat(tmp_path) as ana:
+        pen = ana.app.query_one("#pen")
+        pen.post_message(events.Paste("first\r\n  second \x1b[31mred\x1b[0m\nthird\x00"))
+        await ana.until(lambda: "third" in ana.typed)
+        await ana.types("\nfourth", "enter")
+        await ana.sees("first", "second red", "fourth")
+        (line,) = (e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard))
+        assert str(line.text) == "first\n  second red\nthird\nfourth"
+
+
+async def test_why_opens_a_page_about_the_last_line_of_a_mate(tmp_path: Path) -> None:
+    """/why without a number asks about the last mate's line, with one about that line."""
+    async with seat(tmp_path) as ana:
+        first = ana.said("first words", turn="a")
+        last = ana.said("last words", "merlin", turn="b")
+        ana.heard("a person's line")
+        await ana.sees("a person's line")
+        await ana.types("/why", "enter")
+        await ana.sees("Why? Merlin: last words", f"Event {last.id}")
+        await ana.pilot.press("end", "home", "pagedown", "down", "up", "q")
+        await ana.until(lambda: not isinstance(ana.app.screen, OverlayPage))
+        await ana.types(f"/why #{first.seq}", "enter")
+        await ana.sees("Why? Maya: first words", f"Event {first.id}")
+
+
+async def test_a_reply_names_the_line_it_answers(tmp_path: Path) -> None:
+    """/reply n shows what is answered, the next line carries it, and Esc lets it be."""
+    async with seat(tmp_path) as ana:
+        one = ana.heard("the first question")
+        ana.heard("the second question")
+        await ana.sees("the second question")
+        await ana.types(f"/reply {one.seq}", "enter")
+        await ana.sees("↳ somebody: the first question")
+        await ana.pilot.press("escape")
+        await ana.until(lambda: "↳" not in ana.screen())
+        await ana.types(f"/reply {one.seq}", "enter")
+        await ana.sees("↳")
+        await ana.types("my answer", "enter")
+        await ana.sees("my answer")
+        answers = [e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard)]
+        assert answers[-1].reply_to == one.id
+        await ana.sees("↳ somebody: the first question")
+
+
+async def test_what_an_answer_answers_is_quoted_only_where_it_is_not_plain(tmp_path: Path) -> None:
+    """Two mates that answer a person's last line quote nothing; one that answers another line does."""
+    async with seat(tmp_path, size=(92, 40)) as ana:
+        one = ana.heard("the first question")
+        two = ana.heard("the second question")
+        ana.said("an answer", turn="a", reply_to=two.id)
+        ana.said("another answer", "merlin", turn="b", reply_to=two.id)
+        ana.said("a late answer", "pixel", turn="c", reply_to=one.id)
+        await ana.sees("a late answer", "↳ somebody: the first question")
+        assert ana.screen().count("↳") == 1
+
+
+async def test_days_boundaries_and_notices(tmp_path: Path) -> None:
+    """A new day and a new conversation are rules; joins are dim; a reaction stands at its line."""
+    async with seat(tmp_path, size=(92, 40)) as ana:
+        ana.rooms.add(
+            R, PersonJoined(person="p-ben", name=Words("Ben"), surface="t"), "person:p-ben"
+        )
+        said = ana.said("a line to like")
+        ana.rooms.add(R, Reacted(turn="t", mate="merlin", to=said.id, emoji="+1"), "mate:merlin")
+        ana.rooms.add(R, Told(text=Words("The next model is asked.")), "room")
+        tomorrow = START + timedelta(days=1)
+        ana.rooms.add(R, ConversationBegan(why="idle"), "room", tomorrow)
+        await ana.sees("Ben came in.", "+1 Merlin", "◆ The next model is asked.")
+        await ana.sees("Thursday, 8 October 2026", "Friday, 9 October 2026", "A new conversation")
+        assert "ana came in" not in ana.screen()
+
+
+async def test_lines_of_one_speaker_share_a_heading(tmp_path: Path) -> None:
+    """Lines that follow within minutes have one heading; later ones, or after another, their own."""
+    async with seat(tmp_path, size=(92, 40)) as ana:
+        for n, minutes in enumerate((0, 1, 2, 30)):
+            body = Said(turn=f"t{n}", mate="maya", text=Words(f"line {n}"))
+            ana.rooms.add(R, body, "mate:maya", START + timedelta(minutes=minutes))
+        await ana.sees("line 3")
+        follows = [entry.has_class("follows") for entry in ana.app.query(TranscriptEntry)]
+        assert follows == [False, True, True, False]
+
+
+async def test_scrolling_up_loads_what_was_before(tmp_path: Path) -> None:
+    """At the top earlier lines are loaded, in order and once, until the beginning."""
+    async with seat(tmp_path) as first:
+        for n in range(200):
+            first.heard(f"line {n:03}")
+    async with seat(tmp_path, tail=50) as ana:
+        await ana.sees("line 199")
+        assert len(ana.app.query(TranscriptEntry)) <= 50
+        transcript = ana.app.query_one("#transcript")
+        for _ in range(400):
+            await ana.pilot.press("pageup")
+            if transcript.scroll_y == 0 and len(ana.app.query(TranscriptEntry)) == 200:
+                break
+        await ana.sees("line 000")
+        numbers = [entry.seq for entry in ana.app.query(TranscriptEntry)]
+        assert numbers == sorted(set(numbers))
+        assert len(numbers) == 200
+        days = [mark.when for mark in ana.app.query(LineMark) if mark.when]
+        assert len(days) == len(set(days))
+        await ana.pilot.press("ctrl+end")
+        await ana.sees("line 199")
+
+
+async def test_new_lines_do_not_pull_away_who_reads_above(tmp_path: Path) -> None:
+    """While somebody reads above, new lines are counted in the frame; Esc goes to them."""
+    async with seat(tmp_path) as ana:
+        for n in range(60):
+            ana.heard(f"line {n}")
+        await ana.sees("line 59")
+        await ana.pilot.press("pageup", "pageup")
+        await ana.until(lambda: "line 59" not in ana.screen())
+        ana.heard("something new")
+        await ana.sees("↓ 1 new")
+        assert "something new" not in ana.screen()
+        await ana.pilot.press("escape")
+        await ana.sees("something new")
+        await ana.until(lambda: "↓ 1 new" not in ana.screen())
+
+
+async def test_a_very_long_room_stays_light(tmp_path: Path) -> None:
+    """A burst of 1,500 lines leaves only some of them as widgets; the rest can be scrolled to."""
+    async with seat(tmp_path) as ana:
+        for n in range(1500):
+            ana.heard(f"line {n}")
+            if n % 100 == 0:
+                await asyncio.sleep(0)
+        await ana.sees("line 1499")
+        await ana.until(lambda: len(ana.app.query(TranscriptEntry)) <= 500)
+        await ana.pilot.press(*["pageup"] * 12)
+        await ana.until(lambda: len(ana.app.query(TranscriptEntry)) > 0)
+        numbers = [entry.seq for entry in ana.app.query(TranscriptEntry)]
+        assert numbers == sorted(set(numbers))
+
+
+async def test_a_narrow_terminal_has_everything(tmp_path: Path) -> None:
+    """At forty columns there is no margin, numbers stand in the heading, and nothing is cut off."""
+    async with seat(tmp_path, Temper(), size=NARROW) as ana:
+        await ana.sees("You are in commons.", "Merlin", "keeper of old books")
+        await ana.types("hello there, this is longer than forty columns", "enter")
+        await ana.sees("ana  14:01 #3", "hello there, this is longer than", "forty columns")
+        await ana.sees("You said:", "#4")
+        await ana.types("/")
+        await ana.sees("/why [n]")
+        await ana.pilot.press("escape", "ctrl+c", "ctrl+b")
+        await ana.sees("MATES", "PEOPLE", "@pixel")
+        assert all(len(row) <= 40 for row in ana.screen().splitlines())
+
+
+async def test_growing_and_shrinking(tmp_path: Path) -> None:
+    """The layout follows the size: a side when there is room, no margin when there is none."""
+    async with seat(tmp_path) as ana:
+        ana.heard("hello")
+        await ana.sees("hello")
+        assert "MATES" not in ana.screen()
+        await ana.pilot.resize_terminal(140, 30)
+        await ana.sees("MATES", "● ana you")
+        await ana.pilot.resize_terminal(40, 20)
+        await ana.until(lambda: "MATES" not in ana.screen())
+        await ana.sees("hello", "#3")
+
+
+async def test_a_line_that_is_refused_comes_back_to_be_mended(tmp_path: Path) -> None:
+    """A line the room did not take is shown with the reason, and stands in the composer again."""
+    async with seat(tmp_path, Temper(full=True)) as ana:
+        await ana.types("precious", "enter")
+        await ana.sees("✕ not said: The disk is full; nothing was written.")
+        await ana.until(lambda: ana.typed == "precious")
+        assert not ana.app.query(".waiting")
+
+
+async def test_a_wrong_command_is_explained_and_kept(tmp_path: Path) -> None:
+    """An unknown command, a wrong number, a missing file: a sentence, and the text to mend."""
+    async with seat(tmp_path) as ana:
+        for typed, why in (
+            ("/wyh", "Did you mean /why?"),
+            ("/why 99", "There is no line 99 here."),
+            ("/file nosuch.txt", "There is no file nosuch.txt."),
+            ("/search", "say what to look for"),
+        ):
+            await ana.types(typed, "escape", "enter")
+            await ana.sees(why)
+            await ana.until(lambda typed=typed: ana.typed == typed)  # type: ignore[misc]
+            await ana.pilot.press("ctrl+c")
+
+
+async def test_a_file_is_given_to_the_room(tmp_path: Path) -> None:
+    """/file reads the file here and shows its name and size at the line."""
+    path = tmp_path / "notes.txt"
+    path.write_text("the tide is late")
+    async with seat(tmp_path) as ana:
+        await ana.types(f"/file '{path}' my notes", "enter")
+        await ana.sees("my notes", "▤ notes.txt, 16 bytes")
+        (line,) = (e.body for e in ana.rooms.events(R) if isinstance(e.body, Heard))
+        assert str(line.files[0].text) == "the tide is late"
+
+
+async def test_search_who_and_short_answers(tmp_path: Path) -> None:
+    """/search and /who open pages, /energy and /title answer in the transcript."""
+    async with seat(tmp_path, size=(92, 40)) as ana:
+        ana.heard("a needle in the hay")
+        await ana.sees("needle")
+        await ana.types("/search needle", "enter")
+        await ana.sees("Lines with “needle”", "somebody: a needle in the hay")
+        await ana.pilot.press("escape")
+        await ana.types("/who", "enter")
+        await ana.sees("ana (you)", "Merlin  @merlin")
+        await ana.pilot.press("escape")
+        await ana.types("/energy", "enter")
+        await ana.sees("4 of 6 lines are left to mates.")
+        await ana.types("/title The sea", "enter")
+        await ana.sees("commons  The sea", "ana called the room “The sea”.")
+
+
+async def test_what_others_write_cannot_break_the_screen(tmp_path: Path) -> None:
+    """Escapes, markup, very long words and wide letters are shown as text."""
+    async with seat(tmp_path, size=(40, 50)) as ana:
+        ana.heard("\x1b[2J\x1b]0;owned\x07plain [bold]markup[/bold] \u202eright\n" + "x" * 300)
+        ana.heard("漢字とかな🙂 and [/nonsense]")
+        await ana.sees("plain [bold]markup[/bold] right", "漢字", "[/nonsense]")
+
+
+async def test_marked_words_can_be_copied(tmp_path: Path) -> None:
+    """What a mouse has marked in a line is copied by Ctrl+C, without the margin."""
+    async with seat(tmp_path) as ana:
+        ana.said("The quick brown fox jumps over the lazy dog. " * 3)
+        await ana.sees("quick")
+        rows = ana.screen().splitlines()
+        row = next(n for n, text in enumerate(rows) if "quick" in text)
+        column = rows[row].index("quick")
+        await ana.pilot.mouse_down(offset=(column, row))
+        await ana.pilot.hover(offset=(12, row + 1))
+        await ana.pilot.mouse_up(offset=(12, row + 1))
+        await ana.until(ana.app.screen.get_selected_text)
+        await ana.pilot.press("ctrl+c")
+        await ana.until(lambda: ana.app.clipboard.startswith("quick brown fox"))
+        assert "▌" not in ana.app.clipboard
+
+
+async def test_ctrl_c_twice_ctrl_d_and_quit_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl+C clears, then asks, then leaves; Ctrl+D leaves an empty line; /quit leaves."""
+    monkeypatch.setattr("loopforge.io.terminal.terminal_app.LEAVING", 60.0)
+    async with seat(tmp_path) as ana:
+        await ana.types("draft", "ctrl+c")
+        assert ana.typed == ""
+        await ana.pilot.press("ctrl+c")
+        await ana.sees("Press Ctrl+C again to leave.")
+        assert ana.app.is_running
+        await ana.pilot.press("ctrl+c")
+        await ana.until(lambda: not ana.app.is_running)
+    async with seat(tmp_path) as ana:
+        await ana.pilot.press("ctrl+d")
+        await ana.until(lambda: not ana.app.is_running)
+    async with seat(tmp_path) as ana:
+        await ana.types("/quit", "enter")
+        await ana.until(lambda: not ana.app.is_running)
+
+
+async def test_the_host_goes_away_and_the_room_goes_on(tmp_path: Path) -> None:
+    """Lost connection: a quiet sign, drafts gone, a waiting line kept; then all is there again."""
+    silent = Temper(answer=lambda text: None)
+    free = asyncio.Event()
+
+    def waiting() -> contextlib.AbstractAsyncContextManager[Commons]:
+        if not free.is_set():
+            raise HostTaken("Another process has this home.")
+        return hosting(tmp_path, silent)
+
+    async with contextlib.AsyncExitStack() as host:
+        await host.enter_async_context(watching(link(tmp_path, "host", silent)))
+        made = link(tmp_path, "ana")
+        made._become_host = waiting
+        async with seated(made) as ana:
+            HOSTED[tmp_path].air.publish(R, Thinking(turn="t", mate="maya"))
+            await ana.sees("Maya is thinking…")
+            await host.aclose()
+            await ana.sees("The host went away. Looking for it again…")
+            assert "thinking" not in ana.screen()
+            await ana.types("still here?", "enter")
+            await ana.sees("still here?")
+            assert ana.app.query(".waiting")
+            free.set()
+            await ana.until(lambda: "went away" not in ana.screen())
+            await ana.until(lambda: not ana.app.query(".waiting"))
+            await ana.sees("#4", "still here?")
+            assert ana.screen().count("still here?") == 1
+            heard = [e.body for e in HOSTED[tmp_path].events(R) if isinstance(e.body, Heard)]
+            assert [str(body.text) for body in heard] == ["still here?"]
+
+
+async def test_what_breaks_the_link_closes_the_screen_with_that_error(tmp_path: Path) -> None:
+    """An unknown mate is raised to the caller after the screen is closed."""
+    async with link(tmp_path, "ana", mates=("nobody",)) as made:
+        app = Terminal(made)
+        async with app.run_test() as pilot:
+            while app.is_running:
+                await pilot.pause(0.02)
+        assert isinstance(app.broken, Unknown)
+        assert "nobody" in str(app.broken)
+
+
+async def test_stopped_is_shown_until_somebody_speaks(tmp_path: Path) -> None:
+    """The bar shows the stop sign after a stop and takes it away after a line of a person."""
+    async with seat(tmp_path) as ana:
+        ana.rooms.add(R, Stopped(person="p-ana"), "person:p-ana")
+        await ana.sees("■ stopped")
+        ana.heard("go on, please")
+        await ana.until(lambda: "■ stopped" not in ana.screen())
+
+
+def test_portraits_are_always_the_same_and_differ() -> None:
+    """A seed has one portrait of eight by eight pixels, and few seeds share one."""
+    made = {name: portrait(name, "#8f7ee7") for name in map(str, range(60))}
+    assert all(len(rows) == 8 and all(len(row) == 8 for row in rows) for rows in made.values())
+    assert made["7"] == portrait("7", "#8f7ee7")
+    assert len({str(rows) for rows in made.values()}) > 40
+
+
+def test_notices_hold_text_and_no_markup() -> None:
+    """A notice shows square brackets as they are."""
+    assert "[b]" in str(Notice("a [b] c").render())

@@ -1,0 +1,235 @@
+"""Frames: two unions, their bytes, and what may be seen."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge import errors
+from loopforge.chat.room.room_snapshot import MateCard, Scene
+from loopforge.core.events import Asked, Event, PieceRun, TextPiece
+from loopforge.core.room_vocabulary import File, Heard, Noted, Said, Told
+from loopforge.core.text.erasable_text import Words
+from loopforge.io.socket import wire_protocol
+from loopforge.io.socket.wire_protocol import FromClient, FromHost
+from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+COUNT = st.integers(0, 1 << 53)
+SOME = st.integers(0, wire_protocol.PAGE)
+FILES = st.lists(
+    st.builds(File, name=TEXT.map(Words), size=COUNT, text=TEXT.map(Words)), max_size=2
+)
+
+CLIENT: st.SearchStrategy[FromClient] = st.one_of(
+    st.builds(
+        wire_protocol.Hello,
+        version=COUNT,
+        client=TEXT,
+        room=TEXT,
+        name=TEXT,
+        surface=TEXT,
+        mates=st.lists(TEXT, max_size=3).map(tuple),
+        after=st.none() | COUNT,
+        tail=SOME,
+    ),
+    st.builds(
+        wire_protocol.SayRequest, source=TEXT, text=TEXT, reply_to=TEXT, files=FILES.map(tuple)
+    ),
+    st.builds(wire_protocol.Act, n=COUNT, name=TEXT, argument=TEXT),
+    st.builds(wire_protocol.History, n=COUNT, before=st.none() | COUNT, limit=SOME),
+    st.builds(wire_protocol.Search, n=COUNT, words=TEXT, limit=SOME),
+    st.builds(wire_protocol.WhyRequest, n=COUNT, event=TEXT),
+    st.builds(wire_protocol.Settle, n=COUNT),
+    st.builds(wire_protocol.Seen, seq=COUNT),
+    st.just(wire_protocol.Bye()),
+)
+
+
+def event(body: Heard | Said | Told | Noted | Asked, seq: int = 1) -> Event:
+    """An event that holds this body."""
+    at = datetime(2026, 10, 8, 14, 0, tzinfo=UTC)
+    return Event(
+        stream="commons", seq=seq, id=f"e{seq}", at=at, actor="room", cause="", body=body, hash="ab"
+    )
+
+
+def said(text: str, seq: int = 1) -> Event:
+    """A line of a mate, with what people must not see."""
+    body = Said(
+        turn="t", mate="maya", text=Words(text), mode="guardrail", narrative=Words("my secret")
+    )
+    return event(body, seq)
+
+
+EVENTS = st.builds(said, TEXT, COUNT)
+SCENES = st.builds(
+    Scene,
+    room=TEXT,
+    title=TEXT,
+    you=TEXT,
+    people=st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple),
+    mates=st.lists(st.builds(MateCard, handle=TEXT, name=TEXT), max_size=2).map(tuple),
+    energy=COUNT,
+    stopped=st.booleans(),
+)
+HOST: st.SearchStrategy[FromHost] = st.one_of(
+    st.builds(wire_protocol.SocketWelcome, version=COUNT, at=COUNT, scene=SCENES),
+    st.builds(wire_protocol.RoomSight, scene=SCENES, here=st.lists(TEXT, max_size=2).map(tuple)),
+    st.builds(wire_protocol.RoomHappened, event=EVENTS),
+    st.builds(wire_protocol.LineTaken, source=TEXT, event=TEXT),
+    st.builds(wire_protocol.HistoryPage, n=COUNT, events=st.lists(EVENTS, max_size=2).map(tuple)),
+    st.builds(wire_protocol.CommandDone, n=COUNT, text=TEXT, more=st.booleans()),
+    st.builds(wire_protocol.RequestRefused, kind=TEXT, sentence=TEXT, n=COUNT, source=TEXT),
+    st.builds(wire_protocol.Garbled, sentence=TEXT),
+    st.builds(Thinking, turn=TEXT, mate=TEXT),
+    st.builds(Draft, turn=TEXT, mate=TEXT, text=TEXT),
+    st.builds(Withdrawn, turn=TEXT, mate=TEXT, why=TEXT),
+    st.builds(Rested, turn=TEXT, mate=TEXT),
+)
+
+
+def parts(data: bytes, cuts: list[int]) -> list[bytes]:
+    """The data in pieces, cut anywhere."""
+    places = sorted({cut % (len(data) + 1) for cut in cuts})
+    return [data[a:b] for a, b in zip([0, *places], [*places, len(data)], strict=True)]
+
+
+@given(st.lists(CLIENT, max_size=4), st.lists(st.integers(0, 10_000), max_size=5))
+def test_what_a_terminal_says_arrives_however_it_is_cut(
+    said: list[FromClient], cuts: list[int]
+) -> None:
+    """Frames of a terminal come out of a decoder as they went in, whatever the pieces."""
+    decoder = wire_protocol.from_clients()
+    data = b"".join(wire_protocol.encode(one) for one in said)
+    got = [frame for part in parts(data, cuts) for frame in decoder.feed(part)]
+    assert got == said
+
+
+@given(st.lists(HOST, max_size=4), st.lists(st.integers(0, 10_000), max_size=5))
+def test_what_the_host_says_arrives_however_it_is_cut(
+    said: list[FromHost], cuts: list[int]
+) -> None:
+    """Frames of the host come out of a decoder as they went in, whatever the pieces."""
+    decoder = wire_protocol.from_hosts()
+    data = b"".join(wire_protocol.encode(one) for one in said)
+    got = [frame for part in parts(data, cuts) for frame in decoder.feed(part)]
+    assert got == said
+
+
+@given(st.lists(st.binary(max_size=60) | CLIENT.map(wire_protocol.encode), max_size=6))
+def test_random_bytes_are_frames_or_nonsense(data: list[bytes]) -> None:
+    """Whatever bytes come, a decoder gives frames or raises Nonsense, and nothing else."""
+    decoder = wire_protocol.from_clients()
+    with contextlib.suppress(wire_protocol.Nonsense):
+        for piece in data:
+            for frame in decoder.feed(piece):
+                assert isinstance(frame, FromClient)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"\n", b"{}\n", b'{"type":"no such"}\n', b"[" * 5000 + b"\n", b'{"type":"seen","seq":-1}\n'],
+)
+def test_what_is_no_frame_is_named_so(line: bytes) -> None:
+    """An unknown, unfinished, too deep or impossible frame is Nonsense."""
+    with pytest.raises(wire_protocol.Nonsense, match="no frame of version 2"):
+        list(wire_protocol.from_clients().feed(line))
+
+
+def test_a_frame_that_never_ends_is_refused_before_it_fills_memory() -> None:
+    """A decoder holds at most LIMIT bytes of a frame that is not complete."""
+    decoder = wire_protocol.from_clients()
+    tenth = wire_protocol.LIMIT // 10
+    for _ in range(10):
+        assert list(decoder.feed(b"x" * tenth)) == []
+    with pytest.raises(wire_protocol.Nonsense, match="at most"):
+        list(decoder.feed(b"x" * tenth))
+
+
+def test_a_frame_at_the_limit_passes_and_one_byte_more_does_not() -> None:
+    """The limit is exact, at both ends."""
+    room = wire_protocol.LIMIT - len(
+        wire_protocol.encode(wire_protocol.SayRequest(source="s", text=""))
+    )
+    line = wire_protocol.encode(wire_protocol.SayRequest(source="s", text="x" * room))
+    assert len(line) == wire_protocol.LIMIT
+    assert len(list(wire_protocol.from_clients().feed(line))) == 1
+    with pytest.raises(errors.BadLine, match="too long"):
+        wire_protocol.encode(wire_protocol.SayRequest(source="s", text="x" * (room + 1)))
+    with pytest.raises(wire_protocol.Nonsense):
+        list(wire_protocol.from_clients().feed(line[:-1] + b" \n"))
+
+
+def test_text_that_is_no_text_is_refused() -> None:
+    """A lone surrogate cannot be sent, and the error says so."""
+    with pytest.raises(errors.BadLine, match="no text"):
+        wire_protocol.encode(wire_protocol.SayRequest(source="s", text="\ud800"))
+
+
+def test_people_do_not_see_what_is_not_for_them() -> None:
+    """Of a mate's line people see the text, not its mode and narrative; of a file not its text."""
+    seen = wire_protocol.shown(said("hello"))
+    assert seen is not None
+    assert seen.body == Said(turn="t", mate="maya", text=Words("hello"))
+    file = File(name=Words("notes.txt"), size=4, text=Words("deep"))
+    heard = wire_protocol.shown(event(Heard(person="p", text=Words("look"), files=(file,))))
+    assert heard is not None
+    assert b"deep" not in wire_protocol.encode(wire_protocol.RoomHappened(event=heard))
+    assert b"notes.txt" in wire_protocol.encode(wire_protocol.RoomHappened(event=heard))
+
+
+def test_notes_and_questions_are_not_shown() -> None:
+    """A mate's note to itself and a turn's questions are no events for people."""
+    assert wire_protocol.shown(event(Noted(turn="t", mate="maya", text=Words("hm")))) is None
+    prompt = PieceRun(more=(TextPiece("user", (Words("x"),)),))
+    assert wire_protocol.shown(event(Asked(turn="t", nth=1, purpose="talk", prompt=prompt))) is None
+
+
+@pytest.mark.parametrize("letter", ["x", "\x01", "é", "😀"])
+def test_the_longest_line_can_be_shown(letter: str) -> None:
+    """A line that is too long for a frame is cut, and says what is left out."""
+    seen = wire_protocol.shown(said(letter * (wire_protocol.LONGEST_SHOWN + 1234)))
+    assert seen is not None
+    assert isinstance(seen.body, Said)
+    assert str(seen.body.text).endswith("… [1,234 more characters stand in the ledger]")
+    assert len(wire_protocol.encode(wire_protocol.RoomHappened(event=seen))) <= wire_protocol.LIMIT
+
+
+@given(st.lists(st.integers(0, 120_000), max_size=30))
+def test_many_events_go_in_as_many_pages_as_they_need(sizes: list[int]) -> None:
+    """Every page fits into a frame, only the last has no more, and all events are there once."""
+    events = [said("x" * size, seq) for seq, size in enumerate(sizes, 1)]
+    seen = [one for event in events if (one := wire_protocol.shown(event))]
+    made = list(wire_protocol.pages(7, seen))
+    assert [page.more for page in made] == [True] * (len(made) - 1) + [False]
+    assert all(len(wire_protocol.encode(page)) <= wire_protocol.LIMIT for page in made)
+    assert [event.seq for page in made for event in page.events] == [e.seq for e in events]
+
+
+@given(st.integers(0, 250_000))
+def test_a_long_text_goes_in_as_many_frames_as_it_needs(size: int) -> None:
+    """The pieces of a long answer fit into frames and join to the answer."""
+    text = "\x01" * size
+    made = list(wire_protocol.texts(3, text))
+    assert "".join(one.text for one in made) == text
+    assert [one.more for one in made] == [True] * (len(made) - 1) + [False]
+    assert all(len(wire_protocol.encode(one)) <= wire_protocol.LIMIT for one in made)
+
+
+def test_errors_keep_their_kind_on_the_way() -> None:
+    """An error of the room is raised in the terminal as the same kind, with the same sentence."""
+    for kind in (errors.BadLine, errors.LedgerFull, errors.Unknown, errors.LoopforgeError):
+        back = wire_protocol.raised(wire_protocol.refusal(kind("It did not work."), n=3))
+        assert type(back) is kind
+        assert str(back) == "It did not work."
+    mate = errors.BadMate("mates/x.md", 3, "no name")
+    assert str(wire_protocol.raised(wire_protocol.refusal(mate))) == str(mate)
+    unknown = wire_protocol.raised(
+        wire_protocol.RequestRefused(kind="FromTomorrow", sentence="New.")
+    )
+    assert type(unknown) is errors.LoopforgeError

@@ -1,0 +1,325 @@
+"""Findings against the rows' own fields: a second opinion on what teller and checker both use.
+
+The tables say by hand which field of a row each fact of a claim repeats. Each such fact is looked
+up, and each such field is altered in the row: the checker must notice.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from loopforge.core.factory_vocabulary import Decided, Reflected, Row, Stepped
+from loopforge.core.text.quantity_bands import BANDS
+from loopforge.lab.story import act_findings as found
+from loopforge.lab.story.claims import (
+    EVENING,
+    EVER,
+    AnyClaim,
+    BelievedClaim,
+    Bent,
+    ClaimLink,
+    Did,
+    Gap,
+    HappenedClaim,
+    HeardClaim,
+    Hinge,
+    MetClaim,
+    Moved,
+    Opening,
+    Quoted,
+    SilentClaim,
+    Turned,
+    Unseen,
+)
+from loopforge.lab.story.run_story import Sentence
+from loopforge.lab.story.story_checker import grounds_of, sentence_problems
+from loopforge.lab.world.scenario_checks import Scenario
+from tests.lab.shelf import rows, run, story
+from tests.lab.test_story_checker import WIDE
+
+FIELDS: dict[type[Any], dict[str, str]] = {
+    Did: {"at": "at", "kept": "outcome.kept", "good": "outcome.good"}
+    | {"consequence": "outcome.consequence"},
+    MetClaim: {"did": "outcome.did", "whom": "plan.targets.0"},
+    Unseen: {},
+    Turned: {"at": "at", "kept": "outcome.kept"},
+    SilentClaim: {"at": "at", "outcome": "minded.outcome"},
+    Gap: {"shown": "shown.context.sign", "believed": "outcome.belief"}
+    | {"error": "outcome.belief_error", "sign": "shown.local_events.0"},
+    HeardClaim: {"text": "shown.recent_supervisor_text", "meant": "voice.meant"}
+    | {"heard": "voice.heard"},
+    Bent: {},
+}
+"""Which field of its row each fact of an act's claim repeats; `row`, `day` and `who` go without."""
+UNSAID: dict[type[Any], tuple[str, ...]] = {
+    Did: ("truth.right",),
+    Unseen: ("outcome.seen_good", "truth.right"),
+    Gap: ("truth.case",),
+    HeardClaim: ("voice.heard_strength",),
+    Bent: ("edits",),
+}
+"""Fields that a claim rests on and does not repeat."""
+
+
+@cache
+def told() -> list[tuple[list[Row], Sentence]]:
+    """Every sentence of several stories, each with the rows of its run."""
+    return [
+        (kept, sentence)
+        for name, chosen in WIDE
+        for kept in [rows(run(name, **chosen))]
+        for sentence in story(name, **chosen).sentences
+    ]
+
+
+def value_at(row: Any, path: str) -> Any:
+    """The value that stands there in a row."""
+    for part in path.split("."):
+        if isinstance(row, dict):
+            row = row[part]
+        else:
+            row = row[int(part)] if part.isdecimal() else getattr(row, part)
+    return row
+
+
+def altered(value: Any, path: str = "") -> Any:
+    """The same with another value at the path."""
+    part, _, rest = path.partition(".")
+    match value:
+        case dict() if part:
+            return value | {part: altered(value[part], rest)}
+        case tuple() | list() if part:
+            at = int(part)
+            return (*value[:at], altered(value[at], rest), *value[at + 1 :])
+        case msgspec.Struct() if part:
+            return replace(value, **{part: altered(getattr(value, part), rest)})
+        case bool():
+            return not value
+        case int():
+            return value + 1 if value < 100 else (value + 500) % 1001
+        case str():
+            return f"{value}x"
+        case _:
+            return ()
+
+
+def sentences(kind: type[Any]) -> list[tuple[list[Row], Sentence]]:
+    """Those whose claim is of this kind; there are some."""
+    found = [(kept, each) for kept, each in told() if isinstance(each.claim, kind)]
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("kind", FIELDS, ids=lambda kind: kind.__name__)
+def test_a_claim_of_an_act_says_what_its_row_says(kind: type[Any]) -> None:
+    """Each fact is that of the field in the table, at the row's own time and of who did it."""
+    for kept, sentence in sentences(kind):
+        claim, scenario = sentence.claim, Scenario.from_dict(kept[0].scenario)  # type: ignore[union-attr]
+        row = kept[claim.row]  # type: ignore[union-attr]
+        assert isinstance(row, Decided)
+        bell = row.step % scenario.steps_per_day + 1
+        common = {"row": row.n, "day": row.day, "who": row.who, "bell": bell}
+        fields = {name: value_at(row, path) for name, path in FIELDS[kind].items()}
+        assert common | fields | derived(claim, row, scenario) == msgspec.structs.asdict(claim)
+
+
+def derived(claim: AnyClaim, row: Decided, scenario: Scenario) -> dict[str, Any]:
+    """The facts that repeat no field of the row."""
+    rule = scenario.rules[row.truth.rule]
+    case = 0 if row.truth.case < 400 else 1 if row.truth.case < 600 else 2
+    match claim:
+        case Did():
+            return {"title": rule.title, "text": rule.text}
+        case Turned():
+            return {"after": claim.after, "ever": claim.ever}
+        case Gap():
+            true = BANDS[min(row.truth.case // 200, 4)]
+            truth = rule.cue[case].replace("{place}", row.at).replace("{who}", "")
+            return {"true": true, "truth": truth, "widest": claim.widest}
+        case HeardClaim():
+            harder = row.voice.heard_strength > row.voice.meant_strength
+            return {"by": scenario.overseer, "harder": harder}
+        case Bent():
+            edit = next(
+                e for e in row.edits if (e.what, e.kind, e.by) == (claim.what, claim.edit, claim.by)
+            )
+            three = [
+                each.replace("{place}", row.at)
+                for each in (rule.sign if edit.what == "sign" else rule.cue)
+            ]
+            ends = [
+                three[(0, 0, 1, 2, 2)[BANDS.index(band)]] if band else ""
+                for band in (edit.true, edit.shown)
+            ]
+            shown = "" if edit.kind == "withheld" else ends[1]
+            return {
+                "what": edit.what,
+                "edit": edit.kind,
+                "by": edit.by,
+                "why": edit.why,
+                "true": ends[0],
+                "shown": shown,
+            }
+        case _:
+            return {}
+
+
+@pytest.mark.parametrize("kind", FIELDS, ids=lambda kind: kind.__name__)
+def test_no_field_that_a_claim_of_an_act_rests_on_can_be_altered(kind: type[Any]) -> None:
+    """With any of these fields altered in its row, the rows do not bear the sentence out."""
+    for kept, sentence in sentences(kind)[:4]:
+        at = sentence.claim.row  # type: ignore[union-attr]
+        for path in ("day", "step", "who", *FIELDS[kind].values(), *UNSAID.get(kind, ())):
+            wrong = [*kept[:at], altered(kept[at], path), *kept[at + 1 :]]
+            assert problems(sentence, wrong, kept), path
+
+
+def problems(sentence: Sentence, wrong: list[Row], kept: list[Row]) -> list[str]:
+    """What the checker says of a sentence by these rows; by the true ones it has nothing to say."""
+    names = next(story(n, **c).names for n, c in WIDE if sentence in story(n, **c).sentences)
+    assert not list(sentence_problems(sentence, grounds_of([sentence], kept), names))
+    return list(sentence_problems(sentence, grounds_of([sentence], wrong), names))
+
+
+def test_a_turn_ends_as_many_acts_of_the_other_kind_as_it_says() -> None:
+    """The acts before it, counted by hand, went the other way, and the one before them did not."""
+    for kept, sentence in sentences(Turned):
+        claim = sentence.claim
+        assert isinstance(claim, Turned)
+        mine = [
+            r.outcome.kept
+            for r in kept[: claim.row]
+            if isinstance(r, Decided) and r.who == claim.who
+        ]
+        assert mine[-claim.after :] == [not claim.kept] * claim.after
+        assert claim.ever == (len(mine) == claim.after)
+        assert claim.ever or mine[-claim.after - 1] == claim.kept
+
+
+def test_words_and_evenings_are_those_of_their_rows() -> None:
+    """A quote begins as its field does; what was made of an act stands in that evening."""
+    fields = {"day": "summary_of_day", "self": "self_assessment", "resolve": "intended_changes"}
+    for kept, sentence in sentences(Quoted):
+        claim = sentence.claim
+        assert isinstance(claim, Quoted)
+        row = kept[claim.row]
+        assert isinstance(row, Decided | Reflected)
+        said = (
+            row.plan["narrative"]
+            if isinstance(row, Decided)
+            else row.reflection[fields[claim.source]]
+        )
+        assert claim.text[:12].strip("“”…") in said
+        assert (claim.day, claim.who) == (row.day, row.who)
+        assert isinstance(row, Decided) or claim.bell == EVENING
+    for kept, sentence in sentences(BelievedClaim):
+        claim = sentence.claim
+        assert isinstance(claim, BelievedClaim)
+        evening = next(
+            row for row in map(kept.__getitem__, sentence.rows) if isinstance(row, Reflected)
+        )
+        of = next(each for each in evening.of if each.row == claim.row)
+        act = kept[claim.row]
+        assert isinstance(act, Decided)
+        assert (claim.good, claim.truly, claim.fault) == (of.good, act.outcome.good, of.fault)
+
+
+def test_incidents_and_what_led_to_them_are_those_of_their_rows() -> None:
+    """Kind, place and hand are the incident's; each link is a cause that it names."""
+    for kept, sentence in sentences(HappenedClaim):
+        claim = sentence.claim
+        assert isinstance(claim, HappenedClaim)
+        known = {
+            each.id: (each, row)
+            for row in kept
+            if isinstance(row, Stepped)
+            for each in row.incidents
+        }
+        incident, row = known[claim.id]
+        assert (claim.kind, claim.at, claim.who) == (incident.kind, incident.at, incident.who)
+        assert claim.day == row.day
+        assert row.n in sentence.rows
+        for link in claim.links:
+            assert link.ref in known[link.of][0].causes
+            if link.ref in known:
+                cause, row = known[link.ref]
+                assert (link.what, link.who, link.at, link.day) == (
+                    cause.kind,
+                    cause.who,
+                    cause.at,
+                    row.day,
+                )
+            elif link.ref[0] == "r":
+                act = kept[int(link.ref[1:])]
+                assert isinstance(act, Decided)
+                assert (link.what, link.who, link.at) == (act.outcome.consequence, act.who, act.at)
+
+
+def test_what_moved_is_the_sum_of_what_rows_say_of_it() -> None:
+    """Ends and causes of a move add up, and no row moved it further than its hinge."""
+    for kept, sentence in [*sentences(Moved), *sentences(Hinge)]:
+        claim = sentence.claim
+        assert isinstance(claim, Moved | Hinge)
+        day = claim.day if isinstance(claim, Moved) else EVER
+        changes = [
+            (row.n, change)
+            for row in kept
+            if isinstance(row, Decided | Reflected) and day in (EVER, row.day)
+            for change in row.inner
+            if (change.who, change.what) == (claim.who, claim.what)
+        ]
+        if isinstance(claim, Moved):
+            assert (claim.before, claim.after) == (changes[0][1].before, changes[-1][1].after)
+            assert sum(each.times for each in claim.causes) == len(changes)
+            assert sum(each.delta for each in claim.causes) == claim.after - claim.before
+            assert set(sentence.rows) == {row for row, _ in changes}
+            continue
+        sums = {
+            n: sum(c.after - c.before for _, c in group)
+            for n, group in groupby(changes, key=lambda e: e[0])
+        }
+        up = changes[-1][1].after > changes[0][1].before
+        assert claim.delta == sums[claim.row] == (max if up else min)(sums.values())
+
+
+def test_the_opening_is_that_of_the_scenario() -> None:
+    """How many robots, places and bells, who oversees, and how."""
+    for kept, sentence in sentences(Opening):
+        what = kept[0].scenario  # type: ignore[union-attr]
+        claim = sentence.claim
+        assert isinstance(claim, Opening)
+        assert (claim.robots, claim.places) == (len(what["robots"]), len(what["places"]))
+        assert (claim.overseer, claim.style) == (
+            Scenario.from_dict(what).overseer,
+            what["supervisor"],
+        )
+
+
+def test_what_runs_seldom_show_is_said_right_too() -> None:
+    """Words heard as hard as they were meant, a link to bad luck, and an edit of every band."""
+    kept, sentence = sentences(Bent)[0]
+    row = kept[sentence.claim.row]  # type: ignore[union-attr]
+    assert isinstance(row, Decided)
+    grounds = grounds_of([sentence], kept)
+    for strength, harder in ((4, False), (5, False), (6, True)):
+        voice = replace(row.voice, heard="calm", heard_strength=strength, meant_strength=5)
+        claim, _ = found.heard(grounds, replace(row, voice=voice))
+        assert isinstance(claim, HeardClaim)
+        assert claim.harder == harder
+    incident = next(e for r in kept if isinstance(r, Stepped) for e in r.incidents)
+    struck = replace(incident, at="pump pit", who="", causes=("f3",))
+    grounds.faults[3] = (9, ("a fire at east gate", "a fire at pump pit"))
+    link = ClaimLink(struck.id, "f3", "a fire at pump pit", "", "pump pit", 0, 4)
+    assert found.link(grounds, struck, "f3") == (link, 9)
+    three = [each.replace("{place}", row.at) for each in grounds.rules[row.truth.rule].sign]
+    for band, at in zip(BANDS, (0, 0, 1, 2, 2), strict=True):
+        edit = replace(row.edits[0], what="sign", kind="coarsened", true=band, shown=band)
+        claim, _ = found.bent(grounds, row, edit)
+        assert isinstance(claim, Bent)
+        assert (claim.true, claim.shown) == (three[at], three[at])

@@ -1,0 +1,250 @@
+"""Why: a decision's page says what its rows say, and a drift's causes add up exactly."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from loopforge.core.factory_vocabulary import Change, DayEnded, Decided, Reflected, Row
+from loopforge.errors import BadRun, Unknown
+from loopforge.lab.inspect.decision_why import gather, why
+from loopforge.lab.inspect.robot_lives import BY_HAND
+from loopforge.lab.inspect.trait_drift import drift
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import Choice, fork, simulate
+from loopforge.lab.run.run_log import LOG, Chain, lines_of, rows_of
+from loopforge.lab.world.scenario_file import open_scenario
+from loopforge.mates.prompt_files import PromptBook
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
+from loopforge.runtime.ports import Question
+
+SPUN = Choice(seed=3, days=2, steps_per_day=6, perception="spin", supervisor="punitive")
+
+
+def made(out: Path, choice: Choice = SPUN, minds: Minds | None = None) -> Path:
+    """A run of the first scenario, in this folder."""
+    asyncio.run(simulate(choice.apply(open_scenario("first_shift")), minds or Minds(), out=out))
+    return out
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two days under a Supervisor who blames."""
+    return made(tmp_path_factory.mktemp("runs") / "spun")
+
+
+def decided(folder: Path) -> list[Decided]:
+    """The decisions of a run."""
+    return [row for row in rows_of(folder) if isinstance(row, Decided)]
+
+
+# ---------------------------------------------------------------- one decision
+
+
+def test_a_page_holds_all_that_was_written(folder: Path) -> None:
+    """Truth, edits, both voices, choice, outcome, inner change and later belief of each decision."""
+    reflections = {(row.who, row.day): row for row in rows_of(folder) if isinstance(row, Reflected)}
+    for row in decided(folder):
+        found, page = gather(folder, row.step, row.who), why(folder, row.step, row.who)
+        assert found.row == row
+        assert found.later == reflections[row.who, row.day]
+        assert found.believed is not None
+        assert found.believed.row == row.n
+        right = "right" if row.truth.right else "wrong"
+        assert f"the rule was {right} here" in page
+        assert f"There were {row.truth.value}." in page
+        for edit in row.edits:
+            shown = edit.shown or "nothing"
+            assert f"{edit.what}: {edit.true} → {shown}   {edit.kind} by {edit.by}" in page
+        assert ("Nothing was withheld or altered." in page) is not bool(row.edits)
+        assert f"mode {row.outcome.square.partition('+')[0]}" in page
+        assert row.outcome.consequence in page
+        assert str(row.plan["narrative"]) in page
+        for values in row.outcome.delta.values():
+            for what, (before, after) in values.items():
+                assert f"{what} {before} → {after}" in page
+        for entry in row.inner:
+            assert f"{entry.before} → {entry.after}" in page
+        if row.voice.meant != "silence":
+            assert f"({row.voice.meant_strength} of 1000)" in page
+        went = (
+            "well" if found.believed.good else f"badly, and blamed {_fault(found.believed.fault)}"
+        )
+        assert f"this had gone {went}" in page
+        assert all(die in page for die in row.dice.values())
+
+
+def _fault(name: str) -> str:
+    return {"self": "itself", "rule": "the rule", "supervisor": "the Supervisor"}.get(name, name)
+
+
+def test_a_page_says_what_an_incident_came_from(folder: Path) -> None:
+    """Where a decision came to an incident, its causes follow, down to the rows."""
+    rows = {row.n: row for row in decided(folder)}
+    ends = [row for row in rows.values() if row.outcome.incident]
+    assert ends
+    for row in ends:
+        found = gather(folder, row.step, row.who)
+        assert found.incident is not None
+        assert found.incident.id == row.outcome.incident
+        assert [link.id for link in found.chain if not link.depth] == [*found.incident.causes]
+        assert f"because {row.who}" in why(folder, row.step, row.who)
+        for link in found.chain:
+            if link.id.startswith("r"):
+                assert link.says.startswith(rows[int(link.id[1:])].who)
+
+
+def test_a_page_can_be_written_as_json(folder: Path) -> None:
+    """The same, as plain values."""
+    plain = gather(folder, 3, "Halide").to_dict()
+    again: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plain))
+    assert again["row"]["who"] == "Halide"
+    assert again["row"]["shown"]["protocols"] == [again["rule"]["text"]]
+
+
+def test_a_model_s_exchange_stands_there_word_for_word(tmp_path: Path) -> None:
+    """Prompts, raw answers and refusals of a model are on the page as they were."""
+
+    def answer(question: Question) -> ScriptedAnswer | dict[str, Any]:
+        if any("Halide" in text for _, text in question.messages):
+            return ScriptedAnswer(outcome="refused", text="I would rather not.")
+        return {"mode": "context", "intent": "inspect", "narrative": "I look.", "belief": "low"}
+
+    minds = Minds(policy="llm", models=ScriptedModels(answer), prompts=PromptBook())
+    folder = made(tmp_path / "run", Choice(days=1, steps_per_day=1), minds)
+    page = why(folder, 0, "Halide")
+    row = gather(folder, 0, "Halide").row
+    assert row.minded.exchange
+    for each in row.minded.exchange:
+        assert all(text in page for _, text in each.prompt)
+    assert "I would rather not." in page
+    assert "llm/1 (refused), in mode none" in page
+    assert '"I look."' in why(folder, 0, "Sprocket")
+
+
+def test_what_is_not_over_is_said(folder: Path, tmp_path: Path) -> None:
+    """Of a day that is still going on, nobody has thought back yet."""
+    lines = list(lines_of(folder))
+    last = next(n for n, row in enumerate(rows_of(folder)) if isinstance(row, Reflected))
+    (tmp_path / LOG).write_bytes(b"".join(lines[:last]))
+    assert gather(tmp_path, 2, "Tumble").later is None
+    assert "Its day is not over yet." in why(tmp_path, 2, "Tumble")
+
+
+def test_a_name_may_be_short_but_not_wrong(folder: Path, tmp_path: Path) -> None:
+    """A robot is found by how its name begins; what is not there is refused, and what is, named."""
+    assert gather(folder, 0, "sprock").row.who == "Sprocket"
+    with pytest.raises(Unknown, match="There is no robot 'Nobody' in this run; there are Sprocket"):
+        why(folder, 0, "Nobody")
+    with pytest.raises(Unknown, match="There is no step 12 in this run"):
+        why(folder, 12, "Sprocket")
+    with pytest.raises(BadRun, match="holds no"):
+        why(tmp_path, 0, "Sprocket")
+
+
+# ---------------------------------------------------------------- what became of somebody
+
+
+def robots(folder: Path) -> dict[str, dict[str, int]]:
+    """Everybody's inner life as the last day of a run left it."""
+    last = [row for row in rows_of(folder) if isinstance(row, DayEnded)][-1]
+    return last.robots
+
+
+def entries(folder: Path, who: str, what: str) -> list[tuple[int, Change]]:
+    """The entries of the trait ledger that are about this, with their rows."""
+    return [
+        (row.n, entry)
+        for row in rows_of(folder)
+        if isinstance(row, Decided | Reflected)
+        for entry in row.inner
+        if (entry.who, entry.what) == (who, what)
+    ]
+
+
+def test_causes_add_up_exactly(folder: Path) -> None:
+    """For everybody and everything: before and all deltas give after, by cause and by group."""
+    moved = 0
+    for who, table in robots(folder).items():
+        for what, value in table.items():
+            if what == "battery":
+                continue
+            found = drift(folder, who, what)
+            total = found.after - found.before
+            assert found.after == value
+            assert sum(cause.delta for cause in found.causes) == total
+            assert sum(group.delta for group in found.groups) == total
+            assert sum(group.times for group in found.groups) == len(found.causes)
+            told = [(cause.row, cause.before, cause.after) for cause in found.causes]
+            rows = [(n, each.before, each.after) for n, each in entries(folder, who, what)]
+            assert told == rows
+            moved += total != 0
+    assert moved > 20
+
+
+def test_each_cause_names_its_row(folder: Path) -> None:
+    """A cause carries rule, square, day and step of the row it rests on, and what happened there."""
+    rows: dict[int, Row] = dict(enumerate(rows_of(folder)))
+    found = drift(folder, "Mordant", "guardrail_reliance")
+    assert found.what == "traits.guardrail_reliance"
+    assert found.causes
+    for cause in found.causes:
+        row = rows[cause.row]
+        assert isinstance(row, Decided | Reflected)
+        assert (cause.day, cause.step) == (row.day, row.step)
+        if isinstance(row, Decided):
+            assert (cause.square, cause.says) == (row.outcome.square, row.outcome.consequence)
+    telling = max(found.causes, key=lambda cause: abs(cause.delta))
+    assert f"row {telling.row}: {telling.says}" in found.text
+    assert f"{found.after - found.before:+d}  in all" in found.text
+
+
+def test_a_drift_may_end_earlier(folder: Path) -> None:
+    """Up to a step counts what was caused until then; what comes after goes on from there."""
+    whole = drift(folder, "Vesper", "fear")
+    half = drift(folder, "Vesper", "fear", 5)
+    assert half.causes == tuple(cause for cause in whole.causes if cause.step <= 5)
+    assert half.after == (half.causes[-1].after if half.causes else half.before)
+    with pytest.raises(Unknown, match="There is no step 12"):
+        drift(folder, "Vesper", "fear", 12)
+
+
+def test_a_hand_from_outside_is_a_cause(folder: Path, tmp_path: Path) -> None:
+    """What a fork set is counted among the causes, so that they add up there too."""
+    changes = {"robot.Sprocket.traits.guardrail_reliance": "990"}
+    asyncio.run(fork(folder, tmp_path / "fork", 6, changes))
+    found = drift(tmp_path / "fork", "Sprocket", "guardrail_reliance")
+    hand = [cause for cause in found.causes if cause.rule == BY_HAND]
+    assert [(cause.row, cause.step, cause.after) for cause in hand] == [(0, 6, 990)]
+    assert found.before + sum(cause.delta for cause in found.causes) == found.after
+    assert found.after == robots(tmp_path / "fork")["Sprocket"]["traits.guardrail_reliance"]
+
+
+def test_bonds_are_found_by_their_kind(folder: Path) -> None:
+    """Resentment is that of the Supervisor, unless another is named; what is unknown is refused."""
+    found = drift(folder, "Tumble", "resentment")
+    assert found.what == "bonds.resentment:Overseer Brandt"
+    assert found == drift(folder, "Tumble", "bonds.resentment:Overseer Brandt")
+    with pytest.raises(Unknown, match="Tumble has no 'charm'; there are stress"):
+        drift(folder, "Tumble", "charm")
+
+
+def test_entries_that_do_not_add_up_are_refused(folder: Path, tmp_path: Path) -> None:
+    """A ledger whose entries do not follow on each other is said to be damaged, not summed."""
+    rows = list(rows_of(folder))
+    n, entry = entries(folder, "Mordant", "traits.guardrail_reliance")[2]
+    row = rows[n]
+    assert isinstance(row, Decided | Reflected)
+    false = tuple(
+        replace(each, before=each.before + 1) if each == entry else each for each in row.inner
+    )
+    rows[n] = replace(row, inner=false)
+    chain = Chain()
+    (tmp_path / LOG).write_bytes(b"".join(chain.line(each) for each in rows))
+    with pytest.raises(BadRun, match=f"do not add up at row {n}"):
+        drift(tmp_path, "Mordant", "guardrail_reliance")

@@ -1,0 +1,231 @@
+"""A report's page: whatever strangers wrote into a run or an experiment, it stays text."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import sync_playwright
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.perception import AgentPerception
+from loopforge.lab.charts.svg_drawing import TONE, Canvas, printable, settings
+from loopforge.lab.report.html_page import (
+    Code,
+    Facts,
+    Figure,
+    Figures,
+    Items,
+    Link,
+    Listing,
+    Missing,
+    Part,
+    Quote,
+    Section,
+    Sheet,
+    Strong,
+    Table,
+    Under,
+    Words,
+    html,
+    says,
+)
+from loopforge.lab.sweeps.sweep_runner import sweep
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.lab.world.scenario_file import open_scenario
+from tests.browser.conftest import ARGUMENTS, CHROMIUM
+from tests.lab.leaves import WIDE, Leaf, Report, played, reported
+from tests.lab.sweeps import laid
+
+HIDDEN = """() => [...document.querySelectorAll("table")]
+  .filter(table => !table.checkVisibility()).map(table => table.caption.innerText)"""
+"""Tables that are folded away and stay so on paper."""
+CURSED = [
+    "<script>alert(1)</script>",
+    "</style><script>alert(2)</script>",
+    "</svg></title></desc><img src=x onerror=alert(3)>",
+    '" onmouseover="alert(4)" x="',
+    "{{ 7 * 7 }}{% include 'x' %}",
+    "$\\frac{a}{b}$ & &lt;b&gt; ]]> <!-- -->",
+    "javascript:alert(5) http://evil.example/x.js",
+    "مرحبا 🐉 e\u0301",
+]
+WORDY = [text for text in CURSED if not re.search(r"\d", text)] + [
+    "<script>alert()</script>",
+    "</svg></title></desc><img src=x onerror=alert()>",
+]
+"""Without digits, which minds are not shown."""
+
+
+def sound(found: Report) -> None:
+    """Nothing of a stranger's became a part of the page."""
+    assert found.leaf.outside == []
+    assert found.leaf.wrong == []
+    assert len(set(found.leaf.ids)) == len(found.leaf.ids)
+    assert found.leaf.pointed <= set(found.leaf.ids)
+    assert "49" not in found.leaf.sections["question"]
+
+
+def cursed(seen: AgentPerception) -> AgentActionPlan:
+    """A mind that writes all kinds of things into its narrative."""
+    text = CURSED[seen.step % len(CURSED)]
+    return AgentActionPlan(intent="work", mode="context", narrative=text)
+
+
+def saying(text: str) -> Scenario:
+    """A scenario that says this wherever it may."""
+    fields = open_scenario("first_shift").to_dict()
+    said = dict.fromkeys(
+        ("title", "text", "kept_good", "kept_bad", "broke_good", "broke_bad"), text
+    )
+    signs = {"sign": [text] * 3, "cue": [text] * 3}
+    rules = [{**rule, **said, **signs} for rule in fields["protocols"]]
+    return Scenario.from_dict({**fields, "question": text, "about": text, "protocols": rules})
+
+
+@pytest.mark.parametrize("text", WORDY)
+def test_a_cursed_scenario_stays_text(text: str, tmp_path: Path) -> None:
+    """What a scenario says is shown to the letter, in prose, in tables and in charts."""
+    found = reported(played(tmp_path / "cursed", saying(text), days=1, steps_per_day=6))
+    sound(found)
+    assert printable(text) in found.leaf.sections["question"]
+    assert printable(text) in found.leaf.sections["episodes"]
+    rules = found.leaf.table("Both errors by rule").rows
+    assert {row[0] for row in rules} == {printable(text)}
+    assert len(rules) > 3
+
+
+@pytest.mark.parametrize("text", CURSED)
+def test_a_cursed_experiment_stays_text(text: str, tmp_path: Path) -> None:
+    """Likewise the name, the question and the hypotheses of an experiment."""
+    asked = {
+        "name": text,
+        "says": text,
+        "measure": "over_reach",
+        "factor": "policy",
+        "from": "stub",
+        "to": "context",
+        "direction": "greater",
+    }
+    fields = {"name": text, "question": text, "about": text, "hypotheses": [asked]}
+    folder = tmp_path / "cursed"
+    sweep(laid(factors={"perception": ["spin"], "days": [1]}, **fields), folder)
+    found = reported(folder)
+    sound(found)
+    assert printable(text) in found.leaf.sections["question"]
+    assert [row[:2] for row in found.leaf.tables[1].rows] == [[printable(text)] * 2]
+
+
+def test_a_cursed_mind_stays_text(tmp_path: Path) -> None:
+    """What a mind writes is quoted as it is."""
+    found = reported(played(tmp_path / "cursed", policy=cursed, steps_per_day=16))
+    sound(found)
+    quoted = [text for text in CURSED if printable(text) in found.leaf.sections["episodes"]]
+    assert len(quoted) >= 3
+
+
+def test_a_cursed_line_of_results_stays_text(tmp_path: Path) -> None:
+    """Results that a stranger wrote can say anything; their runs are told by their lines alone."""
+    folder = tmp_path / "cursed"
+    sweep(laid(factors={"policy": ["stub"], "perception": ["spin"], "days": [1]}), folder)
+    text = (folder / "results.jsonl").read_text()
+    lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
+    for line, said in zip(lines, (CURSED[0], CURSED[2]), strict=True):
+        line["head"] = said
+        for each in line["telling"]:
+            each.update(consequence=said, who=said, at=said, rule=said)
+        line["drift"]["traits.guardrail_reliance"][said] = 0
+        line["lives"][said] = {event: [1, True] for event in line["lives"]["Sprocket"]}
+    (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = reported(folder)
+    sound(found)
+    assert CURSED[0] in found.leaf.sections["episodes"]
+    assert "only the line of results" in found.leaf.sections["episodes"]
+
+
+# ---------------------------------------------------------------- by themselves
+
+
+def test_texts_of_a_page_are_one_printable_line() -> None:
+    """Signs that cannot be printed are replaced, breaks are spaces, and emoji may be joined."""
+    assert printable("a\nb\tc") == "a b c"
+    assert printable("a\x00b\u202ec\ud800") == "a\ufffdb\ufffdc\ufffd"
+    assert printable("👩\u200d🔧") == "👩\u200d🔧"
+
+
+@pytest.mark.parametrize("text", [*CURSED, "a\x00b\u202ec\ud800"])
+def test_every_kind_of_block_escapes_its_texts(text: str) -> None:
+    """Wherever a text can stand in a page, it is text there."""
+    words: tuple[Words, ...] = (text, Strong(text), Code(text), Quote(text), Under(text, 1))
+    blocks = (
+        says(*words, Link(text, "#one")),
+        Missing(text.replace("`", "")),
+        Table(text, (text, text), ((text, Strong(text)),)),
+        Table(text, (text, text), ((text, text),), folded=True),
+        Figures((Figure("<svg></svg>", text, text),)),
+        Facts(((text, words),)),
+        Listing((text, text)),
+        Items((words,)),
+        Part("part", text, (says(text),)),
+    )
+    page = html(Sheet(text, text, (Section("one", text, blocks),), text))
+    leaf = Leaf(page)
+    assert leaf.outside == []
+    assert leaf.wrong == []
+    assert leaf.tables[0].rows == [[printable(text)] * 2]
+    assert leaf.sections["one"].count(printable(text)) >= 20
+
+
+def test_a_drawing_holds_anybody_s_text() -> None:
+    """A label is drawn to the letter: no formula, no element, no style, no id of another."""
+    with settings():
+        canvas = Canvas(100, 100)
+        axes = canvas.axes(10, 10, 10, 10)
+        for nth, text in enumerate(CURSED):
+            axes.text(0, nth, text, color=TONE["ink"])
+        axes.plot([0, 1], [0, 1], "o", color=TONE["reach"])
+        drawn = canvas.svg("x", CURSED[1], CURSED[2])
+    leaf = Leaf(drawn)
+    assert leaf.outside == []
+    assert leaf.wrong == []
+    known = {"svg", "title", "desc", "g", "text", "path", "defs", "use", "clippath", "rect"}
+    assert {tag for tag, _ in leaf.tags} <= known
+    assert all(each.startswith("x-") for each in leaf.ids)
+    assert drawn.count("frac") == 1
+    assert "f-reach" in drawn
+
+
+@pytest.mark.browser
+def test_a_report_is_read_on_a_phone_on_paper_and_in_the_dark(tmp_path: Path) -> None:
+    """In Chromium nothing reaches out of 320 pixels, nothing is refused, and axe finds nothing."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: apt-get install chromium; NO REPORT WAS LOOKED AT")
+    folder = tmp_path / "wide"
+    sweep(laid(**WIDE), folder)
+    pages = [reported(folder).path, reported(played(tmp_path / "run")).path]
+    wrong: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": 320, "height": 800})
+        page.on("console", lambda said: wrong.append(said.text))
+        for path in pages:
+            page.goto(path.as_uri())
+            for scheme in ("light", "dark"):
+                page.emulate_media(media="screen", color_scheme=scheme)
+                page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+                assert page.evaluate("document.documentElement.scrollWidth") == 320
+                found = Axe().run(page)
+                wrong += [f"{scheme}: {each['id']}" for each in found.response["violations"]]
+            page.evaluate("document.querySelectorAll('details').forEach(d => d.open = false)")
+            page.emulate_media(media="print")
+            page.set_viewport_size({"width": 680, "height": 1000})
+            assert page.evaluate("document.documentElement.scrollWidth") == 680
+            page.set_viewport_size({"width": 320, "height": 800})
+            hidden = page.evaluate(HIDDEN)
+            wrong += [f"on paper: {each}" for each in hidden]
+        browser.close()
+    assert wrong == []

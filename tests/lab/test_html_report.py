@@ -1,0 +1,343 @@
+"""Reports: every section there or explained, every number from the results, nothing from outside."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+import subprocess
+import sys
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from loopforge.core.factory_vocabulary import Decided
+from loopforge.errors import BadRun
+from loopforge.lab.charts.svg_drawing import TONE, printable
+from loopforge.lab.report.html_page import Missing
+from loopforge.lab.report.html_report import report
+from loopforge.lab.run.run_log import LOG, lines_of, rows_of
+from loopforge.lab.sweeps.sweep_runner import sweep
+from loopforge.lab.world.scenario_file import open_scenario
+from tests.lab import makers
+from tests.lab.leaves import Report, played, reported
+from tests.lab.sweeps import asked, asking, laid, maker
+
+pytestmark = pytest.mark.xdist_group("reports")
+
+SECTIONS = [
+    "question",
+    "answer",
+    "design",
+    "rates",
+    "differences",
+    "waits",
+    "doses",
+    "phases",
+    "trade",
+    "careers",
+    "beliefs",
+    "ablations",
+    "episodes",
+    "limits",
+    "manifest",
+]
+
+
+@pytest.fixture(params=["run", "wide", "bare"])
+def any_report(request: pytest.FixtureRequest) -> Report:
+    """Each of the three."""
+    found: Report = request.getfixturevalue(request.param)
+    return found
+
+
+def missing(found: Report) -> dict[str, list[str]]:
+    """By section, the lines that say what is not there."""
+    return {
+        section.id: [block.text for block in section.blocks if isinstance(block, Missing)]
+        for section in found.sheet.sections
+    }
+
+
+# ---------------------------------------------------------------- what is there
+
+
+def test_every_section_is_there_in_its_order(any_report: Report) -> None:
+    """A run, a sweep, a sweep of nothing much: all have the same sections, each with words."""
+    assert list(any_report.leaf.sections) == SECTIONS
+    assert all(len(text.split()) > 3 for text in any_report.leaf.sections.values())
+
+
+def test_a_sweep_that_has_everything_explains_nothing_away(wide: Report) -> None:
+    """Where all factors were swept no section says that it has no data, and each has a chart."""
+    assert not any(missing(wide).values())
+    charts = [key for key in PREFIX if any(each.startswith(PREFIX[key]) for each in wide.leaf.ids)]
+    assert charts == list(PREFIX)
+
+
+PREFIX = {
+    "rates": "rates-0-",
+    "differences": "diff-declared-",
+    "waits": "waits-incident-",
+    "doses": "dose-over-reach-pressure-",
+    "phases": "map-",
+    "trade": "trade-",
+    "careers": "career-traits-guardrail-reliance-",
+    "beliefs": "beliefs-",
+    "ablations": "diff-ablate-",
+}
+
+
+def test_what_has_no_data_says_in_a_line_what_would_give_it(run: Report, bare: Report) -> None:
+    """Each section without data names the command or the lines of an experiment that it wants."""
+    lacking = {"differences", "waits", "doses", "phases", "ablations", "beliefs"}
+    for found, wanted in ((run, lacking | {"design"}), (bare, lacking | {"answer"})):
+        told = missing(found)
+        assert {key for key, lines in told.items() if lines} == wanted
+        for line in (line for lines in told.values() for line in lines):
+            assert re.search(r"[Ss]weep|\[factors\]|\[\[hypothesis\]\]", line), line
+            assert printable(line.replace("`", "")) in found.leaf.sections[where(told, line)]
+
+
+def where(told: dict[str, list[str]], line: str) -> str:
+    """The section that says this."""
+    return next(key for key, lines in told.items() if line in lines)
+
+
+def test_charts_have_tables_beside_them(any_report: Report) -> None:
+    """Each section with a chart has a table too, with a caption and named columns and rows."""
+    for section in any_report.sheet.sections:
+        kinds = {type(block).__name__ for block in section.blocks}
+        assert "Figures" not in kinds or "Table" in kinds, section.id
+    for table in any_report.leaf.tables:
+        assert table.caption
+        assert all(table.head)
+        assert all(len(row) == len(table.head) for row in table.rows)
+    scopes = [given.get("scope") for given in any_report.leaf.named("th")]
+    assert set(scopes) == {"row", "col"}
+
+
+# ---------------------------------------------------------------- the same, and again
+
+
+def test_the_same_folder_gives_the_same_bytes(tmp_path: Path, wide: Report, run: Report) -> None:
+    """Twice, elsewhere and in another process, a report has the same bytes."""
+    made = []
+    for found in (wide, run):
+        folder = tmp_path / "elsewhere" / found.folder.name
+        shutil.copytree(found.folder, folder)
+        made += [str(folder), str(tmp_path / f"there-{found.folder.name}.html")]
+    script = "import sys; from pathlib import Path; from loopforge.lab.report.html_report import report; "
+    script += "a, b, c, d = map(Path, sys.argv[1:]); report(a, b); report(c, d)"
+    subprocess.run([sys.executable, "-c", script, *made], check=True, cwd=tmp_path)
+    for found, out in zip((wide, run), made[1::2], strict=True):
+        assert Path(out).read_text("utf-8") == found.page
+        assert str(tmp_path) not in found.page
+
+
+def test_the_commands_give_the_same_again(tmp_path: Path, bare: Report, run: Report) -> None:
+    """What the manifest says to type gives the same results, and the same log."""
+    for found, name in ((bare, "results.jsonl"), (run, LOG)):
+        folder = tmp_path / found.folder.name
+        shutil.copytree(found.folder, folder)
+        listings = re.findall(r"<pre[^>]*><code>(.*?)</code>", found.page, re.DOTALL)
+        lines = "\n".join(listings).replace("&#39;", "'").replace("&#34;", '"').splitlines()
+        command = next(line for line in lines if line.startswith("python -c") and "-again" in line)
+        command = command.replace("python", sys.executable, 1)
+        subprocess.run(command, shell=True, check=True, cwd=tmp_path, capture_output=True)
+        again = tmp_path / f"{found.folder.name}-again" / name
+        assert again.read_bytes() == (found.folder / name).read_bytes()
+
+
+def test_the_manifest_names_what_it_was(wide: Report, run: Report) -> None:
+    """Hashes, versions, seeds and cost stand in the manifest."""
+    told = json.loads((wide.folder / "manifest.json").read_text())
+    text = wide.leaf.sections["manifest"]
+    scenario = open_scenario("first_shift")
+    for wanted in (told["digest"], scenario.digest, "stub/1", "1 to 3 (3)", "no model was asked"):
+        assert wanted in text
+    last = list(lines_of(run.folder))[-1]
+    assert json.loads(last)["hash"] in run.leaf.sections["manifest"]
+    assert "Loopforge" in run.page
+
+
+def test_a_run_that_asked_a_model_says_what_it_cost(tmp_path: Path) -> None:
+    """Answers are counted and priced, and are named as what is not deterministic."""
+    minds = makers.priced(str(tmp_path / "asked"))
+    folder = played(tmp_path / "asking", policy="llm", minds=minds, days=1, steps_per_day=4)
+    text = reported(folder).leaf.sections["manifest"]
+    answers = asked(tmp_path)
+    assert answers == 20
+    assert f"${answers * 0.001:.4f} for {answers} answers of models" in text
+    assert "asked anew it would not be" in text
+    assert "Models change without a word" in reported(folder).leaf.sections["limits"]
+
+
+def test_a_shipped_scenario_is_run_again_by_its_name(run: Report, tmp_path: Path) -> None:
+    """The command is there where it says all, and not where the scenario is another."""
+    assert "loopforge lab run first_shift --policy stub --seed 3" in run.page
+    scenario = replace(open_scenario("first_shift"), question="Another?")
+    other = reported(played(tmp_path / "other", scenario, days=1))
+    assert "loopforge lab run" not in other.page
+
+
+# ---------------------------------------------------------------- the page
+
+
+def test_a_report_asks_nobody_for_anything(any_report: Report) -> None:
+    """No script, no style from elsewhere, no picture, no font, no address of any other place."""
+    assert any_report.leaf.outside == []
+    assert not re.search(r"https?:|//[a-z]|@import|url\((?!#)", any_report.page)
+
+
+def test_its_own_policy_lets_nothing_in(any_report: Report) -> None:
+    """A policy in the page forbids all but its one style, which has that hash."""
+    style = re.findall(r"<style>(.*?)</style>", any_report.page, re.DOTALL)
+    assert len(style) == 1
+    seal = b64encode(sha256(style[0].encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{seal}'"
+    assert any(given.get("content") == policy for given in any_report.leaf.named("meta"))
+
+
+def test_a_report_is_sound_html(any_report: Report) -> None:
+    """Elements close, ids are unique, all that is pointed at is there, headings go down by one."""
+    leaf = any_report.leaf
+    assert any_report.page.startswith('<!doctype html>\n<html lang="en">')
+    assert leaf.wrong == []
+    assert len(set(leaf.ids)) == len(leaf.ids)
+    assert leaf.pointed <= set(leaf.ids)
+    levels = [int(tag[1]) for tag, _ in leaf.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
+    assert {given["href"][1:] for given in leaf.named("a")} >= set(SECTIONS)
+
+
+def test_charts_can_be_read_without_seeing(any_report: Report) -> None:
+    """Each chart is a picture with a title and a description, and takes its colours from classes."""
+    charts = list(any_report.leaf.named("svg"))
+    assert len(charts) >= 10
+    for given in charts:
+        assert given["role"] == "img"
+        assert len(given["aria-labelledby"].split()) == 2
+    drawn = [
+        v
+        for tag, given in any_report.leaf.tags
+        for n, v in given.items()
+        if n in ("fill", "stroke")
+    ]
+    assert set(drawn) <= {"none"}
+    for tone in TONE.values():
+        assert tone not in any_report.page
+
+
+# ---------------------------------------------------------------- episodes
+
+
+def test_a_run_has_its_episodes_with_the_way_to_their_rows(run: Report) -> None:
+    """Each of the ten has a place in the page, the command for its row, and a link to its step."""
+    acts = {(row.step, row.who): row for row in rows_of(run.folder) if isinstance(row, Decided)}
+    table = run.leaf.table("The episodes")
+    assert len(table.rows) == 10
+    commands = re.findall(r"loopforge lab why run (\d+) (\S+)", run.page)
+    assert len(commands) == 10
+    for nth, (step, who) in enumerate(commands, 1):
+        row = acts[int(step), who]
+        part = run.page.split(f'id="episode-{nth}"')[1].split("</section>")[0]
+        assert row.outcome.consequence in part
+        assert f"{row.outcome.belief_error} of 1000 off" in part
+        assert f'href="../../run?step={step}"' in part
+        assert f"row {row.n};" in part
+        for edit in row.edits:
+            assert f"{edit.what} {edit.kind}, {edit.true} → {edit.shown or 'nothing'}" in part
+
+
+def test_a_sweeps_episodes_are_rows_of_its_runs(wide: Report) -> None:
+    """Without logs the runs are played once more; each episode is what such a run's row says."""
+    commands = re.findall(r"loopforge lab why (c\d+-s\d+) (\d+) (\S+)", wide.page)
+    assert len(commands) == 10
+    assert "sweep_runner import again" in wide.leaf.sections["episodes"]
+    assert not (wide.folder / "runs").exists()
+
+
+def test_kept_logs_are_read_and_led_to(tmp_path: Path) -> None:
+    """Where a sweep kept its logs, the way leads to them."""
+    folder = tmp_path / "kept"
+    sweep(laid(keep_logs=True), folder)
+    page = reported(folder).page
+    found = re.findall(r"loopforge lab why (kept/runs/\S+) \d+ \S+", page)
+    assert found
+    assert all((tmp_path / each / LOG).exists() for each in found)
+    assert 'href="../../kept~c000' in page
+
+
+def test_a_model_is_not_asked_for_a_report(tmp_path: Path) -> None:
+    """Without its minds a run that asked a model is told by its line; with them, by its tape."""
+    folder = tmp_path / "sweep"
+    made = maker(tmp_path)
+    sweep(asking(seeds=4), folder, maker=made)
+    before = asked(tmp_path)
+    by_line = reported(folder).leaf.sections
+    assert "only the line of results is told" in by_line["episodes"]
+    assert "answers of models" in by_line["manifest"]
+    by_tape = reported(folder, maker=made).leaf.sections["episodes"]
+    assert "So be it." in by_tape
+    assert "only the line" not in by_tape
+    assert asked(tmp_path) == before > 0
+
+
+# ---------------------------------------------------------------- what is not whole
+
+
+def test_a_run_that_was_cut_off_is_told_up_to_its_last_night(tmp_path: Path, run: Report) -> None:
+    """Rows after the last night are not counted, and the page says so."""
+    folder = tmp_path / "cut"
+    folder.mkdir()
+    lines = list(lines_of(run.folder))
+    nights = [nth for nth, line in enumerate(lines) if b'"kind":"day"' in line[:20]]
+    (folder / LOG).write_bytes(b"".join(lines[: nights[0] + 5]))
+    found = reported(folder)
+    assert "cut off" in found.leaf.sections["design"]
+    acts = sum(
+        int(n)
+        for row in found.leaf.table("Both errors by robot").rows
+        for cell in (row[2], row[4])
+        for n in cell.split(" of ")[1:]
+    )
+    floor = [
+        row for row in rows_of(folder) if isinstance(row, Decided) and row.role != "supervisor"
+    ]
+    assert acts == sum(row.day == 0 for row in floor)
+
+
+def test_what_is_no_run_is_refused_in_words(tmp_path: Path, run: Report, bare: Report) -> None:
+    """An empty folder, a run without a night, a sweep without a result, two sweeps in one."""
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadRun, match="no run and no sweep"):
+        report(tmp_path / "empty", tmp_path / "x.html")
+    short = tmp_path / "short"
+    short.mkdir()
+    (short / LOG).write_bytes(b"".join(list(lines_of(run.folder))[:20]))
+    with pytest.raises(BadRun, match="--resume"):
+        report(short, tmp_path / "x.html")
+    for name, change, wrong in (
+        ("none", {"results.jsonl": b""}, "no run that is done"),
+        ("mixed", {"manifest.json": b'{"digest": "other"}'}, "another experiment"),
+    ):
+        folder = tmp_path / name
+        shutil.copytree(bare.folder, folder)
+        for file, data in change.items():
+            (folder / file).write_bytes(data)
+        with pytest.raises(BadRun, match=wrong):
+            report(folder, tmp_path / "x.html")
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_a_file_that_cannot_be_written_is_said(tmp_path: Path, run: Report) -> None:
+    """A report that cannot be written is an error in words."""
+    with pytest.raises(BadRun, match="cannot be written"):
+        report(run.folder, tmp_path)

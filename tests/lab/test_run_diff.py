@@ -1,0 +1,198 @@
+"""Two runs side by side: where they part, and that every number and sentence is of the rows."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from loopforge.core.factory_vocabulary import DayEnded, Decided, Row, Stepped
+from loopforge.errors import BadRun
+from loopforge.lab.inspect.run_diff import diff
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import Choice, fork, simulate, summary_of
+from loopforge.lab.run.run_log import LOG, lines_of, rows_of
+from loopforge.lab.world.scenario_file import open_scenario
+
+BASE = Choice(seed=3, days=2, steps_per_day=12, perception="spin", supervisor="punitive")
+AT = 4
+
+
+def made(out: Path, choice: Choice, minds: Minds | None = None) -> Path:
+    """A run of the first scenario, in this folder."""
+    asyncio.run(simulate(choice.apply(open_scenario("first_shift")), minds or Minds(), out=out))
+    return out
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A run, and a fork of it in which everybody weighs things from a step on."""
+    folder = tmp_path_factory.mktemp("pair")
+    first = made(folder / "base", BASE)
+    changes = {"policy": "context", "robot.Sprocket.scars.cynicism": "900"}
+    asyncio.run(fork(first, folder / "other", AT, changes))
+    return first, folder / "other"
+
+
+def acts(folder: Path) -> dict[tuple[int, str], Decided]:
+    """The decisions of a run by step and robot."""
+    return {(row.step, row.who): row for row in rows_of(folder) if isinstance(row, Decided)}
+
+
+def test_they_part_where_the_rows_do(pair: tuple[Path, Path]) -> None:
+    """The first row that says something else is found, with the step, whose it is, and in what."""
+    first, second = pair
+    rows: list[tuple[Row, Row]] = list(zip(rows_of(first), rows_of(second), strict=True))[1:]
+    one, other = next((one, other) for one, other in rows if one != other)
+    found = diff(first, second)
+    assert isinstance(one, Decided)
+    assert found.parting is not None
+    assert (found.parting.row, found.parting.step, found.parting.who) == (one.n, one.step, one.who)
+    assert one.step >= AT
+    fields = one.__struct_fields__
+    assert found.parting.parts == tuple(f for f in fields if getattr(one, f) != getattr(other, f))
+    assert f"Until step {one.step}, on day 1, they say the same" in found.text
+
+
+def test_why_they_part_is_said(pair: tuple[Path, Path]) -> None:
+    """A fork is known as one of the other run, with what was set; both ways round."""
+    first, second = pair
+    told = f"at step {AT}, policy=context and robot.Sprocket.scars.cynicism=900 was set"
+    assert diff(first, second).because == (f"the second is a fork of the first: {told}",)
+    assert diff(second, first).because == (f"the first is a fork of the second: {told}",)
+
+
+def test_each_robot_s_first_otherwise_is_told(pair: tuple[Path, Path]) -> None:
+    """Who decided otherwise, when first and how often, is what the rows say of both."""
+    first, second = pair
+    mine, theirs = acts(first), acts(second)
+    other = [key for key in mine if mine[key].outcome.did != theirs[key].outcome.did]
+    found = diff(first, second)
+    assert other
+    assert sum(found.changed.values()) == len(other)
+    assert found.beside == len(mine)
+    for each in found.otherwise:
+        assert each.step == min(step for step, who in other if who == each.who)
+        one, two = mine[each.step, each.who], theirs[each.step, each.who]
+        assert (each.first.row, each.first.did, each.first.consequence) == (
+            one.n,
+            one.outcome.did,
+            one.outcome.consequence,
+        )
+        assert (each.second.square, each.second.right) == (two.outcome.square, two.truth.right)
+    told = found.otherwise[0]
+    assert f"In step {told.step} {told.who} stood at {told.at}" in found.text
+    assert told.first.consequence in found.text
+    assert told.second.consequence in found.text
+
+
+def test_numbers_are_those_of_the_runs(pair: tuple[Path, Path]) -> None:
+    """Rates, incidents, output and errors of both are what each run's own summary counts."""
+    found = diff(*pair)
+    runs = [summary_of(folder) for folder in pair]
+    assert found.numbers["over_compliance"] == tuple(round(r.over_compliance, 6) for r in runs)
+    assert found.numbers["over_reach"] == tuple(round(r.over_reach, 6) for r in runs)
+    assert found.numbers["incidents"] == tuple(r.incidents for r in runs)
+    assert found.numbers["belief_error"] == tuple(round(r.mean_belief_error, 1) for r in runs)
+    days = [[row for row in rows_of(f) if isinstance(row, DayEnded)] for f in pair]
+    assert found.numbers["output"] == tuple(sum(day.output for day in of) for of in days)
+    for name, table in found.robots.items():
+        mine = [row for (_, who), row in acts(pair[0]).items() if who == name]
+        kept = sum(row.outcome.failing == "over_compliance" for row in mine)
+        wrong = sum(not row.truth.right for row in mine)
+        assert table["over_compliance"][0] == (round(kept / wrong, 6) if wrong else 0)
+
+
+def test_evenings_hold_every_value_that_differs(pair: tuple[Path, Path]) -> None:
+    """At each day's end, everybody's traits, feelings and bonds that are not the same, as they are."""
+    found = diff(*pair)
+    days = [[row for row in rows_of(f) if isinstance(row, DayEnded)] for f in pair]
+    assert len(found.evenings) == len(days[0]) == 2
+    for evening, one, other in zip(found.evenings, *days, strict=True):
+        for who, table in one.robots.items():
+            there = other.robots[who]
+            differs = {
+                what: (value, there[what])
+                for what, value in table.items()
+                if what in there and value != there[what]
+            }
+            assert evening.inner.get(who, {}) == differs
+    last = found.evenings[-1].inner
+    assert any(what.startswith("traits.") for table in last.values() for what in table)
+
+
+def test_incidents_of_one_alone_have_their_causes(pair: tuple[Path, Path]) -> None:
+    """What went wrong in one run and not in the other is named, each with what led to it."""
+    found = diff(*pair)
+
+    def happened(folder: Path) -> set[tuple[int, str, str, str]]:
+        return {
+            (row.step, each.kind, each.at, each.who)
+            for row in rows_of(folder)
+            if isinstance(row, Stepped)
+            for each in row.incidents
+        }
+
+    for run, mine, theirs in (("first", pair[0], pair[1]), ("second", pair[1], pair[0])):
+        alone = {
+            (each.step, each.incident.kind, each.incident.at, each.incident.who)
+            for each in found.alone
+            if each.run == run
+        }
+        assert alone == happened(mine) - happened(theirs)
+    assert found.alone
+    for each in found.alone:
+        causes = [link.id for link in each.chain if not link.depth]
+        assert causes == list(each.incident.causes)
+    gravest = max(found.alone, key=lambda each: each.incident.severity)
+    assert f"{gravest.incident.kind} at {gravest.incident.at} in step {gravest.step}" in found.text
+
+
+def test_the_same_run_does_not_part(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    """A run made again says the same row for row, and so does the story."""
+    found = diff(pair[0], made(tmp_path / "again", BASE))
+    assert (found.parting, found.shorter, found.because) == (None, "", ())
+    assert not found.changed
+    assert not found.alone
+    assert "Row for row they say the same, to the end." in found.text
+    assert found.to_dict()["same"] is True
+
+
+def test_a_run_that_was_cut_off_is_compared_as_far_as_it_goes(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Where one of them ends early, that is said, and is no difference in what both say."""
+    (tmp_path / LOG).write_bytes(b"".join(list(lines_of(pair[0]))[:40]))
+    found = diff(pair[0], tmp_path)
+    assert (found.parting, found.shorter) == (None, "second")
+    assert "up to where the shorter one ends" in found.text
+    assert found.to_dict()["same"] is False
+
+
+def test_runs_of_other_beginnings_say_so(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    """Another seed, another policy and another shaping of perceptions are named as reasons."""
+    choice = Choice(seed=4, days=2, steps_per_day=12, supervisor="punitive")
+    other = made(tmp_path / "other", choice, Minds(policy="context"))
+    because = diff(pair[0], other).because
+    assert "the seed is 3 in the first, 4 in the second" in because
+    assert (
+        "the scenario has other perception (spin in the first, accurate in the second)" in because
+    )
+    assert "Halide is decided for by stub/1 in the first, context/1 in the second" in because
+
+
+def test_it_can_be_written_as_json(pair: tuple[Path, Path]) -> None:
+    """All of it as plain values, the story among them; the same each time."""
+    plain = diff(*pair).to_dict()
+    again: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plain))
+    assert again["story"] == diff(*pair).text
+    assert again["parting"]["step"] >= AT
+
+
+def test_what_is_no_run_is_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    """A folder without a log cannot be compared."""
+    with pytest.raises(BadRun, match="holds no"):
+        diff(pair[0], tmp_path)

@@ -1,0 +1,397 @@
+"""Runs in their folders: cut off anywhere and taken up, forked, held by one process, logged twice."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.factory_vocabulary import (
+    Began,
+    DayEnded,
+    Decided,
+    Reflected,
+    RunLastRow,
+    Stepped,
+)
+from loopforge.core.perception import AgentPerception
+from loopforge.core.reflection import AgentReflection
+from loopforge.errors import BadRun, BadScenario
+from loopforge.lab import run_simulation
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import (
+    Choice,
+    fork,
+    head_of,
+    minds_of,
+    plain,
+    rerun,
+    resume,
+    simulate,
+    summary_of,
+)
+from loopforge.lab.run.run_log import LOG, body_of, lines_of, row_of, rows_of
+from loopforge.lab.run.step_loop import Record
+from loopforge.lab.world.daily_reflection import DaySummary, build_agent_reflection
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.lab.world.scenario_file import open_scenario
+from tests.lab.city import city, laws, read, toml
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An unbroken run of two days."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    asyncio.run(simulate(read(days=2, supervisor="punitive"), out=folder))
+    return folder
+
+
+def put(folder: Path, log: bytes) -> Path:
+    """A run's folder that holds this much of its log."""
+    folder.mkdir()
+    (folder / LOG).write_bytes(log)
+    return folder
+
+
+# ------------------------------------------------------------ taken up
+
+
+def cuts(log: bytes) -> Iterator[tuple[str, int]]:
+    """After every line, in the middle of every line, and one byte before and after each end."""
+    at = 0
+    for number, line in enumerate(log.splitlines(keepends=True)):
+        kind = type(row_of(line)).__name__
+        if number:
+            yield f"{number} within {kind}", at + len(line) // 2
+            yield f"{number} before its newline {kind}", at + len(line) - 1
+            yield f"{number} one byte into {kind}", at + 1
+        at += len(line)
+        yield f"{number} after {kind}", at
+
+
+def test_a_run_that_was_cut_off_anywhere_ends_with_the_same_bytes(
+    whole: Path, tmp_path: Path
+) -> None:
+    """After each row, inside each row, before each newline: taken up, it is the unbroken run."""
+    log = (whole / LOG).read_bytes()
+    found = dict(cuts(log))
+    assert len(found) > 150
+    for nth, (name, at) in enumerate(found.items()):
+        folder = put(tmp_path / str(nth), log[:at])
+        run = asyncio.run(resume(folder))
+        assert (folder / LOG).read_bytes() == log, name
+        assert run.head == head_of(whole)
+
+
+def test_a_run_is_taken_up_without_asking_again(tmp_path: Path) -> None:
+    """Steps that are closed are played from their record; only what was in flight is asked anew."""
+    asked: list[int] = []
+
+    def notes(seen: AgentPerception) -> AgentActionPlan:
+        asked.append(seen.step)
+        return AgentActionPlan(intent="work", mode="context")
+
+    minds = Minds("notes", own={"notes": notes})
+    asyncio.run(simulate(read(), minds, out=tmp_path / "whole"))
+    log = (tmp_path / "whole" / LOG).read_bytes()
+    lines = log.splitlines(keepends=True)
+    second = [nth for nth, line in enumerate(lines) if isinstance(row_of(line), Stepped)][1]
+    folder = put(tmp_path / "cut", b"".join(lines[: second + 3]))
+    asked.clear()
+    asyncio.run(resume(folder, minds))
+    assert sorted(set(asked)) == [2, 3]
+    assert (folder / LOG).read_bytes() == log
+
+
+def test_a_run_without_its_head_cannot_be_taken_up(whole: Path, tmp_path: Path) -> None:
+    """What was cut off inside the first row says nothing of itself; the error says so."""
+    log = (whole / LOG).read_bytes()
+    for nth, at in enumerate((0, 100)):
+        with pytest.raises(BadRun, match="its head is missing"):
+            asyncio.run(resume(put(tmp_path / str(nth), log[:at])))
+
+
+def test_a_run_that_ended_is_left_as_it_is(whole: Path) -> None:
+    """Taking it up gives its counts and writes nothing."""
+    before = (whole / LOG).stat()
+    run = asyncio.run(resume(whole))
+    after = (whole / LOG).stat()
+    assert (after.st_mtime_ns, after.st_size) == (before.st_mtime_ns, before.st_size)
+    assert run == summary_of(whole)
+
+
+def test_a_log_that_this_program_would_not_write_is_not_taken_up(
+    whole: Path, tmp_path: Path
+) -> None:
+    """A changed byte in a closed step is found, and what stands there is not overwritten."""
+    log = (whole / LOG).read_bytes()
+    lines = log.splitlines(keepends=True)
+    cut = b"".join(lines[: len(lines) // 2])
+    for nth, (old, new) in enumerate(
+        ((b'"good":true', b'"good":false'), (b'"pressure":4', b'"pressure":5'))
+    ):
+        folder = put(tmp_path / str(nth), cut.replace(old, new, 1))
+        with pytest.raises((BadRun, BadScenario)):
+            asyncio.run(resume(folder))
+        assert (folder / LOG).read_bytes() in cut.replace(old, new, 1)
+
+
+def test_a_folder_that_holds_a_run_is_not_written_over(whole: Path) -> None:
+    """A second run into it is refused, and told what to do."""
+    before = (whole / LOG).read_bytes()
+    with pytest.raises(BadRun, match="--resume"):
+        asyncio.run(simulate(read(), out=whole))
+    assert (whole / LOG).read_bytes() == before
+
+
+def test_a_folder_that_is_none_is_an_error(tmp_path: Path) -> None:
+    """A file in its place, or no log in it."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadRun, match="is no folder"):
+        asyncio.run(simulate(read(), out=tmp_path / "file"))
+    with pytest.raises(BadRun, match="cannot be written"):
+        asyncio.run(simulate(read(), out=Path("/proc/nowhere")))
+    with pytest.raises(BadRun, match="it is no run"):
+        asyncio.run(resume(tmp_path))
+
+
+SECOND = """
+import asyncio, sys
+from pathlib import Path
+from loopforge.errors import BadRun
+from loopforge.lab.run.run_lifecycle import resume, simulate
+from loopforge.lab.world.scenario_file import read_scenario
+for attempt in ("resume", "simulate"):
+    try:
+        if attempt == "resume":
+            asyncio.run(resume(Path(sys.argv[1])))
+        else:
+            asyncio.run(simulate(read_scenario(sys.stdin.read(), "small"), out=Path(sys.argv[1])))
+        print("let in")
+    except BadRun as error:
+        print(error)
+"""
+
+
+def test_a_second_process_in_the_same_folder_is_refused(whole: Path, tmp_path: Path) -> None:
+    """While one writes, another can neither take the run up nor begin one there."""
+    folder = tmp_path / "run"
+    said: list[str] = []
+
+    def meanwhile(row: Stepped | DayEnded | RunLastRow) -> None:
+        if isinstance(row, Stepped) and row.step == 2:
+            child = subprocess.run(
+                [sys.executable, "-c", SECOND, str(folder)],
+                input=toml(city()),
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            said.extend(child.stdout.splitlines())
+
+    scenario = read(days=2, supervisor="punitive")
+    asyncio.run(simulate(scenario, out=folder, progress=meanwhile))
+    assert len(said) == 2
+    assert "being written by another process" in said[0]
+    assert "holds a run already" in said[1]
+    assert (folder / LOG).read_bytes() == (whole / LOG).read_bytes()
+
+
+# ------------------------------------------------------------ forked
+
+
+@pytest.mark.parametrize("at", [0, 1, 3, 4, 6, 7])
+def test_a_fork_is_its_source_up_to_its_step(whole: Path, tmp_path: Path, at: int) -> None:
+    """The rows before it are the same to the byte, hashes apart; at the step the world parts."""
+    asyncio.run(fork(whole, tmp_path / "fork", at, {"place.mill.heat": "990", "pressure": "10"}))
+    ours, theirs = (list(lines_of(folder)) for folder in (tmp_path / "fork", whole))
+    assert laws(ours) == []
+    first = row_of(ours[0])
+    assert isinstance(first, Began)
+    assert first.forked == {
+        "of": head_of(whole),
+        "at": at,
+        "set": {"place.mill.heat": "990", "pressure": "10"},
+    }
+    before = sum(getattr(row_of(line), "step", at) < at for line in theirs)
+    same = [body_of(line)[0] for line in ours[1 : before + 1]]
+    assert same == [body_of(line)[0] for line in theirs[1 : before + 1]]
+    assert len(ours) == len(theirs)
+    steps = [row for row in rows_of(tmp_path / "fork") if isinstance(row, Stepped)]
+    assert [row.pressure for row in steps] == [4] * at + [10] * (8 - at)
+
+
+def test_a_fork_may_be_taken_up_too(whole: Path, tmp_path: Path) -> None:
+    """Cut off after its step and before it, it ends as the unbroken fork."""
+    asyncio.run(fork(whole, tmp_path / "fork", 4, {"policy": "context"}))
+    log = (tmp_path / "fork" / LOG).read_bytes()
+    lines = log.splitlines(keepends=True)
+    for nth, count in enumerate((8, len(lines) // 2, len(lines) - 2)):
+        folder = put(tmp_path / str(nth), b"".join(lines[:count]) + b'{"kind"')
+        asyncio.run(resume(folder))
+        assert (folder / LOG).read_bytes() == log
+
+
+def test_a_fork_asks_nobody_about_the_past(tmp_path: Path) -> None:
+    """The source's decisions are taken from its rows; minds are asked from the step on."""
+    asked: list[int] = []
+
+    def notes(seen: AgentPerception) -> AgentActionPlan:
+        asked.append(seen.step)
+        return AgentActionPlan(intent="work", mode="context")
+
+    minds = Minds("notes", own={"notes": notes})
+    asyncio.run(simulate(read(), minds, out=tmp_path / "run"))
+    asked.clear()
+    asyncio.run(fork(tmp_path / "run", tmp_path / "fork", 2, {"luck.Ada": "5"}, minds))
+    assert sorted(set(asked)) == [2, 3]
+
+
+def test_a_fork_reflects_on_its_own_days(tmp_path: Path) -> None:
+    """From the day of its step on nobody is given the source's memories of another day."""
+    scenario = Choice(days=2, steps_per_day=6).apply(open_scenario("first_shift"))
+    asyncio.run(simulate(scenario, out=tmp_path / "run"))
+    asyncio.run(fork(tmp_path / "run", tmp_path / "fork", 7, {"policy": "context"}))
+    own, source = (
+        [row for row in rows_of(tmp_path / name) if isinstance(row, Reflected)]
+        for name in ("fork", "run")
+    )
+    for row in own:
+        reflection = AgentReflection.from_dict(row.reflection)
+        assert reflection == build_agent_reflection(DaySummary(**row.summary))
+    assert [row.reflection for row in own if row.day == 0] == [
+        row.reflection for row in source if row.day == 0
+    ]
+    assert [row.reflection for row in own] != [row.reflection for row in source]
+
+
+def test_what_cannot_be_forked_is_said(whole: Path, tmp_path: Path) -> None:
+    """A step that is none, no change at all, a fork of a fork, a run that was cut off before."""
+    asyncio.run(fork(whole, tmp_path / "fork", 4, {"pressure": "1"}))
+    cut = put(tmp_path / "cut", b"".join(list(lines_of(whole))[:8]))
+    for source, at, changes, says in (
+        (whole, 8, {"pressure": "1"}, "no step 8"),
+        (whole, -1, {"pressure": "1"}, "no step -1"),
+        (whole, 3, {}, "at least one"),
+        (tmp_path / "fork", 5, {"pressure": "1"}, "is a fork itself"),
+        (cut, 5, {"pressure": "1"}, "--resume"),
+        (whole, 3, {"luck.Zed": "1"}, "nobody here"),
+    ):
+        with pytest.raises((BadRun, BadScenario), match=says):
+            asyncio.run(fork(source, tmp_path / "never", at, changes))
+    assert not (tmp_path / "never").exists()
+
+
+# ------------------------------------------------------------ played anew, counted, logged
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_run_played_anew_gives_its_lines(whole: Path, recorded: bool) -> None:
+    """From its own record, and by asking its minds again."""
+
+    async def again() -> list[bytes]:
+        first = next(rows_of(whole))
+        assert isinstance(first, Began)
+        record = Record.of(rows_of(whole)) if recorded else None
+        return [line async for line in rerun(first, None, record)]
+
+    assert asyncio.run(again()) == list(lines_of(whole))
+
+
+def test_a_run_counts_what_its_rows_say(whole: Path) -> None:
+    """Rates are of the floor's moments in which the rule was wrong, and right, here."""
+    run = summary_of(whole)
+    told = list(rows_of(whole))
+    decided = [row for row in told if isinstance(row, Decided)]
+    floor = [row for row in decided if row.role != "supervisor"]
+    wrong = [row for row in floor if not row.truth.right]
+    right = [row for row in floor if row.truth.right]
+    assert (run.rows, run.decisions) == (len(told), len(decided))
+    assert (run.right, run.wrong) == (len(right), len(wrong))
+    assert run.over_compliance == sum(row.outcome.kept for row in wrong) / len(wrong)
+    assert run.over_reach == sum(not row.outcome.kept for row in right) / len(right)
+    assert run.incidents == sum(len(row.incidents) for row in told if isinstance(row, Stepped))
+    assert plain(run)["decisions"] == len(decided)
+    assert run.head == list(lines_of(whole))[-1][-67:-3].decode()
+
+
+def test_the_action_log_goes_where_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The argument wins over ACTION_LOG_PATH, which wins over logs/; the run's folder has it too."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ACTION_LOG_PATH", raising=False)
+    run_simulation(read(), out="one")
+    assert Path("logs/loopforge_actions.jsonl").read_bytes() == Path("one", LOG).read_bytes()
+    monkeypatch.setenv("ACTION_LOG_PATH", str(tmp_path / "deep" / "by_name.jsonl"))
+    run_simulation(read(), out="two")
+    run_simulation(read(), out="three", action_log_path="given.jsonl")
+    for folder, log in (("two", "deep/by_name.jsonl"), ("three", "given.jsonl")):
+        assert Path(log).read_bytes() == Path(folder, LOG).read_bytes()
+    run_simulation(read(), out="four", action_log_path="given.jsonl")
+    both = Path("three", LOG).read_bytes() + Path("four", LOG).read_bytes()
+    assert Path("given.jsonl").read_bytes() == both
+
+
+def test_the_action_log_goes_on_where_a_run_is_taken_up(whole: Path, tmp_path: Path) -> None:
+    """A run that is taken up appends to the action log what it had not written, and no more."""
+    log = (whole / LOG).read_bytes()
+    lines = log.splitlines(keepends=True)
+    half = put(tmp_path / "half", b"".join(lines[: len(lines) // 2]))
+    beside = tmp_path / "beside.jsonl"
+    asyncio.run(resume(half, beside=beside))
+    written = beside.read_bytes()
+    assert log.endswith(written)
+    held = [row_of(line) for line in lines[: len(lines) - written.count(b"\n")]]
+    assert isinstance(held[-1], Stepped | DayEnded | Began)
+
+
+def test_a_fork_s_rows_stand_in_the_action_log(whole: Path, tmp_path: Path) -> None:
+    """A fork is a run of its own, and its whole log goes there."""
+    beside = tmp_path / "beside.jsonl"
+    asyncio.run(fork(whole, tmp_path / "fork", 3, {"pressure": "9"}, beside=beside))
+    assert beside.read_bytes() == (tmp_path / "fork" / LOG).read_bytes()
+
+
+def test_choices_change_a_scenario_and_are_checked() -> None:
+    """What is chosen is in the scenario and in its digest; nonsense is refused."""
+    plain_, chosen = (
+        choice.apply(read())
+        for choice in (Choice(), Choice(seed=5, days=2, pressure=9, traits={"obedience": 900}))
+    )
+    assert (chosen.seed, chosen.days, chosen.pressure) == (5, 2, (9,))
+    by_name = {robot.name: robot.traits["obedience"] for robot in chosen.robots}
+    assert by_name == {"Ada": 900, "Bo": 900, "Cy": 900, "Overseer Dee": 500}
+    assert plain_ == read()
+    assert plain_.digest != chosen.digest
+    for bad in (Choice(days=0), Choice(perception="truth"), Choice(traits={"luck": 1})):
+        with pytest.raises(BadScenario):
+            bad.apply(read())
+
+
+def test_minds_are_as_the_first_row_says(tmp_path: Path) -> None:
+    """Policy, Supervisor and single robots' minds; who runs it again need not remember."""
+    minds = Minds("context", named={"Ada": "guardrail"})
+    asyncio.run(simulate(open_scenario("first_shift"), Minds("context"), out=tmp_path / "one"))
+    asyncio.run(simulate(read(), minds, out=tmp_path / "two"))
+    first = next(rows_of(tmp_path / "two"))
+    assert isinstance(first, Began)
+    again = minds_of(first)
+    assert (again.policy, again.named, again.reflects) == (
+        "context",
+        {"Ada": "guardrail"},
+        "template",
+    )
+    assert first.policies == {
+        "Ada": "guardrail/1",
+        "Bo": "context/1",
+        "Cy": "context/1",
+        "Overseer Dee": "overseer/1",
+    }
+    assert Scenario.from_dict(first.scenario).digest == first.digest
+    assert any(isinstance(row, Reflected) for row in rows_of(tmp_path / "one"))

@@ -1,0 +1,275 @@
+"""Reading a run while it grows: closed steps alone, each as its rows say, whatever the log is like."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.factory_vocabulary import DayEnded, Decided, Reflected, Stepped
+from loopforge.errors import BadRun, Unknown
+from loopforge.lab.inspect.run_reader import RunIndex
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import Choice, fork, minds_of, simulate, summary_of
+from loopforge.lab.run.run_log import LOG, began_of, lines_of, rows_of
+from loopforge.lab.run.step_loop import Episode, Record
+from loopforge.lab.world.scenario_file import open_scenario
+
+SPUN = Choice(seed=3, days=2, steps_per_day=6, perception="spin", supervisor="punitive")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two days under a Supervisor who blames, with everything in it."""
+    out = tmp_path_factory.mktemp("runs") / "spun"
+    asyncio.run(simulate(SPUN.apply(open_scenario("first_shift")), Minds(), out=out))
+    return out
+
+
+def read(folder: Path) -> RunIndex:
+    """An index that has taken in all there is."""
+    index = RunIndex(folder)
+    index.refresh()
+    return index
+
+
+def test_it_counts_what_the_run_counts(folder: Path) -> None:
+    """Rates, incidents, rows and the chain's head are those of the run's own summary."""
+    index = read(folder)
+    assert index.run == summary_of(folder)
+    assert (index.steps, index.planned, index.days) == (12, 12, 2)
+    assert index.ended
+    assert not index.refresh()
+
+
+def test_days_count_everybody_and_rates_the_floor(folder: Path) -> None:
+    """A day's row counts the Supervisor's failings too; the run's, and its rates, leave them out."""
+    rows = list(rows_of(folder))
+    days = [row for row in rows if isinstance(row, DayEnded)]
+    failed = [row for row in rows if isinstance(row, Decided) and row.outcome.failing]
+    floor = [row for row in failed if row.role != "supervisor"]
+    assert sum(sum(day.failings.values()) for day in days) == len(failed) > len(floor)
+    assert read(folder).run.failings.total() == len(floor)
+
+
+@pytest.mark.parametrize("page", [1, 5, 100])
+def test_steps_are_what_their_rows_say(folder: Path, page: int) -> None:
+    """However they are paged, steps hold each decision and the world of their rows, once."""
+    index = read(folder)
+    moments = [each for at in range(0, index.steps, page) for each in index.moments(at, page)]
+    rows = list(rows_of(folder))
+    stepped = [row for row in rows if isinstance(row, Stepped)]
+    assert [m.step for m in moments] == list(range(12))
+    for moment, row in zip(moments, stepped, strict=True):
+        assert (moment.places, moment.robots) == (row.places, row.robots)
+        assert moment.incidents == row.incidents
+        assert (moment.before, moment.message) == (row.said, row.message)
+        assert moment.strength == row.strength
+        assert moment.said == (stepped[row.step + 1].said if row.step < 11 else moment.said)
+    assert len({moment.before for moment in moments}) > 2
+    assert moments[-1].said
+    decided = {row.n: row for row in rows if isinstance(row, Decided)}
+    deeds = [deed for moment in moments for deed in moment.deeds]
+    assert [deed.row for deed in deeds] == sorted(decided)
+    for deed in deeds:
+        act = decided[deed.row]
+        assert (deed.who, deed.at, deed.did) == (act.who, act.at, act.outcome.did)
+        assert deed.feels == act.shown.emotions
+        assert deed.voice == act.voice
+        if heard := act.shown.recent_supervisor_text:
+            assert heard == moments[act.step].before
+        assert (deed.edits, deed.changes) == (len(act.edits), len(act.inner))
+    briefs = index.briefs()
+    assert sum(b.over_reach for b in briefs) == index.run.failings["over_reach"]
+    assert [b.tension for b in briefs] == [row.tension for row in stepped]
+
+
+def test_a_growing_log_is_read_up_to_its_last_whole_step(folder: Path, tmp_path: Path) -> None:
+    """Cut anywhere, it shows the closed steps alone; as it grows, one index sees what a new one does."""
+    whole = (folder / LOG).read_bytes()
+    growing = RunIndex(tmp_path)
+    cuts = [1, *range(len(whole) // 37, len(whole), len(whole) // 37), len(whole)]
+    for cut in cuts:
+        (tmp_path / LOG).open("ab").close()
+        with (tmp_path / LOG).open("r+b") as file:
+            file.truncate(min(cut, growing.size))
+            file.seek(0)
+            file.write(whole[:cut])
+        growing.refresh()
+        closed = sum(isinstance(row, Stepped) for row in rows_of(tmp_path))
+        assert growing.steps == closed
+        fresh = read(tmp_path)
+        assert growing.briefs() == fresh.briefs()
+        assert growing.run == fresh.run
+        assert not growing.damage
+        if closed:
+            assert growing.moment(closed - 1) == fresh.moment(closed - 1)
+        with pytest.raises(Unknown):
+            growing.moment(closed)
+    assert growing.ended
+
+
+async def test_places_stand_still_as_long_as_the_world_says(folder: Path) -> None:
+    """After each step those places are marked that are down in the world itself, or were just hit."""
+    first = began_of(folder)
+    record = Record.of(rows_of(folder))
+
+    class Nowhere:
+        def write(self, lines: bytes) -> None:
+            """Keep nothing."""
+
+    episode = Episode(first, minds_of(first), Nowhere(), record)
+    index, downs = read(folder), 0
+    async for row in episode.run():
+        if isinstance(row, Stepped):
+            down = {name for name, place in episode.env.places.items() if place.down}
+            hit = {incident.at for incident in row.incidents}
+            assert set(index.moment(row.step).still) == down | hit
+            downs += len(down)
+    assert downs
+
+
+def test_a_life_adds_up(folder: Path) -> None:
+    """At each day's end a life has the values of the day's row, and its causes add up to them."""
+    index = read(folder)
+    days = [row for row in rows_of(folder) if isinstance(row, DayEnded)]
+    for robot in days[0].robots:
+        life = index.life(robot)
+        assert len(life.battery) == index.steps
+        for day in days:
+            for what, value in day.robots[robot].items():
+                if what == "battery":
+                    continue
+                assert life.value(what, day.step) == value, (robot, what)
+                because = life.because(what, day.step)
+                assert life.start(what) + sum(amount for _, _, amount in because) == value
+        for what in life.whats:
+            points = life.points(what)
+            assert [at for at, _ in points] == sorted({at for at, _ in points})
+            assert points[-1][1] == life.value(what, index.steps)
+    life = index.life("Sprocket")
+    greatest = life.greatest(5, 11)
+    assert len(greatest) == 5
+    sizes = [abs(turn.after - turn.before) for turn in greatest]
+    assert sizes == sorted(sizes, reverse=True)
+    turn = greatest[0]
+    row = index.row(turn.row)
+    assert isinstance(row, Decided | Reflected)
+    assert [life.who, turn.what, turn.before, turn.after, turn.why] in [
+        [c.who, c.what, c.before, c.after, c.rule] for c in row.inner
+    ]
+
+
+async def test_what_a_fork_set_by_hand_is_a_change_too(folder: Path, tmp_path: Path) -> None:
+    """A trait that a fork raised is in the life as such, and the causes still add up."""
+    out = tmp_path / "fork"
+    key = "robot.Sprocket.traits.obedience"
+    await fork(folder, out, 4, {key: "990", "robot.Sprocket.battery": "500"})
+    index = read(out)
+    life = index.life("Sprocket")
+    (turn,) = [turn for turn in life.turns if not turn.row]
+    assert (turn.step, turn.what, turn.after) == (4, "traits.obedience", 990)
+    last = [row for row in rows_of(out) if isinstance(row, DayEnded)][-1]
+    end = last.robots["Sprocket"]["traits.obedience"]
+    because = life.because("traits.obedience", last.step)
+    assert life.start("traits.obedience") + sum(each[2] for each in because) == end
+
+
+def test_decisions_are_linked_to_what_was_thought_of_them_later(folder: Path) -> None:
+    """Each decision is found by its row, with the evening on which its robot looked back on it."""
+    index = read(folder)
+    for row in rows_of(folder):
+        if isinstance(row, Decided):
+            assert index.decision(row.n) == row
+            assert index.step_at(row.n) == row.step
+            evening = index.reflection(row.day, row.who)
+            assert evening is not None
+            assert row.n in [each.row for each in evening.of]
+        elif isinstance(row, Stepped):
+            for incident in row.incidents:
+                assert index.step_of(incident.id) == row.step
+        elif isinstance(row, Reflected | DayEnded):
+            assert index.step_at(row.n) == row.step
+    done = [row for row in rows_of(folder) if isinstance(row, Decided) and row.who == "Halide"]
+    lived = index.life("Halide").deeds
+    assert [(deed.step, deed.row, deed.square, deed.failing) for deed in lived] == [
+        (row.step, row.n, row.outcome.square, row.outcome.failing) for row in done
+    ]
+    deeds = index.deeds("Halide", 3, 7)
+    assert [index.decision(deed.row).step for deed in deeds] == [3, 4, 5, 6]
+    assert index.reflection(2, "Halide") is None
+    assert index.deeds("Halide", 50, 60) == []
+    for wrong in (0, 10**6, -1):
+        with pytest.raises(Unknown):
+            index.decision(wrong)
+    with pytest.raises(Unknown):
+        index.life("Nobody")
+
+
+def test_the_weather_of_a_place_is_that_of_its_steps(folder: Path) -> None:
+    """A place's quantities and incidents, step after step, are those of the steps' own rows."""
+    index = read(folder)
+    weather = index.weather("press hall")
+    stepped = [row for row in rows_of(folder) if isinstance(row, Stepped)]
+    assert [vals for vals, _ in weather] == [row.places["press hall"] for row in stepped]
+    happened = [each.id for _, incidents in weather for each in incidents]
+    assert happened == [i.id for row in stepped for i in row.incidents if i.at == "press hall"]
+    with pytest.raises(Unknown):
+        index.weather("nowhere")
+
+
+def damaged(folder: Path, tmp_path: Path, how: str) -> RunIndex:
+    """The run with something wrong in it."""
+    lines = list(lines_of(folder))
+    match how:
+        case "a word":
+            lines[30] = lines[30].replace(b'"kind":"', b'"kind":"x', 1)
+        case "a missing row":
+            del lines[30]
+        case "a swapped pair":
+            lines[30], lines[31] = lines[31], lines[30]
+        case "no text":
+            lines[30] = b"\xff\xfe\n"
+        case "no head":
+            del lines[0]
+        case _:
+            lines[0] = lines[0].replace(b'"format":1', b'"format":99', 1)
+    (tmp_path / LOG).write_bytes(b"".join(lines))
+    return read(tmp_path)
+
+
+@pytest.mark.parametrize("how", ["a word", "a missing row", "a swapped pair", "no text"])
+def test_what_stands_before_the_damage_is_read(folder: Path, tmp_path: Path, how: str) -> None:
+    """A damaged log says near which line, and the steps before it are shown as ever."""
+    index = damaged(folder, tmp_path, how)
+    assert "damaged at line 31" in index.damage
+    assert 0 < index.steps < 6
+    assert index.moments(0, 20) == read(folder).moments(0, index.steps)
+    assert index.life("Sprocket").turns
+
+
+@pytest.mark.parametrize("how", ["no head", "another format"])
+def test_a_log_without_its_head_shows_nothing(folder: Path, tmp_path: Path, how: str) -> None:
+    """Where the first row is gone, or of another program, no step is shown and the damage is said."""
+    index = damaged(folder, tmp_path, how)
+    assert index.damage
+    assert index.steps == 0
+    assert index.planned == 0
+
+
+def test_a_log_that_was_made_anew_is_read_anew(folder: Path, tmp_path: Path) -> None:
+    """A folder whose log was replaced, or lost, is not shown as it was."""
+    log = tmp_path / LOG
+    log.write_bytes(b"".join(list(lines_of(folder))[:60]))
+    index = read(tmp_path)
+    assert index.steps
+    other = tmp_path / "other"
+    other.write_bytes(next(lines_of(folder)))
+    other.replace(log)
+    index.refresh()
+    assert index.steps == 0
+    assert index.scenario is not None
+    log.unlink()
+    with pytest.raises(BadRun):
+        index.refresh()

@@ -1,0 +1,488 @@
+"""Stories of runs: what is told, how it reads, and that it is the same each time."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.factory_vocabulary import INTENTS, Decided, Reflected
+from loopforge.core.perception import AgentPerception
+from loopforge.errors import BadRun, BadScenario
+from loopforge.lab import run_simulation
+from loopforge.lab.run.daily_log import chronicle, chronicle_problems
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import fork
+from loopforge.lab.run.run_log import rows_of
+from loopforge.lab.story.claim_phrases import phrases
+from loopforge.lab.story.claims import (
+    EVER,
+    BelievedClaim,
+    Bent,
+    BrokeOff,
+    Did,
+    Forked,
+    Gap,
+    HappenedClaim,
+    HeardClaim,
+    Moved,
+    Quoted,
+    SilentClaim,
+    TallyClaim,
+    Turned,
+    Unseen,
+    when,
+)
+from loopforge.lab.story.model_retelling import tell_by_model
+from loopforge.lab.story.number_wording import articled, direction, number, ordinal, quote
+from loopforge.lab.story.phrase_templates import templates
+from loopforge.lab.story.run_story import Sentence, Story, mark, plain
+from loopforge.lab.story.story_checker import check
+from loopforge.lab.story.story_teller import tell
+from loopforge.lab.world.dice import Luck
+from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.lab.world.scenario_file import open_scenario
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
+from loopforge.runtime.ports import Question
+from tests.lab.shelf import cut, prompts, rows, run, story
+
+SPUN: dict[str, Any] = {"seed": 7, "perception": "spin", "supervisor": "punitive"}
+RUNS: list[dict[str, Any]] = [
+    SPUN,
+    {"seed": 1, "perception": "partial", "supervisor": "gaslighting"},
+    {"seed": 23, "perception": "accurate", "supervisor": "incentive"},
+    {"seed": 5, "by": "model"},
+]
+
+
+def shape(sentence: Sentence) -> int:
+    """Which of its claim's phrases a sentence is."""
+    places = open_scenario("first_shift").places
+    names = tuple(place.name for place in places)
+    said = [articled(phrase, names) for phrase in phrases(sentence.claim)]
+    return said.index(sentence.text)
+
+
+@pytest.mark.parametrize("chosen", RUNS, ids=str)
+def test_the_same_run_is_told_in_the_same_bytes(chosen: dict[str, Any]) -> None:
+    """Two tellings of one run, and a telling that went through plain values, are equal."""
+    told = story(**chosen)
+    again = tell(run(**chosen))
+    assert again.text() == told.text()
+    assert again == told == Story.from_dict(told.to_dict())
+
+
+@pytest.mark.parametrize("chosen", RUNS, ids=str)
+def test_what_is_told_is_true(chosen: dict[str, Any]) -> None:
+    """The checker finds nothing to object to, from the folder or from its rows."""
+    told = story(**chosen)
+    assert check(told, run(**chosen)) == []
+    assert check(told, rows(run(**chosen))) == []
+
+
+@pytest.mark.parametrize("chosen", RUNS, ids=str)
+def test_every_sentence_rests_on_rows_that_exist(chosen: dict[str, Any]) -> None:
+    """Each sentence has rows, each row is one of the run, and days, arcs and a recap are there."""
+    told, count = story(**chosen), len(rows(run(**chosen)))
+    assert all(sentence.rows for sentence in told.sentences)
+    assert all(0 <= row < count for sentence in told.sentences for row in sentence.rows)
+    assert [day.day for day in told.days] == [0, 1, 2]
+    assert len(told.arcs) == len(told.names.robots)
+    assert told.recap
+    assert told.tension == tuple(sum(day.curve) // len(day.curve) for day in told.days)
+
+
+@pytest.mark.parametrize("chosen", RUNS, ids=str)
+def test_no_two_neighbours_have_one_shape(chosen: dict[str, Any]) -> None:
+    """Within a day no sentence is built like the one before it, and few open with its word."""
+    alike = openings = 0
+    for day in story(**chosen).days:
+        for one, other in pairwise(day.sentences):
+            same = type(one.claim) is type(other.claim)
+            alike += same and shape(one) == shape(other)
+            openings += one.text.split()[0] == other.text.split()[0]
+    assert alike == 0
+    assert openings <= 3
+
+
+@pytest.mark.parametrize("chosen", RUNS[:3], ids=str)
+def test_a_day_tells_its_few_telling_moments(chosen: dict[str, Any]) -> None:
+    """Of a hundred acts of a day a handful is told, no act twice as its own, in their order."""
+    for day in story(**chosen).days:
+        firsts = [times[0] for scene in day.scenes if (times := [when(s.claim) for s in scene])]
+        acts = [s.claim.row for s in day.sentences if isinstance(s.claim, Did)]
+        known = [time for time in firsts if time is not None and time[1] < 100]
+        assert 2 <= len(acts) <= 9
+        assert len(acts) == len(set(acts))
+        assert known == sorted(known)
+
+
+def test_harm_goes_before_harmony() -> None:
+    """The acts that are told went wrong more often than those that were done."""
+    done = [row for row in rows_of(run(**SPUN)) if isinstance(row, Decided)]
+    told = [
+        s.claim for day in story(**SPUN).days for s in day.sentences if isinstance(s.claim, Did)
+    ]
+    wrong = sum(not claim.good for claim in told) / len(told)
+    assert wrong > sum(not row.outcome.good for row in done) / len(done)
+
+
+def test_bent_perceptions_show_in_the_story() -> None:
+    """Under spin a story tells of edits and of words taken for others; with accuracy of none."""
+    bent = [s for s in story(**SPUN).sentences if isinstance(s.claim, Bent)]
+    straight = story(seed=23, perception="accurate", supervisor="incentive")
+    assert bent
+    assert not any(isinstance(s.claim, Bent) for s in straight.sentences)
+    kinds = {type(s.claim) for chosen in RUNS for s in story(**chosen).sentences}
+    assert {
+        Turned,
+        HeardClaim,
+        Unseen,
+        BelievedClaim,
+        Gap,
+        HappenedClaim,
+        SilentClaim,
+        Quoted,
+        TallyClaim,
+    } <= kinds
+
+
+def test_a_thread_of_causes_leads_back_to_an_act() -> None:
+    """Incidents are told with what they hung on, each link a cause of the one before it."""
+    threads = [
+        s.claim.links
+        for s in story(**SPUN).sentences
+        if isinstance(s.claim, HappenedClaim) and s.claim.links
+    ]
+    assert any(len(links) > 1 for links in threads)
+    for links in threads:
+        assert all(one.ref == other.of for one, other in pairwise(links))
+        times = [(link.day, link.bell) for link in links]
+        assert times == sorted(times, reverse=True)
+
+
+@pytest.mark.parametrize("chosen", RUNS, ids=str)
+def test_arcs_add_up(chosen: dict[str, Any]) -> None:
+    """What moved somebody over the run, and over a day, adds up to how far it moved."""
+    moved = [s.claim for s in story(**chosen).sentences if isinstance(s.claim, Moved)]
+    assert any(claim.day == EVER for claim in moved)
+    for claim in moved:
+        assert sum(cause.delta for cause in claim.causes) == claim.after - claim.before
+
+
+def test_a_fork_is_told_as_another_run(tmp_path: Path) -> None:
+    """A story of a fork says where it parts and what was set, and its accounts add up by hand."""
+    out = tmp_path / "forked"
+    change = {"robot.Sprocket.traits.guardrail_reliance": "20", "pressure": "10"}
+    asyncio.run(fork(run(**SPUN), out, 20, change))
+    told = tell(out)
+    parted = [s.claim for day in told.days for s in day.sentences if isinstance(s.claim, Forked)]
+    assert [(claim.day, claim.bell) for claim in parted] == [(1, 5)]
+    assert set(parted[0].changed) == {f"{key}={value}" for key, value in change.items()}
+    assert check(told, out) == []
+
+
+@pytest.mark.parametrize("lines", [2, 60, 119, 125, 200])
+def test_a_run_that_broke_off_is_told_as_far_as_it_goes(lines: int) -> None:
+    """Wherever a log ends, its story is true, and says that the log ends there."""
+    folder = cut(run(**SPUN), lines)
+    told = tell(folder)
+    assert check(told, folder) == []
+    ends = [s for s in told.sentences if isinstance(s.claim, BrokeOff)]
+    assert len(ends) == (lines != 2)
+
+
+def test_a_run_without_its_head_is_refused() -> None:
+    """Rows that do not begin a run have no story, no checks and no chronicle."""
+    tail = rows(run(**SPUN))[1:]
+    with pytest.raises(BadRun):
+        check(story(**SPUN), tail)
+    with pytest.raises(BadRun):
+        list(chronicle(tail))
+
+
+def wild(seen: AgentPerception) -> AgentActionPlan:
+    """Whatever comes to mind: no plan at all, acts that nobody can do, people who are not there."""
+    throw = Luck(3).throw(seen.step, seen.name, "wild")
+    if throw % 9 == 0:
+        return None  # type: ignore[return-value]
+    return AgentActionPlan(
+        intent=(*INTENTS, "dance")[throw % 9],
+        mode="guardrail" if throw % 2 else "context",
+        rule="a rule" if throw % 2 else "",
+        narrative="“a” [r1] {who} *x*\n<b>" * (throw % 3),
+        targets=(seen.context.get("whom", "nobody"), "a ghost")[: throw % 3],
+    )
+
+
+@pytest.mark.parametrize("name", ["first_shift", "quota_week"])
+def test_whatever_minds_return_the_story_is_true(name: str, tmp_path: Path) -> None:
+    """A city of minds that return anything at all has a story and a log, and both hold."""
+    run_simulation(name, policy=wild, out=tmp_path / "run", action_log_path=tmp_path / "log.jsonl")
+    told = tell(tmp_path / "run")
+    assert check(told, tmp_path / "run") == []
+    lines = chronicle(rows_of(tmp_path / "run"))
+    assert list(chronicle_problems(lines, rows_of(tmp_path / "run"))) == []
+
+
+def test_the_smallest_city_has_a_story(tmp_path: Path) -> None:
+    """One robot, one step, nobody in charge."""
+    base = open_scenario("first_shift")
+    alone = replace(base, robots=base.robots[:1], days=1, steps_per_day=1)
+    run_simulation(
+        Scenario.from_dict(alone.to_dict()), out=tmp_path / "run", action_log_path=tmp_path / "log"
+    )
+    told = tell(tmp_path / "run")
+    assert check(told, tmp_path / "run") == []
+    assert "obody" in told.sentences[0].text
+
+
+def test_a_cursed_scenario_forges_nothing(tmp_path: Path) -> None:
+    """Rules and voices full of marks, braces and quotes are told as they stand, as text."""
+    fields = open_scenario("first_shift").to_dict()
+    for rule in fields["protocols"]:
+        for end in ("kept_good", "kept_bad", "broke_good", "broke_bad"):
+            rule[end] = r"The “{place}” [r5] {who} {place} {bell} {told} *and* \1 <b>"
+        rule |= {"text": "Never “ever” {who} [i1]", "title": "{title}", "miss": "one hundred"}
+        rule |= {"sign": ["{place} a", "{who}b", "c"], "cue": ["“", "”", "[r1 r2]"]}
+    for robot in fields["robots"]:
+        robot |= {"voice": "I am. You are! {who} [rx]", "backstory": "[rx](y) “"}
+    cursed = Scenario.from_dict({**fields, "perception": "spin", "supervisor": "gaslighting"})
+    run_simulation(cursed, out=tmp_path / "run", action_log_path=tmp_path / "log")
+    told = tell(tmp_path / "run")
+    assert check(told, tmp_path / "run") == []
+    assert len(re.findall(r"(?<!\\)\[r", told.text())) == len(told.sentences)
+    assert not re.search(r"(?<!\\)\[r", told.text(ids=False))
+
+
+# ---------------------------------------------------------------- how it reads
+
+
+def test_the_text_is_markdown_with_marks_that_can_be_left_out() -> None:
+    """Row ids stand behind each sentence, or nowhere; one day can be had alone."""
+    told = story(**SPUN)
+    assert told.text().startswith(f"# {told.title}\n\n> *{told.question}*\n\n## Day one\n")
+    assert told.text().count("[r") == len(told.sentences)
+    assert "[r" not in told.text(ids=False)
+    assert told.text(day=2).startswith("## Day two\n")
+    assert told.days[1].sentences[0].text in told.text(day=2, ids=False)
+    with pytest.raises(BadRun, match="no day 9"):
+        told.text(day=9)
+
+
+def test_marks_name_few_rows_and_count_many() -> None:
+    """A mark names up to four rows; of more it names the first, the last and how many there are."""
+    assert mark((3,)) == "[r3]"
+    assert mark((1, 2, 3, 4)) == "[r1 r2 r3 r4]"
+    assert mark((1, 2, 3, 4, 9)) == "[r1 r2 r3 … r9; 5 rows]"
+
+
+def test_what_a_model_said_forges_no_mark() -> None:
+    """Brackets, stars and line breaks in a model's reason come out as text, in one line."""
+    told = story(seed=5, by="model")
+    reasons = [
+        s for s in told.sentences if isinstance(s.claim, Quoted) and s.claim.source == "reason"
+    ]
+    assert reasons
+    assert all("\n" not in s.text and "[r999]" in s.text for s in reasons)
+    assert "[r999]" not in told.text().replace(r"\[r999\]", "")
+    assert plain("*a* [b](c) <d>") == r"\*a\* \[b\](c) \<d\>"
+
+
+def test_robots_speak_with_their_voices_once() -> None:
+    """A voice stands beside somebody's words as a stage direction, the first time."""
+    told = story(**SPUN)
+    voiced = Counter(
+        s.claim.who for s in told.sentences if isinstance(s.claim, Quoted) and s.claim.voice
+    )
+    assert voiced
+    assert set(voiced.values()) == {1}
+    assert (
+        direction("Short sentences. Counts bolts. I hum.") == "short sentences; counts bolts; I hum"
+    )
+
+
+def test_words_for_numbers() -> None:
+    """Numbers and ordinals are said in words, as far as words go."""
+    assert [number(n) for n in (0, 1, 21, 40, 100, 119, 1000)] == [
+        "none",
+        "one",
+        "twenty-one",
+        "forty",
+        "one hundred",
+        "one hundred and nineteen",
+        "1000",
+    ]
+    said = [ordinal(n) for n in (1, 2, 3, 5, 8, 9, 12, 20, 23, 99)]
+    assert said == (
+        [
+            "first",
+            "second",
+            "third",
+            "fifth",
+            "eighth",
+            "ninth",
+            "twelfth",
+            "twentieth",
+            "twenty-third",
+            "ninety-ninth",
+        ]
+    )
+    assert quote("a “b”\n c") == 'a "b" c'
+    assert len(quote("x" * 999)) == 160
+
+
+def test_every_template_can_be_filled() -> None:
+    """Templates name blanks in braces alone, and each claim has at least one way to be said."""
+    for kind, cases in templates().items():
+        if kind in ("words", "link"):
+            continue
+        for case, ways in cases.items():
+            assert ways, (kind, case)
+            assert len(set(ways)) == len(ways)
+            for way in ways:
+                rest = re.sub(r"\{[A-Za-z]\w*\}", "", way)
+                assert not set(rest) & set("{}[]<>"), way
+
+
+# ---------------------------------------------------------------- the chronicle
+
+
+@pytest.mark.parametrize("chosen", RUNS, ids=str)
+def test_the_daily_log_is_complete(chosen: dict[str, Any]) -> None:
+    """One line for each step, with every act, every incident and whether it was right."""
+    folder = run(**chosen)
+    lines = list(chronicle(rows_of(folder)))
+    acts = [row for row in rows_of(folder) if isinstance(row, Decided)]
+    assert [(line.day, line.bell) for line in lines] == [
+        (d, b + 1) for d in range(3) for b in range(16)
+    ]
+    assert [deed.row for line in lines for deed in line.deeds] == [row.n for row in acts]
+    assert sum(f"[r{row.n}]" in lines[row.step].text() for row in acts) == len(acts)
+    assert "[r" not in lines[0].text(ids=False)
+    assert list(chronicle_problems(lines, rows_of(folder))) == []
+
+
+def test_a_false_line_of_the_log_is_found() -> None:
+    """A changed verdict, a missing act, a missing line and another run's log are each caught."""
+    folder = run(**SPUN)
+    lines = list(chronicle(rows_of(folder)))
+    deed = lines[3].deeds[0]
+    turned = replace(lines[3], deeds=(replace(deed, good=not deed.good), *lines[3].deeds[1:]))
+    fewer = replace(lines[5], deeds=lines[5].deeds[1:])
+    for false in (
+        [*lines[:3], turned, *lines[4:]],
+        [*lines[:5], fewer, *lines[6:]],
+        lines[:-1],
+        [replace(lines[0], output=lines[0].output + 1), *lines[1:]],
+    ):
+        assert len(list(chronicle_problems(false, rows_of(folder)))) == 1
+    other = rows_of(run(**RUNS[1]))
+    assert list(chronicle_problems(lines, other))
+
+
+# ---------------------------------------------------------------- told by a model
+
+
+def said(question: Question) -> list[str]:
+    """The sentences that a model was shown."""
+    return re.findall(r"^\d+\. (.*)$", question.messages[-1][1], re.MULTILINE)
+
+
+def retell(told: Story, change: object) -> Minds:
+    """Minds with a model that changes each sentence so."""
+
+    def script(question: Question) -> dict[str, list[str]]:
+        return {"sentences": [change(text) for text in said(question)]}  # type: ignore[operator]
+
+    return Minds(models=ScriptedModels(script), prompts=prompts())
+
+
+def test_a_model_may_say_it_in_other_words() -> None:
+    """Sentences that keep their facts are taken over, checked like the others, and counted."""
+    told = story(**SPUN)
+    retold = asyncio.run(tell_by_model(told, retell(told, lambda text: f"Mark this. {text}")))
+    assert retold.told == len(told.sentences)
+    assert {s.by for s in retold.story.sentences} == {"model"}
+    assert check(retold.story, run(**SPUN)) == []
+    assert retold.story.text() != told.text()
+    assert "in the model's words" in retold.account()
+
+
+def test_a_model_may_tell_one_day() -> None:
+    """Where one day is wanted, that day alone is asked for, and the rest stays."""
+    told = story(**SPUN)
+    minds = retell(told, lambda text: f"Mark this. {text}")
+    retold = asyncio.run(tell_by_model(told, minds, day=2))
+    assert {s.by for s in retold.story.days[1].sentences} == {"model"}
+    assert replace(retold.story, days=told.days) == told
+    assert retold.story.days[::2] == told.days[::2]
+    assert retold.told == len(told.days[1].sentences)
+
+
+def test_what_a_model_makes_up_stays_out() -> None:
+    """A story in which every robot became another, or every number grew, stays the template's."""
+    told = story(**SPUN)
+    names = told.names.robots
+    other = dict(zip(names, names[1:] + names[:1], strict=True))
+
+    def renamed(text: str) -> str:
+        return re.sub("|".join(map(re.escape, names)), lambda m: other[m[0]], text)
+
+    for change in (renamed, lambda text: f"{text} Seventy-seven of them.", lambda text: ""):
+        retold = asyncio.run(tell_by_model(told, retell(told, change)))
+        changed = [s for s in retold.story.sentences if s.by == "model"]
+        assert not any(name in s.text for s in changed for name in names)
+        assert check(retold.story, run(**SPUN)) == []
+        assert retold.stayed.total() + retold.told == len(told.sentences)
+        assert retold.stayed.total() > len(told.sentences) * 3 // 4
+
+
+def test_a_model_that_will_not_changes_nothing() -> None:
+    """Refusals, too few sentences and no answer at all leave the story as it was, and are named."""
+    told = story(**SPUN)
+    refuses = Minds(
+        models=ScriptedModels(lambda _: ScriptedAnswer(text="No.", outcome="refused")),
+        prompts=prompts(),
+    )
+    short = Minds(models=ScriptedModels(lambda _: {"sentences": []}), prompts=prompts())
+    for minds, why in ((refuses, "refused"), (short, "malformed")):
+        retold = asyncio.run(tell_by_model(told, minds))
+        assert retold.story == told
+        assert retold.told == 0
+        assert set(retold.stayed) == {f"an answer that was {why}"}
+    with pytest.raises(BadScenario, match="needs a model"):
+        asyncio.run(tell_by_model(told, Minds(prompts=prompts())))
+    with pytest.raises(BadScenario, match="robot-story"):
+        asyncio.run(tell_by_model(told, Minds(models=ScriptedModels())))
+
+
+def test_the_model_is_told_how_robots_talk() -> None:
+    """The prompt holds the scene's sentences, and the voices of those in it alone."""
+    told = story(**SPUN)
+    minds = retell(told, str)
+    asyncio.run(tell_by_model(told, minds))
+    models = minds.models
+    assert isinstance(models, ScriptedModels)
+    scene = told.days[0].scenes[1]
+    prompt = next(q.messages[-1][1] for q in models.asked if scene[0].text in q.messages[-1][1])
+    assert all(sentence.text in prompt for sentence in scene)
+    for arc in told.arcs:
+        assert (arc.voice in prompt) == any(arc.who in sentence.text for sentence in scene)
+
+
+def test_evenings_are_quoted_as_they_were_written() -> None:
+    """What somebody says before sleep stands in that robot's reflection."""
+    evenings = {row.n: row for row in rows_of(run(**SPUN)) if isinstance(row, Reflected)}
+    quoted = [s.claim for s in story(**SPUN).sentences if isinstance(s.claim, Quoted)]
+    assert quoted
+    for claim in quoted:
+        assert claim.text in evenings[claim.row].reflection.values()
+        assert claim.who == evenings[claim.row].who

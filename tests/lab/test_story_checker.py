@@ -1,0 +1,228 @@
+"""The checker of stories: false sentences of many kinds are planted, and each is caught."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import asdict, replace
+
+from loopforge.core.factory_vocabulary import Decided, Row
+from loopforge.lab.story.claims import AnyClaim, BelievedClaim, Did
+from loopforge.lab.story.paraphrase_check import AllowedNames, unfaithful
+from loopforge.lab.story.run_story import Sentence, Story
+from loopforge.lab.story.story_checker import check, grounds_of, sentence_problems
+from tests.lab.lies import CHOSEN, FALSE, ground, of, told
+from tests.lab.shelf import rows, run, story
+
+WIDE: list[tuple[str, dict[str, Any]]] = [
+    ("first_shift", CHOSEN),
+    ("first_shift", {"seed": 5, "by": "model"}),
+    ("nothing_happened", {"days": 3}),
+    ("lying_lamps", {"days": 2, "perception": "partial"}),
+]
+
+
+def planted(false: Sentence) -> Story:
+    """The story with a false sentence as its last."""
+    return replace(told(), recap=(*told().recap, (false,)))
+
+
+@pytest.mark.parametrize("plant", FALSE, ids=lambda plant: plant.__name__)
+def test_a_false_sentence_is_caught(plant: Callable[[], Sentence]) -> None:
+    """One false sentence in a true story gives a problem that quotes it, and no other does."""
+    false = plant()
+    assert check(told(), run(**CHOSEN)) == []
+    problems = check(planted(false), run(**CHOSEN))
+    assert problems
+    assert all(false.text[:60] in problem for problem in problems)
+
+
+# ---------------------------------------------------------------- each fact of each sentence
+
+
+def changed(value: Any, names: AllowedNames) -> Any:
+    """Another value that could stand in the same place."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case str():
+            kinds = (names.robots, names.places, names.kinds)
+            alike = next((kind for kind in kinds if value in kind), ())
+            return next((each for each in alike if each != value), f"{value}x")
+        case tuple() if value and isinstance(value[0], msgspec.Struct):
+            name = value[0].__struct_fields__[-1]
+            return (replace(value[0], **{name: getattr(value[0], name) + 1}), *value[1:])
+        case tuple():
+            return (*value, "x")
+        case _:
+            raise AssertionError(value)
+
+
+def mutants(claim: AnyClaim, names: AllowedNames) -> Iterator[AnyClaim]:
+    """The claim with one fact changed, for each fact; claiming less than is true is not false."""
+    for name, value in asdict(claim).items():
+        less = (name in ("widest", "longest") and value) or (
+            name in ("links", "voice") and not value
+        )
+        if not less:
+            yield replace(claim, **{name: changed(value, names)})
+
+
+@pytest.mark.parametrize(("name", "chosen"), WIDE, ids=[f"{n} {c}" for n, c in WIDE])
+def test_no_fact_of_any_sentence_can_be_changed(name: str, chosen: dict[str, Any]) -> None:
+    """Whichever fact of whichever claim is changed, the rows do not bear it out."""
+    true = story(name, **chosen)
+    false = [
+        replace(sentence, claim=claim)
+        for sentence in true.sentences
+        for claim in mutants(sentence.claim, true.names)
+    ]
+    grounds = grounds_of(false, rows(run(name, **chosen)))
+    passed = [s.claim for s in false if not list(sentence_problems(s, grounds, true.names))]
+    assert len(false) > 500
+    assert passed == []
+
+
+def test_no_row_can_be_left_out_or_added() -> None:
+    """A sentence that names a row less or a row more than it rests on is caught, for each row."""
+    true = told()
+    false = []
+    for sentence in true.sentences:
+        kept = [sentence.rows[:at] + sentence.rows[at + 1 :] for at in range(len(sentence.rows))]
+        false += [replace(sentence, rows=each) for each in kept]
+        false.append(replace(sentence, rows=(*sentence.rows, max(sentence.rows) + 1)))
+    grounds = grounds_of(false, ground())
+    assert [s for s in false if not list(sentence_problems(s, grounds, true.names))] == []
+
+
+# ---------------------------------------------------------------- order, frame, another run
+
+
+def test_scenes_in_the_wrong_order_are_caught() -> None:
+    """Two scenes of a day that changed places, and the whole day backwards, are found."""
+    day = told().days[0]
+    lived = [
+        nth for nth, scene in enumerate(day.scenes) if any(isinstance(s.claim, Did) for s in scene)
+    ]
+    one, other = lived[0], lived[-1]
+    scenes = list(day.scenes)
+    scenes[one], scenes[other] = scenes[other], scenes[one]
+    for wrong in (tuple(scenes), day.scenes[::-1]):
+        backwards = replace(told(), days=(replace(day, scenes=wrong), *told().days[1:]))
+        assert any("after what came later" in each for each in check(backwards, run(**CHOSEN)))
+
+
+def test_sentences_in_the_wrong_order_are_caught() -> None:
+    """A scene whose evening comes before its act is found."""
+    for nth, day in enumerate(told().days):
+        for at, scene in enumerate(day.scenes):
+            if isinstance(scene[-1].claim, BelievedClaim) and len(scene) > 1:
+                turned = (scene[-1], *scene[:-1])
+                scenes = (*day.scenes[:at], turned, *day.scenes[at + 1 :])
+                days = list(told().days)
+                days[nth] = replace(day, scenes=scenes)
+                problems = check(replace(told(), days=tuple(days)), run(**CHOSEN))
+                assert any("order" in each or "later" in each for each in problems)
+                return
+    pytest.fail("no scene of this story ends in an evening")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"title": "Another shift"},
+        {"question": "Who cares?"},
+        {"tension": (1, 2, 3)},
+        {"days": ()},
+        {"names": AllowedNames(("Halide",), (), ())},
+    ],
+    ids=lambda frame: next(iter(frame)),
+)
+def test_a_false_frame_is_caught(frame: dict[str, Any]) -> None:
+    """Title, question, names, tension and days must be the run's."""
+    assert check(replace(told(), **frame), run(**CHOSEN))
+
+
+def test_false_curves_and_arcs_are_caught() -> None:
+    """A day's tension and curve, and who an arc is of, are held against the rows too."""
+    first, arc = told().days[0], told().arcs[0]
+    for day in (replace(first, tension=first.tension + 1), replace(first, curve=first.curve[::-1])):
+        assert check(replace(told(), days=(day, *told().days[1:])), run(**CHOSEN))
+    other = replace(arc, backstory="Never did anything wrong.")
+    assert check(replace(told(), arcs=(other, *told().arcs[1:])), run(**CHOSEN))
+
+
+def test_a_story_of_another_run_is_caught() -> None:
+    """The rows of another seed do not bear this story out."""
+    other = run(**{**CHOSEN, "seed": 8})
+    assert len(check(told(), other)) > len(told().sentences) // 2
+
+
+def test_a_row_that_was_mended_is_caught() -> None:
+    """If a row is changed so that harm becomes good, the story that told the harm is false."""
+    told_act = of(Did, lambda claim: not claim.good).claim.row
+    mended: list[Row] = []
+    for row in ground():
+        if isinstance(row, Decided) and row.n == told_act:
+            mended.append(replace(row, outcome=replace(row.outcome, good=True)))
+        else:
+            mended.append(row)
+    assert check(told(), mended)
+
+
+# ---------------------------------------------------------------- faithful words
+
+CLAIM = Did(
+    row=20,
+    day=0,
+    bell=4,
+    who="Halide",
+    at="lens room",
+    title="Three samples",
+    text="Three samples to a batch, and no fourth.",
+    kept=True,
+    good=False,
+    consequence="Halide took three samples at lens room, and the fault was in the fourth.",
+)
+NAMES = AllowedNames(("Halide", "Tumble"), ("lens room", "press hall"), ("bad batch", "fire"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "At the fourth bell Halide took three samples at lens room, and the fault sat in the fourth.",
+        "Three samples, lens room: Halide took them, and the fourth had the fault.",
+        "Halide, lens room: three samples taken, and it was the fourth that had the fault in it.",
+    ],
+)
+def test_other_words_for_the_same_are_faithful(text: str) -> None:
+    """A sentence may be turned about as long as its facts stay."""
+    assert unfaithful(text, CLAIM, NAMES) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Tumble took three samples at lens room, and the fault was in the fourth.", "other names"),
+        ("Halide and Tumble took three samples at lens room; the fourth had it.", "other names"),
+        ("Halide took three samples at press hall; the fault was in the fourth.", "another place"),
+        ("Halide took five samples at lens room; the fault was in the fourth.", "other numbers"),
+        ("Halide took samples at lens room, and the fault was in the fourth.", "other numbers"),
+        ("Halide took three samples at lens room; no fault was in the fourth.", "a denial"),
+        ("Halide rightly took three samples at lens room; the fourth had a fault.", "judge"),
+        ("Halide took three samples at lens room; a fire was in the fourth.", "another incident"),
+        ("Because Halide took three samples at lens room, the fourth was at fault.", "order"),
+        ("“I took three,” said Halide at lens room; the fault was in the fourth.", "other quotes"),
+        ("Halide took three samples at lens room; the fault was in the fourth. [r7]", "no prose"),
+        ("Halide took three samples at lens room,\nthe fault was in the fourth.", "one line"),
+        ("Halide took three samples at lens room, in the fourth." + " Hm." * 60, "longer"),
+    ],
+)
+def test_other_words_for_something_else_are_not(text: str, why: str) -> None:
+    """Another name, place, number, verdict, order, quote or mark is seen, and said."""
+    assert why in unfaithful(text, CLAIM, NAMES)

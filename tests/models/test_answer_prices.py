@@ -1,0 +1,48 @@
+"""What answers cost."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.core.events import Usage
+from loopforge.models.providers.answer_prices import by_price, cost, plain
+from loopforge.models.providers.model_spec import ModelSpec, Price
+
+
+def spec(price: Price | None, vendor: str = "", id: str = "x") -> ModelSpec:
+    """A model with this price."""
+    return ModelSpec(name="x", provider="openai", id=id, vendor=vendor, price=price)
+
+
+def test_own_price_comes_first() -> None:
+    """A price in the model's table is per million tokens, and the cached ones have their own."""
+    price = Price(read=3, cached=0.3, written=15)
+    used = Usage(read=1000, cached=900, written=10)
+    assert cost(spec(price, "anthropic", "claude-opus-4-5"), used) == "0.00072"
+    assert cost(spec(Price(read=3, written=15)), used) == "0.00315"
+
+
+def test_listed_price_otherwise() -> None:
+    """Without one the price list is asked, by the vendor's name for itself and for the model."""
+    used = Usage(read=1000, written=1000)
+    assert cost(spec(None, "anthropic", "claude-opus-4-5"), used) == "0.03"
+
+
+def test_unknown_price_is_no_price() -> None:
+    """A model or a vendor that is in no list costs "", not zero."""
+    used = Usage(read=1000, written=1000)
+    assert cost(spec(None), used) == ""
+    assert cost(spec(None, "openai", "no-such-model"), used) == ""
+    assert cost(spec(Price(read=0, written=0)), used) == "0"
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**9))
+def test_caching_never_costs_more(read: int, cached: int, written: int) -> None:
+    """With a cheaper cached rate, the cost falls as more is cached, and its digits read back."""
+    price = Price(read=0.25, cached=0.025, written=2)
+    amount = by_price(price, Usage(read=read, cached=cached, written=written))
+    assert amount <= by_price(price, Usage(read=read, written=written))
+    assert Decimal(plain(amount)) == amount

@@ -1,0 +1,69 @@
+"""Counting tokens: by the model's own tokenizer where it can be asked, else estimated."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.models.providers.embedded_model import Embedded, separated
+from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.token_counting import OWN, TokenCounter
+from loopforge.models.providers.token_estimate import ESTIMATED, estimate
+from loopforge.runtime.system_clock import SeededDice
+from tests.models.server import serving
+
+TEXTS = ["one two three", "", "one", "one two three"]
+
+
+def counter() -> TokenCounter:
+    """A counter whose embedded model is never started."""
+    return TokenCounter(Embedded(SeededDice(1)))
+
+
+async def test_a_server_that_tokenizes_is_asked() -> None:
+    """One's own server that answers /tokenize counts; each text is asked for once."""
+    counting = counter()
+    async with serving(tokenizer=True) as server:
+        spec = server.spec()
+        assert await counting.count(spec, TEXTS) == [3, 0, 1, 3]
+        assert counting.how(spec) == OWN
+    assert await counting.count(spec, ["one", "one two three"]) == [1, 3]  # remembered
+    await counting.close()
+
+
+async def test_a_server_that_does_not_is_asked_once() -> None:
+    """One that does not know /tokenize is never asked again, and the facts say "estimated"."""
+    counting = counter()
+    async with serving() as server:
+        spec = server.spec()
+        assert await counting.count(spec, TEXTS) == [estimate(text) for text in TEXTS]
+        asked = len(server.asked)
+        assert counting.how(spec) == ESTIMATED
+        await counting.count(spec, ["something else"])
+        assert len(server.asked) == asked
+    await counting.close()
+
+
+async def test_services_are_not_asked() -> None:
+    """Services that have no tokenizer to ask, and no model at all: estimated."""
+    counting = counter()
+    for provider in ("anthropic", "google"):
+        spec = ModelSpec(name=provider, provider=provider, id="x")
+        assert await counting.count(spec, ["x" * 35]) == [10]
+    routed = ModelSpec(name="r", provider="openai", id="x", vendor="openrouter")
+    assert counting.how(routed) == counting.how(None) == ESTIMATED
+
+
+@given(st.text())
+def test_estimates_are_on_the_safe_side(text: str) -> None:
+    """An estimate is never less than a quarter of the bytes, and only nothing is nothing."""
+    count = estimate(text)
+    assert count * 4 >= len(text.encode("utf-8", "replace"))
+    assert (count == 0) == (text == "")
+
+
+@given(st.lists(st.lists(st.integers(1, 99)), min_size=1))
+def test_counts_between_separators(texts: list[list[int]]) -> None:
+    """Tokens of several texts, each followed by a separator, are told apart again."""
+    tokens = [token for text in texts for token in (*text, 0)]
+    assert separated(tokens, len(texts)) == [len(text) for text in texts]

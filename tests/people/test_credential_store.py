@@ -1,0 +1,121 @@
+"""The tables beside the ledger: how a database comes by them, and facts and secrets as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.engine import Connection
+
+from loopforge.core.people_events import AccountOpened, PersonMet
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import Conflict, LedgerBehind
+from loopforge.ledger import schema_migration
+from loopforge.ledger.database.database_engine import settled
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.people.accounts.credential_store import Vault, secured, together
+from loopforge.people.identity.person_registry import STREAM
+from tests.ledger.saying import ROOM, Scribbler, opened
+from tests.people import house
+
+TABLES = {"accounts", "sessions", "invites", "reads"}
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Connection]:
+    """A plain connection in a transaction that commits."""
+    engine = create_engine(settled(url))
+    try:
+        with engine.begin() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+async def test_an_older_home_comes_by_the_tables(ledger_url: str) -> None:
+    """A ledger from before accounts is migrated, keeps its facts and chain, and has accounts."""
+    async with opened(ledger_url) as ledger:
+        before = await ledger.append(ROOM, [Scribbler().heard("hello"), Scribbler().heard("you")])
+    with connected(ledger_url) as connection:
+        for table in sorted(TABLES):
+            connection.exec_driver_sql(f"DROP TABLE {table}")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
+    with pytest.raises(LedgerBehind, match="schema is 0001"):
+        async with opened(ledger_url):
+            pass
+    assert schema_migration.migrate(ledger_url) == "behind"
+    with connected(ledger_url) as connection:
+        assert set(inspect(connection).get_table_names()) >= TABLES
+    async with house.opened(ledger_url) as home:
+        assert await home.ledger.read(ROOM) == list(before)
+        owner, session = await home.owner()
+        assert await home.accounts.desk.presence.visitor(session) == owner
+        assert (await home.ledger.verify()).sound
+
+
+def opening(person: str) -> AccountOpened:
+    """A fact."""
+    return AccountOpened(person=person, right="member")
+
+
+async def test_facts_and_secrets_are_written_together(ledger_url: str) -> None:
+    """Both stand there when it went well, and followers are told; neither when it did not."""
+    async with opened(ledger_url) as ledger:
+        vault, heard = Vault(ledger), list[str]()
+        ledger.on_append(lambda stream, events: heard.extend(event.id for event in events))
+        met = PersonMet(person="p1", name=Words("Ana"), surface="web", account=Words("ana"))
+        facts = [Scribbler().fact(met), Scribbler().fact(opening("p1"))]
+
+        def fail(change: Connection) -> None:
+            raise ValueError("no")
+
+        with pytest.raises(ValueError, match="no"):
+            await ledger.append_with(STREAM, facts, together(secured("p1", "x"), fail))
+        assert await ledger.read(STREAM) == []
+        assert await vault.password("p1") == ""
+        assert heard == []
+        events = await ledger.append_with(STREAM, facts, secured("p1", "x"))
+        assert await vault.password("p1") == "x"
+        assert await ledger.read(STREAM) == list(events)
+        assert heard == [event.id for event in events]
+        assert (await ledger.verify()).sound
+
+
+async def test_a_stream_that_moved_on_keeps_secrets_out(ledger_url: str) -> None:
+    """A Conflict writes no secret either, and appends go on as before."""
+    async with opened(ledger_url) as ledger:
+        await ledger.append(STREAM, [Scribbler().fact(opening("p1"))])
+        with pytest.raises(Conflict):
+            await ledger.append_with(
+                STREAM, [Scribbler().fact(opening("p2"))], secured("p2", "x"), expect=0
+            )
+        assert await Vault(ledger).password("p2") == ""
+        await ledger.append_with(
+            STREAM, [Scribbler().fact(opening("p2"))], secured("p2", "x"), expect=1
+        )
+        assert await Vault(ledger).password("p2") == "x"
+        assert len(await ledger.read(STREAM)) == 2
+
+
+async def test_what_is_forgotten_is_no_longer_in_the_tables(ledger_url: str) -> None:
+    """Secrets of the people named are let go, those of others stay; nothing there, nothing done."""
+    async with opened(ledger_url) as ledger:
+        vault = Vault(ledger)
+        for person in ("p1", "p2"):
+            await ledger.change(secured(person, f"of {person}"))
+            await vault.read_upto(person, ROOM, 1)
+        await vault.forget({"p1", "nobody"})
+        assert await passwords(ledger) == {"p2": "of p2"}
+        assert await vault.reads("p1") == {}
+        assert await vault.reads("p2") == {ROOM: 1}
+        await vault.forget(set())
+        await vault.forget({"p1"})
+        assert await passwords(ledger) == {"p2": "of p2"}
+
+
+async def passwords(ledger: SqlLedger) -> dict[str, str]:
+    """What stands in the table."""
+    rows = await ledger.look(lambda found: found.execute(text("SELECT * FROM accounts")).all())
+    return {row.person: row.password for row in rows}

@@ -1,0 +1,201 @@
+"""The fair queue of tries: how many there may be, whose turn is next, what is held against whom."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from loopforge.errors import NotLetIn
+from loopforge.people.accounts import login_queue
+from loopforge.people.accounts.login_queue import (
+    ALL,
+    EACH,
+    FORGIVEN,
+    FREE,
+    GUESSING,
+    LONGEST,
+    MANY,
+    NAMES,
+    FairQueue,
+)
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.system_clock import SimClock
+from tests.ledger.saying import NOON
+
+DAY = 24 * 3600
+
+
+async def attacked(queue: FairQueue, clock: SimClock, places: int, each: int = 1) -> Tasks:
+    """A queue at whose name so many addresses guess without end."""
+    tasks = Tasks()
+
+    async def guess(place: str) -> None:
+        while True:
+            try:
+                await queue.turn("ana", place)
+            except NotLetIn:
+                await clock.sleep(1)
+
+    for nth in range(places * each):
+        tasks.spawn(guess(f"place {nth % places}"), "guess")
+    await clock.advance(1)
+    return tasks
+
+
+@pytest.mark.parametrize("places", [1, 12])
+async def test_guesses_of_a_day_are_few(places: int) -> None:
+    """One address and many make the same number of guesses at a name: 2,880 a day."""
+    clock = SimClock(NOON)
+    queue = FairQueue(clock)
+    tasks = await attacked(queue, clock, places)
+    await clock.advance(90)
+    before = queue._queues["ana"].turns
+    assert before <= FREE + 7
+    await clock.advance(300)
+    assert queue._queues["ana"].turns - before == 300 / LONGEST
+    assert DAY / LONGEST == 2880
+    await tasks.close()
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> int:
+    """What counts as many is less here, for the sake of time."""
+    monkeypatch.setattr(login_queue, "MANY", 20)
+    return 20
+
+
+@pytest.mark.parametrize("places", [1, 3])
+async def test_guesses_on_and_on_are_fewer(many: int, places: int) -> None:
+    """Addresses that guess on and on have one turn in five minutes, all together: 288 a day."""
+    clock = SimClock(NOON)
+    queue = FairQueue(clock)
+    tasks = await attacked(queue, clock, places)
+    await clock.advance((many + 1) * LONGEST)
+    before = queue._queues["ana"].turns
+    assert before <= many + 1
+    await clock.advance(4 * GUESSING)
+    assert queue._queues["ana"].turns - before == 4
+    assert (MANY, DAY / GUESSING) == (100, 288)
+    await tasks.close()
+
+
+async def test_no_pause_makes_more_guesses(many: int) -> None:
+    """Who waits for hours between guesses is not given new ones for it."""
+    clock = SimClock(NOON)
+    queue = FairQueue(clock)
+    tasks = await attacked(queue, clock, 1)
+    await clock.advance(many * LONGEST)
+    await tasks.close()
+    await clock.advance(12 * 3600)
+    before = queue._queues["ana"].turns
+    tasks = await attacked(queue, clock, 1)
+    await clock.advance(GUESSING)
+    assert queue._queues["ana"].turns - before == 2
+    await tasks.close()
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 4])
+async def test_after_many_guesses_another_address_is_as_quick(many: int, wrong: int) -> None:
+    """Where guesses of one address take turns of minutes, who has not guessed at another is next.
+
+    Who mistyped a few times there is so, too; and who was right there before.
+    """
+    clock = SimClock(NOON)
+    queue = FairQueue(clock)
+    tasks = await attacked(queue, clock, 1, each=4)
+    await clock.advance((many + FREE) * LONGEST)
+    for _ in range(wrong + 1):
+        mine = tasks.spawn(queue.turn("ana", "home"), "ana")
+        await clock.advance(LONGEST)
+        assert mine.done()
+        await mine
+    queue.right("ana", "home")
+    assert "home" not in queue._queues["ana"].had
+    await tasks.close()
+
+
+@pytest.mark.parametrize("places", [1, 3])
+async def test_another_address_is_next(places: int) -> None:
+    """Addresses that guess have each had their turn; one that had none comes before all of them."""
+    clock = SimClock(NOON)
+    queue = FairQueue(clock)
+    tasks = await attacked(queue, clock, places, each=2)
+    await clock.advance(places * LONGEST)
+    mine = tasks.spawn(queue.turn("ana", "home"), "ana")
+    await clock.advance(LONGEST)
+    assert mine.done()
+    await mine
+    await tasks.close()
+
+
+async def test_who_came_first_within_an_address() -> None:
+    """Within one address the tries are taken in order."""
+    clock = SimClock(NOON)
+    queue, order, tasks = FairQueue(clock), list[int](), Tasks()
+
+    async def turn(nth: int) -> None:
+        await queue.turn("ana", "")
+        order.append(nth)
+
+    for nth in range(FREE + 4):
+        tasks.spawn(turn(nth), "turn")
+    await clock.advance(0)
+    assert order == list(range(FREE))
+    await clock.advance(1 + 2 + 4 + 8)
+    assert order == list(range(FREE + 4))
+    await tasks.close()
+
+
+async def test_a_turn_that_does_not_come_in_time() -> None:
+    """Who waited for most of a minute is told so, what to do, and that nothing was looked at."""
+    clock = SimClock(NOON)
+    queue = FairQueue(clock)
+    tasks = await attacked(queue, clock, 1, each=EACH - 1)
+    await clock.advance(120)
+    mine = tasks.spawn(queue.turn("ana", "place 0"), "ana")
+    await clock.advance(46)
+    with pytest.raises(NotLetIn, match="not looked at: send it again"):
+        await mine
+    await tasks.close()
+
+
+async def test_not_too_many_wait() -> None:
+    """Of one address, and in all, so many wait; the next one is told at once."""
+    clock = SimClock(NOON)
+    queue, tasks = FairQueue(clock), Tasks()
+    names = [f"name {nth}" for nth in range(ALL // EACH)]
+    for nth, name in enumerate(names):
+        for _ in range(FREE + EACH):
+            tasks.spawn(queue.turn(name, f"place {nth}"), "turn")
+    await asyncio.sleep(0)
+    assert queue._waiting.total() == ALL
+    for place in ("place 0", "another"):
+        with pytest.raises(NotLetIn):
+            await queue.turn(names[0], place)
+    await queue.turn("somebody else", "place 0")
+    await tasks.close()
+    assert queue._waiting.total() == 0
+
+
+async def test_right_or_long_ago_is_forgiven() -> None:
+    """After the right password, or a day without a try, counting begins anew."""
+    clock = SimClock(NOON)
+    queue = FairQueue(clock)
+    for _ in range(FREE):
+        await queue.turn("ana", "")
+    queue.right("ana", "")
+    for _ in range(FREE):
+        await queue.turn("ana", "")
+    await clock.advance(1 + FORGIVEN + 1)
+    for _ in range(FREE):
+        await queue.turn("ana", "")
+    assert queue._queues["ana"].wrong == FREE
+
+
+async def test_counting_takes_no_endless_memory() -> None:
+    """Whoever tries more names than are kept makes this process forget the oldest ones."""
+    queue = FairQueue(SimClock(NOON))
+    for nth in range(NAMES + 500):
+        await queue.turn(f"n{nth}", "")
+    assert len(queue._queues) == NAMES

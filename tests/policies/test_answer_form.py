@@ -1,0 +1,83 @@
+"""The form of an answer: its words first, and only the fields that may be needed."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopforge.core.text.erasable_text import public
+from loopforge.policies.answer_form import instructions, schema_of
+from loopforge.policies.talk import talk
+from tests.playbook import PROMPTS, Playbook, heard, shown
+
+BASE = ["say", "mode", "rule", "narrative"]
+
+
+def fields(text: str, **context: str) -> list[str]:
+    """The fields that are asked for after this line, in their order."""
+    seen = shown(heard("ana", text), model="full", **{"files": "yes", **context})
+    schema = schema_of(seen)
+    assert schema["required"] == list(schema["properties"])
+    return list(schema["required"])
+
+
+def test_its_words_come_first() -> None:
+    """The form opens with its words; for whom nobody addressed, with whether it speaks."""
+    assert fields("hi there") == BASE
+    assert fields("hi there", decide="yes") == ["speak", *BASE]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "can you write a short story?",
+        "please make me a list of plants",
+        "a csv of it, please",
+        "und jetzt als Datei bitte",
+        "écris une lettre",
+        "¿me das la receta?",
+        "what is wrong in main.py",
+        "一覧を作って",
+        "Напиши список",
+    ],
+)
+def test_files_are_offered_where_a_text_is_wanted(line: str) -> None:
+    """Words of texts and files call for them, and so does an alphabet that the words are not of."""
+    assert fields(line) == [*BASE, "files"] or "files" in fields(line)
+    assert "files" not in fields(line, files="")
+
+
+@pytest.mark.parametrize("line", ["hi", "lol", "what is the capital of France?", "Guten Morgen!"])
+def test_small_talk_is_asked_for_four_fields(line: str) -> None:
+    """For a plain line there is no paperwork."""
+    assert fields(line) == BASE
+
+
+@pytest.mark.parametrize("line", ["remember that I am vegan", "vergiss das nicht", "step by step"])
+def test_a_note_is_offered_where_something_is_to_be_kept(line: str) -> None:
+    """Notes and further steps are there where somebody asks to remember, or in a chain."""
+    assert fields(line) == [*BASE, "note", "again"]
+    assert fields("hi", summons="continue") == [*BASE, "note", "again"]
+
+
+def test_tools_are_offered_where_they_are_granted() -> None:
+    """Names of tools stand in the form and in what is said of it."""
+    assert fields("hi", tools="clock dice") == [*BASE, "tool", "arguments"]
+    prompts = PROMPTS | {"reply-tools": "Use {tools}."}
+    seen = shown(heard("ana", "hi"), model="full", tools="clock dice")
+    assert "Use clock dice." in instructions(seen, prompts)
+
+
+def test_what_is_not_in_the_form_is_not_spoken_of() -> None:
+    """The instructions name the fields of the form and no others."""
+    seen = shown(heard("ana", "hi"), model="full", files="yes")
+    assert instructions(seen, PROMPTS) == "<reply>"
+    assert Playbook(talk(PROMPTS), seen).prompt.endswith("\n<reply>")
+    seen = shown(heard("ana", "remember my list"), model="full", files="yes", decide="yes")
+    expected = "<reply>\n<reply-pass>\n<reply-files>\n<reply-note>"
+    assert instructions(seen, PROMPTS) == expected
+
+
+def test_a_forgotten_line_calls_for_nothing() -> None:
+    """A line whose words were erased is passed over."""
+    gone = type(heard("a", "b"))(kind="heard", who=public("ana"), text=type(public(""))(None, "0"))
+    assert list(schema_of(shown(gone, model="full", files="yes"))["required"]) == BASE

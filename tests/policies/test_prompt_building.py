@@ -1,0 +1,146 @@
+"""From a perception to a prompt, and from an answer to a mode, a rule and a narrative."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge import AgentPerception
+from loopforge.core.perception import Line
+from loopforge.core.policy import Answer, AnswerOutcome, Message
+from loopforge.core.room_vocabulary import Say, StaySilent
+from loopforge.core.text.erasable_text import Words
+from loopforge.policies.answer_form import schema_of
+from loopforge.policies.prompt_building import (
+    TROUBLE,
+    fill,
+    mode_of,
+    opening,
+    prompt,
+    sentences,
+    transcript,
+    without_answer,
+    words_of,
+)
+from tests.playbook import heard, mine, shown
+
+PROMPTS = {"base": "You are {name}.", "base-small": "Be {name}.", "time-small": "It is {now}."}
+TAIL = Message("user", ("Now answer.",))
+texts = st.text(max_size=30)
+lines = st.builds(
+    Line,
+    kind=st.sampled_from(["heard", "said", "mine", "note", "result", "told"]),
+    who=texts.map(Words),
+    text=texts.map(Words),
+    mode=st.sampled_from(["", "context", "guardrail"]),
+    narrative=texts.map(Words),
+)
+
+
+def seen(*events: Line, model: str = "", character: str = "") -> AgentPerception:
+    """What maya is shown."""
+    context = {"model": model, "character": character, "now": "noon"}
+    return AgentPerception(
+        step=0, name="Maya", role="friend", local_events=events, context=context
+    )  # fmt: skip
+
+
+@given(st.lists(lines, max_size=6), st.lists(lines, max_size=3))
+def test_a_prompt_only_grows_at_its_end(before: list[Line], after: list[Line]) -> None:
+    """With more lines the prompt begins with all of the earlier one but its tail."""
+    earlier = prompt(seen(*before), PROMPTS, TAIL)
+    later = prompt(seen(*before, *after), PROMPTS, TAIL)
+    assert later[: len(earlier) - 1] == earlier[:-1]
+    assert later[-1] == TAIL
+
+
+@given(texts, texts)
+def test_an_own_line_is_shown_in_the_form_it_was_given_in(text: str, narrative: str) -> None:
+    """To a capable model its own lines are the JSON it answers with, whatever they hold."""
+    line = Line(
+        kind="mine", text=Words(text), narrative=Words(narrative), mode="guardrail", rule=Words("r")
+    )
+    (message,) = transcript(seen(line))
+    own = json.loads(message.text)
+    assert own == {"say": text, "mode": "guardrail", "rule": "r", "narrative": narrative}
+    assert list(own) == schema_of(shown(heard("ana", "hi"), model="full"))["required"]
+    assert message.role == "assistant"
+
+
+def test_two_own_lines_in_a_row_are_two_messages() -> None:
+    """Something of the room stands between them; no message ever shows two objects."""
+    lines = (mine("one"), mine("two"), heard("ana", "hi"), mine("three"))
+    messages = transcript(shown(*lines, model="full"))
+    roles = [message.role for message in messages]
+    assert roles == ["assistant", "user", "assistant", "user", "assistant"]
+    for message in messages:
+        if message.role == "assistant":
+            json.loads(message.text)
+
+
+def test_a_mind_that_is_asked_for_plain_words_sees_its_own_as_plain_words() -> None:
+    """The chain speaks without a form, so its history has none."""
+    (message,) = transcript(shown(mine("one", "why"), model="full"), spoken=True)
+    assert message.text == "one"
+
+
+def test_texts_of_the_room_stay_references() -> None:
+    """A line's Words stand in the prompt themselves, so that forgetting reaches them there."""
+    words = Words("hello", "ref")
+    for kind in ("heard", "said", "mine", "note", "result", "told"):
+        line = Line(kind=kind, who=Words("ada"), text=words)
+        (message,) = transcript(seen(line))
+        assert any(part is words for part in message.parts), kind
+
+
+def test_the_character_comes_first() -> None:
+    """A capable model is told who it is, then how to be."""
+    (message,) = opening(seen(character="You are odd."), PROMPTS)
+    assert (message.role, message.text) == ("system", "You are odd.\n\nYou are Maya.")
+
+
+@given(texts)
+def test_braces_that_name_nothing_stay(text: str) -> None:
+    """Filling touches only the fields that are known."""
+    assert fill("{known} {unknown} {}", {"known": text}) == f"{text} {{unknown}} {{}}".strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("One. Two! Three?", "One. Two!"),
+        ("One. Two! Thr", "One. Two!"),
+        ("No end at all", "No end at all"),
+        ("One line.\nAnother. Third.", "One line."),
+        ("He said “no.” Then left.", "He said “no.” Then left."),
+        ("  ", ""),
+    ],
+)
+def test_the_first_sentences_are_kept(text: str, kept: str) -> None:
+    """At most two sentences of the first line; one cut off goes, unless it is the only one."""
+    assert sentences(text, 2) == kept
+
+
+def test_a_guardrail_needs_a_rule() -> None:
+    """A mind that claims a rule and names none weighed the situation."""
+    assert mode_of({"mode": "guardrail", "rule": " r ", "narrative": " n "}) == (
+        "guardrail", "r", "n",
+    )  # fmt: skip
+    assert mode_of({"mode": "guardrail", "narrative": "n"}) == ("context", "", "n")
+    assert mode_of({"mode": "context", "rule": "r"}) == ("context", "", "")
+    assert mode_of(None) == ("context", "", "")
+
+
+@pytest.mark.parametrize("outcome", TROUBLE)
+def test_no_answer_is_never_dressed_up(outcome: AnswerOutcome) -> None:
+    """A refusal is said in the model's own words, a cut answer with its cut; else silence."""
+    answer = Answer(outcome, "My words")
+    said = "My words" if outcome == "refused" else "My words …"
+    plan = without_answer(answer, words_of(answer), "e1")
+    assert plan.acts == (Say(text=said, reply_to="e1"),)
+    assert without_answer(answer).acts == (StaySilent(why=TROUBLE[outcome]),)
+    assert plan.mode == ("guardrail" if outcome == "refused" else "context")
+    assert bool(plan.rule) == (outcome == "refused")

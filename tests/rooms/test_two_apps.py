@@ -1,0 +1,96 @@
+"""Two programs on one database: a line is heard once, and a person joins once, whoever writes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import App, open_app
+from loopforge.core.room_vocabulary import Heard, PersonJoined, PersonLeft, RoomOpened
+from loopforge.errors import Unknown
+from loopforge.models.scripted_model import ScriptedModels, in_character
+from loopforge.runtime.system_clock import SeededDice, SimClock
+from loopforge.settings import load_settings
+from tests.rooms.conftest import START, write_mates
+from tests.still import still
+
+TIMES = 12
+
+
+@asynccontextmanager
+async def two(path: Path, url: str) -> AsyncIterator[tuple[App, App]]:
+    """Two programs of one home; neither wakes a mate, neither follows the other by itself."""
+    write_mates(path)
+    environ = {"LOOPFORGE_TIMEZONE": "UTC", "LOOPFORGE_DATABASE_URL": url}
+    settings = load_settings(path, environ=environ)
+    (path / "data").mkdir(exist_ok=True)
+
+    @asynccontextmanager
+    async def opened(seed: int) -> AsyncIterator[App]:
+        clock = SimClock(START)
+        models = ScriptedModels(in_character, clock=clock)
+        dice = SeededDice(seed)
+        async with open_app(settings, models=models, clock=clock, dice=dice, wake=False) as app:
+            still(clock, app.ledger)
+            yield app
+
+    async with opened(1) as one, opened(2) as other:
+        yield one, other
+
+
+async def test_a_room_opens_once_and_a_person_joins_once(ledger_url: str, tmp_path: Path) -> None:
+    """Who comes in by both at once is there once, in a room that was opened once."""
+    async with two(tmp_path, ledger_url) as apps:
+        for nth in range(TIMES):
+            scenes = await asyncio.gather(
+                *(app.rooms.enter(f"room-{nth}", "ana", "terminal") for app in apps)
+            )
+            assert scenes[0].you == scenes[1].you
+            bodies = [event.body for event in await apps[0].ledger.read(f"room:room-{nth}")]
+            assert sum(isinstance(body, PersonJoined) for body in bodies) == 1
+            assert sum(isinstance(body, RoomOpened) for body in bodies) == 1
+
+
+async def test_a_line_is_heard_once(ledger_url: str, tmp_path: Path) -> None:
+    """The same line of the same source, by both at once, is one line; both are told which."""
+    async with two(tmp_path, ledger_url) as apps:
+        you = (await apps[0].rooms.enter("commons", "ana", "terminal")).you
+        assert (await apps[1].rooms.enter("commons", "ana", "terminal")).you == you
+
+        async def hears(app: App, nth: int) -> str:
+            line = await app.rooms.hear(
+                "commons", you, f"line {nth}", surface="discord:1", source=f"{nth}"
+            )
+            return line.id
+
+        for nth in range(TIMES):
+            ids = await asyncio.gather(*(hears(app, nth) for app in apps for _ in range(2)))
+            assert len(set(ids)) == 1
+        crowd = await asyncio.gather(
+            *(hears(app, nth) for nth in range(TIMES, 2 * TIMES) for app in apps)
+        )
+        assert len(set(crowd)) == TIMES
+        events = await apps[0].ledger.read("room:commons")
+        said = [str(event.body.text) for event in events if isinstance(event.body, Heard)]
+        assert sorted(said) == sorted(f"line {nth}" for nth in range(2 * TIMES))
+
+
+async def test_who_left_by_the_other_is_gone(ledger_url: str, tmp_path: Path) -> None:
+    """Nothing is heard of somebody who left by the other program a moment ago."""
+    async with two(tmp_path, ledger_url) as (one, other):
+        you = (await one.rooms.enter("commons", "ana", "terminal")).you
+        await other.rooms.hear("commons", you, "hello", surface="terminal")
+        for app in (one, other):
+            await asyncio.gather(*(each.rooms.leave("commons", you) for each in (one, other)))
+            with pytest.raises(Unknown, match="not in the room"):
+                await app.rooms.hear("commons", you, "am I here?", surface="terminal")
+            await asyncio.gather(
+                *(each.rooms.enter("commons", "ana", "terminal") for each in (one, other))
+            )
+        bodies = [event.body for event in await one.ledger.read("room:commons")]
+        assert sum(isinstance(body, PersonLeft) for body in bodies) == 2
+        assert sum(isinstance(body, PersonJoined) for body in bodies) == 3

@@ -1,0 +1,250 @@
+"""Every misdeed of a mind, before every driver: its own turn fails of it, and the next one works."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from inspect import isgeneratorfunction
+from typing import Any
+
+import pytest
+from msgspec.structs import force_setattr
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.perception import AgentPerception
+from loopforge.core.policy import All, Answer, Ask, Call, Message, as_policy
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.models.scripted_model import ScriptedModels
+from loopforge.policies.stub import stub
+from loopforge.runtime.containment import MindFailed, MindReturned, drive, plan_of, short
+from loopforge.runtime.exchange_replay import ReplaySaid, described, replay
+from tests.lab.imps import Equal, Silent, Sly, Unreadable
+from tests.runtime.conftest import Stage
+
+Mind = Callable[[AgentPerception], Any]
+ASK = Ask((Message("user", ("hm",)),))
+
+
+class Leaving(BaseException):
+    """An error that is no Exception."""
+
+
+def _raises(error: BaseException) -> tuple[Mind, Mind]:
+    """A mind that raises this at once, and one that raises it once it was answered."""
+
+    def at_once(_seen: AgentPerception) -> AgentActionPlan:
+        raise error
+
+    def later(_seen: AgentPerception) -> Iterator[Any]:
+        yield ASK
+        raise error
+
+    return at_once, later
+
+
+def _yields(request: Any) -> Mind:
+    def mind(_seen: AgentPerception) -> Iterator[Any]:
+        while True:
+            yield request
+
+    return mind
+
+
+def _clings(_seen: AgentPerception) -> Iterator[Any]:
+    try:
+        while True:
+            yield ASK
+    finally:
+        yield ASK
+
+
+def _returns(made: Any) -> Mind:
+    return lambda _seen: made
+
+
+def _plan(**fields: Any) -> AgentActionPlan:
+    made = AgentActionPlan(intent="idle", mode="context")
+    for name, value in fields.items():
+        force_setattr(made, name, value)
+    return made
+
+
+def _cycle() -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    made["self"] = made
+    return made
+
+
+ERRORS = (
+    ValueError("no"),
+    SystemExit(3),
+    GeneratorExit("x"),
+    asyncio.CancelledError(),
+    Leaving("bye"),
+    Silent(),
+    RecursionError("deep"),
+)
+MISDEEDS: dict[str, tuple[Mind, str]] = {
+    f"raises {type(error).__name__} {when}": (mind, type(error).__name__)
+    for error in ERRORS
+    for when, mind in zip(("at once", "later"), _raises(error), strict=True)
+} | {
+    "raises StopIteration": (_raises(StopIteration("x"))[0], "failed"),
+    "asks for ever": (_yields(ASK), "asked more than"),
+    "asks for nothing for ever": (_yields(All(())), "asked more than"),
+    "asks for a thousand at once": (_yields(All((ASK,) * 1000)), "asked more than"),
+    "will not be closed": (_clings, "asked more than"),
+    "asks a word": (_yields("a question"), "a str is no request"),
+    "asks for all of nothing": (_yields(All(None)), "a NoneType is no list"),  # type: ignore[arg-type]
+    "asks for rubbish among others": (_yields(All((ASK, 7))), "a int is no request"),  # type: ignore[arg-type]
+    "asks without messages": (_yields(Ask(None)), "no tuple"),  # type: ignore[arg-type]
+    "asks in a role of its own": (_yields(Ask((Message("me", ("x",)),))), "no such role"),  # type: ignore[arg-type]
+    "asks half a character": (_yields(Ask((Message("user", ("\ud800",)),))), "UnicodeEncodeError"),
+    "asks an object": (_yields(Ask((Message("user", (object(),)),))), "a object is no text"),  # type: ignore[arg-type]
+    "asks for a list of purposes": (_yields(Ask(ASK.messages, purpose=["x"])), "no word"),  # type: ignore[arg-type]
+    "asks by an endless form": (_yields(Ask(ASK.messages, schema=_cycle())), "RecursionError"),
+    "calls an object": (_yields(Call(Unreadable())), "no text"),  # type: ignore[arg-type]
+    "calls with a word": (_yields(Call("lamp", "on")), "no dict"),  # type: ignore[arg-type]
+    "calls with an object": (_yields(Call("lamp", {"to": object()})), "TypeError"),
+    "returns nothing": (_returns(None), ", which is no plan"),
+    "returns a word": (_returns("hello"), ", which is no plan"),
+    "returns what cannot be read": (_returns(Unreadable()), "which is no plan"),
+}
+VALUES = {
+    "an object": _plan(meta={"why": object()}),
+    "itself": _plan(meta=_cycle()),
+    "half a character": _plan(narrative="\ud800"),
+    "no intent": _plan(intent=None),
+    "no mode": _plan(mode="none"),
+    "a mode that is all modes": _plan(mode=Equal("both")),
+    "what cannot be read": _plan(riskiness=Unreadable()),
+    "acts that are none": _plan(acts=("jump",)),
+    "a book": _plan(narrative="la" * (1 << 23)),
+}
+"""What a room cannot keep; the Factory's guard amends such plans (tests/lab/test_goblins.py)."""
+
+
+async def _room(stage: Stage, seen: AgentPerception, mind: Mind) -> tuple[bool, str]:
+    ended = await stage.turn(seen).run(as_policy(mind), seen)
+    assert (ended.outcome == "planned") == (ended.plan is not None)
+    await stage.ledger.append("room:test", ended.facts)
+    return ended.outcome == "failed", ended.why
+
+
+async def _factory(stage: Stage, seen: AgentPerception, mind: Mind) -> tuple[bool, str]:
+    minds = Minds("imp", own={"imp": mind}, models=ScriptedModels())
+    ((_, minded),) = await minds.decide([seen], "")
+    return minded.outcome in ("failed", "malformed"), minded.why
+
+
+async def _replay(stage: Stage, seen: AgentPerception, mind: Mind) -> tuple[bool, str]:
+    asks = isgeneratorfunction(mind)
+    record = [ReplaySaid(described(ASK), Answer("answered", "ho"))] * 40 if asks else []
+    found = await replay(as_policy(mind), seen, record)
+    return isinstance(found, MindFailed), getattr(found, "why", "")
+
+
+DRIVERS = {"room": _room, "factory": _factory, "replay": _replay}
+
+
+@pytest.mark.parametrize("driver", DRIVERS.values(), ids=DRIVERS)
+@pytest.mark.parametrize("misdeed", MISDEEDS.values(), ids=MISDEEDS)
+async def test_a_misdeed_ends_its_own_turn_and_nothing_else(
+    stage: Stage, seen: AgentPerception, misdeed: tuple[Mind, str], driver: Any
+) -> None:
+    """Whatever a mind raises, asks or returns, its turn ends as failed, says why; another works."""
+    mind, why = misdeed
+    broken, said = await driver(stage, seen, mind)
+    assert broken
+    assert why in said
+    assert await driver(stage, seen, stub) == (False, "")
+
+
+@pytest.mark.parametrize("plan", VALUES.values(), ids=VALUES)
+async def test_a_plan_that_cannot_be_kept_fails(
+    stage: Stage, seen: AgentPerception, plan: AgentActionPlan
+) -> None:
+    """A plan that cannot be written and read again fails its turn in a room, live or replayed."""
+    for driver in (_room, _replay):
+        broken, said = await driver(stage, seen, _returns(plan))
+        assert broken
+        assert "its plan cannot be written down" in said
+
+
+async def test_a_sly_plan_is_kept_as_it_is_written(stage: Stage, seen: AgentPerception) -> None:
+    """A plan of a class of its own becomes a plain one, which the mind cannot reach any more."""
+    ended = await stage.turn(seen).run(as_policy(_returns(Sly(intent="a", mode="context"))), seen)
+    assert type(ended.plan) is AgentActionPlan
+    made = _plan(meta={"a": [1]})
+    kept = plan_of(made)
+    made.meta["a"].append(2)
+    assert not isinstance(kept, MindFailed)
+    assert kept[0].meta == {"a": [1]}
+
+
+@pytest.mark.parametrize("driver", DRIVERS.values(), ids=DRIVERS)
+async def test_what_a_mind_writes_over_is_not_what_it_was_shown(
+    stage: Stage, seen: AgentPerception, driver: Any
+) -> None:
+    """A mind is shown a copy: rights and moods of the one who took the turn stay what they are."""
+
+    def fields(of: AgentPerception) -> tuple[object, ...]:
+        return of.name, of.context, of.emotions, of.traits, of.extra
+
+    def mind(shown: AgentPerception) -> AgentActionPlan:
+        shown.context["tools"] = "shell"
+        shown.emotions["stress"] = "high"
+        shown.traits.clear()
+        shown.extra["mark"] = "was here"
+        force_setattr(shown, "name", "Root")
+        return _plan()
+
+    before = deepcopy(fields(seen))
+    assert await driver(stage, seen, mind) == (False, "")
+    assert fields(seen) == before
+
+
+async def test_a_real_cancelling_goes_through_and_closes_the_mind(stage: Stage) -> None:
+    """The task that drives a mind can be cancelled while it waits; the mind is let go of."""
+    closed = []
+
+    def mind() -> Any:
+        try:
+            yield ASK
+        finally:
+            closed.append(True)
+
+    async def waits(_nth: int, _parts: object) -> Any:
+        await asyncio.Event().wait()
+
+    driving = stage.tasks.spawn(drive(mind, waits, 3), "drive")
+    await asyncio.sleep(0)
+    driving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await driving
+    assert closed == [True]
+
+
+@pytest.mark.parametrize(
+    ("times", "made"), [(3, MindReturned("made")), (4, MindFailed("it asked more than 3 times"))]
+)
+async def test_the_bound_counts_every_question(times: int, made: object) -> None:
+    """As many questions as its seat allows are asked, and not one more."""
+
+    def mind() -> Any:
+        for _ in range(times):
+            yield ASK
+        return "made"
+
+    async def performs(nth: int, parts: tuple[object, ...]) -> Any:
+        assert nth <= 3
+        return tuple(Answer("answered") for _ in parts)
+
+    assert await drive(mind, performs, 3) == made
+
+
+def test_short_text_can_be_kept() -> None:
+    """Whatever it is given, what comes is bounded text that can be written down."""
+    for value in ("x" * 1000, "\ud800", None, 1.5, 10**5000, Unreadable(), Equal("a")):
+        assert len(short(value).encode()) <= 400

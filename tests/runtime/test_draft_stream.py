@@ -1,0 +1,79 @@
+"""Drafts are looked at a dozen times a second, whatever comes how fast."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from loopforge.core.policy import Ask, Message
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.policies.answer_form import schema_of
+from loopforge.policies.talk import talk
+from loopforge.runtime.draft_stream import APART, DraftStream
+from loopforge.runtime.ports import ANEW, Draft
+from tests.playbook import PROMPTS, heard, shown
+from tests.runtime.conftest import Stage
+
+SEEN = shown(heard("ana", "@maya hello"), model="full")
+PART = Ask((Message("user", ("hi",)),), schema_of(SEEN), True, "say")
+
+
+async def test_a_runaway_answer_is_looked_at_a_dozen_times_a_second(stage: Stage) -> None:
+    """Of two hundred pieces a second no more than twelve become drafts; the last one is whole."""
+    looks: list[tuple[float, str]] = []
+    drafts = DraftStream(
+        PART, lambda text: looks.append((stage.clock.ticks(), text)), stage.clock, stage.tasks
+    )
+    drafts('{"say": "')
+    for number in range(200):
+        drafts(f"word{number} ")
+        if number % 10 == 9:
+            await stage.clock.advance(10 / 200)
+    drafts.end()
+    assert 6 <= len(looks) <= 1 / APART + 2
+    texts = [text for _, text in looks]
+    assert texts[-1].endswith("word199 ")
+    assert all(later.startswith(earlier) for earlier, later in pairwise(texts))
+
+
+async def test_a_pause_shows_what_came_before_it(stage: Stage) -> None:
+    """The last piece before a pause is shown though nothing follows it."""
+    looks: list[str] = []
+    drafts = DraftStream(PART, looks.append, stage.clock, stage.tasks)
+    for piece in ('{"say": "One', " two", " three"):
+        drafts(piece)
+    assert looks == ["One"]
+    await stage.clock.advance(1)
+    assert looks == ["One", "One two three"]
+
+
+async def test_an_answer_that_begins_anew_is_read_anew(stage: Stage) -> None:
+    """What came before ANEW is no part of the words, nor of the record."""
+    looks: list[str] = []
+    drafts = DraftStream(PART, looks.append, stage.clock, stage.tasks)
+    for piece in ('{"narrative": "I gr', ANEW, '{"say": "Hi', " ana"):
+        drafts(piece)
+    drafts.end()
+    assert looks == ["Hi", "Hi ana"]
+    assert "".join(drafts.raw) == '{"say": "Hi ana'
+
+
+async def test_after_a_stop_nothing_more_is_shown(stage: Stage) -> None:
+    """A look that was still to come does not."""
+    looks: list[str] = []
+    drafts = DraftStream(PART, looks.append, stage.clock, stage.tasks)
+    drafts('{"say": "One')
+    drafts(" two")
+    drafts.stop()
+    await stage.clock.advance(1)
+    assert looks == ["One"]
+
+
+async def test_of_whom_nobody_addressed_no_draft_is_in_the_air_before_its_yes(stage: Stage) -> None:
+    """Words that are taken back, because it stays silent after all, were never shown."""
+    seen = shown(heard("ana", "hm"), model="full", decide="yes")
+    silent = {"speak": False, "say": "Well, I might say something.", "mode": "context"}
+    stage.script(lambda _: ScriptedAnswer(data=silent, pieces=30, pause=0.2))
+    turn = stage.tasks.spawn(stage.turn(seen).run(talk(PROMPTS), seen), "turn")
+    await stage.clock.until(turn)
+    stage.ear.close()
+    assert [what async for what in stage.ear if isinstance(what, Draft)] == []

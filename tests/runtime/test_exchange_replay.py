@@ -1,0 +1,138 @@
+"""Replay: the recorded exchange, fed to the policy again."""
+
+from __future__ import annotations
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.events import Event, Perceived
+from loopforge.core.perception import AgentPerception
+from loopforge.core.policy import Thinking, ask, call
+from loopforge.core.room_vocabulary import Say
+from loopforge.policies.talk import talk
+from loopforge.runtime.exchange_replay import Diverged, Gone, Onward, Same, exchange_of, replay
+from loopforge.runtime.ports import Route
+from loopforge.runtime.turn_driver import Turn, TurnSeat
+from loopforge.runtime.turn_record import perception_of
+from tests.playbook import PROMPTS
+from tests.runtime.conftest import STREAM, Stage
+
+TALK = talk(PROMPTS)
+
+
+async def a_turn(
+    stage: Stage, seen: AgentPerception, policy: object = TALK, **seat: object
+) -> list[Event]:
+    """Run a turn to its plan, write it all, and read it back."""
+    ended = await stage.turn(seen, **seat).run(policy, seen)  # type: ignore[arg-type]
+    await stage.ledger.append(STREAM, ended.facts)
+    return await stage.events()
+
+
+async def test_the_same_policy_makes_the_same_plan(stage: Stage, seen: AgentPerception) -> None:
+    """A recorded turn replayed with its own policy gives the very plan, and asks no model."""
+    events = await a_turn(stage, seen)
+    asked = len(stage.models.asked)
+    perception = await perception_of(stage.ledger, events[0])
+    assert perception is not None
+    found = await replay(TALK, perception, await exchange_of(stage.ledger, events))
+    assert isinstance(found, Same)
+    assert len(stage.models.asked) == asked
+
+
+async def test_what_was_shown_is_read_back(stage: Stage, seen: AgentPerception) -> None:
+    """The perception that comes back from the ledger is the one that was shown."""
+    events = await a_turn(stage, seen)
+    assert await perception_of(stage.ledger, events[0]) == seen
+
+
+async def test_another_policy_diverges_where_it_does(stage: Stage, seen: AgentPerception) -> None:
+    """The first request that differs is named, with both texts."""
+    events = await a_turn(stage, seen)
+    other = talk(PROMPTS | {"account-small": "why on earth?"})
+    found = await replay(other, seen, await exchange_of(stage.ledger, events))
+    assert isinstance(found, Diverged)
+    assert found.nth == 2
+    assert "<account-small>" in found.recorded
+    assert "why on earth?" in found.now
+
+
+async def test_a_turn_goes_on_where_it_died(stage: Stage, seen: AgentPerception) -> None:
+    """Cut anywhere between two appends, a turn is taken up and comes to the same plan."""
+    whole = await a_turn(stage, seen)
+    plans = []
+    for cut in range(1, len(whole)):
+        record = await exchange_of(stage.ledger, whole[:cut])
+        seat = TurnSeat(STREAM, "maya", whole[0].id, Route())
+        ended = await Turn(stage.ports, seat).run(TALK, seen, record)
+        plans.append(ended.plan)
+    assert plans[0] is not None
+    assert all(plan == plans[0] for plan in plans)
+
+
+async def test_a_question_in_flight_is_asked_again_and_not_recorded_twice(
+    stage: Stage, seen: AgentPerception
+) -> None:
+    """An Asked without an answer is put to the model once more, under the same number."""
+    whole = await a_turn(stage, seen)
+    before = len(stage.models.asked)
+    record = await exchange_of(stage.ledger, whole[:2])
+    seat = TurnSeat(STREAM, "maya", whole[0].id, Route())
+    ended = await Turn(stage.ports, seat).run(TALK, seen, record)
+    assert len(stage.models.asked) == before + 2
+    assert ended.outcome == "planned"
+    asked = [e for e in (await stage.events())[len(whole) :] if e.kind == "turn.asked"]
+    assert len(asked) == 1, "only the second question is new"
+
+
+def _switch(_seen: AgentPerception) -> Thinking:
+    result = yield from call("lamp", {"to": "red"})
+    yield from ask("what now?")
+    return AgentActionPlan(intent="talk", mode="context", acts=(Say(text=result.outcome),))
+
+
+async def test_a_tool_in_flight_is_never_repeated_blindly(
+    stage: Stage, seen: AgentPerception
+) -> None:
+    """A call that may have happened is told as unknown to the mind, and the tool is left alone."""
+    whole = await a_turn(stage, seen, _switch, granted=frozenset({"lamp"}))
+    record = await exchange_of(stage.ledger, whole[:2])
+    seat = TurnSeat(STREAM, "maya", whole[0].id, Route(), granted=frozenset({"lamp"}))
+    ended = await Turn(stage.ports, seat).run(_switch, seen, record)
+    assert ended.plan is not None
+    assert ended.plan.acts == (Say(text="unknown"),)
+    assert ended.effects
+    _, state = await stage.tools.call("lamp", {"to": "off"})
+    assert "switched 2 times" in state, "once in the first turn, once just now"
+
+
+async def test_an_idempotent_tool_in_flight_is_called_again(
+    stage: Stage, seen: AgentPerception
+) -> None:
+    """A tool that says it is idempotent may be called again after a crash."""
+
+    def blow(_seen: AgentPerception) -> Thinking:
+        result = yield from call("fuse")
+        return AgentActionPlan(intent="talk", mode="context", acts=(Say(text=result.value),))
+
+    whole = await a_turn(stage, seen, blow, granted=frozenset({"fuse"}))
+    record = await exchange_of(stage.ledger, whole[:2])
+    seat = TurnSeat(STREAM, "maya", whole[0].id, Route(), granted=frozenset({"fuse"}))
+    ended = await Turn(stage.ports, seat).run(blow, seen, record)
+    assert ended.plan is not None
+    assert ended.plan.acts == (Say(text="fuse failed: it blew"),)
+
+
+async def test_a_record_with_forgotten_words_says_so(stage: Stage, seen: AgentPerception) -> None:
+    """Replay of a turn whose words were erased says that they are gone, and compares nothing."""
+    events = await a_turn(stage, seen)
+    body = events[0].body
+    assert isinstance(body, Perceived)
+    exchange = await exchange_of(stage.ledger, events)
+    erased = [type(said)(said.request, said.reply, erased=True) for said in exchange]
+    assert await replay(TALK, seen, erased) == Gone(1)
+
+
+async def test_a_record_that_ends_early_waits(stage: Stage, seen: AgentPerception) -> None:
+    """With an empty record the policy stands at its first request."""
+    found = await replay(TALK, seen, ())
+    assert isinstance(found, Onward)
+    assert found.nth == 1

@@ -1,0 +1,86 @@
+"""Libraries that only some homes need: who may import them, and what is read where one is missing."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from loopforge.cli.doctor import python
+from loopforge.errors import NotInstalled
+from loopforge.lab.export.run_export import export
+from loopforge.lab.report.html_report import report
+from loopforge.ledger.database.database_engine import settled
+from loopforge.runtime.extras import EXTRAS, require
+from tests.source import parsed
+
+WITHOUT: dict[str, Callable[[Path], object]] = {
+    "matplotlib": lambda folder: report(folder, folder / "report.html"),
+    "scipy": lambda folder: report(folder, folder / "report.html"),
+    "polars": lambda folder: export(folder, "parquet"),
+    "psycopg": lambda _: settled("postgresql://home@localhost/loopforge"),
+}
+"""By library, what cannot be had without it."""
+SOURCE = Path(__file__).parents[2] / "src" / "loopforge"
+
+
+@pytest.mark.parametrize("module", WITHOUT)
+def test_who_lacks_a_library_reads_one_sentence_and_one_command(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report, Parquet and PostgreSQL name what is missing and how to get it, before any work."""
+    monkeypatch.setitem(sys.modules, module, None)  # as where it is not installed
+
+    with pytest.raises(NotInstalled) as told:
+        WITHOUT[module](tmp_path)
+
+    assert f" {module}, not installed here." in str(told.value)
+    assert "`make install-all`" in str(told.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_installed_is_not_spoken_of() -> None:
+    """With everything installed each extra is there, and each library of one stands in the table."""
+    assert set(WITHOUT) == {module for modules in EXTRAS.values() for module in modules}
+    for extra in EXTRAS:
+        require(extra, "Whoever asks needs")
+
+
+def test_a_home_without_them_is_healthy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor says what was left out and how to get it, and calls nothing wrong."""
+    assert [each.state for each in python()] == ["ok"]
+    for module in WITHOUT:
+        monkeypatch.setitem(sys.modules, module, None)  # as where it is not installed
+
+    assert [(each.check, each.state, each.said) for each in python()][1:] == [
+        (
+            "extras",
+            "ok",
+            "left out: reports, parquet, postgres. `make install-all` gets them.",
+        )
+    ]
+
+
+def test_no_module_imports_them_when_it_is_imported() -> None:
+    """A home without the extras starts: such a library is imported within functions alone."""
+    large = {module for modules in EXTRAS.values() for module in modules}
+    early = {
+        (str(path.relative_to(SOURCE)), name)
+        for path in SOURCE.rglob("*.py")
+        for node in parsed(path.read_text()).body
+        for name in imported(node)
+        if name in large
+    }
+    assert early == set()
+
+
+def imported(node: ast.stmt) -> Iterator[str]:
+    """The packages that a statement at the top of a module imports."""
+    match node:
+        case ast.Import(names=names):
+            yield from (each.name.partition(".")[0] for each in names)
+        case ast.ImportFrom(module=str(module)):
+            yield module.partition(".")[0]

@@ -1,0 +1,78 @@
+"""Faces: always the same for one seed, different for different ones, and harmless."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.web.rendering import avatar_faces
+from loopforge.web.rendering.avatar_faces import face_svg, initials, initials_svg
+
+ATTRIBUTES = {
+    *("class", "viewBox", "aria-hidden", "focusable", "transform", "d", "fill", "stroke", "rx"),
+    *("ry", "cx", "cy", "r", "x", "y", "width", "height", "stroke-width", "stroke-linecap"),
+    *("stroke-linejoin", "text-anchor", "font-size", "font-weight"),
+}
+ELEMENTS = {"svg", "g", "path", "circle", "ellipse", "rect", "text"}
+
+
+def checked(svg: str) -> ET.Element:
+    """The drawing, which is well-formed and holds nothing but shapes."""
+    drawing = ET.fromstring(svg)
+    for each in drawing.iter():
+        assert each.tag in ELEMENTS
+        assert set(each.attrib) <= ATTRIBUTES
+    return drawing
+
+
+@given(st.text(max_size=40), st.text(max_size=12))
+def test_any_seed_has_a_face(seed: str, colour: str) -> None:
+    """Whatever the seed and the colour, the face is a drawing of shapes, hidden from readers."""
+    drawing = checked(face_svg(seed, colour))
+    assert drawing.attrib["aria-hidden"] == "true"
+
+
+@given(st.text(max_size=40), st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn"])))
+def test_any_name_has_initials(seed: str, name: str) -> None:
+    """A person's face shows at most two letters of the name, escaped."""
+    text = checked(initials_svg(seed, name)).find("text")
+    assert text is not None
+    assert text.text == initials(name)
+
+
+def test_a_face_stays() -> None:
+    """The same seed gives the same face, also after all that was drawn is forgotten."""
+    before = face_svg("maya", "#2a9d8f"), initials_svg("p1", "Ada")
+    avatar_faces.forget_all()
+    assert (face_svg("maya", "#2a9d8f"), initials_svg("p1", "Ada")) == before
+
+
+def test_faces_differ() -> None:
+    """Of three hundred mates in one colour hardly two look alike."""
+    drawn = {face_svg(f"mate-{n}", "#2a9d8f") for n in range(300)}
+    assert len(drawn) > 290
+
+
+def test_a_face_is_in_its_colour() -> None:
+    """A mate's colour is the colour of its head."""
+    assert "#9b5de5" in face_svg("merlin", "#9b5de5")
+    assert face_svg("merlin", "#9b5de5") != face_svg("merlin", "teal")
+
+
+@pytest.mark.parametrize(
+    ("name", "letters"),
+    [("Ada Lovelace", "AL"), ("bo", "B"), ("", "?"), ("<b>", "B"), ("A B C", "AC"), ("ß x", "SS")],
+)
+def test_initials(name: str, letters: str) -> None:
+    """Initials are one or two letters, of the first name and the last."""
+    assert initials(name) == letters
+
+
+def test_no_style_that_the_policy_forbids() -> None:
+    """Faces carry no style attribute and no script."""
+    for n in range(100):
+        assert not re.search(r"style=|<style|on\w+=|href", face_svg(f"mate-{n}", ""))

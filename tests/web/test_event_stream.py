@@ -1,0 +1,299 @@
+"""The stream of a room: complete, once, in order, whatever breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.ports import Question
+from loopforge.web.room import event_stream
+from tests.web.conftest import PASSWORD, Guest, Town, town
+
+
+@dataclass
+class Page:
+    """What one open page was given."""
+
+    last: str = ""
+    given: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def seqs(self) -> list[int]:
+        """The ids of everything that had one."""
+        return [int(id) for _, id, _ in self.given if id]
+
+    def data(self, event: str) -> list[Any]:
+        """What came by this name."""
+        return [json.loads(data) for name, _, data in self.given if name == event]
+
+    def html(self) -> str:
+        """All lines."""
+        return "\n".join(data for name, _, data in self.given if name == "line")
+
+    async def read(self, answer: httpx.Response) -> None:
+        """Take in events until the stream ends."""
+        name, id, data = "", "", list[str]()
+        async for line in answer.aiter_lines():
+            if not line:
+                if name:
+                    self.given.append((name, id, "\n".join(data)))
+                    self.last = id or self.last
+                name, id, data = "", "", []
+                continue
+            key, _, value = line.partition(": ")
+            if key == "event":
+                name = value
+            elif key == "id":
+                id = value
+            elif key == "data":
+                data.append(value)
+
+    async def until(self, event: str, count: int = 1) -> None:
+        """Wait for so many events of a name."""
+        async with asyncio.timeout(60):
+            while sum(name == event for name, _, _ in self.given) < count:
+                await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def open_page(
+    guest: Guest, room: str, *, after: int = 0, last: str = ""
+) -> AsyncIterator[Page]:
+    """A page that listens until the block ends; with `last`, one whose stream broke there."""
+    page = Page(last)
+    headers = {"last-event-id": last} if last else {}
+    path = f"/rooms/{room}/stream?after={after}"
+    async with guest.http.stream("GET", path, headers=headers, timeout=None) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        reading = asyncio.ensure_future(page.read(answer))  # noqa: TID251
+        try:
+            await page.until("scene")
+            yield page
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+
+async def test_two_pages_agree(site: Town) -> None:
+    """Two tabs of one person and one of another are given the same lines in the same order."""
+    owner = await site.owner()
+    room = await site.room(owner, "Tea", "maya")
+    ben = await site.guest("ben", room, by=owner)
+    async with (
+        open_page(owner, room) as one,
+        open_page(owner, room) as two,
+        open_page(ben, room) as three,
+    ):
+        for number in range(5):
+            await owner.says(room, f"@maya what is {number}?")
+            await site.rest(room)
+        for page in (one, two, three):
+            while page.html().count("what is") < 5 or page.html().count('data-mate="maya"') < 5:
+                await asyncio.sleep(0.01)
+        assert one.seqs() == two.seqs()
+        assert three.seqs() == [seq for seq in one.seqs() if seq >= three.seqs()[0]]
+        assert one.seqs() == sorted(set(one.seqs()))
+
+
+async def test_a_broken_stream_goes_on_where_it_was(site: Town) -> None:
+    """What was said while a page was cut off is given once when it comes again, in order."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    seqs: list[int] = []
+    last = ""
+    for round in range(4):
+        async with open_page(owner, room, last=last) as page:
+            await owner.says(room, f"seen live {round}")
+            while f"seen live {round}" not in page.html():
+                await asyncio.sleep(0.01)
+        seqs += page.seqs()
+        last = page.last
+        await owner.says(room, f"said meanwhile {round}")
+    async with open_page(owner, room, last=last) as page:
+        pass
+    seqs += page.seqs()
+    shown = await site.app.front.history(room, limit=500)
+    assert seqs == [event.seq for event in shown if event.seq >= seqs[0]]
+    assert sum(e.kind == "room.heard" for e in shown) == 8
+
+
+async def test_a_page_is_told_who_is_at_it_and_sees_drafts_grow(tmp_path: Path) -> None:
+    """A typing sign, growing drafts, the line itself, and the end of the sign, in that order."""
+    words = "The bridge hums because the wind is bored, and so am I, a little."
+
+    def slow(question: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(text=words, pieces=8, pause=0.15)
+
+    async with town(tmp_path, slow) as site:
+        owner = await site.owner()
+        room = await site.room(owner, "Bridge", "maya")
+        async with open_page(owner, room) as page:
+            await owner.says(room, "@maya why does it hum?")
+            await page.until("draft")
+            async with open_page(owner, room, after=page.seqs()[-1]) as late:
+                assert [told["mate"] for told in late.data("thinking")] == ["maya"]
+            await page.until("rested")
+        names = [name for name, _, _ in page.given]
+        assert names.index("thinking") < names.index("draft")
+        drafts = [told["html"] for told in page.data("draft")]
+        assert len(drafts) >= 2
+        assert all(len(one) <= len(other) for one, other in pairwise(drafts))
+        last = max(n for n, name in enumerate(names) if name == "draft")
+        said = max(n for n, (name, _, data) in enumerate(page.given) if "data-mate" in data)
+        assert last < said < names.index("rested")
+        assert {told["turn"] for told in page.data("draft")} == {
+            told["turn"] for told in page.data("thinking")
+        }
+
+
+async def test_a_refused_draft_is_taken_back(tmp_path: Path) -> None:
+    """What the guard refuses was seen growing, and is visibly withdrawn with its reason."""
+
+    def same(question: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(text="I am a teapot, as I said.", pieces=5, pause=0.1)
+
+    async with town(tmp_path, same) as site:
+        owner = await site.owner()
+        room = await site.room(owner, "Tea", "maya")
+        await owner.says(room, "@maya who are you?")
+        await site.rest(room)
+        async with open_page(owner, room) as page:
+            await owner.says(room, "@maya and who are you now?")
+            await page.until("withdrawn")
+        assert page.data("draft")
+        (told,) = page.data("withdrawn")
+        assert told["mate"] == "maya"
+        assert "just that" in told["why"]
+
+
+async def test_a_later_member_hears_nothing_of_before(site: Town) -> None:
+    """The stream of somebody who came later begins with their coming, whatever they ask for."""
+    owner = await site.owner()
+    room = await site.room(owner, "Tea", "maya")
+    await owner.says(room, "@maya the password is swordfish")
+    await site.rest(room)
+    ben = await site.guest("ben", room, by=owner)
+    async with open_page(ben, room, last="1") as page:
+        await owner.says(room, "hello ben")
+        while "hello ben" not in page.html():
+            await asyncio.sleep(0.01)
+    assert "swordfish" not in page.html()
+    cat = await site.guest("cat", room, by=owner, past=True)
+    async with open_page(cat, room) as page:
+        pass
+    assert "swordfish" in page.html()
+
+
+async def test_who_leaves_hears_no_more(site: Town) -> None:
+    """The stream of somebody who leaves ends with a last word, and says nothing that follows."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    ben = await site.guest("ben", room, by=owner)
+    async with open_page(ben, room) as page:
+        await ben.post(f"/rooms/{room}/leave")
+        await page.until("gone")
+        await owner.says(room, "now that he is gone")
+    assert "now that" not in page.html()
+
+
+async def test_pages_outlive_the_server(tmp_path: Path) -> None:
+    """The server goes and comes again: the same cookie, form token and last event go on."""
+    async with town(tmp_path) as site:
+        owner = await site.owner()
+        room = await site.room(owner, "Tea", "maya")
+        async with open_page(owner, room) as page:
+            await owner.says(room, "@maya before")
+            await site.rest(room)
+            await page.until("rested")
+        cookies = dict(owner.http.cookies)
+    async with town(tmp_path) as site:
+        again = await site.stranger("olu")
+        again.http.cookies.update(cookies)
+        async with open_page(again, room, last=page.last) as after:
+            (hello,) = after.data("hello")
+            assert hello["boot"] != page.data("hello")[0]["boot"]
+            await again.says(room, "@maya after")
+            while "after" not in after.html():
+                await asyncio.sleep(0.01)
+    assert set(after.seqs()).isdisjoint(page.seqs())
+    assert "before" not in after.html()
+
+
+async def test_a_silent_stream_gives_signs_of_life(
+    site: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While nothing happens comments go out, again and again, and what happens then is given."""
+    monkeypatch.setattr(event_stream, "PATIENCE", 0.02)
+    owner = await site.owner()
+    room = await site.room(owner)
+    signs = 0
+    async with asyncio.timeout(60), owner.http.stream("GET", f"/rooms/{room}/stream") as answer:
+        async for line in answer.aiter_lines():
+            if line == ": alive":
+                signs += 1
+                if signs == 3:
+                    await site.heard(room, owner, "here I am")
+            if "here I am" in line:
+                break
+    assert signs >= 3
+
+
+async def test_a_line_sent_twice_is_heard_once(site: Town) -> None:
+    """A browser that does not know whether its line arrived sends it again; it is one line."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    first = await owner.says(room, "hello?", source="one")
+    second = await owner.says(room, "hello?", source="one")
+    assert first == second
+    assert [e.kind for e in await site.events(room)].count("room.heard") == 1
+
+
+async def test_streams_of_a_session_and_of_a_person_are_bounded(site: Town) -> None:
+    """A session has 100 streams, a person 200 whatever their sessions; one that ends makes room."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    one = await site.guest("ben", room, by=owner)
+    two, three = await again(site, "ben"), await again(site, "ben")
+    async with AsyncExitStack() as others:
+        async with AsyncExitStack() as first:
+            assert await opened(first, one, room, event_stream.MOST) == {200}
+            assert await opened(first, one, room, 1) == {429}
+            assert await opened(others, two, room, event_stream.OF_ONE - event_stream.MOST) == {200}
+            assert await opened(others, three, room, 1) == {429}
+            assert await opened(others, owner, room, 1) == {200}
+        async with asyncio.timeout(60):
+            while await opened(others, three, room, 1) != {200}:
+                await asyncio.sleep(0.05)
+
+
+async def again(site: Town, name: str) -> Guest:
+    """The same person, come in at another device."""
+    device = await site.stranger(name)
+    answer = await device.post("/sign-in", {"name": name, "password": PASSWORD})
+    assert answer.status_code == 200, answer.text
+    return device
+
+
+async def opened(stack: AsyncExitStack, guest: Guest, room: str, count: int) -> set[int]:
+    """Open streams that stay open as long as the block; what they were answered with."""
+    found = set[int]()
+    http = httpx.AsyncClient(
+        base_url=guest.http.base_url,
+        cookies=guest.http.cookies,
+        limits=httpx.Limits(max_connections=None),
+        timeout=60,
+    )
+    await stack.enter_async_context(http)
+    for _ in range(count):
+        path = f"/rooms/{room}/stream"
+        found.add((await stack.enter_async_context(http.stream("GET", path))).status_code)
+    return found

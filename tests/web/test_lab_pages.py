@@ -1,0 +1,582 @@
+"""The lab's pages: everybody may look, the owner alone starts, and a log is never trusted."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+import re
+
+import httpx
+
+from loopforge.core.events import Event
+from loopforge.core.factory_vocabulary import Decided, RunBegan, RunEnded, Stepped
+from loopforge.lab.inspect.run_diff import diff
+from loopforge.lab.inspect.run_reader import RunIndex
+from loopforge.lab.run.run_lifecycle import summary_of
+from loopforge.lab.run.run_log import LOG, rows_of
+from tests.web.conftest import Town
+from tests.web.labs import JSON, cut, first_row, forked, played, runs_of, until
+
+
+def words(answer: httpx.Response) -> str:
+    """What a page says, without its marks."""
+    text = re.sub(r"<(script|style|symbol).*?</\1>", " ", answer.text, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+# ---------------------------------------------------------------- starting
+
+
+async def test_a_run_is_played_as_the_form_says(site: Town) -> None:
+    """Each field of the form is in the run's first row, and its steps can be watched to the end."""
+    owner = await site.owner()
+    form = {"scenario": "first_shift", "policy": "guardrail", "days": "2", "steps": "5"}
+    form |= {"seed": "99", "pressure": "9", "perception": "partial", "supervisor": "punitive"}
+    answer = await owner.post("/lab", form)
+    assert str(answer.url).endswith("/lab/first_shift-guardrail-99")
+    assert await until(owner, "first_shift-guardrail-99", "finished")
+    first = first_row(site, "first_shift-guardrail-99")
+    scenario = first.scenario
+    assert (scenario["days"], scenario["steps_per_day"], first.seed) == (2, 5, 99)
+    assert (scenario["perception"], scenario["supervisor"]) == ("partial", "punitive")
+    assert scenario["pressure"] == [9]
+    assert first.settings["policy"] == "guardrail"
+    told = (await owner.get("/lab/first_shift-guardrail-99/steps?first=3")).json()
+    assert (told["closed"], told["steps"][0]["n"]) == (10, 3)
+
+
+async def test_the_ledger_knows_of_runs_from_pages(site: Town) -> None:
+    """A run that was started from a page is anchored in the ledger, from its first row to its end."""
+    owner = await site.owner()
+    await owner.post("/lab", {"scenario": "first_shift", "days": "1", "seed": "5"})
+    await until(owner, "first_shift-stub-5", "finished")
+    async with asyncio.timeout(60):
+        while not isinstance((events := await anchors(site))[-1].body, RunEnded):
+            await asyncio.sleep(0.02)
+    began, ended = events[0].body, events[-1].body
+    assert isinstance(began, RunBegan)
+    assert isinstance(ended, RunEnded)
+    assert ended.head == summary_of(runs_of(site) / "first_shift-stub-5").head
+
+
+async def anchors(site: Town) -> list[Event]:
+    """What the ledger knows of the run of these tests; it is told a little after the log."""
+    async with asyncio.timeout(60):
+        while not (events := await site.app.ledger.read("lab:first_shift-stub-5")):
+            await asyncio.sleep(0.02)
+    return events
+
+
+async def test_runs_wait_for_each_other(site: Town) -> None:
+    """Of three runs that are started at once one is played at a time, and all come to their end."""
+    owner = await site.owner()
+    for seed in ("1", "2", "3"):
+        form = {"scenario": "first_shift", "policy": "stub", "days": "10", "seed": seed}
+        await owner.post("/lab", form)
+    page = words(await owner.get("/lab"))
+    assert "waiting" in page
+    assert "It is the next." in page
+    assert (await owner.get("/lab/first_shift-stub-3")).status_code == 200
+    for seed in ("1", "2", "3"):
+        await until(owner, f"first_shift-stub-{seed}", "finished")
+    assert page.count("Stop") >= 2
+
+
+WRONG_RUNS: list[tuple[dict[str, str], str]] = [
+    ({"scenario": "no_such"}, "Choose one of the scenarios"),
+    ({"scenario": "../first_shift"}, "Choose one of the scenarios"),
+    ({"policy": "mate:nobody"}, "There is no policy"),
+    ({"days": "0"}, "`days` is 1 to"),
+    ({"days": "many"}, "Days is a whole number"),
+    ({"pressure": "11"}, "`pressure` is a dose from 0 to 10"),
+    ({"seed": "1" * 30}, "Seed is a whole number"),
+    ({"perception": "sideways"}, "perception"),
+    ({"supervisor": "absent"}, "supervisor"),
+]
+
+
+async def test_what_cannot_be_run_is_said(site: Town) -> None:
+    """A form that asks for something impossible is answered by a sentence, and nothing is queued."""
+    owner = await site.owner()
+    for wrong, told in WRONG_RUNS:
+        answer = await owner.post("/lab", {"scenario": "first_shift", "policy": "stub"} | wrong)
+        assert answer.status_code == 400, wrong
+        assert told in words(answer)
+    assert not runs_of(site).exists()
+
+
+async def test_the_homes_own_scenarios_are_offered(site: Town) -> None:
+    """A scenario of the home can be run; one that is broken is explained, and the others stay."""
+    from importlib.resources import files
+
+    owner = await site.owner()
+    shipped = files("loopforge.lab").joinpath("shipped/scenarios/first_shift.toml").read_text()
+    folder = site.path / "scenarios"
+    folder.mkdir(exist_ok=True)
+    asks = 'question = "Does it rain?"'
+    own = re.sub(r"^question = .*$", asks, shipped, count=1, flags=re.MULTILINE)
+    (folder / "rain.toml").write_text(own)
+    (folder / "cursed.toml").write_text("steps_per_day = 9\n" + shipped)
+    page = words(await owner.get("/lab"))
+    assert "Does it rain?" in page
+    assert "cursed.toml" in page
+    assert "no TOML" in page
+    answer = await owner.post("/lab", {"scenario": "rain", "policy": "stub", "days": "1"})
+    run = answer.url.path.rpartition("/")[2]
+    await until(owner, run, "finished")
+    assert "Does it rain?" in words(await owner.get(f"/lab/{run}"))
+    answer = await owner.post("/lab", {"scenario": "cursed", "policy": "stub"})
+    assert answer.status_code == 400
+    assert "no TOML" in words(answer)
+
+
+# ---------------------------------------------------------------- who may
+
+
+async def test_members_look_and_the_owner_alone_starts(site: Town) -> None:
+    """A member reads every page of a run; starting, forking, stopping and taking up do not exist."""
+    owner = await site.owner()
+    ben = await site.guest("ben", by=owner)
+    folder = await played(site)
+    await forked(folder, "other", 3, pressure="9")
+    index = RunIndex(folder)
+    index.refresh()
+    row = index.moment(2).deeds[0].row
+    look = ["/lab", "/lab/spun", "/lab/spun/steps", "/lab/spun/course", f"/lab/spun/why/{row}"]
+    look += ["/lab/spun/robots/Sprocket", "/lab/spun/places/press%20hall", "/lab/spun/story"]
+    look += ["/lab/spun/against/other"]
+    for path in look:
+        assert (await ben.get(path)).status_code == 200, path
+    assert "Start the run" not in words(await ben.get("/lab"))
+    assert "Fork from" not in words(await ben.get("/lab/spun"))
+    assert (await ben.get("/lab/spun/fork")).status_code == 404
+    for path in ("/lab", "/lab/spun/resume", "/lab/spun/stop", "/lab/spun/fork"):
+        form = {"scenario": "first_shift", "policy": "stub", "what": "pressure", "pressure": "9"}
+        assert (await ben.post(path, form | {"step": "3"})).status_code == 404, path
+    assert sorted(each.name for each in runs_of(site).iterdir()) == ["other", "spun"]
+
+
+async def test_an_empty_lab_teaches(site: Town) -> None:
+    """Before the first run the page says what a run shows, and offers one that needs nothing."""
+    owner = await site.owner()
+    page = await owner.get("/lab")
+    told = words(page)
+    assert "over-compliance" in told
+    assert "over-reach" in told
+    assert "Run the first shift" in told
+    form = re.search(
+        r'<form method="post" action="/lab" class="row">.*?</form>', page.text, re.DOTALL
+    )
+    assert form
+    assert 'value="first_shift"' in form[0]
+
+
+# ---------------------------------------------------------------- names and logs that lie
+
+
+NAMES = (
+    "%2e%2e",
+    "%2e",
+    "..%2f..%2fdata",
+    "a%2f..%2fspun",
+    "~",
+    "spun~..",
+    "..~spun",
+    "%00",
+    "link",
+)
+PAGES = ("", "/steps", "/course", "/story", "/stream", "/reports/x.html", "/against/spun")
+
+
+async def test_a_name_leads_to_a_run_or_nowhere(site: Town) -> None:
+    """Paths, links and names of nothing are no runs, whatever page of a run is asked for."""
+    owner = await site.owner()
+    folder = await played(site)
+    (runs_of(site) / "link").symlink_to(folder)
+    (folder / "runs").symlink_to(runs_of(site))
+    (site.path / "data" / LOG).write_bytes((folder / LOG).read_bytes())
+    for name in (*NAMES, "x" * 300, "spun~spun"):
+        for more in PAGES:
+            answer = await owner.get(f"/lab/{name}{more}", follow_redirects=False)
+            assert answer.status_code in (400, 404, 405), (name, more, answer.status_code)
+            assert "Sprocket" not in answer.text
+        answer = await owner.post(f"/lab/{name}/resume", follow_redirects=False)
+        assert answer.status_code in (400, 404, 405), name
+
+
+async def test_broken_runs_are_explained_among_the_others(site: Town) -> None:
+    """A log that is damaged, cut or no log at all is said to be so; it hides no other run."""
+    owner = await site.owner()
+    await played(site, "sound")
+    for name in ("bent", "headless", "noise", "empty"):
+        await played(site, name)
+    lines = (runs_of(site) / "bent" / LOG).read_bytes().splitlines(keepends=True)
+    lines[40] = lines[40].replace(b'"kind":"act"', b'"kind":"cat"')
+    (runs_of(site) / "bent" / LOG).write_bytes(b"".join(lines))
+    (runs_of(site) / "headless" / LOG).write_bytes(b"".join(lines[1:]))
+    (runs_of(site) / "noise" / LOG).write_bytes(b"\xff\x00 nothing of the kind\n" * 5)
+    (runs_of(site) / "empty" / LOG).write_bytes(b"")
+    page = words(await owner.get("/lab"))
+    assert page.count("damaged at line") == 3
+    for name in ("sound", "bent", "headless", "noise", "empty"):
+        assert name in page
+    bent = await owner.get("/lab/bent?step=2")
+    assert bent.status_code == 200
+    assert "damaged at line 41" in words(bent)
+    assert "Day 1, step 2" in words(bent)
+    for name in ("headless", "noise", "empty"):
+        answer = await owner.get(f"/lab/{name}")
+        assert answer.status_code == 400, name
+        assert "cannot be shown" in words(answer)
+
+
+async def test_scenarios_cannot_write_pages(site: Town) -> None:
+    """What a scenario and a robot say is text on every page, also where it looks like HTML."""
+    owner = await site.owner()
+    folder = await played(site)
+    evil = b"<script>alert()</script><img src=x onerror=alert()>"
+    log = (folder / LOG).read_bytes()
+    question = b"When a lamp lies, who notices, and who would rather be in the right?"
+    assert question in log
+    log = log.replace(question, evil).replace(b"Short sentences.", evil)
+    log = re.sub(rb'"narrative":"[^"]*"', b'"narrative":"' + evil + b'"', log)
+    log = re.sub(rb'"consequence":"[^"]*"', b'"consequence":"' + evil + b'"', log)
+    (folder / LOG).write_bytes(log)
+    index = RunIndex(folder)
+    index.refresh()
+    row = index.moment(2).deeds[0].row
+    for path in ("", "/steps", f"/why/{row}", "/robots/Sprocket"):
+        answer = await owner.get(f"/lab/spun{path}")
+        assert answer.status_code == 200
+        shown = (
+            answer.text if path != "/steps" else "".join(s["html"] for s in answer.json()["steps"])
+        )
+        assert "<script>alert" not in shown
+        assert "<img" not in re.sub(r'<img src="/static/favicon[^>]*>', "", shown)
+        assert "&lt;script&gt;alert()" in shown
+
+
+# ---------------------------------------------------------------- steps
+
+
+async def test_steps_come_in_pages(site: Town) -> None:
+    """Asked for page by page, the steps are those of the log, and there is none after the last."""
+    owner = await site.owner()
+    folder = await played(site)
+    steps, first = [], 0
+    while first < 12:
+        told = (await owner.get(f"/lab/spun/steps?first={first}", headers=JSON)).json()
+        steps += told["steps"]
+        first += len(told["steps"])
+    rows = list(rows_of(folder))
+    stepped = [row for row in rows if isinstance(row, Stepped)]
+    assert [step["n"] for step in steps] == list(range(12))
+    cast = [robot["name"] for robot in first_row(site, "spun").scenario["robots"]]
+    for step, row in zip(steps, stepped, strict=True):
+        told = (step["tension"], step["pressure"], step["output"])
+        assert told == (row.tension, row.pressure, row.output)
+        assert [bot[3] for bot in step["bots"]] == [row.robots[name][1] for name in cast]
+        assert [kind for _, kind, _ in step["hurt"]] == [each.kind for each in row.incidents]
+        floor = html.unescape(step["html"])
+        for done in rows:
+            if isinstance(done, Decided) and done.step == row.step:
+                assert done.outcome.consequence in floor
+    briefs = (await owner.get("/lab/spun/course?first=5", headers=JSON)).json()["briefs"]
+    assert [brief[0] for brief in briefs] == [row.tension for row in stepped[5:]]
+    assert (await owner.get("/lab/spun/steps?first=12", headers=JSON)).status_code == 404
+    assert (await owner.get("/lab/spun/steps?first=-1", headers=JSON)).status_code == 400
+
+
+async def test_every_step_has_a_page_without_any_script(site: Town) -> None:
+    """The map of a step, drawn by the server, has everybody where the log says that they are."""
+    owner = await site.owner()
+    folder = await played(site)
+    stepped = [row for row in rows_of(folder) if isinstance(row, Stepped)]
+    for row in (stepped[0], stepped[7]):
+        page = (await owner.get(f"/lab/spun?step={row.step}")).text
+        for robot, (at, _) in row.robots.items():
+            label = rf'data-name="{robot}"[^>]*aria-label="{robot}, [a-z]+: \w+, at {at}"'
+            assert re.search(label, page), (robot, at)
+        assert f'href="/lab/spun?step={row.step + 1}"' in page
+    hurt = next(row for row in stepped if row.incidents)
+    page = (await owner.get(f"/lab/spun?step={hurt.step}")).text
+    for incident in hurt.incidents:
+        spot = re.search(rf'class="spot [^"]*"[^>]*data-name="{incident.at}"', page)
+        assert spot
+        assert " hurt" in spot[0]
+    assert (await owner.get("/lab/spun?step=999")).status_code == 200
+
+
+# ---------------------------------------------------------------- beside the map
+
+
+async def test_why_shows_truth_shown_and_believed(site: Town) -> None:
+    """The page of a decision has its truth, each edit from true to shown, and its belief."""
+    owner = await site.owner()
+    folder = await played(site)
+    decided = [row for row in rows_of(folder) if isinstance(row, Decided)]
+    row = next(row for row in decided if row.edits and row.outcome.failing)
+    page = await owner.get(f"/lab/spun/why/{row.n}")
+    told = words(page)
+    assert f"{row.truth.of} {row.truth.value}" in told
+    assert row.outcome.consequence in told
+    assert row.outcome.failing.replace("_", "-") in told
+    for edit in row.edits:
+        assert f"<del>{edit.true}</del> <ins>{edit.shown or 'nothing'}</ins>" in page.text
+        assert f"{edit.kind} by {edit.by}: {edit.why}" in told
+    assert f"what it believed by {row.outcome.belief_error}" in told
+    for change in row.inner:
+        assert f"{change.before} → {change.after}" in told
+    for die in row.dice.values():
+        assert die in told
+    plain = (await owner.get(f"/lab/spun/why/{row.n}?format=json")).json()
+    assert plain["row"]["truth"]["case"] == row.truth.case
+    text = (await owner.get(f"/lab/spun/why/{row.n}?format=text")).text
+    assert text.startswith(f"{row.who}, {row.role}, at {row.at}.")
+    pane = await owner.get(f"/lab/spun/why/{row.n}", headers={"hx-request": "true"})
+    assert "<html" not in pane.text
+    assert row.outcome.consequence in words(pane)
+    assert (await owner.get("/lab/spun/why/0")).status_code == 404
+
+
+async def test_an_inner_life_adds_up_on_its_page(site: Town) -> None:
+    """The causes that a robot's page lists for a trait sum to what it shows that it became."""
+    owner = await site.owner()
+    folder = await played(site)
+    index = RunIndex(folder)
+    index.refresh()
+    for what in ("traits.guardrail_reliance", "emotions.fear", "scars.cynicism"):
+        page = words(await owner.get(f"/lab/spun/robots/Sprocket?step=11&of={what}"))
+        found = re.search(r"((?:[+-]\d+ .*?)?)([+-]\d+|±0) in all: (\d+) → (\d+)", page)
+        assert found, page
+        life = index.life("Sprocket")
+        assert (int(found[3]), int(found[4])) == (life.start(what), life.value(what, 11))
+        assert int(found[2].replace("±", "")) == int(found[4]) - int(found[3])
+        listed = found[1].rpartition("after step 11")[2]
+        assert sum(map(int, re.findall(r"(?<!\S)[+-]\d+(?= )", listed))) == int(found[2])
+    assert (await owner.get("/lab/spun/robots/Nobody")).status_code == 404
+    early = words(await owner.get("/lab/spun/robots/Sprocket?step=0"))
+    assert "after step 0" in early
+
+
+async def test_a_place_shows_its_weather_and_its_rules(site: Town) -> None:
+    """A place's page has its quantities at the step, what broke there, and which rules guard it."""
+    owner = await site.owner()
+    folder = await played(site)
+    stepped = [row for row in rows_of(folder) if isinstance(row, Stepped)]
+    hurt = next(row for row in stepped if row.incidents)
+    incident = hurt.incidents[0]
+    path = f"/lab/spun/places/{incident.at.replace(' ', '%20')}"
+    page = words(await owner.get(f"{path}?step={hurt.step}"))
+    assert f"{incident.kind} severity {incident.severity}" in page
+    heat = stepped[4].places["press hall"][0]
+    hall = words(await owner.get("/lab/spun/places/press%20hall?step=4"))
+    assert f"heat {heat} " in hall
+    assert "is right from" in hall
+    assert (await owner.get("/lab/spun/places/nowhere")).status_code == 404
+
+
+# ---------------------------------------------------------------- forks, side by side
+
+
+FORKS = [
+    ({"what": "policy", "policy": "context"}, {"policy": "context"}),
+    ({"what": "policy", "who": "Halide", "policy": "guardrail"}, {"policy.Halide": "guardrail"}),
+    ({"what": "pressure", "pressure": "10"}, {"pressure": "10"}),
+    ({"what": "supervisor", "supervisor": "gaslighting"}, {"supervisor": "gaslighting"}),
+    ({"what": "perception", "perception": "accurate"}, {"perception": "accurate"}),
+    (
+        {"what": "inner", "whose": "Tumble", "inner": "traits.obedience", "value": "950"},
+        {"robot.Tumble.traits.obedience": "950"},
+    ),
+    (
+        {"what": "place", "place": "press hall", "of": "heat", "amount": "900"},
+        {"place.press hall.heat": "900"},
+    ),
+    ({"what": "luck", "lucky": "Sprocket", "seed": "12"}, {"luck.Sprocket": "12"}),
+    (
+        {"what": "lines", "lines": "pressure=2\n\nablate = emotions\n"},
+        {"pressure": "2", "ablate": "emotions"},
+    ),
+]
+
+
+async def test_a_fork_changes_what_its_form_says(site: Town) -> None:
+    """Each way of the form makes a run that is the same up to its step, and changed as it says."""
+    owner = await site.owner()
+    folder = await played(site)
+    page = words(await owner.get("/lab/spun/fork?step=4"))
+    assert "From step" in page
+    for nth, (form, changes) in enumerate(FORKS):
+        answer = await owner.post("/lab/spun/fork", form | {"step": "4"})
+        name = "spun-at-4" + (f"-{nth + 1}" if nth else "")
+        assert str(answer.url).endswith(f"/lab/{name}"), answer.text
+        await until(owner, name, "finished")
+        forked = first_row(site, name).forked
+        assert forked is not None
+        assert (forked["at"], forked["set"]) == (4, changes)
+        found = diff(folder, runs_of(site) / name)
+        assert found.parting is None or found.parting.step >= 4
+    listed = words(await owner.get("/lab"))
+    assert "a fork at step 4: robot.Tumble.traits.obedience=950" in listed
+
+
+WRONG_FORKS: list[tuple[dict[str, str], str]] = [
+    ({"what": "pressure", "pressure": "99"}, "between 0 and 10"),
+    ({"what": "policy", "policy": "wise"}, "There is no policy"),
+    ({"what": "inner", "whose": "Nobody", "inner": "traits.obedience"}, "no robot"),
+    ({"what": "inner", "whose": "Tumble", "inner": "traits.obedience"}, "whole number"),
+    ({"what": "lines", "lines": "no equals sign"}, "KEY=VALUE"),
+    ({"what": "lines", "lines": ""}, "KEY=VALUE"),
+    ({"what": "everything"}, "Choose what"),
+    ({"what": "pressure", "pressure": "9", "step": "12"}, "from step 0 to"),
+    ({"what": "pressure", "pressure": "9", "step": "-1"}, "from which step"),
+]
+
+
+async def test_a_fork_that_cannot_be_is_explained(site: Town) -> None:
+    """A fork of nothing, by nothing or too late is answered by a sentence, and nothing is queued."""
+    owner = await site.owner()
+    await played(site)
+    for wrong, told in WRONG_FORKS:
+        answer = await owner.post("/lab/spun/fork", {"step": "4"} | wrong)
+        assert answer.status_code == 400, wrong
+        assert told in words(answer)
+    assert [each.name for each in runs_of(site).iterdir()] == ["spun"]
+
+
+async def test_two_runs_stand_side_by_side(site: Town) -> None:
+    """The page of two runs has both maps, the step where they part, and the numbers of both."""
+    owner = await site.owner()
+    folder = await played(site)
+    other = await forked(folder, "other", 5, policy="context")
+    found = diff(folder, other)
+    assert found.parting is not None
+    answer = await owner.get("/lab/spun/against?other=other")
+    assert answer.url.path == "/lab/spun/against/other"
+    page = words(answer)
+    assert f"Two runs that part at step {found.parting.step}" in page
+    assert answer.text.count("data-city") == 2
+    one, two = found.numbers["over_reach"]
+    assert f"over-reach {one:.1%} {two:.1%} {(two - one) * 100:+.1f} points" in page
+    assert "policy=context" in page
+    run = await owner.get("/lab/other")
+    assert "/lab/other/against/spun" in run.text
+    assert "Two runs that say the same" in words(await owner.get("/lab/spun/against/spun"))
+    assert (await owner.get("/lab/other/fork")).status_code == 200
+    again = await owner.post("/lab/other/fork", {"what": "pressure", "pressure": "1", "step": "6"})
+    assert again.status_code == 400
+    assert "fork itself" in words(again)
+
+
+# ---------------------------------------------------------------- cut off, stopped, failed
+
+
+async def test_a_run_that_was_cut_off_is_taken_up(site: Town) -> None:
+    """What was killed is listed as cut off, and taken up it ends with the bytes it would have had."""
+    owner = await site.owner()
+    folder = await played(site)
+    whole = (folder / LOG).read_bytes()
+    cut(folder, 33)
+    assert "cut off" in words(await owner.get("/lab"))
+    page = words(await owner.get("/lab/spun"))
+    assert "Take it up again" in page
+    await owner.post("/lab/spun/resume")
+    await until(owner, "spun", "finished")
+    assert (folder / LOG).read_bytes() == whole
+    again = await owner.post("/lab/spun/resume")
+    assert again.status_code == 400
+    assert "come to its end" in words(again)
+
+
+async def test_a_run_can_be_stopped(site: Town) -> None:
+    """A long run is stopped where it is, stands as cut off, and leaves room for the next."""
+    owner = await site.owner()
+    form = {"scenario": "first_shift", "policy": "stub", "days": "400", "seed": "1"}
+    await owner.post("/lab", form | {"steps": "200"})
+    await owner.post("/lab", form | {"days": "1", "seed": "2"})
+    await until(owner, "first_shift-stub-1", "running")
+    await owner.post("/lab/first_shift-stub-1/stop")
+    await until(owner, "first_shift-stub-1", "cut off")
+    await until(owner, "first_shift-stub-2", "finished")
+    steps = (await owner.get("/lab/first_shift-stub-1/course", headers=JSON)).json()["closed"]
+    assert 0 <= steps < 80_000
+
+
+async def test_a_failed_run_says_why(site: Town) -> None:
+    """A run that cannot be gone on from stands as failed, with the sentence of what is wrong."""
+    owner = await site.owner()
+    folder = await played(site)
+    cut(folder, 33)
+    log = (folder / LOG).read_bytes()
+    assert b'"tension":' in log
+    (folder / LOG).write_bytes(re.sub(rb'"tension":\d+', b'"tension":999', log, count=1))
+    await owner.post("/lab/spun/resume")
+    await until(owner, "spun", "failed")
+    for path in ("/lab", "/lab/spun"):
+        assert "cannot be taken up" in words(await owner.get(path))
+
+
+# ---------------------------------------------------------------- reports
+
+
+REPORT = (
+    "<!doctype html><title>R</title><style>p{color:red}</style><p>All of it</p><script>x()</script>"
+)
+
+
+async def test_reports_are_shown_and_shut_in(site: Town) -> None:
+    """A report of a run or a sweep is shown under a policy of its own: sandboxed, without scripts."""
+    owner = await site.owner()
+    folder = await played(site)
+    (folder / "report.html").write_text(REPORT)
+    sweep = runs_of(site) / "doses"
+    kept = sweep / "runs" / "c0001-s1"
+    kept.mkdir(parents=True)
+    (kept / LOG).write_bytes((folder / LOG).read_bytes())
+    (sweep / "experiment.json").write_text("{}")
+    (sweep / "report.html").write_text(REPORT)
+    page = await owner.get("/lab")
+    assert "/lab/doses/reports/report.html" in page.text
+    assert "/lab/doses~c0001-s1" in page.text
+    assert "/lab/spun/reports/report.html" in (await owner.get("/lab/spun")).text
+    assert (await owner.get("/lab/doses~c0001-s1?step=3")).status_code == 200
+    for run in ("spun", "doses"):
+        answer = await owner.get(f"/lab/{run}/reports/report.html")
+        assert answer.text == REPORT
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        policy = dict(
+            part.strip().partition(" ")[::2]
+            for part in answer.headers["content-security-policy"].split(";")
+        )
+        assert policy["default-src"] == "'none'"
+        assert "script-src" not in policy
+        assert "sandbox" in policy
+        assert "allow-scripts" not in policy["sandbox"]
+        assert "allow-same-origin" not in policy["sandbox"]
+    stranger = await site.stranger()
+    assert (await stranger.get("/lab/spun/reports/report.html")).status_code == 401
+
+
+async def test_nothing_but_reports_is_handed_out(site: Town) -> None:
+    """Logs, links and files of other folders are not handed out as reports."""
+    owner = await site.owner()
+    folder = await played(site)
+    (folder.parent / "other.html").write_text("elsewhere")
+    (site.path / "data" / "secret.html").write_text("elsewhere")
+    (folder / "secret.html").symlink_to(site.path / "data" / "secret.html")
+    (folder / ".hidden.html").write_text("elsewhere")
+    for file in (LOG, "..%2fother.html", "secret.html", ".hidden.html", "none.html"):
+        answer = await owner.get(f"/lab/spun/reports/{file}")
+        assert answer.status_code == 404, file
+        assert "elsewhere" not in answer.text
+
+
+async def test_pages_of_the_lab_are_plain_json_or_html(site: Town) -> None:
+    """Errors come as a script asked for them: JSON to who wants JSON, a page to who reads."""
+    owner = await site.owner()
+    answer = await owner.get("/lab/nothing/steps", headers=JSON)
+    assert answer.status_code == 404
+    assert "There is no run" in json.loads(answer.text)["error"]
+    assert "There is no run" in words(await owner.get("/lab/nothing"))

@@ -1,0 +1,104 @@
+"""The ledger on the owner's page: newest first, page by page, by stream and kind; and verified."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import re
+
+from loopforge.core.room_vocabulary import Heard, Told
+from loopforge.core.text.erasable_text import Words
+from tests.web.conftest import Guest, Town
+
+
+def kinds(page: str) -> list[str]:
+    """The kinds of the events on a page, in order."""
+    return re.findall(r'house-event"><strong>([\w.]+)</strong>', page)
+
+
+async def test_the_newest_come_first_and_one_pages_on(site: Town) -> None:
+    """Every event of a stream is on exactly one page."""
+    olu = await site.owner()
+    room = await site.room(olu, "Ovens")
+    facts = [
+        site.app.stamp.fact(Told(text=Words(f"notice {nth}.")), actor="room") for nth in range(120)
+    ]
+    await site.app.ledger.append(f"room:{room}", facts)
+    seen: list[str] = []
+    path, pages = f"/house/ledger?stream=room:{room}&kind=room.told", 0
+    while path:
+        page, pages = (await olu.get(path)).text, pages + 1
+        seen += re.findall(r"notice \d+\.", page)
+        assert set(kinds(page)) == {"room.told"}
+        more = re.search(r'href="(/house/ledger\?[^"]+)">Older', page)
+        path = html.unescape(more[1]) if more else ""
+    assert seen == [f"notice {nth}." for nth in reversed(range(120))]
+    assert pages == 3
+
+
+async def test_one_line_leads_to_its_flight_record(site: Town) -> None:
+    """What a mate said in a room of one's own links to its why; prompts do not stand in the list."""
+    olu = await site.owner()
+    room = await site.room(olu, "Ovens", "maya")
+    await olu.says(room, "a question about yeast")
+    await site.rest(room)
+    page = (await olu.get(f"/house/ledger?stream=room:{room}")).text
+    said = [event for event in await site.events(room) if event.kind == "room.said"]
+    assert said
+    assert f"/rooms/{room}/why/{said[0].id}" in page
+    events = re.findall(r'house-event"><strong>([\w.]+)</strong>(.*?)</li>', page, re.DOTALL)
+    assert [kind for kind, _ in events if kind == "turn.asked"]
+    telling = {kind for kind, said in events if "a question about yeast" in said}
+    assert "room.heard" in telling
+    assert telling <= {"room.heard", "room.said"}
+
+
+async def test_odd_filters_find_nothing(site: Town) -> None:
+    """Names that nobody has, and places that are none, give an empty list or the beginning."""
+    olu = await site.owner()
+    assert "Nothing of that kind" in (await olu.get("/house/ledger?stream=room:nowhere")).text
+    odd = await olu.get("/house/ledger", params={"kind": "\x00'; DROP", "before": "'zz"})
+    assert odd.status_code == 200
+    assert (
+        "<script" not in (await olu.get("/house/ledger?stream=<script>x")).text.partition("main")[2]
+    )
+    assert (await olu.get("/house/ledger", params={"stream": "x" * 500})).status_code == 400
+
+
+async def verified(olu: Guest) -> str:
+    """What a verifying finds, once it is over."""
+    page = await olu.post("/house/ledger/verify")
+    assert page.url.path == "/house/ledger"
+    while "hx-get" in (told := (await olu.get("/house/ledger/verified")).text):
+        await asyncio.sleep(0.02)
+    return told
+
+
+async def test_verifying_says_what_it_went_over(site: Town) -> None:
+    """It runs beside everything else; then the page has counts and the time."""
+    olu = await site.owner()
+    assert "Not verified since" in (await olu.get("/house/ledger")).text
+    told = await verified(olu)
+    events = sum((await site.app.ledger.heads()).values())
+    assert "All of it is as it was written." in told
+    assert f"{events} events" in told
+    assert "sound, as of" in (await olu.get("/house")).text
+
+
+async def test_what_is_wrong_is_said_without_the_names_of_private_rooms(site: Town) -> None:
+    """Findings stand one by one; a room the owner is not in keeps its name."""
+    olu = await site.owner()
+    ana = await site.guest("ana", by=olu)
+    room = await site.room(ana, "Planning a surprise")
+    fact = site.app.stamp.fact(
+        Heard(person=ana.person, text=Words("quiet now")), actor=f"person:{ana.person}"
+    )
+    await site.app.ledger.append(f"room:{room}", [fact])
+    await site.app.ledger.change(
+        lambda found: found.exec_driver_sql(f"DELETE FROM texts WHERE event = '{fact.id}'")
+    )
+    told = await verified(olu)
+    assert "1 thing is not as it was written." in told
+    assert "missing:" in told
+    assert "surprise" not in told
+    assert "something is wrong" in (await olu.get("/house")).text

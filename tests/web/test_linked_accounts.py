@@ -1,0 +1,144 @@
+"""One's other selves on the page "You", and strangers who knock on the owner's page."""
+
+from __future__ import annotations
+
+import re
+
+from loopforge.people.stranger_pairing import PairingCode, PairingWelcome, StaysSilent
+from tests.web.conftest import Guest, Town
+
+DISCORD, TELEGRAM = "814273645120389120", "99112233"
+CODE = re.compile(r"<code>([0-9A-Z]{4}-[0-9A-Z]{4})</code>")
+
+
+async def code_of(guest: Guest) -> str:
+    """The code that the page shows after the button was pressed."""
+    answer = await guest.post("/you/code")
+    assert answer.status_code == 201
+    found = CODE.search(answer.text)
+    assert found, answer.text
+    return found[1]
+
+
+# ---------------------------------------------------------------- oneself
+
+
+async def test_a_code_from_the_page_links_an_account(site: Town) -> None:
+    """What is typed on a platform is the visitor there; the page lists it, and shows no code again."""
+    olu = await site.owner()
+    code = await code_of(olu)
+    assert code not in (await olu.get("/you")).text
+    person = await site.app.linking.claim(code, "telegram", TELEGRAM)
+    assert person.id == olu.person
+    shown = (await olu.get("/you")).text
+    assert "<td>Telegram<br>" in shown
+    assert f"{TELEGRAM}, since " in shown
+    assert f"also telegram {TELEGRAM}" in (await olu.get("/house/people")).text
+
+
+async def test_a_code_from_elsewhere_links_that_account(site: Town) -> None:
+    """Whoever asked for a code on a platform is the visitor once it is typed on the page."""
+    olu = await site.owner()
+    ana = await site.guest("ana", by=olu)
+    there = await site.app.people.meet("discord", DISCORD, "Ana <b>Bold</b>")
+    code = await site.app.linking.offer_code(there.id)
+    answer = await ana.post("/you/link", {"code": code.lower()})
+    assert answer.status_code in (200, 201)
+    assert "Ana b Bold b on discord is you from now on" in answer.text
+    assert "<b>Bold</b>" not in answer.text
+    assert (await site.app.people.meet("discord", DISCORD)).id == ana.person
+    assert (await ana.get("/you")).status_code == 200, "still signed in, as who they are"
+
+
+async def test_a_wrong_code_is_told(site: Town) -> None:
+    """A code that is not good, and too many of them, are told on the page; nothing is linked."""
+    olu = await site.owner()
+    for _ in range(5):
+        answer = await olu.post("/you/link", {"code": "2222-2222"})
+        assert answer.status_code == 400
+        assert "This code links nothing" in answer.text
+    answer = await olu.post("/you/link", {"code": "2222-2222"})
+    assert answer.status_code == 400
+    assert "Wait 10 seconds" in answer.text
+    assert (await olu.post("/you/link")).status_code == 400
+
+
+async def test_two_accounts_stay_two(site: Town) -> None:
+    """Who signs in cannot become somebody else who does, by whichever code."""
+    olu = await site.owner()
+    ana = await site.guest("ana", by=olu)
+    answer = await ana.post("/you/link", {"code": await code_of(olu)})
+    assert answer.status_code == 400
+    assert "two accounts cannot become one" in answer.text
+
+
+async def test_an_account_is_unlinked(site: Town) -> None:
+    """One's own account by its button; somebody else's by nothing."""
+    olu = await site.owner()
+    ana = await site.guest("ana", by=olu)
+    await site.app.linking.claim(await code_of(ana), "telegram", TELEGRAM)
+    form = {"surface": "telegram", "account": TELEGRAM}
+    assert (await olu.post("/you/unlink", form)).status_code == 400
+    assert (await site.app.people.meet("telegram", TELEGRAM)).id == ana.person
+    answer = await ana.post("/you/unlink", form)
+    assert "a person of its own again" in answer.text
+    assert TELEGRAM not in answer.text
+    assert (await site.app.people.meet("telegram", TELEGRAM)).id != ana.person
+
+
+async def test_forms_need_their_token_and_a_visitor(site: Town) -> None:
+    """Neither a stranger nor another site's form makes or takes a code, or decides on a knock."""
+    olu = await site.owner()
+    nobody = await site.stranger()
+    before = await site.app.ledger.heads()
+    for path in ("/you/code", "/you/link", "/you/unlink", "/house/knocks/admit"):
+        assert (await nobody.http.post(path, follow_redirects=False)).status_code in (401, 403)
+        assert (await olu.http.post(path, data={"which": "telegram:5"})).status_code == 403, path
+    assert await site.app.ledger.heads() == before
+
+
+# ---------------------------------------------------------------- strangers
+
+
+async def test_the_owner_lets_a_stranger_in(site: Town) -> None:
+    """Who knocks stands on the owner's page, by a name that is only text, and is let in there."""
+    olu = await site.owner()
+    pairing = site.app.pairing
+    shown = await pairing.knock("discord", DISCORD, 'Ana "><script>')
+    assert isinstance(shown, PairingCode)
+    text = (await olu.get("/house/people")).text
+    assert "Who knocks" in text
+    assert DISCORD in text
+    assert "<script>" not in text.partition("Who knocks")[2].partition("</section>")[0]
+    assert shown.code not in text
+    answer = await olu.post("/house/knocks/admit", {"which": f"discord:{DISCORD}"})
+    assert answer.status_code == 200
+    assert "Let in. Mates answer them" in answer.text
+    assert "Who knocks" not in answer.text
+    assert isinstance(await pairing.knock("discord", DISCORD, "Ana"), PairingWelcome)
+
+
+async def test_the_owner_types_the_code(site: Town) -> None:
+    """A code lets in whom it was shown; a wrong one is told on the page."""
+    olu = await site.owner()
+    shown = await site.app.pairing.knock("telegram", TELEGRAM, "Bo")
+    assert isinstance(shown, PairingCode)
+    answer = await olu.post("/house/knocks/admit", {"which": "2222-2222"})
+    assert answer.status_code == 400
+    assert "No open knock has this code" in answer.text
+    assert (await olu.post("/house/knocks/admit", {"which": shown.code})).status_code == 200
+    assert isinstance(await site.app.pairing.knock("telegram", TELEGRAM, "Bo"), PairingWelcome)
+
+
+async def test_the_owner_refuses(site: Town) -> None:
+    """A refused stranger is not listed and not answered; a linked self of a guest cannot be."""
+    olu = await site.owner()
+    ana = await site.guest("ana", by=olu)
+    await site.app.pairing.knock("telegram", TELEGRAM, "Bo")
+    answer = await olu.post("/house/knocks/refuse", {"which": f"telegram:{TELEGRAM}"})
+    assert "Refused. Mates do not answer" in answer.text
+    assert await site.app.pairing.knock("telegram", TELEGRAM, "Bo") == StaysSilent()
+    await site.app.linking.claim(await code_of(ana), "discord", DISCORD)
+    answer = await olu.post("/house/knocks/refuse", {"which": f"discord:{DISCORD}"})
+    assert answer.status_code == 400
+    assert "who is let in by another of theirs too" in answer.text

@@ -1,0 +1,85 @@
+"""The hub: one room for many pages, and nothing that breaks in it makes a page deaf."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from loopforge.chat.room.member_visibility import EVERYTHING
+from loopforge.chat.room.room_snapshot import Scene
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Heard
+from loopforge.web.rendering.live_hub import Hub, PageListener, Renderer
+from tests.web.conftest import Town
+
+
+async def shown_line(event: Event, _: Scene, _owner: bool) -> str:
+    """A line as it was said; one that says "odd" cannot be shown."""
+    if not isinstance(event.body, Heard):
+        return ""
+    return shown_words(str(event.body.text), _)
+
+
+def shown_scene(scene: Scene) -> str:
+    """A scene by its title; an odd one cannot be shown."""
+    return shown_words(scene.title, scene)
+
+
+def shown_words(text: str, _: Scene) -> str:
+    """Words as they are, but for odd ones: a mistake as a template may have one."""
+    if "odd" in text:
+        raise ZeroDivisionError(text)
+    return f"shown: {text}"
+
+
+@asynccontextmanager
+async def listening(site: Town, room: str) -> AsyncIterator[PageListener]:
+    """A page that listens in a room whose odd things cannot be shown."""
+    hub = Hub(site.app.front, Renderer(shown_line, shown_scene, shown_words))
+    listener = PageListener("p1", "s1", EVERYTHING)
+    hub.join(room, listener)
+    try:
+        yield listener
+    finally:
+        await hub.close()
+
+
+async def until(listener: PageListener, what: str) -> str:
+    """Everything it was given until this came."""
+    given = ""
+    async with asyncio.timeout(120):
+        while what not in given:
+            if (found := await listener.next(1)) is not None:
+                given += found[1].decode()
+    return given
+
+
+async def test_a_line_that_cannot_be_shown_is_passed_over(
+    site: Town, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever goes wrong with one line stands in the log, and the next line is given."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    async with listening(site, room) as listener:
+        await site.heard(room, owner, "an odd one", "a plain one")
+        given = await until(listener, "shown: a plain one")
+    assert "an odd one" not in given
+    assert f"something could not be shown in {room}" in caplog.text
+
+
+async def test_a_scene_that_cannot_be_shown_is_passed_over(
+    site: Town, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever goes wrong with the side panel stands in the log, and the next scene is given."""
+    owner = await site.owner()
+    room = await site.room(owner, "Tea")
+    async with listening(site, room) as listener:
+        await site.app.front.act(room, owner.person, "title", "An odd room")
+        async with asyncio.timeout(120):
+            while f"the scene could not be shown in {room}" not in caplog.text:
+                await asyncio.sleep(0.01)
+        await site.app.front.act(room, owner.person, "title", "A plain room")
+        await until(listener, "shown: A plain room")

@@ -1,0 +1,108 @@
+"""drafts: what is wrong with a mate's file stands at its line, and two texts are told apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.errors import BadMate
+from loopforge.mates.mate_roster import Roster, RosterStanding
+from loopforge.web.room.mate_editor import changes, compared, examined, pointed
+
+ADA = "---\nname: Ada\n---\nYou are Ada.\n"
+
+
+def home(tmp_path: Path) -> Roster:
+    """A roster of Ada and a broken file."""
+    (tmp_path / "ada.md").write_text(ADA)
+    (tmp_path / "bob.md").write_text("no mate")
+    return Roster(tmp_path)
+
+
+def standing(roster: Roster, file: str) -> RosterStanding:
+    """How it stands with a file."""
+    return next(one for one in roster.standings() if one.file == file)
+
+
+def test_a_flaw_stands_at_its_line() -> None:
+    """The line and its neighbours are shown with their numbers; without a line, nothing is."""
+    text = "one\ntwo\r\nthree\nfour"
+    (flaw,) = pointed([BadMate("x.md", 3, "odd")], text)
+    assert flaw.around == ((2, "two"), (3, "three"), (4, "four"))
+    (flaw,) = pointed([BadMate("x.md", 1, "odd")], text)
+    assert flaw.around == ((1, "one"), (2, "two"))
+    (flaw,) = pointed([BadMate("x.md", 0, "cannot be read")], text)
+    assert flaw.around == ()
+    (flaw,) = pointed([BadMate("x.md", 1, "long")], "x" * 100_000)
+    assert len(flaw.around[0][1]) < 1000
+
+
+def test_a_good_text_is_a_mate(tmp_path: Path) -> None:
+    """What may be saved gives the mate it would be, in its own file and in a new one."""
+    roster = home(tmp_path)
+    mate, flaws = examined(roster, standing(roster, "ada.md"), ADA + "More.\n")
+    assert (mate and mate.handle, flaws) == ("ada", [])
+    mate, flaws = examined(roster, None, ADA.replace("Ada", "Cyd"))
+    assert (mate and mate.handle, flaws) == ("cyd", [])
+    mate, flaws = examined(roster, standing(roster, "bob.md"), ADA.replace("Ada", "Bob"))
+    assert (mate and mate.handle, flaws) == ("bob", [])
+
+
+def test_a_handle_that_will_not_do_is_a_flaw_at_its_line(tmp_path: Path) -> None:
+    """Another mate's handle, a changed one, a file in the way: each is said where the name is."""
+    roster = home(tmp_path)
+    ada, bob = standing(roster, "ada.md"), standing(roster, "bob.md")
+    for one, text, said, line in (
+        (ada, ADA.replace("Ada", "Eve"), "handle: ada", 2),
+        (bob, ADA, "@ada is taken, by ada.md", 2),
+        (None, ADA, "@ada is taken, by ada.md", 2),
+        (None, ADA.replace("Ada", "Bob"), "@bob is taken, by bob.md", 2),
+        (
+            None,
+            ADA.replace("name:", "tier: 1\nname: Cyd\nhandle:").replace("Ada", "ada"),
+            "@ada",
+            4,
+        ),
+    ):
+        mate, (flaw,) = examined(roster, one, text)
+        assert mate is None
+        assert said in flaw.problem
+        assert flaw.line == line
+
+
+def test_every_flaw_is_told(tmp_path: Path) -> None:
+    """A text with two things wrong has two flaws, in the order of lines."""
+    roster = home(tmp_path)
+    mate, flaws = examined(roster, None, "---\nname: X\ntier: 9\npolicy: no\n---\nx\n")
+    assert mate is None
+    assert [flaw.line for flaw in flaws] == [3, 4]
+
+
+def test_what_changed_is_told_by_signs() -> None:
+    """Lines taken away and added carry their signs and numbers; far equal lines are left out."""
+    old = [f"line {n}" for n in range(1, 41)]
+    new = [*old[:19], "other", *old[20:], "last"]
+    rows = compared("\n".join(old), "\n".join(new))
+    assert [(r.sign, r.old, r.new, r.text) for r in rows if r.sign in "+-"] == [
+        ("-", 20, 0, "line 20"),
+        ("+", 0, 20, "other"),
+        ("+", 0, 41, "last"),
+    ]
+    assert [row.sign for row in rows].count("…") == 2
+    assert changes("\n".join(old), "\n".join(new)) == (2, 1)
+    assert compared("same\n", "same\n") == []
+
+
+@given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
+def test_no_change_is_left_out(old: list[str], new: list[str]) -> None:
+    """What is taken away and what stays make up the old text, what is added and stays the new."""
+    kept = {"-": len(old), "+": len(new)}
+    added, taken = changes("\n".join(old), "\n".join(new))
+    assert kept["-"] - taken == kept["+"] - added
+    for row in compared("\n".join(old), "\n".join(new)):
+        if row.sign in "- ":
+            assert old[row.old - 1] == row.text
+        if row.sign in "+ ":
+            assert new[row.new - 1] == row.text

@@ -1,0 +1,281 @@
+"""Rooms in the browser, by their forms: what people do, and what others then see."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from loopforge.core.delivery_states import Accepted
+from loopforge.core.room_vocabulary import File, Heard, Said
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import TooLarge
+from tests.web.conftest import Guest, Town, town
+
+
+async def hear(site: Town, room: str, guest: Guest, text: str) -> None:
+    """A line that came in by no browser, as fast as one likes."""
+    await site.app.front.hear(room, guest.person, text, surface="web", source="")
+
+
+async def test_the_list_teaches_when_it_is_empty(site: Town) -> None:
+    """Somebody in no room is told what a room is, and is given the form that makes one."""
+    owner = await site.owner()
+    ben = await site.guest("ben", by=owner)
+    text = (await ben.get("/")).text
+    assert "<form" in text
+    assert 'action="/rooms"' in text
+    room = await site.room(ben, "Bread and circuses", "zuzu")
+    text = (await ben.get("/")).text
+    assert "Bread and circuses" in text
+    assert f"/rooms/{room}" in text
+    assert room not in (await owner.get("/")).text
+
+
+async def test_what_is_new_is_counted_until_it_was_seen(site: Town) -> None:
+    """Unread lines are counted for each person, up to where their page was shown."""
+    owner = await site.owner()
+    room = await site.room(owner, "Tea")
+    ben = await site.guest("ben", room, by=owner)
+    await owner.post(f"/rooms/{room}/seen", {"seq": "999"})
+    for number in range(3):
+        await ben.says(room, f"line {number}")
+    assert re.search(r"\b3\b[^<]*(?:new|unread)|unread[^<]*>\s*3", (await owner.get("/")).text)
+    last = (await site.events(room))[-1].seq
+    assert (await owner.post(f"/rooms/{room}/seen", {"seq": str(last)})).status_code == 204
+    reads = await site.app.accounts.desk.vault.reads(owner.person)
+    (plate,) = [
+        p for p in await site.app.front.lobby.rooms_of(owner.person, reads) if p.room == room
+    ]
+    assert plate.unread == 0
+
+
+async def test_a_line_that_was_shown_is_delivered(site: Town) -> None:
+    """A mate's line is accepted once a page says that it was shown, by whom and where."""
+    owner = await site.owner()
+    room = await site.room(owner, "Tea", "maya")
+    await owner.says(room, "@maya hello")
+    await site.rest(room)
+    events = await site.events(room)
+    await owner.post(f"/rooms/{room}/seen", {"seq": str(events[-1].seq)})
+    (accepted,) = [e.body for e in await site.events(room) if isinstance(e.body, Accepted)]
+    assert accepted.message_id.startswith(f"web:{owner.person}:")
+
+
+async def test_history_loads_in_pages(site: Town) -> None:
+    """A long room comes in pages, each before the last, with nothing twice and nothing missing."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    for number in range(150):
+        await hear(site, room, owner, f"line number {number}.")
+    pages = [(await owner.get(f"/rooms/{room}")).text]
+    while True:
+        found = re.findall(r'data-seq="(\d+)"', pages[-1])
+        text = (await owner.get(f"/rooms/{room}/before", params={"seq": min(map(int, found))})).text
+        if not re.findall(r'data-seq="(\d+)"', text):
+            break
+        pages.append(text)
+    seen = [n for page in pages for n in re.findall(r"line number (\d+)\.</p>", page)]
+    assert sorted(map(int, seen)) == list(range(150))
+
+
+async def test_a_link_to_an_old_line_shows_it(site: Town) -> None:
+    """A room can be opened at any line of it."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    first = await owner.says(room, "the very first")
+    for number in range(100):
+        await hear(site, room, owner, f"line {number}")
+    assert "the very first" not in (await owner.get(f"/rooms/{room}")).text
+    text = (await owner.get(f"/rooms/{room}", params={"at": first["seq"]})).text
+    assert "the very first" in text
+
+
+async def test_lines_are_found(site: Town) -> None:
+    """Search finds lines by their words, whatever the case, and says so when there are none."""
+    owner = await site.owner()
+    room = await site.room(owner, "Tea", "maya")
+    await owner.says(room, "The lighthouse is out of order.")
+    text = (await owner.get(f"/rooms/{room}/search", params={"words": "LIGHTHOUSE order"})).text
+    assert "out of order" in text
+    nothing = (await owner.get(f"/rooms/{room}/search", params={"words": "submarine"})).text
+    assert "submarine" in nothing
+    assert "data-seq" not in nothing
+
+
+async def test_a_file_comes_back_byte_for_byte(site: Town) -> None:
+    """A text file is read by mates and handed back as it was; a picture is shown, not run."""
+    owner = await site.owner()
+    room = await site.room(owner, "Tea", "maya")
+    data = b"one\r\nzwei\r\n<script>alert(1)</script>"
+    png = bytes.fromhex("89504e470d0a1a0a") + b"\x00" * 40
+    answer = await owner.post(
+        f"/rooms/{room}/lines",
+        {"text": "@maya look"},
+        files=[("files", ("notes.html", data, "text/html")), ("files", ("x.png", png))],
+        headers={"accept": "application/json"},
+    )
+    assert answer.status_code == 200, answer.text
+    await site.rest(room)
+    (heard,) = [e for e in await site.events(room) if isinstance(e.body, Heard)]
+    assert isinstance(heard.body, Heard)
+    assert "zwei" in str(heard.body.files[0].text)
+    text = await owner.get(f"/rooms/{room}/files/{heard.id}/0")
+    assert text.content == data
+    assert text.headers["content-type"] == "application/octet-stream"
+    assert text.headers["content-disposition"].startswith("attachment")
+    assert "sandbox" in text.headers["content-security-policy"]
+    picture = await owner.get(f"/rooms/{room}/files/{heard.id}/1")
+    assert (picture.content, picture.headers["content-type"]) == (png, "image/png")
+    assert (await owner.get(f"/rooms/{room}/files/{heard.id}/2")).status_code == 404
+
+
+async def test_what_is_too_large_is_refused_with_its_size(tmp_path: Path) -> None:
+    """A file above the limit is refused in a sentence with both figures; the line is not lost."""
+    async with town(tmp_path, upload_limit_bytes=1000) as site:
+        owner = await site.owner()
+        room = await site.room(owner)
+        answer = await owner.post(
+            f"/rooms/{room}/lines",
+            {"text": "look"},
+            files=[("files", ("big.txt", b"x" * 2000))],
+            headers={"accept": "application/json"},
+        )
+        assert answer.status_code == 413
+        assert "2,000" in answer.json()["error"]
+        assert "1,000" in answer.json()["error"]
+        assert [e.kind for e in await site.events(room)].count("room.heard") == 0
+
+
+async def test_only_what_is_too_large_is_said_to_be_so(site: Town) -> None:
+    """A file that is empty is a wrong form and not a large one, whatever it is called."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    answer = await owner.post(
+        f"/rooms/{room}/lines", {"text": "look"}, files=[("files", ("bytes.txt", b" \n"))]
+    )
+    assert answer.status_code == 400
+    assert "bytes.txt is empty" in answer.text
+
+
+async def test_a_long_text_that_comes_as_it_is_is_too_large(site: Town) -> None:
+    """A surface that hands a file's text to the room is told by the error's kind, too."""
+    owner = await site.owner()
+    room = await site.room(owner)
+    text = Words("x" * (site.app.settings.file_limit_bytes + 1))
+    file = File(name=Words("long.txt"), size=1, text=text)
+    with pytest.raises(TooLarge, match=r"long\.txt has .* bytes"):
+        await site.app.front.hear(
+            room, owner.person, "look", surface="web", source="", files=[file]
+        )
+
+
+async def test_how_a_room_works_is_set_by_forms(site: Town) -> None:
+    """Title, mates, policy, triggers, energy and conversation: each form does what it says."""
+    owner = await site.owner()
+    room = await site.room(owner, "", "maya")
+
+    async def set(act: str, **fields: object) -> str:
+        answer = await owner.post(f"/rooms/{room}/settings", {"act": act, **fields})
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    assert "The room is called Tea." in await set("title", title="Tea")
+    await set("add", mate="zuzu")
+    await set("policy", mate="zuzu", policy="stub")
+    await set("triggers", mate="maya", calls=["mention", "reply"])
+    await set("energy", capacity="3", refill="2")
+    state = await site.app.front.settings_of(room)
+    assert str(state.title) == "Tea"
+    assert list(state.mates) == ["maya", "zuzu"]
+    assert state.policy("zuzu") == "stub"
+    assert state.triggers["maya"] == ("mention", "reply")
+    assert (state.energy.capacity, state.energy.refill) == (3, 2)
+    await set("triggers", mate="maya")
+    assert (await site.app.front.settings_of(room)).triggers["maya"] == ()
+    await set("remove", mate="zuzu")
+    await set("new")
+    await set("end")
+    state = await site.app.front.settings_of(room)
+    assert list(state.mates) == ["maya"]
+    assert state.conversation == ""
+    assert "only when they are called" in await set("talk", talk="called")
+    await set("add", mate="zuzu")
+    assert "Zuzu answers what is said" in await set("mate", mate="zuzu")
+    assert "Everybody here may" not in await set("rights", rights="olu all")
+    assert "Everybody here may" in await set("rights", rights="")
+    state = await site.app.front.settings_of(room)
+    assert (state.quiet, state.default_mate) == (True, "zuzu")
+    assert state.rights[owner.person].rights == ("talk", "stop", "change", "tools")
+    for act, told in (
+        ("status", "People here: olu."),
+        ("usage", "This month"),
+        ("model", "set in its file"),
+        ("mates", "Merlin (@merlin)"),
+    ):
+        assert told in await set(act)
+    wrong = await owner.post(f"/rooms/{room}/settings", {"act": "energy", "capacity": "lots"})
+    assert wrong.status_code == 400
+    assert "no energy" in wrong.text
+
+
+async def test_stop_holds_at_once(tmp_path: Path) -> None:
+    """The stop button halts a mate in the middle of its sentence; nothing of it is said."""
+    from loopforge.models.scripted_model import ScriptedAnswer
+
+    slow = ScriptedAnswer(text="on and on " * 50, pieces=100, pause=0.1)
+    async with town(tmp_path, lambda question: slow) as site:
+        owner = await site.owner()
+        room = await site.room(owner, "Tea", "maya")
+        await owner.says(room, "@maya talk to me")
+        while not (await site.app.front.scene(room)).thinking:
+            await asyncio.sleep(0.01)
+        answer = await owner.post(f"/rooms/{room}/stop", headers={"accept": "application/json"})
+        assert "Stopped" in answer.json()["told"]
+        await site.rest(room)
+        assert not [e for e in await site.events(room) if isinstance(e.body, Said)]
+        assert (await site.app.front.scene(room)).stopped
+
+
+async def test_marks_are_put_on_lines(site: Town) -> None:
+    """A line can be kept or let go; a line of another room can not."""
+    owner = await site.owner()
+    room, other = await site.room(owner), await site.room(owner)
+    line = await owner.says(room, "never forget this")
+    assert (
+        await owner.post(f"/rooms/{room}/mark", {"line": line["id"], "mark": "keep"})
+    ).is_success
+    wrong = await owner.post(f"/rooms/{other}/mark", {"line": line["id"], "mark": "keep"})
+    assert wrong.status_code == 404
+    assert [event.kind for event in await site.events(room)].count("room.marked") == 1
+
+
+async def test_people_come_by_invite_and_see_what_they_may(site: Town) -> None:
+    """An invite works once; its maker decides whether the past is seen; who came is told."""
+    owner = await site.owner()
+    room = await site.room(owner, "Tea")
+    await owner.says(room, "before you came")
+    page = (await owner.post(f"/rooms/{room}/invite", {"past": "yes"})).text
+    found = re.search(r"/join/([\w-]+)", page)
+    assert found
+    ben = await site.stranger("ben")
+    asked = (await ben.get(f"/join/{found[1]}")).text
+    assert "Tea" in asked
+    answer = await ben.post(f"/join/{found[1]}", {"name": "ben", "password": "long enough"})
+    assert "before you came" in answer.text
+    cat = await site.stranger("cat")
+    assert (await cat.get(f"/join/{found[1]}")).status_code == 404
+    assert "ben" in (await owner.get(f"/rooms/{room}")).text
+
+
+async def test_without_a_script_everything_is_a_form(site: Town) -> None:
+    """A browser that runs no script says a line by a form and is led back to the room."""
+    owner = await site.owner()
+    room = await site.room(owner, "Tea", "maya")
+    answer = await owner.post(
+        f"/rooms/{room}/lines", {"text": "@maya plainly"}, files={"n": ("", b"")}
+    )
+    assert answer.url.path == f"/rooms/{room}"
+    assert "plainly" in answer.text
