@@ -388,6 +388,20 @@ async def test_a_very_long_room_stays_light(tmp_path: Path) -> None:
         assert numbers == sorted(set(numbers))
 
 
+async def test_lines_from_before_a_burst_do_not_stand_in_its_gap(tmp_path: Path) -> None:
+    """What a burst left out lies above it: paging up, every line stands once, in order."""
+    async with seat(tmp_path) as ana:
+        ana.heard("before the burst")
+        await ana.sees("before the burst")
+        for n in range(900):
+            ana.heard(f"line {n}")
+        await ana.sees("line 899")
+        for _ in range(40):
+            await ana.pilot.press("pageup")
+            numbers = [entry.seq for entry in ana.app.query(TranscriptEntry)]
+            assert numbers == sorted(set(numbers))
+
+
 async def test_a_narrow_terminal_has_everything(tmp_path: Path) -> None:
     """At forty columns there is no margin, numbers stand in the heading, and nothing is cut off."""
     async with seat(tmp_path, Temper(), size=NARROW) as ana:

@@ -287,6 +287,11 @@ class Transcript(VerticalScroll, can_focus=False):
         self.remove_children(gone)
         return next((one.seq for one in kept if isinstance(one, TranscriptEntry) and one.seq), 0)
 
+    def clear(self) -> None:
+        """Let every line go; earlier ones can be asked for again."""
+        self.complete = False
+        self.remove_children(self.written)
+
     def entries(self) -> list[TranscriptEntry]:
         """Every line there is, drafts too."""
         return list(self.query(TranscriptEntry))

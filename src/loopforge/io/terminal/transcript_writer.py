@@ -95,6 +95,7 @@ class TranscriptWriter:
         if not events:
             return
         if len(events) > FEWEST:
+            self._transcript.clear()  # else older lines would stand above the gap
             self._transcript.append(
                 [LineMark("earlier lines are above", line="┄", classes="quiet")]
             )
