@@ -6,8 +6,8 @@ done here: their own ideas of upper and lower case differ.
 
 A line that was edited is found by what it says now, one that was deleted not at all.
 
-The database only says which lines may hold the longest word: for texts of ASCII alone its idea of
-case is ours, and a text with any other sign may always hold it, as may an event with public words.
+The database only says which lines may hold the longest word (search_index.py). Where a text is
+ASCII alone its idea of case is ours; one with any other sign may always hold it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import ROOM_LINES, Heard, LineEdited, Said, Told
+from loopforge.core.room_vocabulary import LineEdited
+from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.erasure.later_quotes import folded
+from loopforge.ledger.search_index import BITS, bits_of, searched
 from loopforge.ledger.storage.revised_lines import by_id, standing
-from loopforge.ledger.storage.row_codec import COLUMNS, events_of, mark
+from loopforge.ledger.storage.row_codec import events_of, mark
 
-KINDS = (*ROOM_LINES, "room.line_edited")
 PAGE = 500
 """Lines looked at before the next ones are read."""
 
@@ -34,7 +35,7 @@ def search(connection: Connection, stream: str, words: str, limit: int) -> list[
     if not wanted or not stream.isprintable():
         return []
     for event in _candidates(connection, stream, max(wanted, key=len)):
-        text = folded(visible(event))
+        text = folded("\n".join(part.text or "" for part in searched(event)))
         if all(word in text for word in wanted):
             found.setdefault(event.id, event)
             if len(found) == limit:
@@ -44,26 +45,30 @@ def search(connection: Connection, stream: str, words: str, limit: int) -> list[
 
 def _candidates(connection: Connection, stream: str, word: str) -> Iterator[Event]:
     """Lines that may hold the word, newest first; an edited one also where its edit stands."""
-    one = mark(connection)
-    kinds = ", ".join(one for _ in KINDS)
-    place, values = f"e.stream = {one} AND e.kind IN ({kinds})", [stream, *KINDS]
-    holds, texts = _holding(connection, word)
-    percent = "%" if one == "?" else "%%"
-    public = f"e.body LIKE '{percent}\"={percent}'"
-    before, page = 2**62, list[Event]()
+    one, (holds, holding) = mark(connection), _holding(connection, word)
+    bits = [(column.name, bits) for column, bits in zip(BITS, bits_of(word), strict=True) if bits]
+    having = "".join(f" AND {name} & {one} = {one}" for name, _ in bits)
+    values = [value for _, bits in bits for value in (bits, bits)]
+    query = (
+        f"SELECT DISTINCT seq FROM line_trigrams i WHERE stream = {one} AND seq < {one}{having} "  # noqa: S608
+        f"AND (ref = '' OR EXISTS (SELECT 1 FROM texts t WHERE t.ref = i.ref AND {holds})) "
+        f"ORDER BY seq DESC LIMIT {PAGE}"
+    )
+    before = 2**62
     while True:
-        query = (
-            f"SELECT {COLUMNS} FROM events e WHERE {place} AND e.seq < {one} "  # noqa: S608
-            f"AND ({public} OR EXISTS (SELECT 1 FROM texts t "
-            f"WHERE t.stream = e.stream AND t.event = e.id AND {holds})) "
-            f"ORDER BY e.seq DESC LIMIT {PAGE}"
+        found = (
+            connection.exec_driver_sql(query, (stream, before, *values, *holding)).scalars().all()
         )
-        rows = connection.exec_driver_sql(query, (*values, before, *texts)).all()
-        page = events_of(connection, rows)
-        yield from standing(connection, _lines(connection, page))
-        if len(page) < PAGE:
+        yield from standing(connection, _lines(connection, _events(connection, stream, found)))
+        if len(found) < PAGE:
             return
-        before = page[-1].seq
+        before = found[-1]
+
+
+def _events(connection: Connection, stream: str, numbers: Sequence[int]) -> list[Event]:
+    place = events.c.stream == stream, events.c.seq.in_(numbers)
+    rows = connection.execute(events.select().where(*place).order_by(events.c.seq.desc()))
+    return events_of(connection, rows.all())
 
 
 def _lines(connection: Connection, page: Sequence[Event]) -> list[Event]:
@@ -89,15 +94,3 @@ def _holding(connection: Connection, word: str) -> tuple[str, Sequence[Any]]:
     if connection.dialect.name == "sqlite":
         return "(t.text LIKE ? ESCAPE '\\' OR t.text GLOB '*[^ -~]*')", (like,)
     return "(t.text ILIKE %s ESCAPE '\\' OR t.text ~ '[^ -~]')", (like,)
-
-
-def visible(event: Event) -> str:
-    """What people see of a line; a forgotten text is not there."""
-    match event.body:
-        case Heard(text=text, files=files) | Said(text=text, files=files):
-            parts = [text, *(words for file in files for words in (file.name, file.text))]
-        case Told(text=text):
-            parts = [text]
-        case _:
-            parts = []
-    return "\n".join(words.text for words in parts if words.text is not None)

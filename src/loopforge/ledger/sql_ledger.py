@@ -39,6 +39,7 @@ from loopforge.ledger.database.database_faults import lost, telling, told
 from loopforge.ledger.erasure import cross_quotes, file_scrubbing
 from loopforge.ledger.erasure import text_erasure as erase
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
+from loopforge.ledger.search_index import SearchIndex
 from loopforge.ledger.storage import delivery_outbox as outbox
 from loopforge.ledger.storage import event_reading as read
 from loopforge.ledger.storage import state_snapshots
@@ -76,7 +77,7 @@ async def open_ledger(
 
     Raises LedgerError (with its kinds) when it is out of reach, damaged, or of another schema.
     """
-    views = (DeliveryOutbox(), Revisions(), *views)
+    views = (DeliveryOutbox(), Revisions(), SearchIndex(), *views)
     store = connect(settled(url), durability=durability, patience=patience, max_pages=max_pages)
     try:
         heads = await asyncio.to_thread(_prepare, store, views)

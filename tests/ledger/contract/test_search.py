@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from loopforge.core.room_vocabulary import File, Told
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.ledger import line_search
+from loopforge.ledger.erasure.later_quotes import folded
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.search_index import bits_of, trigrams
 from tests.ledger.saying import ROOM, Scribbler, opened
 
 LINES = [
@@ -78,3 +83,26 @@ async def test_a_search_goes_back_page_by_page(ledger_url: str) -> None:
         )
         assert [event.seq for event in await ledger.search(ROOM, "needle")] == [1]
         assert [e.seq for e in await ledger.search(ROOM, "hay", 2)] == [many + 1, many]
+
+
+async def test_what_was_forgotten_is_gone_from_the_index(ledger_url: str) -> None:
+    """Forgetting a line deletes its row of the index at once; others stay."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        secret, _ = await ledger.append(
+            ROOM, [scribbler.heard("the code is 4711"), scribbler.heard("nice weather")]
+        )
+        await ledger.erase(Wish(events=(secret.id,)))
+        rows = await ledger.look(lambda connection: connection.execute(trigrams.select()).all())
+        assert [row.seq for row in rows] == [2]
+        assert await ledger.search(ROOM, "4711") == []
+
+
+@given(st.text(min_size=1, max_size=60), st.data())
+def test_the_index_never_hides_a_word(text: str, data: st.DataObject) -> None:
+    """A word that stands in a text, wherever it begins and ends, has no bit that the text lacks."""
+    whole = folded(text)
+    begin = data.draw(st.integers(0, len(whole)))
+    part = whole[begin : data.draw(st.integers(begin, len(whole)))].strip()
+    pairs = zip(bits_of(text), bits_of(part), strict=True)
+    assert all(word & line == word for line, word in pairs)

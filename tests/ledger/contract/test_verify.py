@@ -92,12 +92,12 @@ CASES = {
         "view",
     },
     "UPDATE events SET kind = 'room.said' WHERE seq = 1 AND stream = 'room:other'": {"kind"},
-    "DELETE FROM events WHERE stream = 'room:commons' AND seq = 2": {"gap", "hash"},
+    "DELETE FROM events WHERE stream = 'room:commons' AND seq = 2": {"gap", "hash", "view"},
     "DELETE FROM events WHERE stream = 'room:commons' AND seq = 4": {"head", "view"},
-    "DELETE FROM events WHERE stream = 'room:other'": {"head", "stray"},
+    "DELETE FROM events WHERE stream = 'room:other'": {"head", "stray", "view"},
     "DELETE FROM streams WHERE stream = 'room:other'": {"head"},
-    "DELETE FROM texts WHERE stream = 'room:other'": {"missing"},
-    "UPDATE texts SET text = 'other'": {"text"},
+    "DELETE FROM texts WHERE stream = 'room:other'": {"missing", "view"},
+    "UPDATE texts SET text = 'other'": {"text", "view"},
     "UPDATE texts SET event = (SELECT id FROM events WHERE seq = 4)": {"stray"},
     "UPDATE texts SET stream = 'room:other' WHERE stream = 'room:commons'": {"stray"},
     "UPDATE deliveries SET state = 'attempting'": {"view"},
@@ -143,7 +143,7 @@ async def test_an_erasure_excuses_a_missing_text(ledger_url: str) -> None:
         assert isinstance(heard.body, Heard)
         erased = Erased(refs=(heard.body.text.ref,), by="p1")
         await ledger.append(ROOM, [scribbler.fact(erased)])
-    assert await troubles(ledger_url) == ["missing"]
+    assert await troubles(ledger_url) == ["missing", "view"]
     tamper(ledger_url, f"DELETE FROM texts WHERE ref = '{heard.body.text.ref}'")
     assert await troubles(ledger_url) == []
 
@@ -188,7 +188,8 @@ async def test_many_findings_are_counted(ledger_url: str) -> None:
         )
         tamper(ledger_url, "DELETE FROM texts")
         found = await ledger.verify()
-        assert (len(found.findings), found.more) == (chain_verify.MOST_FINDINGS, 5)
+        index = 1  # the index of the search is no longer what its lines make it
+        assert (len(found.findings), found.more) == (chain_verify.MOST_FINDINGS, 5 + index)
 
 
 async def test_verifying_while_others_append(ledger_url: str) -> None:

@@ -1,0 +1,98 @@
+"""The search index: for each text of a line, which groups of three letters may stand in it.
+
+Every three bytes of a folded text set one of 251 bits; a text can hold a word only if it has all
+of the word's bits. So the database passes over a room's lines without reading their texts, and the
+index holds none of their words. What was forgotten is gone from it in the same transaction.
+
+Does not cover words of one or two letters (they have no bits: every text may hold them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import BigInteger, Column, PrimaryKeyConstraint, Table, delete
+from sqlalchemy.engine import Connection
+
+from loopforge.core.events import Erased, Event
+from loopforge.core.room_vocabulary import ROOM_LINES, Heard, LineEdited, Said, Told
+from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.database.table_schema import Name, metadata
+from loopforge.ledger.erasure.later_quotes import folded
+from loopforge.ledger.storage.row_codec import mark
+
+SEARCHED = (*ROOM_LINES, "room.line_edited")
+WIDE = 63
+"""Bits of one column: what both databases hold in a whole number that is not negative."""
+LONG = 4000
+"""Bytes of a text from which on it is said to hold everything."""
+
+trigrams = Table(
+    "line_trigrams",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False, autoincrement=False),
+    Column("ref", Name, nullable=False),
+    *(Column(f"bits{n}", BigInteger, nullable=False) for n in range(4)),
+    PrimaryKeyConstraint("stream", "seq", "ref", name="line_trigrams_place"),
+    sqlite_with_rowid=False,
+)
+BITS = trigrams.c[-4:]
+NONE, ALL = (0,) * len(BITS), (2**WIDE - 1,) * len(BITS)
+PRIME = 251
+"""So many of the bits are used; a prime, so that neighbouring groups fall apart."""
+
+
+def bits_of(text: str) -> tuple[int, ...]:
+    """The bits of a text or word, a column each."""
+    whole = folded(text).encode("utf-8", "surrogatepass")
+    many = len(whole) - 2
+    if many < 1:
+        return NONE
+    if many > LONG:
+        return ALL
+    groups, flags = bytearray(4 * many), bytearray(b"0") * (WIDE * len(BITS))
+    groups[::4], groups[1::4], groups[2::4] = whole[:many], whole[1:-1], whole[2:]
+    for group in memoryview(groups).cast("I"):
+        flags[group % PRIME] = 49
+    found = int(flags, 2)
+    return tuple(found >> WIDE * n & 2**WIDE - 1 for n in range(len(BITS)))
+
+
+def searched(event: Event) -> Iterator[Words]:
+    """The texts of a line that people see, or what it was changed to."""
+    match event.body:
+        case Heard(text=text, files=files) | Said(text=text, files=files):
+            yield text
+            for file in files:
+                yield from (file.name, file.text)
+        case Told(text=text) | LineEdited(text=text):
+            yield text
+
+
+class SearchIndex:
+    """The view: one row for each text of a line."""
+
+    name = "search"
+    version = 1
+    kinds = frozenset({*SEARCHED, "ledger.erased"})
+    tables = (trigrams,)
+    holds_texts = False
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Take in lines, and let go of what was forgotten."""
+        rows: dict[tuple[str, int, str], tuple[int, ...]] = {}
+        for event in events:
+            if isinstance(event.body, Erased):
+                gone = event.body.refs
+                rows = {place: bits for place, bits in rows.items() if place[2] not in gone}
+                connection.execute(delete(trigrams).where(trigrams.c.ref.in_(gone)))
+            for words in searched(event):
+                if words.text:
+                    place = (event.stream, event.seq, "" if words.public else words.ref)
+                    both = zip(rows.get(place, NONE), bits_of(words.text), strict=True)
+                    rows[place] = tuple(one | other for one, other in both)
+        if rows:
+            wanted = ", ".join([mark(connection)] * len(trigrams.c))
+            values = [(*place, *bits) for place, bits in rows.items()]
+            connection.exec_driver_sql(f"INSERT INTO line_trigrams VALUES ({wanted})", values)  # noqa: S608
