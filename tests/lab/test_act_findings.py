@@ -1,7 +1,8 @@
 """Findings against the rows' own fields: a second opinion on what teller and checker both use.
 
 The tables say by hand which field of a row each fact of a claim repeats. Each such fact is looked
-up, and each such field is altered in the row: the checker must notice.
+up, and each such field is altered in the row: the checker must notice. What is counted, ranked or
+compared is counted here once more, in the plainest way, and any row that counts is altered too.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis.strategies import DataObject, data, sampled_from
 from msgspec.structs import replace
 
-from loopforge.core.factory_vocabulary import Decided, Reflected, Row, Stepped
+from loopforge.core.factory_vocabulary import DayEnded, Decided, Reflected, Row, Stepped
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.lab.story import act_findings as found
 from loopforge.lab.story.claims import (
@@ -24,16 +27,25 @@ from loopforge.lab.story.claims import (
     BelievedClaim,
     Bent,
     ClaimLink,
+    CountedClaim,
+    Crossed,
     Did,
     Gap,
     HappenedClaim,
     HeardClaim,
     Hinge,
+    Made,
     MetClaim,
+    Morning,
     Moved,
     Opening,
     Quoted,
+    Ranked,
     SilentClaim,
+    Swung,
+    TallyClaim,
+    Tense,
+    Tensest,
     Turned,
     Unseen,
 )
@@ -288,6 +300,123 @@ def test_what_moved_is_the_sum_of_what_rows_say_of_it() -> None:
         assert claim.delta == sums[claim.row] == (max if up else min)(sums.values())
 
 
+COUNTING = (Morning, Made, Tense, TallyClaim, CountedClaim, Ranked, Tensest, Swung, Crossed)
+
+
+def wrong_acts(kept: list[Row], day: int, who: str = "") -> list[tuple[Decided, bool, bool]]:
+    """The acts of a day, or of all, of one robot or of all: each with whether it kept, and erred."""
+    rules = Scenario.from_dict(kept[0].scenario).rules  # type: ignore[union-attr]
+    found = [r for r in kept if isinstance(r, Decided) and day in (EVER, r.day)]
+    found = [row for row in found if who in ("", row.who)]
+    judged = [(row, rules[row.truth.rule].keeps(row.outcome.did)) for row in found]
+    return [(row, keeps, keeps != row.truth.right) for row, keeps in judged]
+
+
+def recounted(claim: Any, kept: list[Row]) -> dict[str, Any]:
+    """The facts of a claim that counts, each from a plain walk through all rows."""
+    steps = [row for row in kept if isinstance(row, Stepped)]
+    ends = [row for row in kept if isinstance(row, DayEnded)]
+    nights = [row for row in kept if isinstance(row, Reflected)]
+    days = sorted({row.day for row in steps})
+    tension = {d: [row.tension for row in steps if row.day == d] for d in days}
+    index = {d: sum(levels) // len(levels) for d, levels in tension.items()}
+    first = {d: next(row for row in steps if row.day == d) for d in days}
+    erred = {d: [keeps for _, keeps, bad in wrong_acts(kept, d) if bad] for d in days}
+    match claim:
+        case Morning():
+            before = first.get(claim.day - 1)
+            now, was = first[claim.day], (before.quota, before.pressure) if before else (-1, -1)
+            return {"quota": now.quota, "pressure": now.pressure} | {
+                "quota_before": was[0],
+                "pressure_before": was[1],
+            }
+        case Made():
+            last = [row for row in steps if row.day == claim.day][-1]
+            return {"output": last.output, "quota": last.quota}
+        case Tense():
+            levels = tension[claim.day]
+            bell = levels.index(max(levels)) + 1
+            found = {"first": levels[0], "peak": max(levels), "peak_bell": bell}
+            return found | {"last": levels[-1], "index": index[claim.day]}
+        case TallyClaim():
+            acts = wrong_acts(kept, claim.day)
+            good = {row.n: not bad for row, _, bad in acts}
+            wrong = [keeps for _, keeps, bad in acts if bad]
+            mine = [e for row in nights for e in row.of if e.row in good]
+            broken = [i for row in steps if claim.day in (EVER, row.day) for i in row.incidents]
+            found = {"acts": len(acts), "wrong": len(wrong), "incidents": len(broken)}
+            found |= {"kept": wrong.count(True), "broke": wrong.count(False)}
+            return found | {"passed": sum(e.good and not good[e.row] for e in mine)}
+        case CountedClaim(what="wrong"):
+            acts = wrong_acts(kept, claim.day, claim.who)
+            return {"count": sum(bad for *_, bad in acts), "of": len(acts)}
+        case CountedClaim():
+            good = {row.n: not bad for row, _, bad in wrong_acts(kept, claim.day, claim.who)}
+            night = next(r for r in nights if (r.day, r.who) == (claim.day, claim.who))
+            return {"count": sum(e.good != good[e.row] for e in night.of), "of": len(good)}
+        case Ranked():
+            acts_of = {row.who: wrong_acts(kept, EVER, row.who) for row in nights}
+            share = {w: sum(bad for *_, bad in acts) / len(acts) for w, acts in acts_of.items()}
+            assert (share[claim.best], share[claim.worst]) == (
+                min(share.values()),
+                max(share.values()),
+            )
+            pairs = (("best", claim.best), ("worst", claim.worst))
+            found = {f"{end}_acts": len(acts_of[who]) for end, who in pairs}
+            wrongs = {f"{end}_wrong": sum(bad for *_, bad in acts_of[who]) for end, who in pairs}
+            return found | wrongs
+        case Tensest():
+            assert (claim.index, claim.least) == (max(index.values()), min(index.values()))
+            return {"index": index[claim.day], "least": index[claim.calmest]}
+        case Swung():
+            one, other = erred[claim.obedient], erred[claim.other]
+            lean = {d: found.count(True) - found.count(False) for d, found in erred.items()}
+            assert lean[claim.obedient] == max(lean.values()) > 0 > min(lean.values())
+            assert lean[claim.other] == min(lean.values())
+            return {"kept": one.count(True), "few": one.count(False)} | {
+                "broke": other.count(False),
+                "fewer": other.count(True),
+            }
+        case _:
+            part, _, name = claim.what.partition(".")
+            robots = {r["name"]: r[part][name] for r in kept[0].scenario["robots"]}  # type: ignore[union-attr]
+            slept = {who: ends[-1].robots[who][claim.what] for who in robots}
+            return {
+                f"{end}_{when}": table[getattr(claim, end)]
+                for end in ("one", "other")
+                for when, table in (("before", robots), ("after", slept))
+            }
+
+
+@pytest.mark.parametrize("kind", COUNTING, ids=lambda kind: kind.__name__)
+def test_what_is_counted_is_what_a_plain_count_comes_to(kind: type[Any]) -> None:
+    """Each number of a day, a robot or the run is that of a walk through all rows, by their truth."""
+    for kept, sentence in sentences(kind):
+        facts = recounted(sentence.claim, kept)
+        assert facts.items() <= msgspec.structs.asdict(sentence.claim).items()
+
+
+@given(data())
+@settings(max_examples=60, deadline=None)
+def test_no_act_that_counts_can_be_altered(draw: DataObject) -> None:
+    """With the truth of any act of any run turned round, each count over it is refused."""
+    name, chosen = draw.draw(sampled_from(WIDE))
+    kept, true = rows(run(name, **chosen)), story(name, **chosen)
+    row = draw.draw(sampled_from([row for row in kept if isinstance(row, Decided)]))
+    wrong = [*kept[: row.n], altered(row, "truth.right"), *kept[row.n + 1 :]]
+    over = [
+        sentence
+        for sentence in true.sentences
+        for claim in [sentence.claim]
+        if (isinstance(claim, TallyClaim) and claim.day in (EVER, row.day))
+        or (isinstance(claim, CountedClaim) and (claim.who, row.day) == (row.who, claim.day))
+        or (isinstance(claim, Ranked) and row.who in (claim.best, claim.worst))
+    ]
+    grounds = grounds_of(over, wrong)
+    passed = [each for each in over if not list(sentence_problems(each, grounds, true.names))]
+    assert passed == []
+
+
 def test_the_opening_is_that_of_the_scenario() -> None:
     """How many robots, places and bells, who oversees, and how."""
     for kept, sentence in sentences(Opening):
@@ -306,20 +435,20 @@ def test_what_runs_seldom_show_is_said_right_too() -> None:
     kept, sentence = sentences(Bent)[0]
     row = kept[sentence.claim.row]  # type: ignore[union-attr]
     assert isinstance(row, Decided)
-    grounds = grounds_of([sentence], kept)
+    watch = grounds_of([sentence], kept).watch
     for strength, harder in ((4, False), (5, False), (6, True)):
         voice = replace(row.voice, heard="calm", heard_strength=strength, meant_strength=5)
-        claim, _ = found.heard(grounds, replace(row, voice=voice))
+        claim, _ = found.heard(watch, replace(row, voice=voice))
         assert isinstance(claim, HeardClaim)
         assert claim.harder == harder
     incident = next(e for r in kept if isinstance(r, Stepped) for e in r.incidents)
     struck = replace(incident, at="pump pit", who="", causes=("f3",))
-    grounds.faults[3] = (9, ("a fire at east gate", "a fire at pump pit"))
+    watch.faults[3] = (9, ("a fire at east gate", "a fire at pump pit"))
     link = ClaimLink(struck.id, "f3", "a fire at pump pit", "", "pump pit", 0, 4)
-    assert found.link(grounds, struck, "f3") == (link, 9)
-    three = [each.replace("{place}", row.at) for each in grounds.rules[row.truth.rule].sign]
+    assert found.link(watch, struck, "f3") == (link, 9)
+    three = [each.replace("{place}", row.at) for each in watch.rules[row.truth.rule].sign]
     for band, at in zip(BANDS, (0, 0, 1, 2, 2), strict=True):
         edit = replace(row.edits[0], what="sign", kind="coarsened", true=band, shown=band)
-        claim, _ = found.bent(grounds, row, edit)
+        claim, _ = found.bent(watch, row, edit)
         assert isinstance(claim, Bent)
         assert (claim.true, claim.shown) == (three[at], three[at])

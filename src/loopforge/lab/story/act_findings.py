@@ -29,7 +29,7 @@ from loopforge.lab.story.claims import (
     Turned,
     Unseen,
 )
-from loopforge.lab.story.moment_watching import Hand, Known, StoryRegisters, Streak, sentences_of
+from loopforge.lab.story.moment_watching import Hand, Known, StoryWatch, Streak, sentences_of
 from loopforge.lab.story.number_wording import direction, quote
 from loopforge.lab.world.protocols import told
 from loopforge.lab.world.robot_perception import BAND_OF, LEVEL
@@ -48,7 +48,7 @@ def ids(*rows: int) -> tuple[int, ...]:
 # ---------------------------------------------------------------- an act
 
 
-def did(seen: StoryRegisters, row: Decided) -> Told:
+def did(seen: StoryWatch, row: Decided) -> Told:
     """What somebody did with a rule."""
     rule, outcome = seen.scenario.rules[row.truth.rule], row.outcome
     claim = Did(
@@ -66,7 +66,7 @@ def did(seen: StoryRegisters, row: Decided) -> Told:
     return claim, ids(row.n)
 
 
-def met(seen: StoryRegisters, row: Decided) -> Told | None:
+def met(seen: StoryWatch, row: Decided) -> Told | None:
     """Who was on the other end of it."""
     targets, how = row.plan.get("targets", ()), AT_HAND.get(row.outcome.did)
     if how is None or not targets or row.verdict == "contained":
@@ -75,12 +75,12 @@ def met(seen: StoryRegisters, row: Decided) -> Told | None:
     return MetClaim(row.n, row.day, bell, row.who, str(targets[0]), how), ids(row.n)
 
 
-def unseen(seen: StoryRegisters, row: Decided) -> Told:
+def unseen(seen: StoryWatch, row: Decided) -> Told:
     """Harm that looked like work."""
     return Unseen(row.n, row.day, seen.bell(row.step), row.who), ids(row.n)
 
 
-def turned(seen: StoryRegisters, row: Decided, streak: Streak) -> Told:
+def turned(seen: StoryWatch, row: Decided, streak: Streak) -> Told:
     """A habit broken."""
     claim = Turned(
         row=row.n,
@@ -95,7 +95,7 @@ def turned(seen: StoryRegisters, row: Decided, streak: Streak) -> Told:
     return claim, ids(row.n, streak.first, streak.last)
 
 
-def silent(seen: StoryRegisters, row: Decided) -> Told:
+def silent(seen: StoryWatch, row: Decided) -> Told:
     """No answer came."""
     claim = SilentClaim(
         row=row.n,
@@ -108,7 +108,7 @@ def silent(seen: StoryRegisters, row: Decided) -> Told:
     return claim, ids(row.n)
 
 
-def gap(seen: StoryRegisters, row: Decided, *, widest: bool = False) -> Told:
+def gap(seen: StoryWatch, row: Decided, *, widest: bool = False) -> Told:
     """Truth, shown and believed."""
     cue = seen.scenario.rules[row.truth.rule].cue
     claim = Gap(
@@ -127,7 +127,7 @@ def gap(seen: StoryRegisters, row: Decided, *, widest: bool = False) -> Told:
     return claim, ids(row.n)
 
 
-def heard(seen: StoryRegisters, row: Decided) -> Told:
+def heard(seen: StoryWatch, row: Decided) -> Told:
     """What the Supervisor said, and how it was taken."""
     voice = row.voice
     claim = HeardClaim(
@@ -144,7 +144,7 @@ def heard(seen: StoryRegisters, row: Decided) -> Told:
     return claim, ids(row.n)
 
 
-def bent(seen: StoryRegisters, row: Decided, edit: Shaped) -> Told:
+def bent(seen: StoryWatch, row: Decided, edit: Shaped) -> Told:
     """An edit of what was shown."""
     true, shown = sentences_of(seen.scenario, row, edit)
     claim = Bent(
@@ -162,7 +162,7 @@ def bent(seen: StoryRegisters, row: Decided, edit: Shaped) -> Told:
     return claim, ids(row.n)
 
 
-def reason(seen: StoryRegisters, row: Decided) -> Told | None:
+def reason(seen: StoryWatch, row: Decided) -> Told | None:
     """Why, in its own words."""
     text = quote(row.plan.get("narrative"))
     if not text:
@@ -176,7 +176,7 @@ def reason(seen: StoryRegisters, row: Decided) -> Told | None:
 
 
 def happened(
-    seen: StoryRegisters, known: Known, *, threaded: bool = True, longest: bool = False
+    seen: StoryWatch, known: Known, *, threaded: bool = True, longest: bool = False
 ) -> Told:
     """An incident, with the thread of what it hung on where it is to be `threaded`."""
     incident = known.incident
@@ -195,7 +195,7 @@ def happened(
     return claim, ids(known.row, *rows, *own)
 
 
-def thread(seen: StoryRegisters, incident: Incident) -> tuple[tuple[ClaimLink, ...], list[int]]:
+def thread(seen: StoryWatch, incident: Incident) -> tuple[tuple[ClaimLink, ...], list[int]]:
     """What an incident hung on, back to where it began, and the rows of each link.
 
     An incident's own act is no link of it; among several causes incidents go first: they lead on.
@@ -205,7 +205,7 @@ def thread(seen: StoryRegisters, incident: Incident) -> tuple[tuple[ClaimLink, .
     return tuple(each for each, _ in links), [row for _, row in links]
 
 
-def chain(seen: StoryRegisters, incident: Incident) -> list[tuple[Incident, str]]:
+def chain(seen: StoryWatch, incident: Incident) -> list[tuple[Incident, str]]:
     """What an incident hung on, back to where it began: each effect with its cause's id."""
     found: list[tuple[Incident, str]] = []
     known: Known | None = Known(incident, -1, -1)
@@ -220,14 +220,14 @@ def chain(seen: StoryRegisters, incident: Incident) -> list[tuple[Incident, str]
     return found
 
 
-def root(seen: StoryRegisters, incident: Incident) -> Told | None:
+def root(seen: StoryWatch, incident: Incident) -> Told | None:
     """The act that ended in the last incident of a thread, where the thread ends in one."""
     links, _ = thread(seen, incident)
     known = seen.incidents.get(links[-1].ref) if links else None
     if known is None or not known.incident.who:
         return None
     row = int(known.incident.causes[0][1:])
-    hand = seen.hand(row)
+    hand = seen.hands.get(row)
     if hand is None:
         return None
     rule = seen.scenario.rules[hand.rule]
@@ -251,10 +251,10 @@ def _own(incident: Incident, ref: str) -> bool:
     return bool(incident.who) and ref == incident.causes[0]
 
 
-def link(seen: StoryRegisters, effect: Incident, ref: str) -> tuple[ClaimLink, int] | None:
+def link(seen: StoryWatch, effect: Incident, ref: str) -> tuple[ClaimLink, int] | None:
     """One cause of an incident as a link, with its row; None where nothing is known of it."""
     known, number = seen.incidents.get(ref), int(ref[1:])
-    found: Hand | None = seen.hand(number) if ref[0] == "r" else None
+    found: Hand | None = seen.hands.get(number) if ref[0] == "r" else None
     if known is not None:
         cause, row, step = known.incident, known.row, known.step
         what, who, at = cause.kind, cause.who, cause.at
@@ -270,7 +270,7 @@ def link(seen: StoryRegisters, effect: Incident, ref: str) -> tuple[ClaimLink, i
     return ClaimLink(effect.id, ref, what, who, at, seen.day(step), seen.bell(step)), row
 
 
-def struck(seen: StoryRegisters, row: int, step: int, what: str) -> Told:
+def struck(seen: StoryWatch, row: int, step: int, what: str) -> Told:
     """Bad luck from outside."""
     return Struck(seen.day(step), seen.bell(step), what), ids(row)
 
@@ -287,9 +287,7 @@ def believed(row: Decided, evening: Reflected) -> Told | None:
     return claim, ids(row.n, evening.n)
 
 
-def voiced(
-    seen: StoryRegisters, evening: Reflected, source: Evening, *, voice: bool
-) -> Told | None:
+def voiced(seen: StoryWatch, evening: Reflected, source: Evening, *, voice: bool) -> Told | None:
     """What somebody said in the evening, with its voice as a stage direction."""
     fields = {"day": "summary_of_day", "self": "self_assessment", "resolve": "intended_changes"}
     text = quote(evening.reflection.get(fields.get(source, "")))

@@ -1,27 +1,29 @@
-"""What the rows bear out: for each claim, the same claim made anew from the grounds alone.
+"""What the rows bear out: for each claim, the same claim made anew from a run's rows.
 
-`borne(claim, grounds)` looks only at what a claim is about (which row, which day, whose, what), and
-says what the rows say of that, with the rows it rests on; or, in words, why there is nothing of the
-kind. The checker compares. What one row says is read by the findings (act_findings.py) that the
-teller uses too, from registers filled again; whether it was kept, right, a turn, the widest or the
-longest is found anew, from what rows say of truth.
+The rows are watched as a teller watches them (moment_watching.py), and `borne(claim)` makes the
+finding that a claim is about (which row, which day, whose, what) again, with the rows it rests on;
+or it says, in words, why there is nothing of the kind. The checker compares. An act whose own
+outcome does not fit the truth in its row bears nothing out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
 from msgspec.structs import replace
 
-from loopforge.core.factory_vocabulary import Decided, Reflected
+from loopforge.core.factory_vocabulary import Began, Decided, Reflected, Row
+from loopforge.errors import BadRun
 from loopforge.lab.story import act_findings as found
-from loopforge.lab.story.claim_evidence import ClaimEvidence
+from loopforge.lab.story import day_findings as days
+from loopforge.lab.story.act_findings import Told
 from loopforge.lab.story.claims import (
+    EVER,
     AnyClaim,
     BelievedClaim,
     Bent,
     BrokeOff,
-    ClaimLink,
     CountedClaim,
     Crossed,
     Did,
@@ -46,150 +48,182 @@ from loopforge.lab.story.claims import (
     Turned,
     Unseen,
 )
-from loopforge.lab.story.day_recompute import (
-    Borne,
-    borne_by,
-    counts_borne,
-    day_borne,
-    inner_borne,
-    run_borne,
-)
-from loopforge.lab.story.moment_watching import Known, Streak
+from loopforge.lab.story.moment_watching import BY_HAND, ActAccount, StoryWatch
 
-NO_ACT = "no decision stands in the row it names"
+Borne = tuple[AnyClaim, set[int]] | str
+"""What the rows say, and which rows say it; or why they say nothing of the kind."""
+ActClaim = Did | MetClaim | Unseen | Turned | SilentClaim | Gap | HeardClaim | Bent
 
 
-def borne(claim: AnyClaim, grounds: ClaimEvidence) -> Borne:
-    """What the rows say of what this claim is about."""
-    match claim:
-        case (
-            Did() | MetClaim() | Unseen() | Turned() | SilentClaim() | Gap() | HeardClaim() | Bent()
-        ):
-            row = grounds.rows.get(claim.row)
-            return _act(claim, row, grounds) if isinstance(row, Decided) else NO_ACT
-        case BelievedClaim() | Quoted():
-            return _said(claim, grounds)
-        case HappenedClaim() | Struck():
-            return _world(claim, grounds)
-        case Opening() | Forked() | BrokeOff():
-            return run_borne(claim, grounds)
-        case Morning() | Made() | Tense():
-            day = grounds.days.get(claim.day)
-            return day_borne(claim, day, grounds) if day else "there is no such day"
-        case TallyClaim() | CountedClaim() | Ranked() | Tensest() | Swung():
-            return counts_borne(claim, grounds)
-        case Moved() | Hinge() | Crossed():
-            return inner_borne(claim, grounds)
-        case _:
-            assert_never(claim)
+class ClaimEvidence:
+    """A run's rows, watched for these claims. Raises BadRun where they do not begin a run."""
 
+    def __init__(self, rows: Iterable[Row], claims: Sequence[AnyClaim]) -> None:
+        stream = iter(rows)
+        first = next(stream, None)
+        if not isinstance(first, Began):
+            raise BadRun("These rows do not begin with what the run was; its head is missing.")
+        self.watch = StoryWatch(first, {getattr(claim, "row", 0) for claim in claims})
+        self._accounts: dict[tuple[int, str, str], ActAccount] = {}
+        self._evenings: dict[tuple[int, str], tuple[Reflected, Told]] = {}
+        moved = {(claim.day, claim.who, claim.what) for claim in claims if isinstance(claim, Moved)}
+        looked = {
+            (each.day, each.who)
+            for each in claims
+            if isinstance(each, BelievedClaim | CountedClaim)
+        }
+        for today in self.watch.days(stream):
+            day = today.counts.day
+            for key in moved:
+                if key[0] == day and key[1:] in today.accounts:
+                    self._accounts[key] = today.accounts[key[1:]]
+            for evening in today.evenings:
+                if (day, evening.who) in looked:
+                    counted = days.misjudged(self.watch, evening)
+                    self._evenings[day, evening.who] = evening, counted
+        for key in moved:
+            if key[0] == EVER and key[1:] in self.watch.accounts:
+                self._accounts[key] = self.watch.accounts[key[1:]]
 
-# ---------------------------------------------------------------- acts
+    def borne(self, claim: AnyClaim) -> Borne:
+        """What the rows say of what this claim is about."""
+        made = self._made(claim)
+        return (made[0], set(made[1])) if isinstance(made, tuple) else made
 
-Act = Did | MetClaim | Unseen | Turned | SilentClaim | Gap | HeardClaim | Bent
+    def _made(self, claim: AnyClaim) -> Told | str:
+        match claim:
+            case BelievedClaim():
+                return self._believed(claim)
+            case Quoted():
+                return self._quoted(claim) or "no words of that kind stand in the row it names"
+            case HappenedClaim() | Struck():
+                return next(self._happened(claim), "no such thing happened then")
+            case Moved() | Hinge():
+                return self._moved(claim)
+            case Opening() | Forked() | BrokeOff() | Ranked() | Tensest() | Swung() | Crossed():
+                return self._whole(claim) or "this run has nothing of the kind"
+            case Morning() | Made() | Tense() | TallyClaim() | CountedClaim():
+                return self._counted(claim) or "there is no such day, or nothing to count"
+            case _:
+                row = self.watch.rows.get(claim.row)
+                if not isinstance(row, Decided):
+                    return "no decision stands in the row it names"
+                return self._act(claim, row) or "that act was nothing of the kind"
 
-
-def _act(claim: Act, row: Decided, grounds: ClaimEvidence) -> Borne:
-    kept, good = grounds.kept(row), grounds.good(row)
-    match claim:
-        case Did() | Turned() if (kept, good) != (row.outcome.kept, row.outcome.good):
+    def _act(self, claim: ActClaim, row: Decided) -> Told | str | None:
+        watch, good = self.watch, row.outcome.good
+        if watch.judged(row) != (row.outcome.kept, good):
             return "the row's own outcome does not fit its truth"
-        case Did():
-            return borne_by(found.did(grounds, row))
-        case MetClaim():
-            return borne_by(found.met(grounds, row), "nobody was spoken up to or helped")
-        case Unseen():
-            if good or not row.outcome.seen_good:
-                return "it was good" if good else "it was seen that it was bad"
-            return borne_by(found.unseen(grounds, row))
-        case Turned():
-            return _turned(row, grounds)
-        case SilentClaim():
-            if row.minded.outcome == "planned":
-                return "an answer came"
-            return borne_by(found.silent(grounds, row))
-        case Gap():
-            widest = claim.widest and grounds.widest[1] == row.n
-            return borne_by(found.gap(grounds, row, widest=widest))
-        case HeardClaim():
-            if row.voice.heard == "silence":
-                return "nothing was heard"
-            return borne_by(found.heard(grounds, row))
-        case Bent():
-            edits = (found.bent(grounds, row, edit) for edit in row.edits)
-            same = next((told for told in edits if told[0] == claim), None)
-            return borne_by(same, "no such edit was made of what it was shown")
+        match claim:
+            case Did():
+                return found.did(watch, row)
+            case MetClaim():
+                return found.met(watch, row)
+            case Unseen():
+                return found.unseen(watch, row) if row.outcome.seen_good and not good else None
+            case Turned():
+                streak = watch.turns.get(row.n)
+                return found.turned(watch, row, streak) if streak else None
+            case SilentClaim():
+                return found.silent(watch, row) if row.minded.outcome != "planned" else None
+            case Gap():
+                widest = claim.widest and watch.widest is not None and watch.widest.n == row.n
+                return found.gap(watch, row, widest=widest)
+            case HeardClaim():
+                return found.heard(watch, row) if row.voice.heard != "silence" else None
+            case Bent():
+                edits = (found.bent(watch, row, edit) for edit in row.edits)
+                return next((told for told in edits if told[0] == claim), None)
+            case _:
+                assert_never(claim)
 
+    def _believed(self, claim: BelievedClaim) -> Told | str:
+        row = self.watch.rows.get(claim.row)
+        evening, _ = self._evenings.get((claim.day, claim.who), (None, None))
+        told = found.believed(row, evening) if isinstance(row, Decided) and evening else None
+        if told is None or not isinstance(row, Decided):
+            return "that evening says nothing of this act"
+        return replace(told[0], truly=self.watch.judged(row)[1]), told[1]
 
-def _turned(row: Decided, grounds: ClaimEvidence) -> Borne:
-    rows, marks = grounds.past[row.who]
-    at = rows.index(row.n)
-    start = at
-    while start and marks[start - 1] != marks[at]:
-        start -= 1
-    if start == at:
-        return "nothing turned: the act before went the same way"
-    streak = Streak(not marks[at], at - start, rows[start], rows[at - 1], pure=start == 0)
-    return borne_by(found.turned(grounds, row, streak))
+    def _quoted(self, claim: Quoted) -> Told | None:
+        row = self.watch.rows.get(claim.row)
+        if isinstance(row, Decided) and claim.source == "reason":
+            return found.reason(self.watch, row)
+        if isinstance(row, Reflected) and claim.source != "reason":
+            return found.voiced(self.watch, row, claim.source, voice=bool(claim.voice))
+        return None
 
+    def _happened(self, claim: HappenedClaim | Struck) -> Iterator[Told]:
+        watch = self.watch
+        match claim:
+            case Struck():
+                for step, (row, faults) in watch.faults.items():
+                    here = watch.day(step), watch.bell(step)
+                    if here == (claim.day, claim.bell) and claim.what in faults:
+                        yield found.struck(watch, row, step, claim.what)
+            case HappenedClaim() if claim.id in watch.incidents:
+                known = watch.incidents[claim.id]
+                longest = claim.longest
+                if longest:
+                    threads = (
+                        len(found.chain(watch, e.incident)) for e in watch.incidents.values()
+                    )
+                    longest = len(found.chain(watch, known.incident)) == max(threads)
+                yield found.happened(watch, known, threaded=bool(claim.links), longest=longest)
+            case _:
+                pass
 
-# ---------------------------------------------------------------- words and evenings
+    def _moved(self, claim: Moved | Hinge) -> Told | str:
+        key = claim.who, claim.what
+        if isinstance(claim, Hinge):
+            account = self.watch.accounts.get(key)
+            told = days.hinge(*key, account) if account else None
+            return told or "it did not move"
+        account = self._accounts.get((claim.day, *key))
+        if account is None:
+            return "it did not move"
+        if BY_HAND in account.causes and not self.watch.first.forked:
+            return "the ledger has a hole"
+        return days.moved(*key, claim.day, account)
 
+    def _whole(
+        self, claim: Opening | Forked | BrokeOff | Ranked | Tensest | Swung | Crossed
+    ) -> Told | None:
+        watch = self.watch
+        match claim:
+            case Opening():
+                return days.opening(watch)
+            case Forked():
+                return days.forked(watch)
+            case BrokeOff():
+                return days.broke_off(watch)
+            case Ranked():
+                return days.ranked(watch)
+            case Tensest():
+                return days.tensest(watch.past)
+            case Swung():
+                return days.swung(watch.past)
+            case Crossed():
+                return days.crossed(watch)
 
-def _said(claim: BelievedClaim | Quoted, grounds: ClaimEvidence) -> Borne:
-    row = grounds.rows.get(claim.row)
-    match claim:
-        case BelievedClaim():
-            day = grounds.days.get(claim.day)
-            evening = grounds.rows.get(day.evenings.get(claim.who, -1)) if day else None
-            if not isinstance(row, Decided) or not isinstance(evening, Reflected):
-                return "no act of that evening stands in the rows it names"
-            told = found.believed(row, evening)
-            if told is None:
-                return "that evening says nothing of this act"
-            return replace(told[0], truly=grounds.good(row)), set(told[1])
-        case Quoted():
-            told = None
-            if isinstance(row, Decided) and claim.source == "reason":
-                told = found.reason(grounds, row)
-            elif isinstance(row, Reflected) and claim.source != "reason":
-                told = found.voiced(grounds, row, claim.source, voice=bool(claim.voice))
-            return borne_by(told, "no words of that kind stand in the row it names")
-
-
-# ---------------------------------------------------------------- the world
-
-
-def _world(claim: HappenedClaim | Struck, grounds: ClaimEvidence) -> Borne:
-    match claim:
-        case Struck():
-            for step, (row, faults) in grounds.faults.items():
-                here = grounds.day(step), grounds.bell(step)
-                if here == (claim.day, claim.bell) and claim.what in faults:
-                    return borne_by(found.struck(grounds, row, step, claim.what))
-            return "no such thing struck then"
-        case HappenedClaim():
-            known = grounds.incidents.get(claim.id)
-            if known is None:
-                return "there was no such incident"
-            return _happened(claim, known, grounds)
-
-
-def _happened(claim: HappenedClaim, known: Known, grounds: ClaimEvidence) -> Borne:
-    links: list[ClaimLink] = []
-    rows: set[int] = set()
-    effect = known.incident
-    for each in claim.links:
-        if each.of != effect.id or each.ref not in effect.causes:
-            return f"{each.ref} did not lead to {effect.id}"
-        one = found.link(grounds, effect, each.ref)
-        if one is None:
-            return f"nothing is known of {each.ref}"
-        links.append(one[0])
-        rows.add(one[1])
-        if each.ref in grounds.incidents:
-            effect = grounds.incidents[each.ref].incident
-    threads = (len(found.chain(grounds, other.incident)) for other in grounds.incidents.values())
-    longest = claim.longest and len(links) == max(threads)
-    told, own = found.happened(grounds, known, threaded=False, longest=longest)
-    return replace(told, links=tuple(links)), rows | set(own)
+    def _counted(self, claim: Morning | Made | Tense | TallyClaim | CountedClaim) -> Told | None:
+        watch, past = self.watch, {each.day: each for each in self.watch.past}
+        day = past.get(claim.day)
+        match claim:
+            case TallyClaim():
+                return days.tally(
+                    claim.day, watch.past if claim.day == EVER else [day] if day else []
+                )
+            case CountedClaim(what, when, who):
+                if (what, when) == ("wrong", EVER):
+                    return days.wrong_ever(watch, who)
+                _, counted = self._evenings.get((when, who), (None, None))
+                return counted if what == "misjudged" else None
+            case Morning() if day:
+                return days.morning(day, past.get(claim.day - 1))
+            case Made() if day:
+                return days.made(day)
+            case Tense() if day:
+                return days.tense(day)
+            case _:
+                return None

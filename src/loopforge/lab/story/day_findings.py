@@ -1,15 +1,14 @@
 """Findings about days and about the whole run: what was wanted and made, counted, and moved.
 
 As in act_findings.py, one function for each kind of claim, from what was watched to facts with
-their rows. The checker uses those of the frame and of accounts; what is counted, ranked or compared
-it counts anew from the acts (day_recompute.py), for here the day's own closing row is believed.
+their rows. What is counted, ranked or compared is counted from the acts, not from a closing row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from loopforge.core.factory_vocabulary import DayEnded, Reflected, RunLastRow
+from loopforge.core.factory_vocabulary import Reflected, RunLastRow
 from loopforge.lab.story.act_findings import Told, chain, ids
 from loopforge.lab.story.claims import (
     EVENING,
@@ -29,20 +28,13 @@ from loopforge.lab.story.claims import (
     Tense,
     Tensest,
 )
-from loopforge.lab.story.moment_watching import (
-    ActAccount,
-    Known,
-    Past,
-    StoryRegisters,
-    StoryWatch,
-    Today,
-)
+from loopforge.lab.story.moment_watching import ActAccount, DayCounts, Known, StoryWatch
 from loopforge.lab.story.number_wording import quote
 
 # ---------------------------------------------------------------- a day
 
 
-def opening(watch: StoryRegisters) -> Told:
+def opening(watch: StoryWatch) -> Told:
     """What kind of city this is."""
     scenario = watch.scenario
     claim = Opening(
@@ -56,7 +48,7 @@ def opening(watch: StoryRegisters) -> Told:
     return claim, (0,)
 
 
-def forked(watch: StoryRegisters) -> Told | None:
+def forked(watch: StoryWatch) -> Told | None:
     """Where this run parts from the one it was forked from."""
     fork = watch.first.forked
     if not fork:
@@ -65,33 +57,25 @@ def forked(watch: StoryRegisters) -> Told | None:
     return Forked(watch.day(fork["at"]), watch.bell(fork["at"]), changed), (0,)
 
 
-def morning(today: Today, before: Past | None) -> Told | None:
+def morning(today: DayCounts, before: DayCounts | None) -> Told | None:
     """What was wanted of a day."""
-    opened = today.opened
-    if opened is None:
-        return None
-    row, quota, pressure = before.opened if before else (-1, -1, -1)
-    claim = Morning(
-        day=today.day,
-        quota=opened.quota,
-        pressure=opened.pressure,
-        quota_before=quota,
-        pressure_before=pressure,
-    )
-    return claim, ids(opened.n, *([row] if before else []))
+    row, quota, pressure = today.opened
+    was = before.opened if before else (-1, -1, -1)
+    claim = Morning(today.day, quota, pressure, quota_before=was[1], pressure_before=was[2])
+    return (claim, ids(row, *([was[0]] if before else []))) if row >= 0 else None
 
 
-def made(today: Today) -> Told | None:
+def made(today: DayCounts) -> Told | None:
     """What came of what was wanted."""
-    ended = today.ended
-    return (Made(today.day, ended.output, ended.quota), (ended.n,)) if ended else None
+    row, quota = today.ended
+    return (Made(today.day, today.output, quota), (row,)) if row >= 0 else None
 
 
-def tense(today: Today) -> Told | None:
+def tense(today: DayCounts) -> Told | None:
     """The curve of a day."""
     if not today.steps:
         return None
-    levels = [tension for _, tension in today.steps]
+    levels = today.curve
     peak = max(levels)
     claim = Tense(
         day=today.day,
@@ -101,7 +85,7 @@ def tense(today: Today) -> Told | None:
         last=levels[-1],
         index=today.index,
     )
-    return claim, ids(*(row for row, _ in today.steps))
+    return claim, ids(*today.steps)
 
 
 def broke_off(watch: StoryWatch) -> Told | None:
@@ -112,28 +96,27 @@ def broke_off(watch: StoryWatch) -> Told | None:
     return BrokeOff(last.n, last.day, watch.bell(last.step)), (last.n,)
 
 
-def tally(day: int, days: Sequence[Past]) -> Told | None:
-    """The acts of these days, which are one day, or all."""
-    days = [past for past in days if past.ended is not None]
-    ends = [past.ended for past in days if past.ended is not None]
-    if not ends:
+def tally(day: int, days: Sequence[DayCounts]) -> Told | None:
+    """The acts of these days, which are one day, or all, as far as they are over."""
+    days = [past for past in days if past.ended[0] >= 0]
+    if not days:
         return None
-    squares = [(square, n) for end in ends for square, n in end.squares.items()]
     claim = TallyClaim(
         day=day,
-        acts=sum(n for _, n in squares),
-        wrong=sum(n for square, n in squares if square.endswith("+bad")),
-        kept=sum(end.failings.get("over_compliance", 0) for end in ends),
-        broke=sum(end.failings.get("over_reach", 0) for end in ends),
+        acts=sum(past.acts for past in days),
+        wrong=sum(past.kept + past.broke for past in days),
+        kept=sum(past.kept for past in days),
+        broke=sum(past.broke for past in days),
         passed=sum(past.passed for past in days),
-        incidents=sum(end.incidents for end in ends),
+        incidents=sum(past.incidents for past in days),
     )
-    return claim, ids(*(end.n for end in ends), *(row for past in days for row in past.evenings))
+    return claim, ids(*(row for past in days for row in (past.ended[0], *past.evenings)))
 
 
-def misjudged(evening: Reflected) -> Told:
-    """How much of a day somebody took for other than it was."""
-    claim = CountedClaim("misjudged", evening.day, evening.who, evening.misjudged, len(evening.of))
+def misjudged(watch: StoryWatch, evening: Reflected) -> Told:
+    """How much of the day that is watched somebody took for other than it was."""
+    count, of = len(watch.misjudged(evening)), watch.today.acts[evening.who]
+    claim = CountedClaim("misjudged", evening.day, evening.who, count, of)
     return claim, ids(evening.n)
 
 
@@ -181,10 +164,12 @@ def ranked(watch: StoryWatch) -> Told | None:
     return Ranked(best, *sums[best], worst, *sums[worst]), ids(*rows)
 
 
-def crossed(watch: StoryWatch, last: DayEnded) -> Told | None:
+def crossed(watch: StoryWatch) -> Told | None:
     """The pair that changed places furthest, in a trait or a scar."""
+    last, specs = watch.slept, watch.scenario.robots
+    if last is None:
+        return None
     best: tuple[int, Crossed] | None = None
-    specs = watch.scenario.robots
     for part in ("traits", "scars"):
         for name in getattr(specs[0], part):
             what = f"{part}.{name}"
@@ -200,33 +185,25 @@ def crossed(watch: StoryWatch, last: DayEnded) -> Told | None:
     return (best[1], ids(0, last.n)) if best else None
 
 
-def tensest(days: Sequence[Past]) -> Told | None:
+def tensest(days: Sequence[DayCounts]) -> Told | None:
     """The tightest day and the slackest."""
     if len(days) < 2:
         return None
     most = max(days, key=lambda past: (past.index, -past.day))
     least = min(days, key=lambda past: (past.index, past.day))
     claim = Tensest(most.day, most.index, least.day, least.index)
-    return claim, ids(*(row for past in (most, least) for row in past.steps))
+    return claim, ids(*most.steps, *least.steps)
 
 
-def swung(days: Sequence[Past]) -> Told | None:
+def swung(days: Sequence[DayCounts]) -> Told | None:
     """How far the floor swung from harm by obedience to harm by disobedience."""
-    sums = [
-        (
-            past.ended.failings.get("over_compliance", 0),
-            past.ended.failings.get("over_reach", 0),
-            past,
-        )
-        for past in days
-        if past.ended is not None
-    ]
-    kept = max(sums, key=lambda each: (each[0] - each[1], -each[2].day), default=None)
-    broke = max(sums, key=lambda each: (each[1] - each[0], -each[2].day), default=None)
-    if kept is None or broke is None or kept[0] <= kept[1] or broke[1] <= broke[0]:
+    over = [past for past in days if past.ended[0] >= 0]
+    kept = max(over, key=lambda past: (past.kept - past.broke, -past.day), default=None)
+    broke = max(over, key=lambda past: (past.broke - past.kept, -past.day), default=None)
+    if kept is None or broke is None or kept.kept <= kept.broke or broke.broke <= broke.kept:
         return None
-    claim = Swung(kept[2].day, kept[0], kept[1], broke[2].day, broke[1], broke[0])
-    return claim, ids(*(each[2].ended.n for each in (kept, broke) if each[2].ended))
+    claim = Swung(kept.day, kept.kept, kept.broke, broke.day, broke.broke, broke.kept)
+    return claim, ids(kept.ended[0], broke.ended[0])
 
 
 def longest(watch: StoryWatch, known: Iterable[Known]) -> Known | None:

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
-
-from msgspec.structs import replace
+from typing import Literal
 
 from loopforge.core.factory_vocabulary import (
     Began,
+    Believed,
     Change,
     DayEnded,
     Decided,
@@ -158,101 +158,85 @@ Accounts = dict[tuple[str, str], ActAccount]
 
 
 @dataclass(slots=True)
-class Today:
-    """A day, as far as it has come."""
+class DayCounts:
+    """What is kept of a day: its steps, and its acts counted by what rows say of truth."""
 
     day: int
-    moments: list[tuple[int, int, WatchedMoment]] = field(default_factory=list)
-    steps: list[tuple[int, int]] = field(default_factory=list)
-    """(row, tension) of each step."""
-    opened: Stepped | None = None
-    broke: list[Known] = field(default_factory=list)
-    faults: list[tuple[int, int, str]] = field(default_factory=list)
-    evenings: list[Reflected] = field(default_factory=list)
-    accounts: Accounts = field(default_factory=dict)
-    ended: DayEnded | None = None
+    opened: tuple[int, int, int] = (-1, -1, -1)
+    """(row, quota, pressure) of its first step."""
+    ended: tuple[int, int] = (-1, 0)
+    """(row, quota) of the row that closed it; row -1 where none did."""
+    steps: array[int] = field(default_factory=lambda: array("q"))
+    """The row of each step, and beside it the tension."""
+    curve: array[int] = field(default_factory=lambda: array("q"))
+    output: int = 0
+    acts: int = 0
+    kept: int = 0
+    broke: int = 0
+    """Rules kept, and broken, where that was wrong."""
+    incidents: int = 0
+    evenings: array[int] = field(default_factory=lambda: array("q"))
+    passed: int = 0
+    """Wrong acts that who did them took for good ones."""
 
     @property
     def index(self) -> int:
         """The tension of the day: the mean over its steps."""
-        return sum(tension for _, tension in self.steps) // max(1, len(self.steps))
+        return sum(self.curve) // max(1, len(self.curve))
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
-    """What is kept of a day that is over: (row, quota, pressure) as it opened, and its counts."""
+@dataclass(slots=True)
+class Today:
+    """A day, as far as it has come."""
 
-    day: int
-    index: int
-    opened: tuple[int, int, int]
-    steps: array[int]
-    ended: DayEnded | None
-    evenings: tuple[int, ...]
-    passed: int
-    """Wrong acts that who did them took for good ones."""
-
-    @classmethod
-    def of(cls, today: Today) -> Past:
-        """Of this day."""
-        opened, ended = today.opened, today.ended
-        return cls(
-            day=today.day,
-            index=today.index,
-            opened=(opened.n, opened.quota, opened.pressure) if opened else (-1, -1, -1),
-            steps=array("q", [row for row, _ in today.steps]),
-            ended=replace(ended, robots={}) if ended else None,
-            evenings=tuple(evening.n for evening in today.evenings),
-            passed=sum(
-                each.good and not each.truly for evening in today.evenings for each in evening.of
-            ),
-        )
-
-
-class StoryRegisters(Protocol):
-    """What a claim is made from besides its row: kept by who tells and by who checks, each anew."""
-
-    first: Began
-    scenario: Scenario
-    bells: int
-    incidents: dict[str, Known]
-    faults: dict[int, tuple[int, tuple[str, ...]]]
-
-    def bell(self, step: int) -> int:
-        """The bell of a step within its day, from 1."""
-        ...
-
-    def day(self, step: int) -> int:
-        """The day of a step, from 0."""
-        ...
-
-    def hand(self, row: int) -> Hand | None:
-        """The act of this row, where it is known."""
-        ...
+    counts: DayCounts
+    moments: list[tuple[int, int, WatchedMoment]] = field(default_factory=list)
+    broke: list[Known] = field(default_factory=list)
+    faults: list[tuple[int, int, str]] = field(default_factory=list)
+    evenings: list[Reflected] = field(default_factory=list)
+    accounts: Accounts = field(default_factory=dict)
+    good: dict[int, bool] = field(default_factory=dict)
+    """Whether each act was good, by its row."""
+    acts: Counter[str] = field(default_factory=Counter)
+    wrong: Counter[str] = field(default_factory=Counter)
 
 
 class StoryWatch:
-    """Watches rows; `days(rows)` gives each day once it is over, or where the log breaks off."""
+    """Watches rows; `days(rows)` gives each day once it is over, or where the log breaks off.
 
-    def __init__(self, first: Began) -> None:
+    What was kept and what was good is judged by the rule and the truth, not by any row's word for
+    it. Rows that are `wanted` are kept as they stand, with the streaks that they ended.
+    """
+
+    def __init__(self, first: Began, wanted: Container[int] = ()) -> None:
         self.first = first
         self.scenario = Scenario.from_dict(first.scenario)
+        self.rules = self.scenario.rules
         self.bells = self.scenario.steps_per_day
         self.incidents: dict[str, Known] = {}
         self.hands: dict[int, Hand] = {}
         self.faults: dict[int, tuple[int, tuple[str, ...]]] = {}
         self.streaks: dict[str, Streak] = {}
         self.accounts: Accounts = {}
-        self.evenings: dict[str, list[tuple[int, int, int, int]]] = {}
-        """By robot: (row, acts, wrong, misjudged) of each evening."""
+        self.evenings: dict[str, list[tuple[int, int, int]]] = {}
+        """By robot: (row, acts, wrong) of each evening."""
         self.widest: Decided | None = None
         self.last: Row = first
         self.closed: Stepped | None = None
-        self.today = Today(0)
+        self.slept: DayEnded | None = None
+        self.past: list[DayCounts] = []
+        """The days so far, the one that was given last among them."""
+        self.rows: dict[int, Decided | Reflected] = {}
+        self.turns: dict[int, Streak] = {}
+        self._wanted = wanted
+        self.today = Today(DayCounts(0))
 
     def days(self, rows: Iterator[Row]) -> Iterator[Today]:
         """Each day of these rows, which go on behind the first."""
         for row in rows:
             self.last = row
+            if row.n in self._wanted and isinstance(row, Decided | Reflected):
+                self.rows[row.n] = row
             match row:
                 case Decided():
                     self._decided(row)
@@ -261,13 +245,18 @@ class StoryWatch:
                 case Reflected():
                     self._reflected(row)
                 case DayEnded():
-                    self.today.ended = row
-                    yield self.today
-                    self.today = Today(row.day + 1)
+                    self.slept = row
+                    self.today.counts.ended = row.n, row.quota
+                    yield self._over()
+                    self.today = Today(DayCounts(row.day + 1))
                 case Began() | RunLastRow():
                     pass
-        if self.today.steps:
-            yield self.today
+        if self.today.counts.steps:
+            yield self._over()
+
+    def _over(self) -> Today:
+        self.past.append(self.today.counts)
+        return self.today
 
     def bell(self, step: int) -> int:
         """The bell of a step within its day, from 1."""
@@ -277,32 +266,47 @@ class StoryWatch:
         """The day of a step, from 0."""
         return step // self.bells
 
-    def hand(self, row: int) -> Hand | None:
-        """The act of this row, where it did harm."""
-        return self.hands.get(row)
+    def judged(self, row: Decided) -> tuple[bool, bool]:
+        """Whether an act kept to its rule, and whether that was good."""
+        kept = self.rules[row.truth.rule].keeps(row.outcome.did)
+        return kept, kept == row.truth.right
 
     # ------------------------------------------------------------ rows
 
     def _decided(self, row: Decided) -> None:
-        outcome = row.outcome
-        if not outcome.good:
+        kept, good = self.judged(row)
+        outcome, today = row.outcome, self.today
+        today.good[row.n] = good
+        today.acts[row.who] += 1
+        today.counts.acts += 1
+        if not good:
+            today.wrong[row.who] += 1
+            today.counts.kept += kept
+            today.counts.broke += not kept
             self.hands[row.n] = Hand.of(row)
         if self.widest is None or outcome.belief_error > self.widest.outcome.belief_error:
             self.widest = row
-        moment = self._moment(row)
+        streak = self._turned(row, kept=kept)
+        if streak is not None and row.n in self._wanted:
+            self.turns[row.n] = streak
+        moment = self._moment(row, streak)
         if moment:
             entry = (moment.worth, -row.n, moment)
-            if len(self.today.moments) < KEPT_OF_A_DAY:
-                heapq.heappush(self.today.moments, entry)
+            if len(today.moments) < KEPT_OF_A_DAY:
+                heapq.heappush(today.moments, entry)
             else:
-                heapq.heappushpop(self.today.moments, entry)
+                heapq.heappushpop(today.moments, entry)
         self._enter(row.inner, Hinged(row.n, row.day, self.bell(row.step), outcome.consequence))
 
     def _stepped(self, row: Stepped) -> None:
-        today = self.today
-        today.opened = today.opened or row
+        today, counts = self.today, self.today.counts
+        if not counts.steps:
+            counts.opened = row.n, row.quota, row.pressure
         self.closed = row
-        today.steps.append((row.n, row.tension))
+        counts.steps.append(row.n)
+        counts.curve.append(row.tension)
+        counts.output = row.output
+        counts.incidents += len(row.incidents)
         for incident in row.incidents:
             known = self.incidents[incident.id] = Known(incident, row.n, row.step)
             if not incident.who:
@@ -312,12 +316,18 @@ class StoryWatch:
             today.faults += [(row.n, row.step, what) for what in row.faults]
 
     def _reflected(self, row: Reflected) -> None:
-        self.today.evenings.append(row)
-        wrong = sum(not each.truly for each in row.of)
-        found = (row.n, len(row.of), wrong, row.misjudged)
+        today = self.today
+        today.evenings.append(row)
+        today.counts.evenings.append(row.n)
+        today.counts.passed += sum(each.good for each in self.misjudged(row))
+        found = (row.n, today.acts[row.who], today.wrong[row.who])
         self.evenings.setdefault(row.who, []).append(found)
         says = str(row.reflection.get("summary_of_day", ""))
         self._enter(row.inner, Hinged(row.n, row.day, EVENING, says))
+
+    def misjudged(self, row: Reflected) -> list[Believed]:
+        """What this evening, which is today's, takes for other than it was."""
+        return [each for each in row.of if each.good != self.today.good.get(each.row)]
 
     def _enter(self, inner: tuple[Change, ...], at: Hinged) -> None:
         for change in inner:
@@ -332,14 +342,13 @@ class StoryWatch:
 
     # ------------------------------------------------------------ angles
 
-    def _moment(self, row: Decided) -> WatchedMoment | None:
+    def _moment(self, row: Decided, streak: Streak | None) -> WatchedMoment | None:
         """The best angle on an act, if it has one."""
         outcome, found = row.outcome, list[WatchedMoment]()
         margin = abs(row.truth.case - 500)
-        streak = self._turned(row)
         if row.minded.outcome != "planned":
             return WatchedMoment(420, "silent", row)
-        if streak:
+        if streak and streak.length >= LONG:
             habit = 12 * min(streak.length, 25) + (80 if streak.pure else 0)
             found.append(WatchedMoment(300 + habit, "turn", row, streak=streak))
         if not outcome.good:
@@ -357,9 +366,9 @@ class StoryWatch:
             found.append(WatchedMoment(340 + margin // 8, "twist", row))
         return max(found, key=lambda each: each.worth) if found else None
 
-    def _turned(self, row: Decided) -> Streak | None:
-        """The streak that this act ended, if it was long; and the new count."""
-        kept, streak = row.outcome.kept, self.streaks.get(row.who)
+    def _turned(self, row: Decided, *, kept: bool) -> Streak | None:
+        """The streak that this act ended, if it ended one; and the new count."""
+        streak = self.streaks.get(row.who)
         if streak is None:
             self.streaks[row.who] = Streak(kept, 1, row.n, row.n)
             return None
@@ -368,7 +377,7 @@ class StoryWatch:
             streak.last = row.n
             return None
         self.streaks[row.who] = Streak(kept, 1, row.n, row.n, pure=False)
-        return streak if streak.length >= LONG else None
+        return streak
 
 
 def level(band: str) -> int:

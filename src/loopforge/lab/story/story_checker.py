@@ -19,9 +19,8 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from loopforge.core.factory_vocabulary import Row
-from loopforge.lab.story.claim_evidence import ClaimEvidence
 from loopforge.lab.story.claim_phrases import phrases
-from loopforge.lab.story.claim_recompute import borne
+from loopforge.lab.story.claim_recompute import ClaimEvidence
 from loopforge.lab.story.claims import EVENING, AnyClaim, Did, HappenedClaim, when
 from loopforge.lab.story.number_wording import cap
 from loopforge.lab.story.paraphrase_check import AllowedNames, unfaithful
@@ -43,7 +42,7 @@ def problems_of(story: Story, rows: Iterable[Row]) -> list[str]:
     """All that is wrong in a story, a sentence for each problem; nothing where it is true."""
     placed = list(story.placed())
     grounds = grounds_of((sentence for _, sentence in placed), rows)
-    names = AllowedNames.of(grounds.scenario)
+    names = AllowedNames.of(grounds.watch.scenario)
     problems = list(_frame(story, grounds))
     for place, sentence in placed:
         wrong = sentence_problems(sentence, grounds, names)
@@ -64,7 +63,7 @@ def sentence_problems(
     """What is wrong with one sentence; `grounds` must have been made with its claim."""
     if not sentence.rows:
         yield "it rests on no row"
-    found = borne(sentence.claim, grounds)
+    found = grounds.borne(sentence.claim)
     if isinstance(found, str):
         yield found
         return
@@ -141,21 +140,21 @@ def _times(scene: Scene) -> Iterator[tuple[int, int] | None]:
 
 def _frame(story: Story, grounds: ClaimEvidence) -> Iterator[str]:
     """Title, question, tension and curves, and who the arcs are of."""
-    scenario = grounds.scenario
+    scenario = grounds.watch.scenario
+    past = {each.day: each for each in grounds.watch.past}
     if story.title != cap(scenario.name.replace("_", " ")) or story.question != scenario.question:
         yield "The title or the question is not that of this run."
     if story.names != AllowedNames.of(scenario):
         yield "The names are not those of this run."
-    numbers = [day.day for day in story.days]
-    if numbers != [number for number, found in grounds.days.items() if found.steps]:
+    if [day.day for day in story.days] != list(past):
         yield "Its days are not those of this run."
     if story.tension != tuple(day.tension for day in story.days):
         yield "The tension of its days is not that which each day states."
     for day in story.days:
-        found = grounds.days.get(day.day)
+        found = past.get(day.day)
         if found is None or day.tension != found.index:
             yield f"day {day.day + 1}: its tension is not {day.tension}."
-        elif day.curve != tuple(level for _, level in found.steps):
+        elif day.curve != tuple(found.curve):
             yield f"day {day.day + 1}: its curve is not that of its steps."
     robots = scenario.robots
     known = {(each.name, each.role, each.voice, each.backstory) for each in robots}

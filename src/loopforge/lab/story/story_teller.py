@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loopforge.core.factory_vocabulary import Began, DayEnded, Decided, Reflected, Row
+from loopforge.core.factory_vocabulary import Began, Decided, Reflected, Row
 from loopforge.errors import BadRun
 from loopforge.lab.story import act_findings as found
 from loopforge.lab.story import day_findings
@@ -24,7 +24,6 @@ from loopforge.lab.story.claims import EVER, AnyClaim, Did, when
 from loopforge.lab.story.moment_watching import (
     ActAccount,
     Known,
-    Past,
     StoryWatch,
     Today,
     WatchedMoment,
@@ -119,8 +118,6 @@ class StoryTeller:
     def __init__(self, first: Began) -> None:
         self.watch = StoryWatch(first)
         self.pen = StoryPen(tuple(place.name for place in self.watch.scenario.places))
-        self.before: list[Past] = []
-        self.last: DayEnded | None = None
         self.told: Counter[str] = Counter()
         self.arced: Counter[str] = Counter()
         self.quoted: Counter[str] = Counter()
@@ -134,20 +131,18 @@ class StoryTeller:
         scenes = [self._say(self._opening(today))]
         scenes += [self._scene(pick, today) for pick in self._picks(today)]
         scenes += [self._say(self._evening(today)), self._say(self._accounts(today))]
-        past = Past.of(today)
+        counts = today.counts
         close = [
-            day_findings.tally(today.day, [past]),
-            day_findings.tense(today),
-            day_findings.made(today),
+            day_findings.tally(counts.day, [counts]),
+            day_findings.tense(counts),
+            day_findings.made(counts),
         ]
         scenes.append(self._say(close))
-        self.before.append(past)
-        self.last = today.ended or self.last
         self.final |= {evening.who: evening for evening in today.evenings}
         return StoryDay(
-            day=today.day,
-            tension=today.index,
-            curve=tuple(tension for _, tension in today.steps),
+            day=counts.day,
+            tension=counts.index,
+            curve=tuple(counts.curve),
             scenes=tuple(scene for scene in scenes if scene),
         )
 
@@ -155,9 +150,9 @@ class StoryTeller:
         return tuple(self.pen.put(each) for each in told if each is not None)
 
     def _opening(self, today: Today) -> list[Told | None]:
-        first = [day_findings.opening(self.watch)] if not self.before else []
-        before = self.before[-1] if self.before else None
-        return [*first, day_findings.morning(today, before)]
+        before = self.watch.past[-2] if len(self.watch.past) > 1 else None
+        first = [day_findings.opening(self.watch)] if before is None else []
+        return [*first, day_findings.morning(today.counts, before)]
 
     def _picks(self, today: Today) -> list[ScenePick]:
         """The most telling moments of a day, in order; each is worth less for what it repeats.
@@ -168,7 +163,7 @@ class StoryTeller:
         left += [self._alone(known) for known in today.broke]
         left += [ScenePick(LUCK, row, step, "luck", fault=what) for row, step, what in today.faults]
         left.sort(key=lambda pick: (pick.row, pick.angle))
-        most = max(FEWEST_SCENES, min(MOST_SCENES, 1 + len(today.steps) // 4))
+        most = max(FEWEST_SCENES, min(MOST_SCENES, 1 + len(today.counts.steps) // 4))
         here: Counter[str] = Counter()
         picks: list[ScenePick] = []
         while left and len(picks) < most:
@@ -181,7 +176,7 @@ class StoryTeller:
             self.told[f"rule {best.rule}"] += bool(best.rule)
             here.update([f"who {best.who}", f"angle {best.angle}", f"kind {best.kind}"])
         fork = self.watch.first.forked
-        if fork and self.watch.day(fork["at"]) == today.day:
+        if fork and self.watch.day(fork["at"]) == today.counts.day:
             picks.append(ScenePick(0, 0, fork["at"], "fork"))
         return sorted(picks, key=lambda pick: (pick.step, pick.row))
 
@@ -316,7 +311,7 @@ class StoryTeller:
                 break
             quote = self._quote(evening)
             if nth == 0 and evening.misjudged >= MANY:
-                said += [day_findings.misjudged(evening), quote]
+                said += [day_findings.misjudged(self.watch, evening), quote]
             elif quote is not None:
                 said.append(quote)
         return said
@@ -347,7 +342,7 @@ class StoryTeller:
             return []
         (who, what), account = best
         self.told[f"moved {what}"] += 1
-        return [day_findings.moved(who, what, today.day, account)]
+        return [day_findings.moved(who, what, today.counts.day, account)]
 
     # ------------------------------------------------------------ the whole run
 
@@ -369,7 +364,7 @@ class StoryTeller:
                 day_findings.hinge(who, what, account),
             ]
         told.append(day_findings.wrong_ever(watch, who))
-        if who in self.final and len(self.before) > 1:
+        if who in self.final and len(self.watch.past) > 1:
             told.append(self._quote(self.final[who]))
         return Arc(who, spec.role, spec.voice, spec.backstory, self._say(told))
 
@@ -381,14 +376,14 @@ class StoryTeller:
         scenes: list[list[Told | None]] = [
             [day_findings.broke_off(watch)],
             [
-                day_findings.tally(EVER, self.before),
-                day_findings.swung(self.before),
-                day_findings.tensest(self.before),
+                day_findings.tally(EVER, self.watch.past),
+                day_findings.swung(self.watch.past),
+                day_findings.tensest(self.watch.past),
             ],
             [found.happened(watch, known, longest=True)] if known else [],
             [
                 found.gap(watch, watch.widest, widest=True) if watch.widest else None,
-                day_findings.crossed(watch, self.last) if self.last else None,
+                day_findings.crossed(watch),
             ],
             [
                 day_findings.ranked(watch),
