@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.service import line_receipts as fates
-from loopforge.chat.service.line_receipts import Dispatch, Fate, Summoned
+from loopforge.chat.service.line_receipts import Dispatch, Fate, LineReceipts, Summoned
 from loopforge.core.delivery_states import Accepted, Attempting, Failed, Queued
 from loopforge.core.events import Body, LineRun, Perceived, TurnEnded
 from loopforge.core.room_vocabulary import Said, Told
@@ -60,11 +59,11 @@ class Room:
 
     async def call(self, turn: str) -> Summoned | None:
         """What is known of a turn."""
-        return await self._ledger.look(lambda found: fates.call(found, turn))
+        return await LineReceipts(self._ledger).call(turn)
 
     async def sending(self, delivery: str) -> Dispatch:
         """What is known of a delivery."""
-        return await self._ledger.look(lambda found: fates.sending(found, delivery))
+        return await LineReceipts(self._ledger).sending(delivery)
 
 
 @pytest.fixture

@@ -9,10 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
-
 from loopforge.app import App, open_app
-from loopforge.chat.room import platform_channels
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said
@@ -117,10 +114,7 @@ class Lodging:
     async def drafts(self, place: Place | int) -> list[str]:
         """The messages that the ledger knows as drafts there."""
         id = place.id if isinstance(place, Place) else place
-        query = select(platform_channels.drafts.c.message).where(
-            platform_channels.drafts.c.place == f"discord:{id}"
-        )
-        return await self.app.front.look(lambda found: list(found.execute(query).scalars()))
+        return [each.message for each in await self.app.front.channels.drafts(f"discord:{id}")]
 
     async def no_drafts(self, place: Place | int) -> None:
         """Wait until the ledger knows of no draft there."""

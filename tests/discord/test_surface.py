@@ -137,7 +137,7 @@ async def test_a_long_answer_comes_in_pieces(city: Twin, tmp_path: Path) -> None
         await home.settled(plaza)
         await home.delivered(plaza)
         said = next(e for e in await home.events(plaza) if isinstance(e.body, Said))
-        posts = await home.reception.sessions.posts(f"discord:{plaza.id}", said.id)
+        posts = await home.reception.sessions.channels.posts(f"discord:{plaza.id}", said.id)
     parts = city.lines(plaza)[1:]
     assert " ".join(line.text for line in parts) == words
     assert posts == [str(line.id) for line in parts]

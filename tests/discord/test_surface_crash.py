@@ -47,7 +47,7 @@ async def test_an_answer_that_was_on_its_way(
         await city.until(lambda: len(city.lines(plaza)) == 3)
         await home.delivered(plaza)
         said = next(e for e in await home.events(plaza) if isinstance(e.body, Said))
-        posts = await home.reception.sessions.posts(f"discord:{plaza.id}", said.id)
+        posts = await home.reception.sessions.channels.posts(f"discord:{plaza.id}", said.id)
     assert " ".join(line.text for line in city.lines(plaza)[1:]) == LONG
     assert posts == [str(line.id) for line in city.lines(plaza)[1:]]
 

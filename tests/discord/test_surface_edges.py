@@ -136,7 +136,9 @@ async def _counted(home: Lodging, place: Place) -> tuple[Counter[str], Counter[s
     """What mates said in a room, and what the ledger says arrived there, by their texts."""
     events = await home.events(place)
     said = {e.id: str(e.body.text) for e in events if isinstance(e.body, Said)}
-    posts = [line for line in said if await home.reception.sessions.posts(_key(place), line)]
+    posts = [
+        line for line in said if await home.reception.sessions.channels.posts(_key(place), line)
+    ]
     return Counter(said.values()), Counter(said[line] for line in posts)
 
 

@@ -62,7 +62,7 @@ async def test_a_webhooks_line_comes_once(
         await city.until(lambda: len(city.lines(plaza)) == 2)
         await home.delivered(plaza)
         said = next(e for e in await home.events(plaza) if isinstance(e.body, Said))
-        posts = await home.reception.sessions.posts(f"discord:{plaza.id}", said.id)
+        posts = await home.reception.sessions.channels.posts(f"discord:{plaza.id}", said.id)
     assert city.faults.left == []
     assert [line.by for line in city.lines(plaza)] == ["ben", "Maya"]
     assert posts == [str(city.lines(plaza)[-1].id)]
@@ -254,7 +254,7 @@ async def test_a_bot_that_was_sent_away(city: Twin, tmp_path: Path) -> None:
         await city.say(ben, mall, "anybody?")
         await home.eventually(mall, PlaceLeft)
         bodies = [event.body for event in await home.events(mall)]
-        assert await home.reception.sessions.all("discord") == {f"discord:{mall.id}": room}
+        assert await home.reception.sessions.channels.all("discord") == {f"discord:{mall.id}": room}
     told = [str(body.text) for body in bodies if isinstance(body, Told)]
     assert told[0].startswith("What ben said did not reach #plaza: none of the bots")
 

@@ -83,7 +83,7 @@ async def test_a_late_draft_belongs_to_its_line(city: Twin, tmp_path: Path) -> N
         late = Drafted(turn=said.turn, surface=place, message_id="5")
         await home.app.front.note(f"room:{room}", late)
         line = next(e.id for e in await home.events(plaza) if isinstance(e.body, Said))
-        assert await home.reception.sessions.draft(place, line) == "5"
+        assert await home.reception.sessions.channels.draft(place, line) == "5"
         gate.release()
 
 

@@ -46,7 +46,7 @@ async def test_a_draft_grows_and_ends_complete(city: Twin, tmp_path: Path, who: 
         await home.delivered(plaza)
         assert await home.drafts(plaza) == []
         said = next(e for e in await home.events(plaza) if isinstance(e.body, Said))
-        posts = await home.reception.sessions.posts(f"discord:{plaza.id}", said.id)
+        posts = await home.reception.sessions.channels.posts(f"discord:{plaza.id}", said.id)
     shown = [deed.text for deed in city.deeds("create", "edit", place=plaza)][1:]
     assert len(shown) >= 3
     assert all(text.endswith(" ▌") for text in shown[:-1])

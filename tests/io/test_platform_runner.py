@@ -212,7 +212,7 @@ async def test_one_conversation(tmp_path: Path, twin: Twin, city: City) -> None:
         scene = await app.front.enter("commons", "bea", "terminal")
         command = ["--home", str(tmp_path), "room", "join", "commons", f"telegram:{lab.id}"]
         assert await asyncio.to_thread(main, command) == 0
-        while "commons" not in (await Sessions(app.front).all("telegram")).values():
+        while "commons" not in (await Sessions(app.front).channels.all("telegram")).values():
             await SystemClock().sleep(0.02)
         while not (await app.front.settings_of("commons")).places:
             await SystemClock().sleep(0.02)

@@ -6,19 +6,19 @@ search, why, and what was shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from msgspec.structs import replace
-from sqlalchemy.engine import Connection
 
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
-from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.chat.room.platform_channels import Channels, ChannelSpot
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.chat.server import Rooms
+from loopforge.chat.service.line_receipts import LineReceipts
 from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.service.room_list import Lobby
 from loopforge.chat.speaking.room_rules import SCREEN
@@ -47,8 +47,6 @@ from loopforge.ledger.storage.revised_lines import standing
 from loopforge.ledger.table_access import Readable
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.room_pubsub import Ear
-
-T = TypeVar("T")
 
 SHOWN = (
     "room.heard",
@@ -128,6 +126,7 @@ class Front:
         self._deliveries, self._ledger = deliveries, ledger
         self._closing = closing
         self.behind, self.lobby = rooms.behind, Lobby(ledger, rooms)
+        self.channels, self.receipts = Channels(ledger), LineReceipts(ledger)
 
     @property
     def notice(self) -> str:
@@ -228,10 +227,6 @@ class Front:
         if told:
             bodies += [ConversationBegan(why="first"), Told(text=Words(told))]
         await self._rooms.add(room, "", *bodies)
-
-    async def look(self, work: Callable[[Connection], T]) -> T:
-        """Read tables by hand (chat/room/platform_channels.py has the questions)."""
-        return await self._ledger.look(work)
 
     async def note(self, stream: str, body: Drafted) -> None:
         """A platform shows what a mate is saying, or (with no message) shows it no longer."""

@@ -54,7 +54,7 @@ def places(context: typer.Context, as_json: Json = False) -> None:
 
         rows = []
         for platform in PLATFORMS:
-            for key, room in (await sessions.all(platform)).items():
+            for key, room in (await sessions.channels.all(platform)).items():
                 there = (await app.front.settings_of(room)).places[key]
                 row = {"place": key, "name": str(there.name), "kind": there.kind, "room": room}
                 rows.append(row)

@@ -269,7 +269,7 @@ class Platforms:
         """Let each surface show what is going on in rooms that a place of its became part of."""
         for name, surface in list(self._surfaces.items()):
             try:
-                rooms = await self._sessions.all(name)
+                rooms = await self._sessions.channels.all(name)
             except LedgerError as error:
                 log.warning("joined rooms of %s are looked for again: %s", name, error)
                 continue

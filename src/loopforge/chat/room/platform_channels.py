@@ -5,14 +5,15 @@
 
 Three views over the ledger: the places with their rooms, the messages with their lines (of people's
 lines as they were heard, of mates' as a platform accepted them), and drafts that stand on a
-platform while their mate still speaks. Does not know what a platform's own names mean.
+platform while their mate still speaks; and Channels, the questions that surfaces ask of them. Does
+not know what a platform's own names mean.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from sqlalchemy import (
@@ -20,6 +21,8 @@ from sqlalchemy import (
     Column,
     Integer,
     PrimaryKeyConstraint,
+    Row,
+    Select,
     Table,
     and_,
     func,
@@ -29,11 +32,13 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 from sqlalchemy.sql import ColumnElement
 
+from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.delivery_states import Accepted, Drafted, Failed, Queued, Uncertain
 from loopforge.core.events import Event, TurnEnded
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, PlaceLeft, RoomClosed, Said
 from loopforge.ledger.database.table_schema import Name, events, metadata
 from loopforge.ledger.storage.revised_lines import revisions
+from loopforge.ledger.table_access import Tables
 
 Kind = Literal["private", "group", "thread"]
 
@@ -56,11 +61,16 @@ class Post(NamedTuple):
 
 
 class PlacedDraft(NamedTuple):
-    """A message that shows what a mate is saying in a turn that has not ended well yet."""
+    """A message that shows what a mate is saying in a turn; `line` once it was said, else "".
+
+    `over`: the turn has ended.
+    """
 
     place: str
     turn: str
     message: str
+    line: str
+    over: bool
 
 
 places = Table(
@@ -221,117 +231,119 @@ class Places:
             connection.execute(spoken.update().where(mine).values(over=True))
 
 
-def stream_at(connection: Connection, place: str) -> str:
-    """The stream of the room that a place is part of; "" if of none."""
-    query = select(places.c.stream).where(places.c.place == place).limit(1)
-    return str(connection.execute(query).scalar() or "")
+class Channels:
+    """What surfaces ask of these views. Ids of messages that are compared are numbers."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def room(self, place: str) -> str:
+        """The room that a place is part of; "" if of none."""
+        stream = await self._value(select(places.c.stream).where(places.c.place == place))
+        return stream.removeprefix(PREFIX)
+
+    async def all(self, platform: str) -> dict[str, str]:
+        """Every place of a platform that is part of a room, with that room's slug."""
+        mine = places.c.place.startswith(f"{platform}:")
+        rows = await self._rows(select(places).where(mine).order_by(places.c.place))
+        return {row.place: row.stream.removeprefix(PREFIX) for row in rows}
+
+    async def private(self, platform: str) -> dict[str, set[str]]:
+        """The private places of a platform, each with the mates that ever were in its room."""
+        mine = places.c.place.startswith(f"{platform}:") & (places.c.kind == "private")
+        query = (
+            select(places.c.place, events.c.body)
+            .join(events, events.c.stream == places.c.stream)
+            .where(mine, events.c.kind == "room.mate_joined")
+        )
+        found: dict[str, set[str]] = {}
+        for row in await self._rows(query):
+            found.setdefault(row.place, set()).add(msgspec.json.decode(row.body)["mate"])
+        return found
+
+    async def line(self, place: str, message: str) -> str:
+        """The id of the line that a message is, or is a part of; "" if it is none."""
+        there = (posts.c.place == place) & (posts.c.message == message)
+        return await self._value(select(posts.c.line).where(there))
+
+    async def posts(self, place: str, line: str) -> list[str]:
+        """The ids of the messages that a line is in a place, part after part."""
+        mine = (posts.c.place == place) & (posts.c.line == line)
+        query = select(posts.c.message).where(mine).order_by(posts.c.part)
+        return [str(row.message) for row in await self._rows(query)]
+
+    async def last(self, place: str) -> int:
+        """The highest id of a person's message that was heard in a place; 0 before the first."""
+        return await self._highest(and_(posts.c.place == place, posts.c.heard))
+
+    async def heard(self, place: str, limit: int) -> list[int]:
+        """The highest ids of people's messages in a place that are not deleted, as far as known."""
+        gone = select(revisions.c.line).where(revisions.c.deleted)
+        there = and_(posts.c.place == place, posts.c.heard, posts.c.line.not_in(gone))
+        return [int(row.message) for row in await self._rows(_newest(there).limit(limit))]
+
+    async def newest(self, patterns: Sequence[str]) -> int:
+        """The highest number of a person's message that was heard in places like these (SQL)."""
+        return await self._highest(and_(_like(posts, patterns), posts.c.heard))
+
+    async def highest(self, patterns: Sequence[str], place: str, before: str) -> int:
+        """The highest number that a message had before an event, as far as that is certain.
+
+        People's messages in places like these (SQL) that were heard before it; and in `place`
+        itself the lines before it, since what goes out there goes out in order.
+        """
+        certain = or_(and_(_like(posts, patterns), posts.c.heard), posts.c.place == place)
+        return await self._highest(and_(certain, posts.c.line < before))
+
+    async def top(self, patterns: Sequence[str]) -> int:
+        """The highest number of a message that is known in places like these (SQL)."""
+        return await self._highest(_like(posts, patterns))
+
+    async def numbers_above(self, patterns: Sequence[str], number: int) -> set[int]:
+        """The numbers of messages and drafts above this one that are known in places like these."""
+        known = [
+            row.message
+            for table in (posts, drafts)
+            for row in await self._rows(select(table.c.message).where(_like(table, patterns)))
+        ]
+        return {int(each) for each in known if each.isdigit() and int(each) > number}
+
+    async def owed(self, place: str) -> bool:
+        """Whether a line is still on its way there."""
+        return bool(await self._value(select(sendings.c.delivery).where(sendings.c.place == place)))
+
+    async def draft(self, place: str, line: str) -> str:
+        """The id of the message that shows this line's draft in a place; "" if none does."""
+        mine = (drafts.c.place == place) & (drafts.c.line == line)
+        return await self._value(select(drafts.c.message).where(mine))
+
+    async def drafts(self, place: str) -> list[PlacedDraft]:
+        """The drafts that stand in a place."""
+        rows = await self._rows(select(drafts).where(drafts.c.place == place))
+        return [PlacedDraft._make(row) for row in rows]
+
+    async def strays(self, platform: str) -> list[PlacedDraft]:
+        """Drafts on a platform of turns that are over and said nothing: to be taken away."""
+        mine = drafts.c.place.startswith(f"{platform}:")
+        rows = await self._rows(select(drafts).where(mine, drafts.c.over, drafts.c.line == ""))
+        return [PlacedDraft._make(row) for row in rows]
+
+    async def _highest(self, where: ColumnElement[bool]) -> int:
+        return int(await self._value(_newest(where)) or 0)
+
+    async def _value(self, query: Select[Any]) -> str:
+        rows = await self._rows(query.limit(1))
+        return str(rows[0][0]) if rows else ""
+
+    async def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
+        return await self._tables.look(lambda found: found.execute(query).all())
 
 
-def all_places(connection: Connection, platform: str) -> list[tuple[str, str]]:
-    """Every place of a platform with the stream of its room."""
-    query = select(places).where(places.c.place.startswith(f"{platform}:")).order_by(places.c.place)
-    return [(row.place, row.stream) for row in connection.execute(query)]
+def _like(table: Table, patterns: Sequence[str]) -> ColumnElement[bool]:
+    return or_(*(table.c.place.like(each) for each in patterns))
 
 
-def private_at(connection: Connection, platform: str) -> dict[str, set[str]]:
-    """The private places of a platform, each with the mates that ever were in its room."""
-    mine = places.c.place.startswith(f"{platform}:") & (places.c.kind == "private")
-    query = (
-        select(places.c.place, events.c.body)
-        .join(events, events.c.stream == places.c.stream)
-        .where(mine, events.c.kind == "room.mate_joined")
-    )
-    found: dict[str, set[str]] = {}
-    for row in connection.execute(query):
-        found.setdefault(row.place, set()).add(msgspec.json.decode(row.body)["mate"])
-    return found
-
-
-def line_at(connection: Connection, place: str, message: str) -> str:
-    """The line that a message is; "" if it is none."""
-    there = (posts.c.place == place) & (posts.c.message == message)
-    return str(connection.execute(select(posts.c.line).where(there)).scalar() or "")
-
-
-def posts_of(connection: Connection, place: str, line: str) -> list[str]:
-    """The ids of the messages that a line is in a place, part after part."""
-    mine = (posts.c.place == place) & (posts.c.line == line)
-    query = select(posts.c.message).where(mine).order_by(posts.c.part)
-    return [str(message) for message in connection.execute(query).scalars()]
-
-
-def last_heard(connection: Connection, place: str) -> str:
-    """The highest id of a person's message in a place (ids are numbers); "" before the first."""
-    query = (
-        select(posts.c.message)
-        .where(posts.c.place == place, posts.c.heard)
-        .order_by(func.length(posts.c.message).desc(), posts.c.message.desc())
-        .limit(1)
-    )
-    return str(connection.execute(query).scalar() or "")
-
-
-def heard_at(connection: Connection, place: str, limit: int) -> list[int]:
-    """The highest ids of people's messages in a place whose lines are not deleted, at most so many.
-
-    Ids are numbers.
-    """
-    gone = select(revisions.c.line).where(revisions.c.deleted)
-    query = (
-        select(posts.c.message)
-        .where(posts.c.place == place, posts.c.heard, posts.c.line.not_in(gone))
-        .order_by(func.length(posts.c.message).desc(), posts.c.message.desc())
-        .limit(limit)
-    )
-    return [int(message) for message in connection.execute(query).scalars()]
-
-
-def newest(connection: Connection, patterns: Sequence[str]) -> int:
-    """The highest number of a person's message that was heard in places like these (SQL)."""
-    like = or_(*(posts.c.place.like(each) for each in patterns))
-    return _highest(connection, and_(like, posts.c.heard))
-
-
-def highest(connection: Connection, patterns: Sequence[str], place: str, before: str) -> int:
-    """The highest number that a message had before an event, as far as that is certain.
-
-    People's messages in places like these (SQL) that were heard before it; and in `place` itself
-    the lines before it, since what goes out there goes out in order.
-    """
-    like = or_(*(posts.c.place.like(each) for each in patterns))
-    certain = or_(and_(like, posts.c.heard), posts.c.place == place)
-    return _highest(connection, and_(certain, posts.c.line < before))
-
-
-def top(connection: Connection, patterns: Sequence[str]) -> int:
-    """The highest number of a message that is known in places like these (SQL)."""
-    return _highest(connection, or_(*(posts.c.place.like(each) for each in patterns)))
-
-
-def _highest(connection: Connection, where: ColumnElement[bool]) -> int:
+def _newest(where: ColumnElement[bool]) -> Select[Any]:
+    """Ids of messages, the highest number first."""
     query = select(posts.c.message).where(where)
-    newest = query.order_by(func.length(posts.c.message).desc(), posts.c.message.desc()).limit(1)
-    return int(connection.execute(newest).scalar() or 0)
-
-
-def numbers_above(connection: Connection, patterns: Sequence[str], number: int) -> set[int]:
-    """The numbers of messages and drafts above this one that are known in places like these."""
-    post = or_(*(posts.c.place.like(each) for each in patterns))
-    draft = or_(*(drafts.c.place.like(each) for each in patterns))
-    known = connection.execute(select(posts.c.message).where(post)).scalars()
-    drawn = connection.execute(select(drafts.c.message).where(draft)).scalars()
-    return {int(each) for each in (*known, *drawn) if each.isdigit() and int(each) > number}
-
-
-def draft_of(connection: Connection, place: str, line: str) -> str:
-    """The id of the message that shows the draft of this line in a place; "" if none does."""
-    mine = (drafts.c.place == place) & (drafts.c.line == line)
-    return str(connection.execute(select(drafts.c.message).where(mine)).scalar() or "")
-
-
-def strays(connection: Connection, platform: str) -> list[PlacedDraft]:
-    """Drafts of turns that are over and said nothing: to be taken away."""
-    query = select(drafts).where(
-        drafts.c.place.startswith(f"{platform}:"), drafts.c.over, drafts.c.line == ""
-    )
-    return [PlacedDraft(row.place, row.turn, row.message) for row in connection.execute(query)]
+    return query.order_by(func.length(posts.c.message).desc(), posts.c.message.desc())

@@ -14,6 +14,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.database.table_schema import events
+from loopforge.ledger.table_access import Tables
 
 Fate = Literal["owed", "arrived", "lost"]
 FATES: dict[str, Fate] = {
@@ -45,15 +46,28 @@ class Dispatch(NamedTuple):
     turn: str
 
 
-def sending(connection: Connection, delivery: str) -> Dispatch:
-    """What a delivery is."""
+class LineReceipts:
+    """What the ledger knows of turns and of what they said."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def sending(self, delivery: str) -> Dispatch:
+        """What a delivery is."""
+        return await self._tables.look(lambda found: _sending(found, delivery))
+
+    async def call(self, turn: str) -> Summoned | None:
+        """What a turn was called by, and what became of what it said; None if it is no turn."""
+        return await self._tables.look(lambda found: _call(found, turn))
+
+
+def _sending(connection: Connection, delivery: str) -> Dispatch:
     _, queued = _event(connection, delivery, "delivery.queued")
     _, said = _event(connection, queued.get("of", ""), "room.said")
     return Dispatch(queued.get("surface", ""), said.get("turn", ""))
 
 
-def call(connection: Connection, turn: str) -> Summoned | None:
-    """What a turn was called by, and what became of what it said; None if it is no turn."""
+def _call(connection: Connection, turn: str) -> Summoned | None:
     row, seen = _event(connection, turn, "turn.perceived")
     if row is None:
         return None

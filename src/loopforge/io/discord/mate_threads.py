@@ -124,7 +124,7 @@ class Threads:
         return self._crowd.mates_in(channel) or self._crowd.mates_of(client.account)
 
     async def _line(self, message: int) -> str:
-        return await self._sessions.line(place_of(message), str(message))
+        return await self._sessions.channels.line(place_of(message), str(message))
 
     # ------------------------------------------------------------ where a line is heard
 
@@ -223,7 +223,7 @@ class Threads:
         place = place_of(channel.id)
         room, line = await self._sessions.known(place), ""
         if room:
-            line = await self._sessions.line(place, str(message.id))
+            line = await self._sessions.channels.line(place, str(message.id))
         if line:
             try:
                 body = (await self._front.line(room, line)).body

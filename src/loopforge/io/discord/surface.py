@@ -89,7 +89,7 @@ class Discord:
 
     async def run(self) -> None:
         """Keep every account connected until `close`."""
-        for room in (await self._sessions.all(self.name)).values():
+        for room in (await self._sessions.channels.all(self.name)).values():
             self._watch.room(room)  # what was said before this process may arrive now
         for index in range(len(self._crowd.accounts)):
             self._tasks.spawn(self._keep(index), f"Discord account {index}")

@@ -125,7 +125,7 @@ class Reception:
         known = person is not None and (self._owns(person.id) or self._trusted(person.id))
         if self._grounds.decided(ground):
             return None
-        places = await self.sessions.all(ground.platform)
+        places = await self.sessions.channels.all(ground.platform)
         return self._grounds.serves(ground, places, known=known, asked=asked)
 
     async def admit(
@@ -153,7 +153,7 @@ class Reception:
 
         A message that is a line already was heard before, or is one of ours.
         """
-        if await self.sessions.line(coming.spot.key, coming.message):
+        if await self.sessions.channels.line(coming.spot.key, coming.message):
             return ReceivedLine()
         person = await self._people.meet(
             coming.platform, coming.account, coming.name, bot=coming.bot
@@ -184,7 +184,7 @@ class Reception:
     async def _answered(self, coming: Coming) -> str:
         """The line that a message answers; one of ours is waited for till it is recorded."""
         for pause in (*WAITS, 0.0):
-            reply = await self.sessions.line(coming.spot.key, coming.reply_to)
+            reply = await self.sessions.channels.line(coming.spot.key, coming.reply_to)
             if reply or not (coming.reply_to and coming.ours):
                 return reply
             await self._clock.sleep(pause)
@@ -219,7 +219,7 @@ class Reception:
         Its other messages may go without it: we take them away ourselves when it becomes shorter.
         """
         room, line = await self._find(place, message)
-        if line and (await self.sessions.posts(place, line))[:1] == [message]:
+        if line and (await self.sessions.channels.posts(place, line))[:1] == [message]:
             try:
                 await self._front.delete(room, "", line)
             except Unknown:
@@ -300,6 +300,6 @@ class Reception:
 
     async def _find(self, place: str, message: str) -> tuple[str, str]:
         """The room of a place, and the line that a message there is; both "" if it is none."""
-        line = await self.sessions.line(place, message)
+        line = await self.sessions.channels.line(place, message)
         room = await self.sessions.known(place) if line else ""
         return (room, line) if room else ("", "")

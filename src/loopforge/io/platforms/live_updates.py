@@ -17,12 +17,7 @@ import logging
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from sqlalchemy import select
-
-from loopforge.chat.room.platform_channels import sendings
 from loopforge.chat.rooms_api import Front
-from loopforge.chat.service import line_receipts
-from loopforge.chat.service.line_receipts import Dispatch, Summoned
 from loopforge.chat.turns.fallback_mate import UNABLE
 from loopforge.core.delivery_states import Accepted, Failed, PutOff, Uncertain
 from loopforge.core.events import Event, Perceived, TurnEnded
@@ -130,7 +125,7 @@ class RoomWatch:
     ) -> None:
         self._front, self._stage, self._clock = front, stage, clock
         self._again, self._streams = again, streams
-        self._marks = Marks(stage, _Fates(front)) if marks else None
+        self._marks = Marks(stage, front.receipts) if marks else None
         self._ears: dict[str, Ear] = {}
         self._tasks = Tasks()
 
@@ -257,9 +252,8 @@ class RoomWatch:
 
     async def _owed(self, place: str) -> bool:
         """Whether a line is still on its way there: what is said after it must stand after it."""
-        query = select(sendings).where(sendings.c.place == place).limit(1)
         try:
-            return await self._front.look(lambda found: found.execute(query).first() is not None)
+            return await self._front.channels.owed(place)
         except LoopforgeError:
             return True
 
@@ -295,21 +289,6 @@ def _answered(seen: Perceived) -> str:
     """The line that minds reply to: the one that called, when others have come after it."""
     newest = next((each for each in reversed(seen.lines.more) if isinstance(each, Line)), None)
     return seen.line if newest is not None and newest.id != seen.line else ""
-
-
-class _Fates:
-    """What the ledger knows of turns and what they said."""
-
-    def __init__(self, front: Front) -> None:
-        self._front = front
-
-    async def sending(self, delivery: str) -> Dispatch:
-        """What a delivery is."""
-        return await self._front.look(lambda found: line_receipts.sending(found, delivery))
-
-    async def call(self, turn: str) -> Summoned | None:
-        """What a turn was called by, and what became of it."""
-        return await self._front.look(lambda found: line_receipts.call(found, turn))
 
 
 async def _mark(marks: Marks, event: Event, places: Sequence[str]) -> None:

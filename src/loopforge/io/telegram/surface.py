@@ -104,7 +104,7 @@ class Telegram:
 
     async def run(self) -> None:
         """Be on Telegram until this is cancelled."""
-        for room in (await self._reception.sessions.all(NAME)).values():
+        for room in (await self._reception.sessions.channels.all(NAME)).values():
             self._watch.room(room)
         for poll in self._polls:
             self._tasks.spawn(poll.run(), f"telegram {', '.join(poll.mates)}")
@@ -334,7 +334,7 @@ class Telegram:
 
     async def _places_in(self, chat: int, bot: int) -> list[str]:
         """The places of a chat that are part of rooms, as this bot knows them (0: as any does)."""
-        known = await self._reception.sessions.all(NAME)
+        known = await self._reception.sessions.channels.all(NAME)
         mine = [place for place in known if where(place).chat == chat]
         return [place for place in mine if not bot or where(place).bot in (None, bot)]
 

@@ -67,7 +67,7 @@ class Backlog:
         async with self._asking:
             if self._start is None:
                 self._noted = await self._behind.since(NAME)
-                self._start = self._noted or await self._sessions.newest([f"{NAME}:%"])
+                self._start = self._noted or await self._sessions.channels.newest([f"{NAME}:%"])
         return self._start
 
     async def _note(self, since: int) -> None:

@@ -114,7 +114,7 @@ class Missed:
         LedgerError.
         """
         mark = await self._backlog.since(self._crowd.index(client))
-        places = await self._sessions.all("discord")
+        places = await self._sessions.channels.all("discord")
         for room in places.values():
             self._reading.attend(room)
         if not mark:
@@ -194,9 +194,9 @@ class Missed:
     ) -> list[tuple[int, Job]]:
         """Private talks of this account, and places where a draft of a dead turn stands."""
         mine = set(self._crowd.mates_of(client.account))
-        private = await self._sessions.private("discord")
+        private = await self._sessions.channels.private("discord")
         talks = [place for place, mates in private.items() if mates & mine and place in places]
-        strays = {draft.place for draft in await self._sessions.strays("discord")}
+        strays = {draft.place for draft in await self._sessions.channels.strays("discord")}
         jobs: dict[str, Job] = {
             place: partial(self._tidy, client, place, places[place])
             for place in strays.intersection(places)
@@ -255,7 +255,7 @@ class Missed:
         if room:
             with later():
                 await self._reading.tidy(AccountSeat(client, channel), room)
-        last, after = int(await self._sessions.last(place_of(channel.id)) or 0), mark - MARGIN
+        last, after = await self._sessions.channels.last(place_of(channel.id)), mark - MARGIN
         if room and last and newest:
             await self._look_back(
                 client, channel, last, discord.utils.snowflake_time(max(after, 0))
@@ -272,7 +272,7 @@ class Missed:
             if channel is None:
                 return
             await self._reading.tidy(AccountSeat(client, channel), room)
-        last = int(await self._sessions.last(place) or 0)
+        last = await self._sessions.channels.last(place)
         if last:  # one above the watermark hides what is missing, as above
             await self._read(client, channel, last if last <= mark else max(mark - MARGIN, 0))
 
@@ -330,7 +330,7 @@ class Missed:
 
     async def _moved(self, message: int) -> bool:
         """Whether a message of a channel is the first line of a thread that was opened on it."""
-        return bool(await self._sessions.line(place_of(message), str(message)))
+        return bool(await self._sessions.channels.line(place_of(message), str(message)))
 
     async def _look_back(self, client: Client, channel: Talk, last: int, since: datetime) -> None:
         """Take in what became of the last lines that were heard: one call, and one for each gone.
@@ -345,7 +345,7 @@ class Missed:
                 await self._edit(client, message)
         place = place_of(channel.id)
         lowest = min(stands) if len(stands) == BACK else 0
-        for id in await self._sessions.heard(place, BACK):
+        for id in await self._sessions.channels.heard(place, BACK):
             if lowest <= id <= last and id not in stands and await _gone(channel, id):
                 await self._reception.deleted(place, str(id))
 

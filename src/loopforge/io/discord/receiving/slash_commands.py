@@ -145,7 +145,7 @@ class Slash:
     async def _record(self, interaction: Asked, message: discord.Message) -> str:
         """The flight record of the line that a message is, as far as who asks may see it."""
         place = place_of(message.channel.id)
-        line = await self._reception.sessions.line(place, str(message.id))
+        line = await self._reception.sessions.channels.line(place, str(message.id))
         if not line:
             return "This message is no line of a room here; there is nothing to explain."
         return await self._done(interaction, "why", line)

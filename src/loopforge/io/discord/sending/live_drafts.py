@@ -16,10 +16,7 @@ import logging
 from collections import Counter, deque
 from typing import NamedTuple
 
-from sqlalchemy import select
-
 import discord
-from loopforge.chat.room import platform_channels
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.rooms_api import Front
 from loopforge.core.delivery_states import Drafted, nonce
@@ -59,14 +56,6 @@ def looks(text: str) -> str:
         return ""
     apart = "\n" if found[0].endswith("```") else ""
     return f"{found[0]}{apart}{MARK}"
-
-
-class DraftRow(NamedTuple):
-    """A draft as the ledger knows it: whose turn, the line it becomes, whether the turn is over."""
-
-    turn: str
-    line: str
-    over: bool
 
 
 class Showing:
@@ -171,16 +160,10 @@ class DiscordDrafts:
         while len(self._over) > REMEMBERED:
             del self._over[next(iter(self._over))]
 
-    async def _rows(self, place: str) -> dict[str, DraftRow]:
-        """What the ledger knows of drafts in a place, by the message that shows each."""
-        query = select(platform_channels.drafts).where(platform_channels.drafts.c.place == place)
-        found = await self._front.look(lambda tables: tables.execute(query).all())
-        return {row.message: DraftRow(row.turn, row.line, row.over) for row in found}
-
     async def _known(self, key: DraftKey) -> int:
         """The message that showed a turn before this process was there; 0 if none did."""
-        rows = await self._rows(key.place)
-        return next((int(id) for id, row in rows.items() if row.turn == key.turn), 0)
+        found = await self._front.channels.drafts(key.place)
+        return next((int(each.message) for each in found if each.turn == key.turn), 0)
 
     # ------------------------------------------------------------ showing
 
@@ -208,9 +191,7 @@ class DiscordDrafts:
         channel = voice.seat.channel
         if not speech.answers or isinstance(channel, discord.DMChannel):
             return None
-        posts = await self._front.look(
-            lambda found: platform_channels.posts_of(found, speech.place, speech.answers)
-        )
+        posts = await self._front.channels.posts(speech.place, speech.answers)
         return int(posts[0]) if posts and int(posts[0]) != channel.id else None
 
     async def _posted(self, voice: DiscordSpeaker, text: str) -> int:
@@ -245,7 +226,7 @@ class DiscordDrafts:
         if (client.id, place) in self._tidied:
             return
         self._tidied.add((client.id, place))
-        rows = await self._rows(place)
+        rows = {each.message: each for each in await self._front.channels.drafts(place)}
         strays = {id for id, row in rows.items() if row.over and not row.line}
         try:
             read = [message async for message in channel.history(limit=LOOKED)]

@@ -148,7 +148,7 @@ class DiscordDelivery:
         return (f"{head}\n{first}".strip(), *rest) if head else parts
 
     async def _answered(self, place: str, line: str) -> int | None:
-        posts = await self._sessions.posts(place, line) if line else []
+        posts = await self._sessions.channels.posts(place, line) if line else []
         return int(posts[0]) if posts else None
 
     async def _say(self, out: Outgoing) -> str:
@@ -264,7 +264,10 @@ class DiscordDelivery:
             same = content.startswith(text or "[file: ") or (not text and bool(message.attachments))
         else:
             same = content == text and not message.attachments
-        return same and await self._sessions.line(out.place, str(message.id)) in ("", out.event.id)
+        return same and await self._sessions.channels.line(out.place, str(message.id)) in (
+            "",
+            out.event.id,
+        )
 
     def _is_voice(self, voice: DiscordSpeaker, message: discord.Message) -> bool:
         """Whether this voice may have said it; what bears no mate's face, any of us may have."""
@@ -277,7 +280,7 @@ class DiscordDelivery:
     # ------------------------------------------------------------ on what is there
 
     async def _mark(self, out: Outgoing, mate: str, line: str, emoji: str) -> str:
-        posts = await self._sessions.posts(out.place, line)
+        posts = await self._sessions.channels.posts(out.place, line)
         if not posts:
             return ""
         seat = await self._crowd.seat(out.place, mate)
@@ -292,7 +295,7 @@ class DiscordDelivery:
 
     async def _revise(self, out: Outgoing, line: str) -> str:
         """Change the messages that a line is; what is too much for them is cut."""
-        posts = await self._sessions.posts(out.place, line)
+        posts = await self._sessions.channels.posts(out.place, line)
         said = await self._line(out, line)
         if not posts or said is None or not isinstance(out.event.body, LineEdited):
             return ""
@@ -311,7 +314,7 @@ class DiscordDelivery:
         return " ".join(posts)
 
     async def _remove(self, out: Outgoing, line: str) -> str:
-        posts = await self._sessions.posts(out.place, line)
+        posts = await self._sessions.channels.posts(out.place, line)
         said = await self._line(out, line)
         if posts and said is not None:
             voice = await self._speaker(out, said)

@@ -88,7 +88,7 @@ class References:
         except Unknown:
             return ""
         name, words = await self._name(room, event), _words(event)
-        posts = await self._sessions.posts(out.place, line)
+        posts = await self._sessions.channels.posts(out.place, line)
         if not posts:
             return reference(name, words if await self._known(room, event, out) else "")
         guild = getattr(channel, "guild", None)

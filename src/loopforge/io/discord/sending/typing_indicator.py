@@ -43,7 +43,7 @@ class DiscordStage:
 
     async def mark(self, place: str, line: str, mate: str, new: Mark, old: Sequence[Mark]) -> None:
         """Put a mark on the message that a line is, and take the old ones off."""
-        posts = await self._sessions.posts(place, line)
+        posts = await self._sessions.channels.posts(place, line)
         if not posts:
             return
         seat, id = await self._crowd.seat(place, mate), int(posts[0])

@@ -100,7 +100,7 @@ class Sending:
         self, poll: Poll, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
     ) -> Sequence[int]:
         """Messages of ours since an event that nothing accounts for. Raises SendFailed."""
-        anchor = await self._sessions.highest(_numbered(poll, where(place)), place, before)
+        anchor = await self._sessions.channels.highest(_numbered(poll, where(place)), place, before)
         look = self._looks.setdefault(f"{place} {before}", Look(poll, where(place), self._clock))
         try:
             found = await self._above(look, poll, where(place), anchor, told, wanted)
@@ -123,8 +123,8 @@ class Sending:
         like = _numbered(poll, at)
 
         async def read() -> NumberSpan:
-            top = await self._sessions.top(like)
-            known = await self._sessions.numbers_above(like, anchor)
+            top = await self._sessions.channels.top(like)
+            known = await self._sessions.channels.numbers_above(like, anchor)
             known = known.union(told, self._met.above(like, anchor))
             return NumberSpan(anchor, top, known, partial(self._sent.later, like))
 
@@ -133,7 +133,7 @@ class Sending:
     async def anchor(self, poll: Poll, at: ChatKey, reply: int | None) -> int:
         """A number above which everything stands that is sent from now on, in answer to that."""
         like = _numbered(poll, at)
-        return reply or max([await self._sessions.top(like), *self._met.above(like, 0)])
+        return reply or max([await self._sessions.channels.top(like), *self._met.above(like, 0)])
 
     def look(self, poll: Poll, at: ChatKey) -> Look:
         """For a look at this chat that may have to go on."""
@@ -207,7 +207,7 @@ class Sending:
     async def _begun(self, out: Outgoing) -> list[int]:
         """The numbers of what is there of it already; it is drafted there no more."""
         there = self._there.setdefault(out.delivery, [])
-        if not there and (draft := await self._sessions.draft(out.place, out.event.id)):
+        if not there and (draft := await self._sessions.channels.draft(out.place, out.event.id)):
             there.append(int(draft))
         if isinstance(out.event.body, Said):
             key = GroupDraftKey(out.place, out.event.body.turn)
@@ -230,7 +230,7 @@ class Sending:
         event, at = await self._said(out, line), where(out.place)
         text = str(out.event.body.text)  # type: ignore[union-attr]
         letter = await self._worded(event, at, text)
-        posts = await self._sessions.posts(out.place, line)
+        posts = await self._sessions.channels.posts(out.place, line)
         files, outward = len(getattr(event.body, "files", ())), TelegramMessages(letter.poll)
         posts = posts[: len(posts) - files]
         parts = _fitted(text, letter.parts[: len(letter.parts) - files], len(posts))
@@ -259,7 +259,7 @@ class Sending:
     async def _take_away(self, out: Outgoing, line: str) -> None:
         event, at = await self._said(out, line), where(out.place)
         poll = self._speaker(event, at)
-        for number in await self._sessions.posts(out.place, line):
+        for number in await self._sessions.channels.posts(out.place, line):
             await TelegramMessages(poll).delete(at, int(number))
 
     async def _said(self, out: Outgoing, line: str) -> Event:
@@ -324,7 +324,7 @@ class Sending:
 
     async def message(self, place: str, line: str) -> int | None:
         """The number of the first message that a line is in a place."""
-        posts = await self._sessions.posts(place, line) if line else []
+        posts = await self._sessions.channels.posts(place, line) if line else []
         return int(posts[0]) if posts and posts[0].isdigit() else None
 
 

@@ -12,11 +12,9 @@ import re
 import zlib
 from collections.abc import Sequence
 
-from sqlalchemy import select
 from telegram.constants import ChatAction
 from telegram.error import TelegramError
 
-from loopforge.chat.room.platform_channels import drafts
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.rooms_api import Front
 from loopforge.core.delivery_states import Drafted
@@ -104,9 +102,9 @@ class TelegramStage:
 
     async def _known(self, key: GroupDraftKey) -> int:
         """The message that shows a turn since before this process, and has no line; 0: none."""
-        mine = (drafts.c.place == key.place) & (drafts.c.turn == key.turn) & (drafts.c.line == "")
-        query = select(drafts.c.message).where(mine)
-        return await self._front.look(lambda found: int(found.execute(query).scalar() or 0))
+        found = await self._front.channels.drafts(key.place)
+        mine = (each.message for each in found if each.turn == key.turn and not each.line)
+        return int(next(mine, 0))
 
     async def mark(self, place: str, line: str, mate: str, new: Mark, _old: Sequence[Mark]) -> None:
         """Put a mark on the message that a line is, in place of the one that is there."""
@@ -116,7 +114,7 @@ class TelegramStage:
 
     async def clear(self) -> None:
         """Take away what a home that died left standing of turns that said nothing."""
-        for stray in await self._sessions.strays(NAME):
+        for stray in await self._sessions.channels.strays(NAME):
             room = await self._sessions.known(stray.place)
             await self._away(Speech(room, stray.place, stray.turn, ""), int(stray.message))
 
