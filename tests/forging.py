@@ -13,10 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
+from zlib import crc32
 
 from loopforge.artifacts.file_intake import plain_name
 from loopforge.core.context_window import FILE_BEGINS, FILE_ENDS
 from loopforge.core.text.prompt_rows import BAR, inert, quote
+from loopforge.policies.prompt_building import WENT_ON
 from loopforge.policies.speaker_messages import HOUSE, STRANGER
 from loopforge.runtime.ports import Question
 
@@ -227,7 +229,7 @@ class Record:
         known = {*self.rows, *(row._replace(to="", quoted="") for row in self.rows)}
         for question in asked:  # some show the last lines alone
             strange = [row for row in rows_in(question) if row not in known]
-            assert strange == []
+            assert strange == [], strange
         shown = self.newest(asked)
         for row, sent in zip(shown, self.rows, strict=False):
             assert row == sent
@@ -236,7 +238,7 @@ class Record:
 
 def speaks(question: Question) -> str:
     """A mate that says little, and never the same."""
-    return f"Noted {len(question.messages)}."
+    return f"Noted {crc32(repr(question.messages).encode())}."
 
 
 NOTED = re.compile(r"Noted \d+\.")
@@ -244,7 +246,7 @@ DAY = re.compile(r"\w+day, \d+ \w+ \d{4}")
 
 
 def rows_in(question: Question) -> list[Read]:
-    """All rows of a prompt but the days, and those that the mate said itself.
+    """All rows of a prompt but the days, what the mate said itself, and that it went on.
 
     What the house asks is in no message with them, and nothing of a template is in any.
     """
@@ -255,4 +257,6 @@ def rows_in(question: Question) -> list[Read]:
         assert role != "system" or begun in ([], [HOUSE.format(name="Maya")]), text
     rows = [read(row) for row in rows_of("\n".join(lines))]
     rows = [row for row in rows if not (row.who == "Maya" and NOTED.fullmatch(row.text))]
-    return [row for row in rows if not (row.who == "the room" and DAY.fullmatch(row.text))]
+    house = [read(WENT_ON)]
+    house += [row for row in rows if row.who == "the room" and DAY.fullmatch(row.text)]
+    return [row for row in rows if row not in house]

@@ -41,7 +41,7 @@ WAITING = 256
 """Updates that wait to be shown before nothing more is read."""
 PAUSES = (0.05, 1.0)
 """Seconds between two tries to find a host: the first, and the longest; each doubles the last."""
-PATIENCE = 30.0
+PATIENCE = 90.0
 """Seconds after which a link that never found a host says so and gives up."""
 GATHER = 0.2
 """Seconds in which what was seen is gathered into one acknowledgement."""

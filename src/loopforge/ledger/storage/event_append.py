@@ -2,8 +2,9 @@
 
     head of each stream -> expectation -> refs and JSON in one pass -> hash -> views -> rows
 
-A refused append (a Conflict, a line that cannot be stored, a view that says no) takes nothing with
-it: the others of the same transaction go on. Runs in the writing thread; knows no futures.
+A refused append (a Conflict, a line that cannot be stored) takes nothing with it: the others of the
+same transaction go on. Views see all of a transaction at once; where one says no to some of it, the
+caller writes each append by itself. Runs in the writing thread; knows no futures.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import GENESIS, Event, Fact, chained, kind_of, micros
 from loopforge.core.text.erasable_text import Words, digest, encode_stored
 from loopforge.errors import BadLine, Conflict, LoopforgeError
-from loopforge.ledger.storage.folded_views import FoldedView
+from loopforge.ledger.storage.folded_views import FoldedView, show
 from loopforge.ledger.storage.row_codec import COLUMNS, kept, listed, mark, within
 
 Head = tuple[int, str]
@@ -130,13 +131,20 @@ def fit(stream: str, facts: Sequence[Fact]) -> None:
             )
 
 
+class ViewRefused(Exception):
+    """A view refused one of several appends: each is to be written by itself."""
+
+
 def write(
     connection: Connection,
     appends: Sequence[Append],
     scribe: EventWriter,
     views: Sequence[FoldedView],
 ) -> None:
-    """Write all appends, setting `events` or `error` on each. The caller commits."""
+    """Write all appends, setting `events` or `error` on each. The caller commits.
+
+    Raises what a view raises, or of several appends ViewRefused; then the caller rolls back.
+    """
     heads = lock(connection, {append.stream for append in appends})
     rows: list[tuple[Any, ...]] = []
     moved: dict[str, Head] = {}
@@ -144,7 +152,6 @@ def write(
         append.events, append.error, named = (), None, len(scribe.named)
         try:
             events, more = scribe.compose(append, heads.get(append.stream, EMPTY))
-            show(connection, views, events)
         except (LoopforgeError, ValueError, TypeError) as error:
             append.error = error
             scribe.undo(named)
@@ -153,21 +160,13 @@ def write(
         rows.extend(more)
         if events:
             heads[append.stream] = moved[append.stream] = (events[-1].seq, events[-1].hash)
+    try:
+        show(connection, views, [event for append in appends for event in append.events])
+    except (LoopforgeError, ValueError, TypeError) as error:
+        if len(appends) > 1:
+            raise ViewRefused from error
+        raise
     insert(connection, rows, scribe.texts, moved)
-
-
-def show(connection: Connection, views: Sequence[FoldedView], events: Sequence[Event]) -> None:
-    """Let each view take in what concerns it; one that refuses leaves no trace."""
-    concerned = [
-        (view, mine)
-        for view in views
-        if (mine := [event for event in events if event.kind in view.kinds])
-    ]
-    if not concerned:
-        return
-    with connection.begin_nested():
-        for view, mine in concerned:
-            view.apply(connection, mine)
 
 
 def lock(connection: Connection, streams: set[str]) -> dict[str, Head]:

@@ -56,7 +56,7 @@ class FoldedView(Protocol):
         ...
 
     def apply(self, connection: Connection, events: Sequence[Event]) -> None:
-        """Take in events of one stream, in order. Raises LedgerError to refuse them."""
+        """Take in events, those of one stream in order. Raises LedgerError to refuse them."""
         ...
 
 
@@ -120,17 +120,12 @@ def _fold(source: Connection, target: Connection, wanted: Sequence[FoldedView]) 
     while events := events_of(source, source.exec_driver_sql(query, (*place, kinds))):
         place = events[-1].stream, events[-1].seq
         count += len(events)
-        for run in _by_stream(events):
-            for view in wanted:
-                if mine := [event for event in run if event.kind in view.kinds]:
-                    view.apply(target, mine)
+        show(target, wanted, events)
     return count
 
 
-def _by_stream(events: Sequence[Event]) -> list[list[Event]]:
-    runs: list[list[Event]] = []
-    for event in events:
-        if not runs or runs[-1][0].stream != event.stream:
-            runs.append([])
-        runs[-1].append(event)
-    return runs
+def show(connection: Connection, views: Sequence[FoldedView], events: Sequence[Event]) -> None:
+    """Let each view take in what concerns it. Raises what one raises that refuses."""
+    for view in views:
+        if mine := [event for event in events if event.kind in view.kinds]:
+            view.apply(connection, mine)

@@ -25,7 +25,7 @@ from loopforge.core.events import Event
 from loopforge.errors import Conflict, LedgerBusy, LedgerError
 from loopforge.ledger.database.database_engine import Store
 from loopforge.ledger.database.database_faults import lost, told
-from loopforge.ledger.storage.event_append import Append, EventWriter, write
+from loopforge.ledger.storage.event_append import Append, EventWriter, ViewRefused, write
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.ledger.storage.row_codec import listed, within
 
@@ -163,7 +163,7 @@ class Writer:
             return
         try:
             self._transaction(appends)
-        except IntegrityError:
+        except (IntegrityError, ViewRefused):
             for append in appends:
                 self._singly(append)
         for job in jobs:
@@ -171,11 +171,14 @@ class Writer:
                 job.events, job.error = job.append.events, job.append.error
 
     def _transaction(self, appends: Sequence[Append], tries: int = TRIES) -> None:
-        """Write and commit. What goes wrong stands on each append; IntegrityError is raised."""
+        """Write and commit. What goes wrong stands on each append.
+
+        Raises IntegrityError and ViewRefused: one of them may be at fault.
+        """
         try:
             with self._store.writer.begin() as connection:
                 write(connection, appends, self._scribe, self._views)
-        except IntegrityError:
+        except (IntegrityError, ViewRefused):
             self._scribe.undo()
             raise
         except SQLAlchemyError as error:
