@@ -77,7 +77,7 @@ async def measured(path: Path, way: str) -> tuple[float, list[list[str]]]:
     def appended(_stream: str, events: tuple[Event, ...]) -> None:
         appends.append([event.id for event in events])
 
-    ledger.on_append(appended)
+    ledger.subscribe(appended)
     if way == "crowd":
         taken = await crowd(ledger)
     else:

@@ -45,7 +45,7 @@ class Home:
         self._app = app
         self._said: dict[str, float] = {}
         self._people: list[tuple[str, str]] = []
-        app.ledger.on_append(self._appended)
+        app.ledger.subscribe(self._appended)
 
     def _appended(self, stream: str, events: Sequence[Event]) -> None:
         now = time.perf_counter()

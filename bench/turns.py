@@ -32,7 +32,7 @@ class Talk:
         self._app, self._count = app, 0
         self._people: dict[str, str] = {}
         self.taken = Taken()
-        app.ledger.on_append(self.taken)
+        app.ledger.subscribe(self.taken)
 
     async def enter(self, rooms: Sequence[str]) -> None:
         """Open these rooms, with all three mates, and a person in each."""

@@ -40,7 +40,6 @@ from loopforge.chat.speaking.triggers import Thresholds
 from loopforge.chat.turns.build_perception import Viewer
 from loopforge.chat.turns.fallback_mate import Relief
 from loopforge.chat.why.turn_replay import Replayed, replayed
-from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import for_capable, parse
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
@@ -57,7 +56,7 @@ from loopforge.models.null_model import Unasked
 from loopforge.models.providers.embedded_model import Embedded
 from loopforge.models.providers.own_servers import Catalogues
 from loopforge.people.accounts.account_service import Accounts
-from loopforge.people.identity.person_registry import STREAM, Registry
+from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route, Surface, ToolMaker
@@ -258,8 +257,7 @@ async def open_app(
         if wake:
             claim = await ledger.claim("host")
             stack.push_async_callback(claim.release)
-        tasks = Tasks()
-        stack.push_async_callback(tasks.close)
+        tasks = await stack.enter_async_context(Tasks())
         app = _wired(settings, ledger, models, artifacts, clock, dice, surfaces, secrets, tasks)
         stack.push_async_callback(app.house.close)
         stack.push_async_callback(app.deliveries.close)
@@ -271,7 +269,7 @@ async def open_app(
             await app.rooms.wake_all()
             await app.chronicle.look()
             app.keeper.soon()
-            tasks.spawn(app.closing.resume(), "closing of rooms")
+            await app.closing.resume()
             await app.forgetting.resume()
         if wake and follow:
             tasks.spawn(_follow(app, follow), "follow")
@@ -279,18 +277,11 @@ async def open_app(
 
 
 async def _follow(app: App, pause: float) -> None:
-    """Notice what other processes (a command, another terminal's) write into our rooms."""
+    """Notice what other processes (a command, another terminal's) write, and mates' files."""
     while True:
         await app.stamp.clock.sleep(pause)
         try:
-            for stream in await app.ledger.changed_elsewhere():
-                await app.rooms.changed(stream)
-                await app.keeper.changed(stream)
-                await app.closing.changed(stream)
-                await app.forgetting.changed(stream)
-                if stream == STREAM:
-                    await app.people.refresh()
-                    await app.accounts.desk.refresh()
+            await app.ledger.follow()
             await app.chronicle.look()
         except LedgerError as error:
             log.warning("the ledger could not be followed: %s", error)
@@ -329,23 +320,12 @@ def _wired(
     notice = notice_of(models)
     rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, quota, notice)
     deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
-    accounts, chronicle = Accounts(ledger, people, stamp), Chronicle(ledger, roster, stamp)
+    accounts = Accounts(ledger, people, stamp, tasks)
+    chronicle = Chronicle(ledger, roster, stamp)
     linking, pairing = doors_of(settings, accounts, people, clock)
     keeper = Keeper(ledger, artifacts, tasks, clock)
     closing = Closing(ledger, rooms, house, conduct, lanes, tasks)
     forgetting = Forgetting(ledger, house, air, tasks)
-
-    def appended(stream: str, events: Sequence[Event]) -> None:
-        house.appended(stream, events)
-        rooms.appended(stream, events)
-        deliveries.appended(stream, events)
-        people.appended(stream, events)
-        accounts.desk.appended(stream, events)
-        chronicle.appended(stream, events)
-        keeper.appended(stream, events)
-        forgetting.appended(stream, events)
-
-    ledger.on_append(appended)
     usage, going = UsageView(ledger), deliveries.going
     answers = QueryCommands(rooms, ledger, models, usage, going, clock, rules, linking)
     commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster))

@@ -171,9 +171,8 @@ async def opened(
     where = settings.data / WHERE
     where.write_text(address, "utf-8")
     async with AsyncExitStack() as stack:
-        stack.callback(app.ledger.on_append(spent))
-        tasks = Tasks()
-        stack.push_async_callback(tasks.close)
+        stack.callback(app.ledger.subscribe(spent, kinds=["people.signed_in"]))
+        tasks = await stack.enter_async_context(Tasks())
         stack.callback(where.unlink, missing_ok=True)
         pages = Pages(app, address, found, later, platforms)
         stack.push_async_callback(pages.close)

@@ -30,7 +30,6 @@ class House:
         still(self.clock, ledger)
         self.artifacts = Artifacts(folder, self.clock)
         self.keeper = Keeper(ledger, self.artifacts, self.tasks, self.clock)
-        ledger.on_append(self.keeper.appended)
 
     async def give(self, *contents: bytes, room: str = ROOM) -> Event:
         """Somebody says a line with these files."""
@@ -141,11 +140,11 @@ async def test_what_another_process_erased_is_swept(ledger_url: str, tmp_path: P
         line = await home.give(b"hers")
         await Artifacts(tmp_path, home.clock).put(b"never heard")
         async with opened(ledger_url, [Kept()]) as other:
-            await home.keeper.changed(ROOM)
+            await home.ledger.follow()
             await home.rest()
             assert len(await home.artifacts.hashes()) == 2
             await other.erase(Wish(events=(line.id,), exactly=True))
-        await home.keeper.changed(ROOM)
+            await home.ledger.follow()
         await home.rest()
         assert await contents(home.artifacts) == []
 

@@ -54,7 +54,7 @@ class Moody:
     def __init__(self, inner: SqlLedger) -> None:
         self._inner, self.refusing = inner, ""
         self.read, self.event, self.heads = inner.read, inner.event, inner.heads
-        self.decide = inner.decide
+        self.decide, self.subscribe, self.told = inner.decide, inner.subscribe, inner.told
 
     async def append(
         self, stream: str, facts: Sequence[Fact], *, expect: int | None = None
@@ -79,7 +79,6 @@ async def ledger_of(path: Path, clock: SimClock, seed: int = 7) -> AsyncIterator
 async def delivering(ledger: SqlLedger, stamp: Stamp, *walls: Wall) -> Deliveries:
     """Deliveries to these surfaces, as a process has them that has just begun."""
     deliveries = Deliveries(ledger, stamp, {wall.name: wall for wall in walls})
-    ledger.on_append(deliveries.appended)
     await deliveries.start(ledger)
     return deliveries
 
@@ -234,7 +233,6 @@ async def test_a_ledger_that_fails_for_a_while_delays_and_doubles_nothing(tmp_pa
         wall = Wall()
         moody = Moody(ledger)
         deliveries = Deliveries(moody, stamp, {wall.name: wall})
-        ledger.on_append(deliveries.appended)
         await deliveries.start(ledger)
         moody.refusing = "delivery.accepted"
         await say(ledger, stamp)

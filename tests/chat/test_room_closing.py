@@ -172,8 +172,10 @@ async def test_a_crash_before_the_erasure_is_made_up_for(tmp_path: Path) -> None
         await home.enter("ana")
         await home.says("ana", f"I said {SECRET}")
         await home.rest()
-        await home.app.closing.announce("commons", home.people["ana"], keep_quotes=True)
-        assert holding(tmp_path / "data", b"rhubarb")
+    stamp = Stamp(SystemClock(), SystemDice())
+    async with open_ledger_of(home.app.settings) as other:
+        body = RoomClosed(person=home.people["ana"], exactly=True)
+        await other.append("room:commons", [stamp.fact(body, actor="room")])
     async with living(tmp_path, clock=home.clock, seed=8) as again:
         while await again.app.closing.unfinished():
             await again.clock.advance(0)
@@ -194,9 +196,7 @@ async def test_another_process_closes_a_room_that_is_running(home: Home) -> None
     async with open_ledger_of(home.app.settings) as other:
         closed = stamp.fact(RoomClosed(person="", exactly=True), actor="room")
         await other.append("room:commons", [closed])
-    for stream in await home.app.ledger.changed_elsewhere():
-        await home.app.rooms.changed(stream)
-        await home.app.closing.changed(stream)
+    await home.app.ledger.follow()
     while await home.app.closing.unfinished():
         await home.clock.advance(1)
     await swept(home)

@@ -20,6 +20,7 @@ from loopforge.chat.room.room_state import (
 )
 from loopforge.chat.room.visible_lines import HELD
 from loopforge.core.events import Erased
+from loopforge.core.platform_events import CaughtUp
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
@@ -42,7 +43,7 @@ from loopforge.core.room_vocabulary import (
     TriggersSet,
 )
 from loopforge.core.text.erasable_text import public
-from loopforge.errors import LedgerBehind
+from loopforge.errors import LedgerBehind, LedgerBroken
 from tests.strategies import MATES, PEOPLE, Chronicle, histories
 
 
@@ -531,3 +532,13 @@ def test_a_line_that_is_gone_is_due_to_nobody() -> None:
     assert turn.halted
     assert turn.due is None
     assert state.lines == {}
+
+
+def test_a_room_takes_only_its_own_events() -> None:
+    """What belongs to another kind of stream is refused, and changes nothing."""
+    story = Chronicle()
+    state = state_of(story)
+    story.add(CaughtUp())
+    with pytest.raises(LedgerBroken, match=r"platform\.caught_up cannot stand in room:"):
+        state.apply(story.events[-1])
+    assert state == fold(story.events[:-1])

@@ -210,7 +210,7 @@ async def host(options: Options, line: Connection) -> None:
             models_of(options, settings) as models,
             open_app(settings, models=Doomed(models, fate), surfaces={board.name: board}) as app,
         ):
-            app.ledger.on_append(lambda _, events: _said(fate, events))
+            app.ledger.subscribe(lambda _, events: _said(fate, events))
             async with Hall(Threshold(app, fate), SocketAddress(settings.data)):
                 say("ready")
                 while (order := await asyncio.to_thread(_order, line)) is not None:

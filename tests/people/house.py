@@ -17,6 +17,7 @@ from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Invite, Visitor
 from loopforge.people.identity.person_registry import STREAM, Registry
 from loopforge.people.stranger_pairing import Pairing
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
 from tests.ledger.saying import NOON
 from tests.still import still
@@ -103,15 +104,10 @@ async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
     ledger, stamp = await open_ledger(url, clock, dice), Stamp(clock, dice)
     still(clock, ledger)
     people = Registry(ledger, stamp)
-    gate = Gate(ledger)
-    accounts = Accounts(cast("SqlLedger", gate), people, stamp)
+    gate, tasks = Gate(ledger), Tasks()
+    accounts = Accounts(cast("SqlLedger", gate), people, stamp, tasks)
     ended: list[str] = []
 
-    def appended(stream: str, events: tuple[Event, ...]) -> None:
-        people.appended(stream, events)
-        accounts.desk.appended(stream, events)
-
-    ledger.on_append(appended)
     accounts.desk.presence.hear(ended.append)
     await people.refresh()
     await accounts.desk.refresh()
@@ -122,4 +118,5 @@ async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
         )
         yield House(ledger, clock, people, accounts, linking, pairing, gate, ended)
     finally:
+        await tasks.close()
         await ledger.close()

@@ -64,7 +64,7 @@ async def test_facts_and_secrets_are_written_together(ledger_url: str) -> None:
     """Both stand there when it went well, and followers are told; neither when it did not."""
     async with opened(ledger_url) as ledger:
         vault, heard = Vault(ledger), list[str]()
-        ledger.on_append(lambda stream, events: heard.extend(event.id for event in events))
+        ledger.subscribe(lambda stream, events: heard.extend(event.id for event in events))
         met = PersonMet(person="p1", name=Words("Ana"), surface="web", account=Words("ana"))
         facts = [Scribbler().fact(met), Scribbler().fact(opening("p1"))]
 

@@ -52,8 +52,7 @@ async def test_a_running_home_forgets_what_another_process_erased(home: Home) ->
     line = next(e for e in await home.events() if isinstance(e.body, Heard))
     async with open_ledger_of(home.app.settings) as other:
         await other.erase(Wish(events=(line.id,), by="owner"))
-    for stream in await home.app.ledger.changed_elsewhere():
-        await home.app.rooms.changed(stream)
+    await home.app.ledger.follow()
     state = await home.app.rooms.state("commons")
     assert "rhubarb" not in " ".join(str(words) for words in state.words())
     await home.says("ana", "@maya what did I say?")

@@ -94,3 +94,44 @@ async def test_who_left_by_the_other_is_gone(ledger_url: str, tmp_path: Path) ->
         bodies = [event.body for event in await one.ledger.read("room:commons")]
         assert sum(isinstance(body, PersonLeft) for body in bodies) == 2
         assert sum(isinstance(body, PersonJoined) for body in bodies) == 3
+
+
+def told_by(app: App) -> list[tuple[str, int, str]]:
+    """What a program's subscribers are told from now on: stream, place in it, kind."""
+    told: list[tuple[str, int, str]] = []
+    app.ledger.subscribe(lambda stream, new: told.extend((stream, e.seq, e.kind) for e in new))
+    return told
+
+
+async def test_what_the_other_did_is_told_like_ones_own(ledger_url: str, tmp_path: Path) -> None:
+    """Names, versions of mates, deleted lines, closed rooms: known to both, whoever did it."""
+    async with two(tmp_path, ledger_url) as (one, other):
+        ana = await one.people.meet("telegram", "7", "Ana")
+        you = (await one.rooms.enter("commons", "Bo", "terminal")).you
+        said = await one.rooms.hear(
+            "commons", you, "the key is under the pot", surface="discord:1", source="1"
+        )
+        before = await other.rooms.state("commons")
+        await other.ledger.follow()
+        await other.people.refresh()
+        assert str(before.lines[said.id].text) == "the key is under the pot"
+        told = told_by(one), told_by(other)
+        await one.people.meet("telegram", "7", "Anna")
+        await one.chronicle.write("maya", "---\nname: Maya\n---\nYou are Maya.\n")
+        await one.front.delete("commons", you, said.id)
+        await one.forgetting.finish("room:commons")
+        await other.ledger.follow()
+        for app in (one, other):
+            person = app.people.person(ana.id)
+            assert person is not None
+            assert str(person.name) == "Anna"
+            assert app.chronicle._told["maya"]
+            assert "pot" not in " ".join(map(str, (await app.rooms.state("commons")).words()))
+        await one.front.close_room("commons", you)
+        await other.ledger.follow()
+        assert sorted(told[0]) == sorted(told[1])
+        assert {"room.line_deleted", "ledger.erased", "room.closed"} < {
+            kind for *_, kind in told[1]
+        }
+        for app in (one, other):
+            assert await app.rooms.names() == []

@@ -53,7 +53,6 @@ async def queue(stage: Stage, *texts: str) -> list[Event]:
 async def deliver(stage: Stage, wall: Wall, *texts: str) -> list[str]:
     """Deliver these texts, and give the kinds of delivery events that followed."""
     deliveries = Deliveries(stage.ledger, stage.stamp, {"wall": wall})
-    stage.ledger.on_append(deliveries.appended)
     await deliveries.start(stage.ledger)
     await queue(stage, *texts)
     await stage.clock.advance(4000)
@@ -101,7 +100,6 @@ async def test_a_word_of_the_room_is_owed_without_end(stage: Stage) -> None:
     """However long a surface is away, what the room itself has to say arrives."""
     wall = Wall(*["busy"] * MOST_ATTEMPTS * 3)
     deliveries = Deliveries(stage.ledger, stage.stamp, {"wall": wall}, patience=timedelta())
-    stage.ledger.on_append(deliveries.appended)
     await queue(stage, "one")
     await stage.clock.advance(4000)
     await deliveries.close()
@@ -116,7 +114,6 @@ async def test_after_a_crash_it_looks_before_it_sends(stage: Stage) -> None:
     wall = Wall()
     wall.there[nonce(queued.id)] = "m7"
     deliveries = Deliveries(stage.ledger, stage.stamp, {"wall": wall})
-    stage.ledger.on_append(deliveries.appended)
     await deliveries.start(stage.ledger)
     await stage.clock.advance(10)
     await deliveries.close()

@@ -129,7 +129,7 @@ async def test_time_waits_for_slow_threads(stage: Stage, kind: str) -> None:
 async def test_time_waits_for_a_write_that_nobody_waits_for(stage: Stage) -> None:
     """An append whose caller went away is heard of before time goes on."""
     heard: list[str] = []
-    stage.ledger.on_append(lambda stream, _: heard.append(stream))
+    stage.ledger.subscribe(lambda stream, _: heard.append(stream))
     with slow_database(stage) as slow:
         appending = stage.tasks.spawn(stage.ledger.append(STREAM, [told(stage)]), "appending")
         while not slow.begun.is_set():

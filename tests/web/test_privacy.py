@@ -201,9 +201,7 @@ async def test_what_another_process_forgets_is_not_shown_either(site: Town) -> N
     assert "Benedikta came in" in (await owner.get(f"/rooms/{room}")).text
     async with open_ledger_of(site.app.settings) as other:
         await other.erase(Wish(person=ben.person))
-    for stream in await site.app.ledger.changed_elsewhere():
-        await site.app.rooms.changed(stream)
-        await site.app.keeper.changed(stream)
+    await site.app.ledger.follow()
     assert "Benedikta" not in (await owner.get(f"/rooms/{room}")).text
 
 

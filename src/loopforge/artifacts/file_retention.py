@@ -73,40 +73,29 @@ async def sweep(ledger: Tables, artifacts: Artifacts) -> list[str]:
 
 
 class Keeper:
-    """Sweeps when something was forgotten. `appended` must be called with every append."""
+    """Sweeps when something was forgotten."""
 
     def __init__(self, ledger: Readable, artifacts: Artifacts, tasks: Tasks, clock: Clock) -> None:
         self._ledger, self._artifacts = ledger, artifacts
         self._tasks, self._clock = tasks, clock
         self._wanted = self._busy = self._later = False
-        self._known = ""
         self._hearing: list[Callable[[], None]] = []
+        ledger.subscribe(self._follow, kinds=["room.heard", "ledger.erased"])
 
     def on_erased(self, hear: Callable[[], None]) -> None:
         """Be told whenever something was forgotten, by this process or by another one."""
         self._hearing.append(hear)
 
-    def appended(self, _stream: str, events: Sequence[Event]) -> None:
+    def _follow(self, _stream: str, events: Sequence[Event]) -> None:
         """A line holds its files now; after an erasure, what nobody holds goes."""
         for event in events:
             if isinstance(event.body, Heard):
                 for file in event.body.files:
                     self._artifacts.settle(str(file.hash))
             elif isinstance(event.body, Erased):
-                self._known = max(self._known, event.id)
-                self._erased()
-
-    async def changed(self, stream: str) -> None:
-        """Another process wrote into this stream; perhaps it made something forgotten."""
-        for event in await self._ledger.read(stream, kinds=["ledger.erased"], limit=1, newest=True):
-            if event.id > self._known:
-                self._known = event.id
-                self._erased()
-
-    def _erased(self) -> None:
-        for hear in self._hearing:
-            hear()
-        self.soon()
+                for hear in self._hearing:
+                    hear()
+                self.soon()
 
     def soon(self) -> None:
         """Sweep, without anybody waiting for it. To be called once at the start too."""

@@ -45,7 +45,6 @@ from loopforge.core.room_vocabulary import (
     PersonLeft,
     PlaceJoined,
     PlaceLeft,
-    RoomClosed,
     RoomOpened,
     Said,
     Stopped,
@@ -65,6 +64,8 @@ from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
 LONGEST_TITLE = 80
+WAKING = ("room.heard", "room.stopped", "room.closed", "room.line_deleted")
+"""What makes mates begin, or leave off."""
 HASH = re.compile(r"[0-9a-f]{64}")
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"} | {
@@ -126,10 +127,12 @@ class Rooms:
         quota: Quota,
         notice: str = "",
     ) -> None:
+        """After the house: what it takes in of the ledger is known here when this is told."""
         self._ledger, self._house, self._conduct, self._lanes = ledger, house, conduct, lanes
         self._air, self._people, self._mates = air, people, mates
         self._stamp, self._rules, self.notice = stamp, rules, notice
         self.behind, self.quota = Behind(ledger, stamp), quota
+        ledger.subscribe(self._follow, streams=PREFIX, kinds=WAKING)
 
     # ------------------------------------------------------------ starting
 
@@ -138,36 +141,19 @@ class Rooms:
         for stream in await self._ledger.heads(PREFIX):
             self._lanes.wake(stream)
 
-    def appended(self, stream: str, events: Sequence[Event]) -> None:
+    def _follow(self, stream: str, events: Sequence[Event]) -> None:
         """Do what a person's line or stop asks for, once it is in the ledger.
 
-        Here, not where it is heard: whoever waited for that may have gone away meanwhile. Must be
-        called with every append of this process, after the house.
+        Here, not where it is heard: whoever waited for that may have gone away meanwhile.
         """
-        self.quota.appended(stream, events)
-        bodies = [event.body for event in events]
-        if any(isinstance(body, Stopped) for body in bodies):
+        kinds = {event.kind for event in events}
+        if "room.stopped" in kinds:
             self._conduct.stop(stream, "a person said stop")
-        elif any(isinstance(body, RoomClosed) for body in bodies):
+        elif "room.closed" in kinds:
             self._conduct.stop(stream, "the room was deleted")
-        elif any(isinstance(body, Heard) for body in bodies):
+        elif "room.heard" in kinds:
             self._conduct.give_way(stream)
-        elif any(isinstance(body, LineDeleted) for body in bodies):
-            if state := self._house.known(stream):
-                self._conduct.recall(stream, state)
-        else:
-            return
-        self._lanes.wake(stream)
-
-    async def changed(self, stream: str) -> None:
-        """Another process wrote into this stream: read on, and do what is due."""
-        if not stream.startswith(PREFIX):
-            return
-        state = self._house.known(stream)
-        if state is not None:
-            await self._house.catch_up(stream)
-            if state.stopped:
-                self._conduct.stop(stream, "a person said stop")
+        elif state := self._house.known(stream):
             self._conduct.recall(stream, state)
         self._lanes.wake(stream)
 

@@ -58,12 +58,13 @@ async def _opened(there: Settings) -> AsyncIterator[Doors]:
     from loopforge.people.accounts.account_decisions import AccountDesk
     from loopforge.people.identity.person_registry import Registry
     from loopforge.people.stranger_pairing import Pairing
+    from loopforge.runtime.background_tasks import Tasks
     from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
     existing(there)
-    async with open_ledger_of(there) as ledger:
+    async with open_ledger_of(there) as ledger, Tasks() as tasks:
         stamp = Stamp(SystemClock(), SystemDice())
-        desk, people = AccountDesk(ledger, stamp), Registry(ledger, stamp)
+        desk, people = AccountDesk(ledger, stamp, tasks), Registry(ledger, stamp)
         await desk.refresh()
         await people.refresh()
         yield Doors(desk, people, AccountLinking(desk, people, stamp.clock), Pairing(desk, people))

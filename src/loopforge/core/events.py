@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from loopforge.core.delivery_states import DeliveryEvent
 from loopforge.core.factory_vocabulary import LabEvent
-from loopforge.core.people_events import PeopleEvent
+from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.perception import Edit, Line, Picture
 from loopforge.core.platform_events import PlatformEvent
 from loopforge.core.room_vocabulary import RoomEvent
@@ -211,7 +211,13 @@ class Erased(Struct, frozen=True, tag="ledger.erased", kw_only=True):
 
 
 TurnEvent = Perceived | Asked | Answered | Called | Returned | Planned | Judged | TurnEnded
-Body = RoomEvent | TurnEvent | DeliveryEvent | PeopleEvent | PlatformEvent | LabEvent | Erased
+
+RoomBody = RoomEvent | TurnEvent | DeliveryEvent | Erased
+"""What can stand in the stream of a room ("room:NAME")."""
+PeopleBody = PeopleEvent | Erased
+MatesBody = MateEvent | Erased
+Body = RoomBody | PeopleBody | MatesBody | PlatformEvent | LabEvent
+"""What can stand in any stream; each kind of stream has a closed union of its own."""
 
 # ---------------------------------------------------------------- the envelope
 

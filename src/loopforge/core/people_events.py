@@ -166,6 +166,7 @@ class MateGone(Struct, frozen=True, tag="mates.gone", kw_only=True):
     mate: str
 
 
+MateEvent = MateWritten | MateGone
 PeopleEvent = (
     PersonMet
     | PersonRenamed
@@ -182,6 +183,4 @@ PeopleEvent = (
     | RenewalOffered
     | SignedIn
     | SignedOut
-    | MateWritten
-    | MateGone
 )

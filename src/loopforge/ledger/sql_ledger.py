@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
@@ -48,8 +48,9 @@ from loopforge.ledger.storage.event_append import Append, EventWriter, fit, writ
 from loopforge.ledger.storage.folded_views import FoldedView, refold, stale
 from loopforge.ledger.storage.process_follow import Claim, Elsewhere, claim
 from loopforge.ledger.storage.revised_lines import Revisions
-from loopforge.ledger.storage.writer_thread import Appended, Writer
+from loopforge.ledger.storage.writer_thread import Writer
 from loopforge.runtime.delivery_worker import Pending
+from loopforge.runtime.follower import Follower, Handler
 from loopforge.runtime.ports import Clock, Dice
 from loopforge.runtime.stream_decision import Decider
 from loopforge.runtime.system_clock import Stamp
@@ -106,8 +107,8 @@ class SqlLedger:
         self, store: Store, stamp: Stamp, views: Sequence[FoldedView], heads: dict[str, int]
     ) -> None:
         self._store, self._stamp, self._views = store, stamp, tuple(views)
-        self._elsewhere = Elsewhere(store, heads)
-        self._callbacks: list[Appended] = []
+        self._elsewhere = Elsewhere(store)
+        self._follower = Follower(self.read, heads)
         self._still = asyncio.Lock()
         self._since, self._folding = 0, False
         self._reads = 0
@@ -118,6 +119,7 @@ class SqlLedger:
 
     async def close(self) -> None:
         """Write what is waiting, and let the database go."""
+        await self._follower.close()
         await self._writer.close()
         self._elsewhere.close()
         await self._loop.run_in_executor(None, self._readers.shutdown)
@@ -138,7 +140,9 @@ class SqlLedger:
         if expect is None:
             await self._decider.free(stream)
         seed = self._stamp.dice.bytes(32)
-        return await self._writer.append(Append(stream, tuple(facts), expect, seed))
+        events = await self._writer.append(Append(stream, tuple(facts), expect, seed))
+        await self._all_told(stream)
+        return events
 
     async def decide(
         self,
@@ -226,10 +230,12 @@ class SqlLedger:
             return append.events, append.events
 
         try:
-            return await self._writer.do(both)
+            events = await self._writer.do(both)
         except Exception:
             scribe.undo()
             raise
+        await self._all_told(stream)
+        return events
 
     async def outbox(self) -> list[Pending]:
         """Every delivery that is neither accepted nor failed, oldest first."""
@@ -254,32 +260,30 @@ class SqlLedger:
 
     # ------------------------------------------------------------ following
 
-    def on_append(self, callback: Callable[[str, tuple[Event, ...]], None]) -> Callable[[], None]:
-        """Be told of every append of this process, after its commit, in order, in the event loop.
+    def subscribe(
+        self, handler: Handler, *, streams: str = "", kinds: Collection[str] = ()
+    ) -> Callable[[], None]:
+        """See `Ledger.subscribe`."""
+        return self._follower.subscribe(handler, streams=streams, kinds=kinds)
 
-        Whoever awaited the append goes on after the callbacks. Call what is returned to be told no
-        longer.
-        """
-        self._callbacks.append(callback)
-        return lambda: self._callbacks.remove(callback)
+    async def told(self, stream: str, past: int = -1) -> int:
+        """See `Ledger.told`."""
+        return await self._follower.told(stream, past)
+
+    async def follow(self) -> None:
+        """Look for what other processes appended, and tell subscribers. Cheap every second."""
+        await self._follower.seen(await self._writer.run(lambda: (self._elsewhere.look(), ())))
 
     def _appended(self, stream: str, events: tuple[Event, ...]) -> None:
-        if not events:
-            return
-        self._elsewhere.appended(stream, events[0].seq, events[-1].seq)
+        self._follower.appended(stream, events)
         self._fold_log(len(events))
-        for callback in tuple(self._callbacks):
-            try:
-                callback(stream, events)
-            except Exception:
-                log.exception("a follower of the ledger failed")
 
-    async def changed_elsewhere(self) -> dict[str, int]:
-        """The streams that other processes appended to since the last call, and their heads.
-
-        Cheap enough to ask every second.
-        """
-        return self._elsewhere.news(await self._writer.run(lambda: (self._elsewhere.look(), ())))
+    async def _all_told(self, stream: str) -> None:
+        """What was written stands, whether or not what others wrote before can be read now."""
+        try:
+            await self._follower.told(stream)
+        except LedgerError as error:
+            log.warning("%s is followed later: %s", stream, error)
 
     async def claim(self, name: str) -> Claim:
         """Become its host; see process_follow.py. Raises HostTaken when another one is."""

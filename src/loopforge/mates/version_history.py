@@ -63,6 +63,7 @@ class Chronicle:
         self._authors: dict[tuple[str, str], str] = {}
         self._absent: set[str] | None = None
         self._looking, self._writing = asyncio.Lock(), asyncio.Lock()
+        ledger.subscribe(self._follow, streams=STREAM)
 
     # ------------------------------------------------------------ following
 
@@ -71,10 +72,9 @@ class Chronicle:
         for event in await self._ledger.read(STREAM, after=self._seq):
             self._apply(event)
 
-    def appended(self, stream: str, events: Sequence[Event]) -> None:
-        """Take in what this process appended, if it is about mates and comes next."""
+    def _follow(self, _stream: str, events: Sequence[Event]) -> None:
         for event in events:
-            if stream == STREAM and event.seq == self._seq + 1:
+            if event.seq == self._seq + 1:
                 self._apply(event)
 
     def _apply(self, event: Event) -> None:

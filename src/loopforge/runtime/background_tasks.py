@@ -16,10 +16,16 @@ log = logging.getLogger(__name__)
 
 
 class Tasks:
-    """Tasks that belong together. `close` cancels what still runs and waits for it."""
+    """Tasks that belong together. `close`, or the block's end, cancels what still runs."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
+
+    async def __aenter__(self) -> Tasks:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     def spawn(self, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
         """Start it; a failure is logged, and raised too where the task is awaited."""

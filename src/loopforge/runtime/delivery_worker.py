@@ -7,7 +7,7 @@ after a crash asks whether the thing is already there before sending it again. A
 places ("discord:123"), all served by the one Surface of its name; what waits for a platform that is
 not attached stays queued.
 
-Caller must: hand every append of this process to `appended`, and call `start` once.
+Caller must: call `start` once.
 """
 
 from __future__ import annotations
@@ -141,6 +141,7 @@ class Deliveries:
         self._workers: dict[tuple[str, str], asyncio.Event] = {}
         self._seeing: dict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._tasks = Tasks()
+        ledger.subscribe(self._follow)
 
     async def start(self, outbox: DeliveryQueue) -> None:
         """Take up what was open when the last process ended."""
@@ -168,8 +169,7 @@ class Deliveries:
         """What serves a place: the surface of that name, or of the platform's name before it."""
         return self._surfaces.get(place) or self._surfaces.get(place.partition(":")[0])
 
-    def appended(self, stream: str, events: Sequence[Event]) -> None:
-        """Take in what was just appended."""
+    def _follow(self, stream: str, events: Sequence[Event]) -> None:
         seqs = {event.id: event.seq for event in events}
         for event in events:
             match event.body:

@@ -6,7 +6,7 @@ port knows which adapter serves it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -89,6 +89,29 @@ class Ledger(Protocol):
 
     async def event(self, id: str) -> Event:
         """One event by its id. Raises Unknown."""
+        ...
+
+    def subscribe(
+        self,
+        handler: Callable[[str, Sequence[Event]], None],
+        *,
+        streams: str = "",
+        kinds: Collection[str] = (),
+    ) -> Callable[[], None]:
+        """Have `handler` told of every event from now on, once, in the order of its stream.
+
+        Of this process and of others, alike; only of streams whose name starts so, and of these
+        kinds. Earlier subscribers are told first. Whoever awaited an append goes on after all were
+        told. Call what is returned to be told no longer.
+        """
+        ...
+
+    async def told(self, stream: str, past: int = -1) -> int:
+        """Up to which event subscribers were told of a stream.
+
+        What this process knows to be there is told first; and if that is no more than `past`, what
+        others wrote is looked for and told.
+        """
         ...
 
     async def heads(self, prefix: str = "") -> dict[str, int]:

@@ -284,7 +284,7 @@ async def test_followers_hear_of_an_erasure(ledger_url: str) -> None:
     told: list[tuple[str, Event]] = []
     async with opened(ledger_url) as ledger:
         secret, _ = await conversation(ledger, "How nice.")
-        ledger.on_append(lambda stream, events: told.extend((stream, e) for e in events))
+        ledger.subscribe(lambda stream, events: told.extend((stream, e) for e in events))
         await ledger.append(ROOM, [Scribbler().fact(Titled(title=public("Garden"), by="room"))])
         await ledger.erase(Wish(events=(secret.id,)))
         assert [(stream, event.kind) for stream, event in told] == [

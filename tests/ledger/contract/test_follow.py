@@ -3,49 +3,97 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Titled
+from loopforge.core.text.erasable_text import public
 from loopforge.errors import Conflict, HostTaken
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
 
-async def test_appends_of_others_are_noticed(ledger_url: str) -> None:
-    """`changed_elsewhere` tells, once, which streams another process moved, and not one's own."""
-    scribbler = Scribbler()
-    async with opened(ledger_url) as mine, opened(ledger_url) as other:
-        assert await mine.changed_elsewhere() == {}
-        await mine.append(ROOM, [scribbler.heard("1")])
-        assert await mine.changed_elsewhere() == {}
-        await other.append(ROOM, [scribbler.heard("2")])
-        await other.append("room:b", [scribbler.heard("3")])
-        assert await mine.changed_elsewhere() == {ROOM: 2, "room:b": 1}
-        assert await mine.changed_elsewhere() == {}
-        assert await other.changed_elsewhere() == {ROOM: 2}
-        await mine.append(ROOM, [scribbler.heard("4")])
-        assert await mine.changed_elsewhere() == {}
+def said_in(event: Event) -> str:
+    """What was said, or the event's kind."""
+    return text_of(event) or "" if event.kind == "room.heard" else event.kind
 
 
-async def test_what_others_appended_just_before_is_noticed(ledger_url: str) -> None:
-    """An append on top of one that is not known yet does not hide it."""
+class Hearer(list[str]):
+    """What a subscriber was told: the last letter of each stream, and what was said there."""
+
+    def __init__(self, ledger: SqlLedger, **which: Any) -> None:
+        super().__init__()
+        ledger.subscribe(self._hear, **which)
+
+    def _hear(self, stream: str, events: Sequence[Event]) -> None:
+        self.extend(f"{stream[-1]}{said_in(event)}" for event in events)
+
+
+async def test_own_appends_and_those_of_others_are_told_alike(ledger_url: str) -> None:
+    """Each event is told once: one's own before the append returns, others' when one looks."""
     scribbler = Scribbler()
     async with opened(ledger_url) as mine, opened(ledger_url) as other:
-        await other.append(ROOM, [scribbler.heard("1")])
-        await mine.append(ROOM, [scribbler.heard("2")])
-        assert await mine.changed_elsewhere() == {ROOM: 2}
-        assert await mine.changed_elsewhere() == {}
+        told, theirs = Hearer(mine), Hearer(other)
+        await mine.append("room:a", [scribbler.heard("1")])
+        assert told == ["a1"]
+        await other.append("room:a", [scribbler.heard("2"), scribbler.heard("3")])
+        await other.append("room:b", [scribbler.heard("4")])
+        assert told == ["a1"]
+        for _ in range(2):
+            await mine.follow()
+            assert told == ["a1", "a2", "a3", "b4"]
+        await mine.append("room:b", [scribbler.heard("5")])
+        await other.follow()
+        assert theirs == ["a1", "a2", "a3", "b4", "b5"]
+
+
+async def test_what_others_appended_just_before_is_told_before(ledger_url: str) -> None:
+    """An append on top of one that was not seen yet returns when both were told, in order."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as mine, opened(ledger_url) as other:
+        told = Hearer(mine)
+        await other.append("room:a", [scribbler.heard("1")])
+        await mine.append("room:a", [scribbler.heard("2")])
+        assert told == ["a1", "a2"]
+        await other.append("room:a", [scribbler.heard("3")])
+        assert await mine.told("room:a") == 2
+        assert await mine.told("room:a", 2) == 3
+        assert told == ["a1", "a2", "a3"]
 
 
 async def test_what_was_there_at_the_start_is_no_news(ledger_url: str) -> None:
-    """Only what comes after opening is news."""
+    """Only what comes after opening is told, and only to whom it concerns."""
     scribbler = Scribbler()
     async with opened(ledger_url) as other:
-        await other.append(ROOM, [scribbler.heard("1")])
+        await other.append("room:a", [scribbler.heard("1")])
         async with opened(ledger_url) as mine:
-            assert await mine.changed_elsewhere() == {}
-            await other.append(ROOM, [scribbler.heard("2")])
-            assert await mine.changed_elsewhere() == {ROOM: 2}
+            told, titles = Hearer(mine), Hearer(mine, streams="room:", kinds=["room.titled"])
+            elsewhere = Hearer(mine, streams="task:")
+            await mine.follow()
+            title = scribbler.fact(Titled(title=public("Tea"), by="room"))
+            await other.append("room:a", [scribbler.heard("2"), title])
+            await mine.follow()
+            assert told == ["a2", "aroom.titled"]
+            assert (titles, elsewhere) == (["aroom.titled"], [])
+
+
+async def test_two_who_write_at_once_are_told_in_one_order(ledger_url: str) -> None:
+    """However appends of two processes fall between each other, both are told the same."""
+    scribbler = Scribbler()
+
+    async def talk(ledger: SqlLedger, who: str) -> None:
+        for nth in range(25):
+            await ledger.append("room:a", [scribbler.heard(f"{who}{nth}")])
+
+    async with opened(ledger_url) as one, opened(ledger_url) as two:
+        told = Hearer(one), Hearer(two)
+        await asyncio.gather(talk(one, "x"), talk(two, "y"))
+        await asyncio.gather(one.follow(), two.follow())
+        assert told[0] == told[1] == [f"a{text_of(e)}" for e in await one.read("room:a")]
+        assert len(told[0]) == 50
 
 
 async def test_two_processes_share_streams(ledger_url: str) -> None:

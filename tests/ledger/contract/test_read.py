@@ -83,7 +83,7 @@ async def test_followers_hear_of_commits_in_order(ledger_url: str) -> None:
     """Callbacks are told of each append after its commit, before its caller goes on."""
     scribbler, told = Scribbler(), list[str]()
     async with opened(ledger_url) as ledger:
-        stop = ledger.on_append(lambda stream, events: told.append(f"{stream} {events[-1].seq}"))
+        stop = ledger.subscribe(lambda stream, events: told.append(f"{stream} {events[-1].seq}"))
         await ledger.append(ROOM, [scribbler.heard("1"), scribbler.heard("2")])
         assert told == [f"{ROOM} 2"]
         await ledger.append("room:b", [scribbler.heard("3")])
@@ -102,8 +102,8 @@ async def test_a_follower_that_fails_harms_nobody(
         raise RuntimeError("oh")
 
     async with opened(ledger_url) as ledger:
-        ledger.on_append(fail)
-        ledger.on_append(lambda stream, events: told.append(stream))
+        ledger.subscribe(fail)
+        ledger.subscribe(lambda stream, events: told.append(stream))
         await ledger.append(ROOM, [Scribbler().heard("1")])
         assert told == [ROOM]
         assert "a follower of the ledger failed" in caplog.text

@@ -24,6 +24,7 @@ from loopforge.ledger.table_access import Readable
 from loopforge.runtime.ports import Clock
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+COUNTED = ("room.heard", "turn.perceived", "room.said")
 HOUSE = ("terminal",)
 """Surfaces of the home's own people, who are not counted."""
 
@@ -41,9 +42,9 @@ class Quota:
         self._counts: Counter[str] = Counter()
         self._told: set[str] = set()
         self._reading = asyncio.Lock()
+        ledger.subscribe(self._follow, kinds=COUNTED)
 
-    def appended(self, stream: str, added: Sequence[Event]) -> None:
-        """Count what this process appended."""
+    def _follow(self, stream: str, added: Sequence[Event]) -> None:
         for event in added if self._day is not None else ():
             match event.body:
                 case Heard():
@@ -123,7 +124,7 @@ class _Body(msgspec.Struct):
 
 def _since(connection: Connection, micros: int) -> list[tuple[str, str, str, str]]:
     """Lines and turns since a moment, in order: stream, id, actor, body."""
-    wanted = events.c.kind.in_(["room.heard", "turn.perceived", "room.said"])
+    wanted = events.c.kind.in_(COUNTED)
     query = select(events.c.stream, events.c.id, events.c.actor, events.c.body)
     rows = connection.execute(query.where(events.c.at >= micros, wanted).order_by(events.c.id))
     return [(row.stream, row.id, row.actor, row.body) for row in rows]

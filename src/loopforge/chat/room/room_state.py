@@ -47,29 +47,9 @@ from loopforge.core.events import (
     Perceived,
     Planned,
     Returned,
+    RoomBody,
     TurnEnded,
 )
-from loopforge.core.factory_vocabulary import RunBegan, RunDayEnded, RunEnded
-from loopforge.core.people_events import (
-    AccountClosed,
-    AccountLinked,
-    AccountOpened,
-    AccountUnlinked,
-    AdmissionRefused,
-    Admitted,
-    Invited,
-    InviteTaken,
-    InviteWithdrawn,
-    Knocked,
-    MateGone,
-    MateWritten,
-    PersonMet,
-    PersonRenamed,
-    RenewalOffered,
-    SignedIn,
-    SignedOut,
-)
-from loopforge.core.platform_events import CaughtUp, FellBehind
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
@@ -106,7 +86,7 @@ from loopforge.core.room_vocabulary import (
     Weighed,
 )
 from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public
-from loopforge.errors import LedgerBehind
+from loopforge.errors import LedgerBehind, LedgerBroken
 
 __all__ = [
     "VERSION",
@@ -235,11 +215,16 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
     # ------------------------------------------------------------ folding
 
     def apply(self, event: Event) -> None:
-        """Take in one event. What was taken in already is passed over."""
+        """Take in one event. What was taken in already is passed over.
+
+        Raises LedgerBroken for one that cannot stand in a room's stream.
+        """
         if event.seq <= self.seq:
             return
-        self.stream, self.seq = event.stream, event.seq
         body = event.body
+        if not isinstance(body, RoomBody):
+            raise LedgerBroken(f"{event.kind} cannot stand in {event.stream} ({event.id}).")
+        self.stream, self.seq = event.stream, event.seq
         match body:
             case Heard() | Said() | Noted() | ToolUsed() | Told():
                 self._line(event, body)
@@ -284,23 +269,6 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 pass
             case Drafted():
                 pass  # surfaces fold it (chat/room/platform_channels.py)
-            case PersonMet() | AccountOpened() | AccountClosed() | Invited() | InviteTaken():
-                pass  # facts of other streams
-            case PersonRenamed() | AccountLinked() | AccountUnlinked():
-                pass
-            case Knocked() | Admitted() | AdmissionRefused():
-                pass
-            case (
-                InviteWithdrawn()
-                | RenewalOffered()
-                | SignedIn()
-                | SignedOut()
-                | MateWritten()
-                | MateGone()
-            ):
-                pass
-            case RunBegan() | RunDayEnded() | RunEnded() | FellBehind() | CaughtUp():
-                pass
             case _:
                 assert_never(body)
 

@@ -1,8 +1,7 @@
 """The house: the rooms of this home as they are held in memory, each the fold of its stream.
 
-States are loaded when first needed (from a snapshot and what came after it), kept up by every
-append of this process, and read on from the ledger where another process wrote. Whatever is
-appended goes into the air of its room.
+States are loaded when first needed (from a snapshot and what came after it), and follow the ledger
+from then on. Whatever is appended goes into the air of its room.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from loopforge.chat.room.room_state import VERSION, RoomState, restore, snapshot
-from loopforge.core.events import Erased, Event
+from loopforge.core.events import Event
 from loopforge.runtime.ports import Air, Ledger
 from loopforge.runtime.turn_record import Recorder
 
@@ -44,61 +43,42 @@ def stream_of(room: str) -> str:
 
 
 class House:
-    """The states of rooms. `appended` must be called with every append of this process."""
+    """The states of rooms."""
 
     def __init__(
         self, ledger: Ledger, snapshots: Snapshots | None, air: Air, recorder: Recorder
     ) -> None:
-        self._ledger, self._snapshots = ledger, snapshots
-        self._air, self._recorder = air, recorder
+        self._ledger, self._snapshots, self._air = ledger, snapshots, air
         self._states: dict[str, RoomState] = {}
         self._saved: dict[str, int] = {}
-        self._behind: set[str] = set()
+        ledger.subscribe(self._follow, streams=PREFIX)
+        ledger.subscribe(lambda *_: recorder.forget_all(), kinds=["ledger.erased"])
 
     async def state(self, stream: str) -> RoomState:
-        """The room as it is now, as far as it is known what others wrote (see `catch_up`)."""
-        state = self._states.get(stream)
-        if state is None:
+        """The room as it is now, as far as it is known what others wrote."""
+        await self._ledger.told(stream)
+        if stream not in self._states:
             state = await self._load(stream)
+            while state.seq < await self._ledger.told(stream):
+                await self._read(state)
             # another task may have loaded it meanwhile; there is one state of a room
-            state = self._states.setdefault(stream, state)
-            await self.catch_up(stream)
-        elif stream in self._behind:
-            await self.catch_up(stream)
-        return state
+            self._states.setdefault(stream, state)
+        return self._states[stream]
 
     async def head(self, stream: str, past: int) -> int:
         """Up to which event the room is known, having read on if that is not beyond `past`."""
-        state = await self.state(stream)
-        if state.seq <= past:
-            await self.catch_up(stream)
-        return state.seq
+        await self._ledger.told(stream, past)
+        return (await self.state(stream)).seq
 
     def known(self, stream: str) -> RoomState | None:
         """The room as it was when last looked at, without reading."""
         return self._states.get(stream)
 
-    async def catch_up(self, stream: str) -> None:
-        """Read on from the ledger: another process wrote into this room."""
-        state = self._states[stream]
-        self._behind.add(stream)
-        while stream in self._behind:
-            self._behind.discard(stream)
-            self.appended(stream, await self._ledger.read(stream, after=state.seq))
-
-    def appended(self, stream: str, events: Sequence[Event]) -> None:
-        """Take in events of a stream, in order; what was taken in already is passed over."""
+    def _follow(self, stream: str, events: Sequence[Event]) -> None:
         state = self._states.get(stream)
         for event in events:
             if state is not None:
-                if event.seq <= state.seq:
-                    continue
-                if event.seq > state.seq + 1:
-                    self._behind.add(stream)  # another process wrote in between
-                    break
                 state.apply(event)
-            if isinstance(event.body, Erased):
-                self._recorder.forget_all()
             self._air.publish(stream, event)
 
     async def _load(self, stream: str) -> RoomState:
@@ -110,9 +90,12 @@ class House:
                 self._saved[stream] = state.seq
                 return state
         state = RoomState(stream=stream, name=stream.removeprefix(PREFIX))
-        for event in await self._ledger.read(stream):
-            state.apply(event)
+        await self._read(state)
         return state
+
+    async def _read(self, state: RoomState) -> None:
+        for event in await self._ledger.read(state.stream, after=state.seq):
+            state.apply(event)
 
     async def save(self, stream: str, *, least: int = EVERY) -> None:
         """Save a snapshot, if enough has happened since the last one."""

@@ -4,8 +4,8 @@
 
 Whoever deletes a line on its platform wishes it gone. What it said, also before it was edited, is
 erased as `loopforge ledger erase` does it, once no turn is under way any more that may still write
-down some of it. A process that dies in between leaves the rest to the host's next start, or to the
-host that follows the ledger. Readers and mates see nothing of the line from the first moment on.
+down some of it. A process that dies in between leaves the rest to the host's next start. Readers
+and mates see nothing of the line from the first moment on.
 
 Does not know who may delete what (server.py).
 """
@@ -15,12 +15,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
 
 from loopforge.chat.room.room_store import PREFIX, House
 from loopforge.chat.service.room_closing import MACHINE, Shelf
-from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import LineDeleted, LineEdited
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.storage.revised_lines import latest, unforgotten
 from loopforge.runtime.background_tasks import Tasks
@@ -36,22 +33,13 @@ class Forgetting:
     def __init__(self, ledger: Shelf, house: House, air: LocalAir, tasks: Tasks) -> None:
         self._ledger, self._house, self._air, self._tasks = ledger, house, air, tasks
         self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-
-    def appended(self, stream: str, events: Sequence[Event]) -> None:
-        """Forget what was just deleted. To be called with every append of this process."""
-        if any(isinstance(event.body, LineDeleted | LineEdited) for event in events):
-            self._soon(stream)
+        kinds = ["room.line_deleted", "room.line_edited"]
+        ledger.subscribe(lambda stream, _: self._soon(stream), streams=PREFIX, kinds=kinds)
 
     async def resume(self) -> None:
         """Finish what an earlier process began. To be called at the start, by the host."""
         for stream in await self._ledger.look(unforgotten):
             self._soon(stream)
-
-    async def changed(self, stream: str) -> None:
-        """Another process wrote into this stream; perhaps it deleted a line."""
-        if stream.startswith(PREFIX):
-            for each in await self._ledger.look(lambda found: unforgotten(found, stream)):
-                self._soon(each)
 
     def _soon(self, stream: str) -> None:
         self._tasks.spawn(self.finish(stream), f"forgetting in {stream}")

@@ -73,22 +73,24 @@ class Closing:
 
     # ------------------------------------------------------------ closing
 
-    async def close_room(self, room: str, person: str, *, keep_quotes: bool = False) -> Erasure:
-        """Close the room, stop what runs in it, and forget its texts; what was forgotten.
+    async def close_room(self, room: str, person: str, *, keep_quotes: bool = False) -> None:
+        """Close the room, stop what runs in it, and forget its texts.
 
         `person` is "" for somebody at the machine itself. With `keep_quotes`, what quotes it in
         other rooms stays. Raises Unknown where there is no such room (any more).
         """
         await self.announce(room, person, keep_quotes=keep_quotes)
-        return await self.finish(stream_of(room))
+        await self.finish(stream_of(room))
 
     async def announce(self, room: str, person: str, *, keep_quotes: bool = False) -> None:
         """Say that the room is closed; a host does the rest. Raises Unknown."""
         await self._rooms.add(room, person, RoomClosed(person=person, exactly=keep_quotes))
 
-    async def finish(self, stream: str) -> Erasure:
-        """Stop what runs in a closed room, and forget its texts."""
+    async def finish(self, stream: str) -> Erasure | None:
+        """Stop what runs in a closed room, and forget its texts; None if that is done already."""
         async with self._finishing[stream]:
+            if not await self.unfinished(stream):
+                return None
             await self._house.state(stream)
             self._conduct.stop(stream, WHY)
             await self._lanes.settled(stream)
@@ -105,26 +107,22 @@ class Closing:
             log.info("%s is closed; %d texts are forgotten", stream, len(erasure.refs))
             return erasure
 
-    # ------------------------------------------------------------ what was begun elsewhere
+    # ------------------------------------------------------------ what was begun
 
     async def unfinished(self, stream: str = "") -> list[str]:
         """Rooms (or this one) that are closed and still have texts. Cheap where there are none."""
         return await self._ledger.look(lambda connection: _unfinished(connection, stream))
 
     async def resume(self) -> None:
-        """Finish what an earlier process began. To be called at the start, by the host."""
+        """Finish what was begun, and from now on what any process begins. For the host alone."""
+        self._ledger.subscribe(
+            lambda stream, _: self._soon(stream), streams=PREFIX, kinds=["room.closed"]
+        )
         for stream in await self.unfinished():
-            await self.finish(stream)
+            self._soon(stream)
 
-    async def changed(self, stream: str) -> None:
-        """Another process wrote into this stream; perhaps it closed a room. After `Rooms.changed`.
-
-        Nobody waits until it is finished.
-        """
-        if not stream.startswith(PREFIX) or self._finishing[stream].locked():
-            return
-        for closed in await self.unfinished(stream):
-            self._tasks.spawn(self.finish(closed), f"closing of {closed}")
+    def _soon(self, stream: str) -> None:
+        self._tasks.spawn(self.finish(stream), f"closing of {stream}")
 
 
 def _unfinished(connection: Connection, stream: str) -> list[str]:

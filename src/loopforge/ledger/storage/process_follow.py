@@ -1,7 +1,7 @@
 """Who else is at the ledger: what other processes appended, and which of them is the host.
 
 SQLite tells cheaply whether another connection wrote (`PRAGMA data_version`); only then the heads
-are compared with those this process knows. On PostgreSQL the heads are compared at once.
+are read. On PostgreSQL they are read at once.
 
 On PostgreSQL a host holds an advisory lock on a connection of its own: when it dies, or the
 connection does, the lock is free. On SQLite the home's file lock does this, and nothing happens
@@ -24,21 +24,16 @@ from loopforge.ledger.storage.event_reading import heads
 
 
 class Elsewhere:
-    """What this process knows of every stream's head, and what it finds when it looks again.
+    """Where streams stand, if anybody may have moved one.
 
     `look` runs in the writing thread, between commits, so that what this process wrote is known
-    before it is found; `appended` and `news` run in the event loop.
+    before it is found.
     """
 
-    def __init__(self, store: Store, known: dict[str, int]) -> None:
-        self._store, self._known = store, known
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._connection: Connection | None = None
         self._version: int | None = None
-
-    def appended(self, stream: str, first: int, last: int) -> None:
-        """This process appended; if somebody else did just before, that stays to be found."""
-        if self._known.get(stream, 0) == first - 1:
-            self._known[stream] = last
 
     def look(self) -> dict[str, int]:
         """The heads, or nothing when certainly nothing has changed since the last look."""
@@ -52,12 +47,6 @@ class Elsewhere:
             return {}
         self._version = version
         return heads(self._connection)
-
-    def news(self, found: dict[str, int]) -> dict[str, int]:
-        """Of these heads, those that somebody else moved; they are known now."""
-        fresh = {stream: seq for stream, seq in found.items() if seq > self._known.get(stream, 0)}
-        self._known.update(fresh)
-        return fresh
 
     def close(self) -> None:
         """Look no more."""

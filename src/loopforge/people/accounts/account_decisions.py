@@ -27,6 +27,7 @@ from loopforge.people.accounts.credential_store import LinkRow, SessionRow, Vaul
 from loopforge.people.accounts.login_sessions import Presence, digest
 from loopforge.people.accounts.passwords import Passwords
 from loopforge.people.identity.person_registry import STREAM
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.system_clock import Stamp
 
 log = logging.getLogger(__name__)
@@ -46,11 +47,12 @@ class Start(NamedTuple):
 class AccountDesk:
     """The book, the vault and the presence of one ledger, and the deciding."""
 
-    def __init__(self, ledger: SqlLedger, stamp: Stamp) -> None:
-        self._ledger, self._stamp = ledger, stamp
+    def __init__(self, ledger: SqlLedger, stamp: Stamp, tasks: Tasks) -> None:
+        self._ledger, self._stamp, self._tasks = ledger, stamp, tasks
         self.book, self.vault = Book(), Vault(ledger)
         self.presence = Presence(self.vault, self.book, stamp.clock, self.refresh)
         self.passwords = Passwords(stamp.dice)
+        ledger.subscribe(self._follow, streams=STREAM)
 
     # ------------------------------------------------------------ following the ledger
 
@@ -66,11 +68,12 @@ class AccountDesk:
             else:
                 self.book.forgotten -= gone
 
-    def appended(self, stream: str, events: Sequence[Event]) -> None:
-        """Take in what this process appended, if it is about people and comes next."""
+    def _follow(self, _stream: str, events: Sequence[Event]) -> None:
         for event in events:
-            if stream == STREAM and event.seq == self.book.seq + 1:
+            if event.seq == self.book.seq + 1:
                 self._apply(event)
+        if self.book.forgotten:
+            self._tasks.spawn(self.refresh(), "secrets of forgotten people")
 
     def _apply(self, event: Event) -> None:
         if not self.book.apply(event):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loopforge.people.identity.person_registry import Registry
+from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.system_clock import Stamp
 
 if TYPE_CHECKING:
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
 
 
 class Accounts:
-    """The parts, made for one ledger. `desk.refresh` once before use, `desk.appended` ever after.
+    """The parts, made for one ledger. `desk.refresh` once before use.
 
     `by` is the id of the person who decides, or "" for a command on the machine itself.
     """
 
-    def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp) -> None:
+    def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp, tasks: Tasks) -> None:
         from loopforge.people.accounts.account_decisions import AccountDesk
         from loopforge.people.accounts.invite_links import Links
         from loopforge.people.accounts.password_login import Signing
 
-        self.desk = AccountDesk(ledger, stamp)
+        self.desk = AccountDesk(ledger, stamp, tasks)
         self.links, self.signing = Links(self.desk, people), Signing(self.desk, stamp.clock)

@@ -33,16 +33,16 @@ class Registry:
     def __init__(self, ledger: Ledger, stamp: Stamp) -> None:
         self._ledger, self._stamp = ledger, stamp
         self._selves = Selves()
+        ledger.subscribe(self._follow, streams=STREAM)
 
     async def refresh(self) -> None:
         """Read what was added since."""
         for event in await self._ledger.read(STREAM, after=self._selves.seq):
             self._selves.apply(event)
 
-    def appended(self, stream: str, events: Sequence[Event]) -> None:
-        """Take in what this process appended, if it is about people and comes next."""
+    def _follow(self, _stream: str, events: Sequence[Event]) -> None:
         for event in events:
-            if stream == STREAM and event.seq == self._selves.seq + 1:
+            if event.seq == self._selves.seq + 1:
                 self._selves.apply(event)
 
     # ------------------------------------------------------------ meeting
