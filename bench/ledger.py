@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench import bare
@@ -74,7 +74,7 @@ async def measured(path: Path, way: str) -> tuple[float, list[list[str]]]:
     ledger = await open_ledger(f"sqlite:///{path}", SystemClock(), SystemDice())
     appends: list[list[str]] = []
 
-    def appended(_stream: str, events: tuple[Event, ...]) -> None:
+    def appended(_stream: str, events: Sequence[Event]) -> None:
         appends.append([event.id for event in events])
 
     ledger.subscribe(appended)

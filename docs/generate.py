@@ -23,7 +23,7 @@ from loopforge import cli, errors
 from loopforge.core import factory_vocabulary
 from loopforge.core.delivery_states import TABLE, DeliveryEvent
 from loopforge.core.events import TurnEvent
-from loopforge.core.people_events import PeopleEvent
+from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.room_vocabulary import RoomAct, RoomEvent
 from loopforge.lab.world.protocols import shipped
 from loopforge.models.providers.known_services import PLACES
@@ -223,7 +223,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "acts": lambda: vocabulary(RoomAct),
     "room": lambda: vocabulary(RoomEvent),
     "turn": lambda: vocabulary(TurnEvent),
-    "people": lambda: vocabulary(PeopleEvent),
+    "people": lambda: vocabulary(PeopleEvent | MateEvent),
     "factory": lambda: vocabulary(factory_vocabulary.Row),
     "protocols": protocols,
     "errors": error_tree,

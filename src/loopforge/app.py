@@ -59,9 +59,19 @@ from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.delivery_worker import Deliveries
-from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route, Surface, ToolMaker
-from loopforge.runtime.room_pubsub import LocalAir
-from loopforge.runtime.stream_lanes import LocalLanes
+from loopforge.runtime.local.room_pubsub import LocalSignals
+from loopforge.runtime.local.stream_lanes import LocalLanes
+from loopforge.runtime.local.stream_timers import LocalTimers
+from loopforge.runtime.ports import (
+    Clock,
+    Dice,
+    Models,
+    Pictures,
+    Route,
+    Signals,
+    Surface,
+    ToolMaker,
+)
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.runtime.turn_driver import Ports
 from loopforge.runtime.turn_record import Recorder
@@ -144,6 +154,7 @@ class App:
     front: Front
     rooms: Rooms
     lanes: LocalLanes
+    timers: LocalTimers
     models: Models
     tools: Toolbox
     roster: Roster
@@ -160,7 +171,7 @@ class App:
     desk: ModelsDesk
     deliveries: Deliveries
     house: House
-    air: LocalAir
+    signals: Signals
     stamp: Stamp
     policies: Mapping[str, tuple[Policy, str]]
 
@@ -262,6 +273,7 @@ async def open_app(
         stack.push_async_callback(app.house.close)
         stack.push_async_callback(app.deliveries.close)
         stack.push_async_callback(app.lanes.close)
+        stack.push_async_callback(app.timers.close)
         await app.people.refresh()
         await app.accounts.desk.refresh()
         await app.deliveries.start(ledger)
@@ -298,34 +310,35 @@ def _wired(
     secrets: Callable[[], Collection[str]],
     tasks: Tasks,
 ) -> App:
-    stamp, recorder, air = Stamp(clock, dice), Recorder(), LocalAir()
+    stamp, recorder, signals = Stamp(clock, dice), Recorder(), LocalSignals()
     small = models.facts(Route()).small
     rules = rules_of(settings, (SCREEN, *surfaces), small=small)
     roster = Roster(settings.home / "mates")
     cast = Cast(roster, clock)
     tools = toolbox(clock, rules.zone.key)
-    ports = Ports(ledger, models, tools, air, stamp, recorder, tasks)
-    house = House(ledger, ledger, air, recorder)
+    ports = Ports(ledger, models, tools, signals, stamp, recorder, tasks)
+    house = House(ledger, ledger, signals, recorder)
     policies = minds(PromptBook(settings.home / "prompts"))
     viewer = Viewer(models, tools, clock, rules, cast)
     keys = frozenset(key for key in settings.keys.values() if len(key) > 11)
     bot = Bot(ports, viewer, policies, rules, lambda: keys.union(secrets()))
     relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp)
-    conduct = Conduct(ports, house, bot, cast, rules, relief)
+    timers = LocalTimers(lambda stream: lanes.wake(stream), clock)
+    conduct = Conduct(ports, house, bot, cast, rules, relief, timers)
     lanes = LocalLanes(conduct.conduct, clock)
     people = Registry(ledger, stamp)
     patience = timedelta(hours=settings.platform_patience_hours)
     most = settings.answers_per_place_a_day, settings.answers_per_person_a_day
     quota = Quota(ledger, clock, rules.zone, *most)
     notice = notice_of(models)
-    rooms = Rooms(ledger, house, conduct, lanes, air, people, cast, stamp, rules, quota, notice)
+    rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
     deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
     accounts = Accounts(ledger, people, stamp, tasks)
     chronicle = Chronicle(ledger, roster, stamp)
     linking, pairing = doors_of(settings, accounts, people, clock)
     keeper = Keeper(ledger, artifacts, tasks, clock)
-    closing = Closing(ledger, rooms, house, conduct, lanes, tasks)
-    forgetting = Forgetting(ledger, house, air, tasks)
+    closing = Closing(ledger, rooms, house, signals, lanes, tasks)
+    forgetting = Forgetting(ledger, house, signals, tasks)
     usage, going = UsageView(ledger), deliveries.going
     answers = QueryCommands(rooms, ledger, models, usage, going, clock, rules, linking)
     commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster))
@@ -336,6 +349,7 @@ def _wired(
         front=front,
         rooms=rooms,
         lanes=lanes,
+        timers=timers,
         models=models,
         tools=tools,
         roster=roster,
@@ -352,7 +366,7 @@ def _wired(
         desk=ModelsDesk(models, partial(tiers_of, settings), settings.keys),
         deliveries=deliveries,
         house=house,
-        air=air,
+        signals=signals,
         stamp=stamp,
         policies=policies,
     )

@@ -205,7 +205,7 @@ class Counting:
 
     def __init__(self, ledger: Readable) -> None:
         self._ledger, self.count = ledger, 0
-        self.decide = ledger.decide
+        self.decide, self.subscribe, self.told = ledger.decide, ledger.subscribe, ledger.told
 
     async def read(self, stream: str, **how: object) -> list[Event]:
         """Count what comes back."""

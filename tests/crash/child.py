@@ -197,7 +197,7 @@ async def host(options: Options, line: Connection) -> None:
         line.send_bytes(word.encode())
 
     fate = Fate(say, options.point, options.after)
-    logging.getLogger("loopforge.runtime.stream_lanes").addHandler(Waits(say))
+    logging.getLogger("loopforge.runtime.local.stream_lanes").addHandler(Waits(say))
     watch_transactions(fate)
     home = Path(options.home)
     settings = load_settings(home, environ={})

@@ -35,11 +35,10 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain
 from loopforge.errors import BadLine, LedgerFull, Unknown
 from loopforge.home import lock_home
-from loopforge.io.rooms_port import Listening
 from loopforge.io.socket.wire_protocol import shown
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
-from loopforge.runtime.room_pubsub import LocalAir
+from loopforge.runtime.local.room_pubsub import LocalSignals
+from loopforge.runtime.ports import Draft, Listening, Rested, Thinking, Withdrawn
 
 _bodies = msgspec.json.Encoder(enc_hook=encode_plain)
 _read: msgspec.json.Decoder[Body] = msgspec.json.Decoder(Body, dec_hook=decode_plain)
@@ -77,7 +76,7 @@ class Commons:
         self.owners: list[bool] = []
         self.acts: list[tuple[str, str, str]] = []
         self.heard_calls = 0
-        self.air = LocalAir()
+        self.signals = LocalSignals()
         self._store = store
         self._events: dict[str, list[Event]] = {}
         self._sources: dict[tuple[str, str], Event] = {}
@@ -229,7 +228,7 @@ class Commons:
         raise Unknown(f"There is no event {event_id}.")
 
     def listen(self, room: str) -> Listening:
-        return self.air.listen(room)
+        return self.signals.listen(room)
 
     async def seen(self, room: str, person: str, seq: int) -> None:
         self.seen_up_to[person] = max(seq, self.seen_up_to.get(person, 0))
@@ -254,7 +253,7 @@ class Commons:
         )
         self._save(event)
         self._keep(event)
-        self.air.publish(room, event)
+        self.signals.publish(room, event)
         return event
 
     def events(self, room: str) -> list[Event]:
@@ -273,16 +272,18 @@ class Commons:
             text = temper.answer(str(event.body.text))
             if text is None:
                 return
-            self.air.publish(room, Thinking(turn=turn, mate="maya"))
+            self.signals.publish(room, Thinking(turn=turn, mate="maya"))
             words = text.split(" ")
             for count in range(1, len(words) + 1):
                 draft = Draft(turn=turn, mate="maya", text=" ".join(words[:count]))
-                self.air.publish(room, draft)
+                self.signals.publish(room, draft)
                 await asyncio.sleep(temper.step)
             if temper.gate is not None:
                 await temper.gate.wait()
             if temper.withdraws:
-                self.air.publish(room, Withdrawn(turn=turn, mate="maya", why="it would leak a key"))
+                self.signals.publish(
+                    room, Withdrawn(turn=turn, mate="maya", why="it would leak a key")
+                )
             elif temper.tells:
                 self.add(room, Told(text=Words(temper.tells)), "room")
             else:
@@ -295,7 +296,7 @@ class Commons:
                     reply_to=event.id,
                 )
                 self.add(room, said, "mate:maya")
-            self.air.publish(room, Rested(turn=turn, mate="maya"))
+            self.signals.publish(room, Rested(turn=turn, mate="maya"))
         finally:
             self._busy -= 1
             if not self._busy:

@@ -333,8 +333,8 @@ async def test_a_draft_that_comes_after_its_line_is_not_shown(tmp_path: Path) ->
 
         made.add("commons", Said(turn="t9", mate="maya", text=Words("done")), "mate:maya")
         await ana.lines(2)
-        made.air.publish("commons", Draft(turn="t9", mate="maya", text="do"))
-        made.air.publish("commons", Rested(turn="t9", mate="maya"))
+        made.signals.publish("commons", Draft(turn="t9", mate="maya", text="do"))
+        made.signals.publish("commons", Rested(turn="t9", mate="maya"))
         await ana.until(Rested)
         assert not [one for one in ana.all if isinstance(one, Draft)]
 

@@ -16,7 +16,7 @@ from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
 from loopforge.io.socket.wire_protocol import FromClient, FromHost
-from loopforge.runtime.ports import Breath, Draft, Rested, Thinking
+from loopforge.runtime.ports import Draft, Rested, Signal, Thinking
 from tests.io.commons import Commons, Temper
 
 SILENT = Temper(answer=lambda text: None)
@@ -189,16 +189,16 @@ async def test_events_that_were_published_out_of_order_arrive_in_order(tmp_path:
     """A gap in the numbers makes the hall read the history again."""
     async with house(tmp_path, SILENT) as hall:
         ana = await hall.wire("ana")
-        publish = hall.rooms.air.publish
-        held: list[Breath | Event] = []
+        publish = hall.rooms.signals.publish
+        held: list[Signal | Event] = []
 
-        def late(stream: str, what: Breath | Event) -> None:
+        def late(stream: str, what: Signal | Event) -> None:
             held.append(what)
 
         await hall.rooms.hear("commons", "p-first", "one", surface="t", source="t:1")
-        hall.rooms.air.publish = late  # type: ignore[method-assign]
+        hall.rooms.signals.publish = late  # type: ignore[method-assign]
         await hall.rooms.hear("commons", "p-first", "two", surface="t", source="t:2")
-        hall.rooms.air.publish = publish  # type: ignore[method-assign]
+        hall.rooms.signals.publish = publish  # type: ignore[method-assign]
         await hall.rooms.hear("commons", "p-first", "three", surface="t", source="t:3")
         ana.tell(wire_protocol.Settle(n=1))
         assert texts(await ana.until(wire_protocol.CommandDone)) == ["one", "two", "three"]
@@ -231,7 +231,7 @@ async def test_a_line_that_comes_while_history_is_read_arrives_once(tmp_path: Pa
         got = await wire.until(wire_protocol.RoomHappened)
         while len(got) < 12:  # sights come too; the mailbox has long been emptied then
             got += [frame] if (frame := await wire.next()) else []
-            rooms.air.publish("commons", Rested(turn="t", mate="maya"))
+            rooms.signals.publish("commons", Rested(turn="t", mate="maya"))
         seqs = [frame.event.seq for frame in got if isinstance(frame, wire_protocol.RoomHappened)]
         assert len(seqs) >= 3
         assert seqs == sorted(set(seqs))
@@ -372,8 +372,8 @@ async def test_what_a_mad_model_writes_can_be_sent(tmp_path: Path) -> None:
     """Halves of characters and drafts without end reach the terminal as something readable."""
     async with house(tmp_path, SILENT) as hall:
         ana = await hall.wire("ana")
-        hall.rooms.air.publish("commons", Thinking(turn="t", mate="maya"))
-        hall.rooms.air.publish(
+        hall.rooms.signals.publish("commons", Thinking(turn="t", mate="maya"))
+        hall.rooms.signals.publish(
             "commons", Draft(turn="t", mate="maya", text="\ud800" + "z" * 2_000_000)
         )
         draft = (await ana.until(Draft))[-1]

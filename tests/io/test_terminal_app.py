@@ -131,15 +131,15 @@ async def test_what_is_said_is_answered_on_the_screen(tmp_path: Path) -> None:
 async def test_a_draft_grows_in_place_and_becomes_the_line(tmp_path: Path) -> None:
     """Dots before the first word, then the text as it grows, then the line, once."""
     async with seat(tmp_path) as ana:
-        air = ana.rooms.air
-        air.publish(R, Thinking(turn="t", mate="merlin"))
+        signals = ana.rooms.signals
+        signals.publish(R, Thinking(turn="t", mate="merlin"))
         await ana.sees("Merlin is thinking…", "·")
-        air.publish(R, Draft(turn="t", mate="merlin", text="The sea"))
+        signals.publish(R, Draft(turn="t", mate="merlin", text="The sea"))
         await ana.sees("Merlin is typing…", "The sea▌")
-        air.publish(R, Draft(turn="t", mate="merlin", text="The sea breathes"))
+        signals.publish(R, Draft(turn="t", mate="merlin", text="The sea breathes"))
         await ana.sees("The sea breathes▌")
         ana.said("The sea breathes.", "merlin")
-        air.publish(R, Rested(turn="t", mate="merlin"))
+        signals.publish(R, Rested(turn="t", mate="merlin"))
         await ana.sees("The sea breathes.")
         await ana.until(lambda: "▌" not in ana.screen().replace("▌ ", ""))
         assert ana.screen().count("The sea") == 1
@@ -149,12 +149,12 @@ async def test_a_draft_grows_in_place_and_becomes_the_line(tmp_path: Path) -> No
 async def test_a_draft_that_is_taken_back_stays_struck_with_its_reason(tmp_path: Path) -> None:
     """What was withdrawn is marked so, and says why."""
     async with seat(tmp_path) as ana:
-        air = ana.rooms.air
-        air.publish(R, Thinking(turn="t", mate="maya"))
-        air.publish(R, Draft(turn="t", mate="maya", text="The key is 1234"))
+        signals = ana.rooms.signals
+        signals.publish(R, Thinking(turn="t", mate="maya"))
+        signals.publish(R, Draft(turn="t", mate="maya", text="The key is 1234"))
         await ana.sees("The key is 1234")
-        air.publish(R, Withdrawn(turn="t", mate="maya", why="it would give away a key"))
-        air.publish(R, Rested(turn="t", mate="maya"))
+        signals.publish(R, Withdrawn(turn="t", mate="maya", why="it would give away a key"))
+        signals.publish(R, Rested(turn="t", mate="maya"))
         await ana.sees("✕ taken back: it would give away a key")
         entry = ana.app.query_one(".withdrawn")
         struck = [s.text for s in entry.render_line(1) if s.style and s.style.strike]
@@ -170,12 +170,12 @@ async def test_a_draft_that_is_taken_back_stays_struck_with_its_reason(tmp_path:
 async def test_what_the_room_does_by_itself_is_not_shown(tmp_path: Path) -> None:
     """The room's own turns, and a silence that nobody saw begin, leave nothing on the screen."""
     async with seat(tmp_path) as ana:
-        air = ana.rooms.air
+        signals = ana.rooms.signals
         for mate in ("room", "maya"):
-            air.publish(R, Thinking(turn=mate, mate=mate))
-            air.publish(R, Withdrawn(turn=mate, mate=mate, why="it decided to say nothing"))
-            air.publish(R, Rested(turn=mate, mate=mate))
-        air.publish(R, Thinking(turn="u", mate="merlin"))
+            signals.publish(R, Thinking(turn=mate, mate=mate))
+            signals.publish(R, Withdrawn(turn=mate, mate=mate, why="it decided to say nothing"))
+            signals.publish(R, Rested(turn=mate, mate=mate))
+        signals.publish(R, Thinking(turn="u", mate="merlin"))
         await ana.sees("Merlin is thinking…")
         assert "Room" not in ana.screen()
         assert "taken back" not in ana.screen()
@@ -185,7 +185,7 @@ async def test_escape_stops_whoever_speaks(tmp_path: Path) -> None:
     """Esc while a mate has a turn is /stop; the bar shows that the room is stopped."""
     async with seat(tmp_path) as ana:
         await ana.pilot.press("escape")
-        ana.rooms.air.publish(R, Thinking(turn="t", mate="maya"))
+        ana.rooms.signals.publish(R, Thinking(turn="t", mate="maya"))
         await ana.sees("Esc stops")
         assert ana.rooms.acts == []
         await ana.pilot.press("escape")
@@ -542,7 +542,7 @@ async def test_the_host_goes_away_and_the_room_goes_on(tmp_path: Path) -> None:
         made = link(tmp_path, "ana")
         made._become_host = waiting
         async with seated(made) as ana:
-            HOSTED[tmp_path].air.publish(R, Thinking(turn="t", mate="maya"))
+            HOSTED[tmp_path].signals.publish(R, Thinking(turn="t", mate="maya"))
             await ana.sees("Maya is thinking…")
             await host.aclose()
             await ana.sees("The host went away. Looking for it again…")

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
 from loopforge.core.events import Asked, Perceived
-from loopforge.core.room_vocabulary import ConversationBegan, Purged, Titled, TurnDropped
+from loopforge.core.room_vocabulary import (
+    ConversationBegan,
+    ConversationEnded,
+    Purged,
+    Said,
+    Titled,
+    TurnDropped,
+)
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living, write_mates
@@ -27,13 +35,16 @@ async def test_a_conversation_ends_by_asking(home: Home) -> None:
 
 
 async def test_a_conversation_ends_by_idling(home: Home) -> None:
-    """A line after the idle time begins a new conversation; one before it does not."""
+    """When nobody speaks for the idle time it ends, then and not later; the next line begins one."""
     await home.says("ana", "@maya one")
     await home.rest()
     await home.clock.advance(239 * 60)
     await home.says("ana", "@maya two")
     await home.rest()
+    last = next(e.at for e in reversed(await home.events()) if isinstance(e.body, Said))
     await home.clock.advance(241 * 60)
+    (ended,) = [e for e in await home.events() if isinstance(e.body, ConversationEnded)]
+    assert ended.at - last == timedelta(minutes=240)
     await home.says("ana", "@maya three")
     await home.rest()
     began = [e.body.why for e in await home.events() if isinstance(e.body, ConversationBegan)]

@@ -16,8 +16,8 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.local.room_pubsub import Ear, LocalSignals
 from loopforge.runtime.ports import Route, Tool
-from loopforge.runtime.room_pubsub import Ear, LocalAir
 from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
 from loopforge.runtime.turn_driver import Ports, Turn, TurnSeat
 from loopforge.runtime.turn_record import Recorder, shown_of
@@ -36,7 +36,7 @@ class Stage:
     ledger: SqlLedger
     clock: SimClock
     stamp: Stamp
-    air: LocalAir
+    signals: LocalSignals
     ear: Ear
     tools: Toolbox
     tasks: Tasks
@@ -54,7 +54,7 @@ class Stage:
             self.ledger,
             self.models,
             self.tools,
-            self.air,
+            self.signals,
             self.stamp,
             self.recorder,
             self.tasks,
@@ -99,7 +99,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     dice = SeededDice(7)
     ledger = await open_ledger(f"sqlite:///{tmp_path}/ledger.db", clock, dice)
     still(clock, ledger)
-    air = LocalAir()
+    signals = LocalSignals()
     tools = Toolbox(clock)
     switched: list[str] = []
 
@@ -113,7 +113,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     tools.add(Tool(name="lamp", summary="Switches the lamp."), lamp)
     tools.add(Tool(name="fuse", summary="Blows.", idempotent=True), fuse)
     tasks = Tasks()
-    yield Stage(ledger, clock, Stamp(clock, dice), air, air.listen(STREAM), tools, tasks)
+    yield Stage(ledger, clock, Stamp(clock, dice), signals, signals.listen(STREAM), tools, tasks)
     await tasks.close()
     await ledger.close()
 

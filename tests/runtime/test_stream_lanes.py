@@ -1,15 +1,40 @@
-"""Lanes: one turn at a time in a stream, streams side by side, and a failure is tried again."""
+"""Lanes, whoever serves the port: one at a time in a stream, streams side by side, tried again."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import pytest
 
 from loopforge.errors import LedgerBusy
-from loopforge.runtime.stream_lanes import LocalLanes
+from loopforge.runtime.local.stream_lanes import LocalLanes
+from loopforge.runtime.ports import Lanes
 from tests.runtime.conftest import Stage
 
+Handler = Callable[[str], Awaitable[None]]
+Opened = Callable[[Stage, Handler], AbstractAsyncContextManager[Lanes]]
 
-async def test_one_stream_runs_one_at_a_time_and_streams_side_by_side(stage: Stage) -> None:
+
+@asynccontextmanager
+async def local(stage: Stage, handler: Handler) -> AsyncIterator[Lanes]:
+    """Lanes of one process."""
+    lanes = LocalLanes(handler, stage.clock)
+    yield lanes
+    await lanes.close()
+
+
+@pytest.fixture(params=[local])
+def opened(request: pytest.FixtureRequest) -> Opened:
+    """Every implementation of the port."""
+    made: Opened = request.param
+    return made
+
+
+async def test_one_stream_runs_one_at_a_time_and_streams_side_by_side(
+    stage: Stage, opened: Opened
+) -> None:
     """Two wakes of one stream follow each other; another stream does not wait for them."""
     running: set[str] = set()
     together: list[frozenset[str]] = []
@@ -21,18 +46,17 @@ async def test_one_stream_runs_one_at_a_time_and_streams_side_by_side(stage: Sta
         await stage.clock.sleep(1)
         running.discard(stream)
 
-    lanes = LocalLanes(handler, stage.clock)
-    for stream in ("a", "b", "a"):
-        lanes.wake(stream)
-    await stage.clock.advance(0.5)
-    lanes.wake("a")
-    await stage.clock.advance(10)
+    async with opened(stage, handler) as lanes:
+        for stream in ("a", "b", "a"):
+            lanes.wake(stream)
+        await stage.clock.advance(0.5)
+        lanes.wake("a")
+        await stage.clock.advance(10)
     assert frozenset("ab") in together
     assert len(together) == 3, "what was woken while it ran was looked at once more"
-    await lanes.close()
 
 
-async def test_a_busy_ledger_makes_a_lane_wait_and_try_again(stage: Stage) -> None:
+async def test_a_busy_ledger_makes_a_lane_wait_and_try_again(stage: Stage, opened: Opened) -> None:
     """A handler that fails is run again after a pause, and the lane lives on."""
     tries: list[float] = []
 
@@ -41,32 +65,30 @@ async def test_a_busy_ledger_makes_a_lane_wait_and_try_again(stage: Stage) -> No
         if len(tries) < 3:
             raise LedgerBusy("somebody holds the lock")
 
-    lanes = LocalLanes(handler, stage.clock)
-    lanes.wake("a")
-    await stage.clock.advance(60)
-    assert tries == [0, 0.2, 1.2]
-    await lanes.settled("a")
-    await lanes.close()
+    async with opened(stage, handler) as lanes:
+        lanes.wake("a")
+        await stage.clock.advance(60)
+        assert tries == [0, 0.2, 1.2]
+        await lanes.settled("a")
 
 
-async def test_settled_waits_until_nothing_is_left(stage: Stage) -> None:
+async def test_settled_waits_until_nothing_is_left(stage: Stage, opened: Opened) -> None:
     """`settled` returns at once for a stream at rest, and after its work for a busy one."""
 
     async def handler(stream: str) -> None:
         await stage.clock.sleep(5)
 
-    lanes = LocalLanes(handler, stage.clock)
-    await asyncio.wait_for(lanes.settled("a"), 60)
-    lanes.wake("a")
-    waiting = stage.tasks.spawn(lanes.settled("a"), "settled")
-    await stage.clock.advance(4)
-    assert not waiting.done()
-    await stage.clock.advance(2)
-    assert waiting.done()
-    await lanes.close()
+    async with opened(stage, handler) as lanes:
+        await asyncio.wait_for(lanes.settled("a"), 60)
+        lanes.wake("a")
+        waiting = stage.tasks.spawn(lanes.settled("a"), "settled")
+        await stage.clock.advance(4)
+        assert not waiting.done()
+        await stage.clock.advance(2)
+        assert waiting.done()
 
 
-async def test_a_closed_lane_takes_no_work(stage: Stage) -> None:
+async def test_a_closed_lane_takes_no_work(stage: Stage, opened: Opened) -> None:
     """After close nothing is started, and what ran was stopped where it stood."""
     begun: list[str] = []
 
@@ -74,10 +96,9 @@ async def test_a_closed_lane_takes_no_work(stage: Stage) -> None:
         begun.append(stream)
         await stage.clock.sleep(1000)
 
-    lanes = LocalLanes(handler, stage.clock)
-    lanes.wake("a")
-    await stage.clock.advance(1)
-    await lanes.close()
+    async with opened(stage, handler) as lanes:
+        lanes.wake("a")
+        await stage.clock.advance(1)
     lanes.wake("b")
     await stage.clock.advance(1)
     assert begun == ["a"]

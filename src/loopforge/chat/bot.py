@@ -185,8 +185,8 @@ class Bot:
 
     async def run(self, running: RunningTurns) -> TurnEnding:
         """Think."""
-        air = self._ports.air
-        air.publish(running.stream, Thinking(turn=running.id, mate=running.mate.handle))
+        signals = self._ports.signals
+        signals.publish(running.stream, Thinking(turn=running.id, mate=running.mate.handle))
         return await running.turn.run(running.policy, running.perception, running.record)
 
     # ------------------------------------------------------------ concluding
@@ -336,11 +336,11 @@ class Bot:
 
     def _withdraw(self, running: RunningTurns, why: str) -> None:
         gone = Withdrawn(turn=running.id, mate=running.mate.handle, why=why)
-        self._ports.air.publish(running.stream, gone)
+        self._ports.signals.publish(running.stream, gone)
 
     def _rest(self, running: RunningTurns) -> None:
         rested = Rested(turn=running.id, mate=running.mate.handle)
-        self._ports.air.publish(running.stream, rested)
+        self._ports.signals.publish(running.stream, rested)
 
     def _mine(self, running: RunningTurns, body: Body) -> Fact:
         return self._fact(body, actor=f"mate:{running.mate.handle}", cause=running.id)

@@ -4,6 +4,7 @@
     2. new lines are gathered for a moment and weighed: who has cause to speak?
     3. the mates that have take their turns, one after the other, each seeing every line so far
     4. a title is found when one is due
+    5. a conversation ends in which nothing was said for long; until then a timer is set
 
 Everything it acts on is in the ledger, so that it can be broken off anywhere.
 """
@@ -11,6 +12,7 @@ Everything it acts on is in the ledger, so that it can be broken off anywhere.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from loopforge.chat.bot import SCRIBE, After, Bot, Concluded, News, RunningTurns
 from loopforge.chat.room.participants import namesakes
@@ -29,10 +31,10 @@ from loopforge.core.events import Event, Fact, Planned
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import MEND, Delay, Trouble
 from loopforge.core.perception import Line
-from loopforge.core.room_vocabulary import Weighed
+from loopforge.core.room_vocabulary import ConversationEnded, Weighed
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError
-from loopforge.runtime.ports import Ledger
+from loopforge.runtime.ports import Ledger, Timers
 from loopforge.runtime.turn_driver import Ports, TurnEnding
 
 RECENT = 6
@@ -52,33 +54,14 @@ class Conduct:
         mates: Mapping[str, Mate],
         rules: Rules,
         relief: Relief,
+        timers: Timers,
     ) -> None:
-        self._ports, self._house, self._bot = ports, house, bot
+        self._ports, self._house, self._bot, self._timers = ports, house, bot, timers
         self._mates, self._rules, self._relief = mates, rules, relief
-        self._running: dict[str, RunningTurns] = {}
 
     @property
     def _ledger(self) -> Ledger:
         return self._ports.ledger
-
-    def stop(self, stream: str, why: str) -> None:
-        """Halt the turn that is under way in a room."""
-        running = self._running.get(stream)
-        if running is not None:
-            running.turn.stop(why)
-
-    def recall(self, stream: str, state: RoomState) -> None:
-        """Lines were deleted: halt the turn that is under way, if it answers nothing else."""
-        running = self._running.get(stream)
-        turn = state.open.get(running.id) if running else None
-        if running is not None and turn is not None and turn.halted:
-            running.turn.stop(GONE)
-
-    def give_way(self, stream: str) -> None:
-        """A person spoke: what the room does for itself can wait."""
-        running = self._running.get(stream)
-        if running is not None and running.mate.handle == SCRIBE:
-            running.turn.stop("somebody spoke")
 
     async def conduct(self, stream: str) -> None:
         """Do everything that is due in this room."""
@@ -94,9 +77,26 @@ class Conduct:
                 await self._take_turn(stream, state, state.due[0])
             elif not state.stopped and room_titles.due(state):
                 await self._entitle(stream, state)
-            else:
+            elif not await self._end(stream, state):
                 break
         await self._house.save(stream)
+
+    async def _end(self, stream: str, state: RoomState) -> bool:
+        """End a conversation in which nothing was said for long; else come back when it is time."""
+        ends = self._rules.ends(state)
+        if not state.conversation or ends is None:
+            return False
+        if ends > self._ports.stamp.clock.now():
+            self._timers.at(stream, ends)
+            return False
+
+        async def attempt(seq: int) -> None:
+            if state.conversation and self._rules.ends(state) == ends:  # nobody spoke meanwhile
+                fact = self._ports.stamp.fact(ConversationEnded(why="idle"), actor="room")
+                await self._ledger.append(stream, [fact], expect=seq)
+
+        await self._ledger.decide(stream, partial(self._house.head, stream), attempt)
+        return True
 
     # ------------------------------------------------------------ weighing
 
@@ -148,7 +148,8 @@ class Conduct:
         await self._run(stream, state, running)
 
     async def _run(self, stream: str, state: RoomState, running: RunningTurns) -> None:
-        self._running[stream] = running
+        names = running.id, running.mate.handle
+        over = self._ports.signals.on_halt(stream, running.turn.stop, *names)
         if state.closed:
             running.turn.stop("the room was deleted")  # while the turn was being prepared
         self._watch(stream, state, running)
@@ -161,7 +162,7 @@ class Conduct:
             self._ports.recorder.forget((stream, running.mate.handle))
             raise
         finally:
-            del self._running[stream]
+            over()
         await self._tell(stream, state, running, ended, done)
 
     def _after(self, state: RoomState, running: RunningTurns) -> After:

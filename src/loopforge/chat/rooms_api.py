@@ -46,7 +46,7 @@ from loopforge.errors import Unknown
 from loopforge.ledger.storage.revised_lines import standing
 from loopforge.ledger.table_access import Readable
 from loopforge.runtime.delivery_worker import Deliveries
-from loopforge.runtime.room_pubsub import Ear
+from loopforge.runtime.ports import Listening
 
 SHOWN = (
     "room.heard",
@@ -383,7 +383,7 @@ class Front:
         """The flight record of an event, as plain text. Raises Unknown."""
         return await why(self._ledger, event_id)
 
-    def listen(self, room: str) -> Ear:
+    def listen(self, room: str) -> Listening:
         """Drafts, typing and events from now on."""
         return self._rooms.listen(room)
 

@@ -17,6 +17,7 @@ from unicodedata import category
 from msgspec.structs import replace
 
 from loopforge.artifacts.file_intake import plain_name
+from loopforge.chat.bot import SCRIBE
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
@@ -25,7 +26,7 @@ from loopforge.chat.room.rights_parsing import carried
 from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House, stream_of
-from loopforge.chat.room_loop import Conduct
+from loopforge.chat.room_loop import GONE
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.speaking.stop_words import is_stop
 from loopforge.chat.turns.apply_acts import queued
@@ -57,9 +58,7 @@ from loopforge.core.text.name_labels import SOMEBODY, one_line, unseen
 from loopforge.errors import BadLine, TooLarge, Unknown
 from loopforge.people.identity.account_names import shown
 from loopforge.people.identity.person_registry import Registry
-from loopforge.runtime.ports import Ledger
-from loopforge.runtime.room_pubsub import Ear, LocalAir
-from loopforge.runtime.stream_lanes import LocalLanes
+from loopforge.runtime.ports import Lanes, Ledger, Listening, Signals
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
@@ -117,9 +116,8 @@ class Rooms:
         self,
         ledger: Ledger,
         house: House,
-        conduct: Conduct,
-        lanes: LocalLanes,
-        air: LocalAir,
+        lanes: Lanes,
+        signals: Signals,
         people: Registry,
         mates: Mapping[str, Mate],
         stamp: Stamp,
@@ -128,8 +126,8 @@ class Rooms:
         notice: str = "",
     ) -> None:
         """After the house: what it takes in of the ledger is known here when this is told."""
-        self._ledger, self._house, self._conduct, self._lanes = ledger, house, conduct, lanes
-        self._air, self._people, self._mates = air, people, mates
+        self._ledger, self._house, self._lanes = ledger, house, lanes
+        self._signals, self._people, self._mates = signals, people, mates
         self._stamp, self._rules, self.notice = stamp, rules, notice
         self.behind, self.quota = Behind(ledger, stamp), quota
         ledger.subscribe(self._follow, streams=PREFIX, kinds=WAKING)
@@ -148,13 +146,15 @@ class Rooms:
         """
         kinds = {event.kind for event in events}
         if "room.stopped" in kinds:
-            self._conduct.stop(stream, "a person said stop")
+            self._signals.halt(stream, "a person said stop")
         elif "room.closed" in kinds:
-            self._conduct.stop(stream, "the room was deleted")
+            self._signals.halt(stream, "the room was deleted")
         elif "room.heard" in kinds:
-            self._conduct.give_way(stream)
+            self._signals.halt(stream, "somebody spoke", SCRIBE)  # its own work can wait
         elif state := self._house.known(stream):
-            self._conduct.recall(stream, state)
+            for turn in state.open.values():
+                if turn.halted:  # it answers nothing but lines that were deleted
+                    self._signals.halt(stream, GONE, turn.id)
         self._lanes.wake(stream)
 
     async def names(self) -> list[str]:
@@ -284,9 +284,9 @@ class Rooms:
     async def _known(self, room: str) -> RoomState:
         return there(await self._house.state(stream_of(room)))
 
-    def listen(self, room: str) -> Ear:
+    def listen(self, room: str) -> Listening:
         """Drafts, typing and events of the room from now on; close it when done."""
-        return self._air.listen(stream_of(room))
+        return self._signals.listen(stream_of(room))
 
     async def settled(self, room: str) -> None:
         """Return when nobody in the room has anything left to do."""
@@ -471,11 +471,12 @@ class Rooms:
 
     def _boundary(self, state: RoomState) -> list[Body]:
         """What a line begins or ends, before it is heard."""
+        ends = self._rules.ends(state)
+        if ends is not None and ends <= self._stamp.clock.now():
+            over = [ConversationEnded(why="idle")] if state.conversation else []
+            return [*over, ConversationBegan(why="idle")]
         if not state.conversation:
             return [ConversationBegan(why="first" if state.last_at is None else "asked")]
-        quiet = state.last_at and (self._stamp.clock.now() - state.last_at).total_seconds()
-        if quiet and self._rules.idle and quiet > self._rules.idle:
-            return [ConversationEnded(why="idle"), ConversationBegan(why="idle")]
         return []
 
     def _file(self, file: File) -> File:

@@ -5,25 +5,13 @@ The room's own package serves it; the hall hands it on to terminals. Knows neith
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File
-from loopforge.runtime.ports import Breath
-
-
-class Listening(Protocol):
-    """What `listen` gives: an iterator that can be closed. `runtime.air.Ear` is one."""
-
-    def __aiter__(self) -> AsyncIterator[Breath | Event]:
-        """Itself."""
-        ...
-
-    def close(self) -> None:
-        """Stop listening; the iterator ends."""
-        ...
+from loopforge.runtime.ports import Listening
 
 
 class RoomsPort(Protocol):

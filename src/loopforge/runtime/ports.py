@@ -279,7 +279,40 @@ class Tools(Protocol):
         ...
 
 
-# ---------------------------------------------------------------- the air of a room
+# ---------------------------------------------------------------- who works on streams, and when
+
+
+class Lanes(Protocol):
+    """Who works on streams: one at a time on each stream, and streams side by side.
+
+    What is to be done stands in the ledger; a lane is told only to look.
+    """
+
+    def wake(self, stream: str) -> None:
+        """There may be something to do; who is at work looks once more at the end."""
+        ...
+
+    async def settled(self, stream: str) -> None:
+        """Return when nobody has anything left to do on this stream."""
+        ...
+
+
+class Timers(Protocol):
+    """One moment for each stream at which its lane is to be woken. Nothing of it is kept.
+
+    So what a stream waits for stands in the ledger too: whoever looks into it sets the moment anew.
+    """
+
+    def at(self, stream: str, when: datetime) -> None:
+        """Wake it then, and not at the moment that was set before; in the past: at once."""
+        ...
+
+    def cancel(self, stream: str) -> None:
+        """Do not wake it any more."""
+        ...
+
+
+# ---------------------------------------------------------------- signals
 
 
 class Thinking(Struct, frozen=True, tag="thinking", kw_only=True):
@@ -312,15 +345,49 @@ class Rested(Struct, frozen=True, tag="rested", kw_only=True):
     mate: str
 
 
-Breath = Thinking | Draft | Withdrawn | Rested
+Signal = Thinking | Draft | Withdrawn | Rested
 
 
-class Air(Protocol):
-    """What is in the air of a room: drafts, typing, and events as they are appended."""
+class Listening(Protocol):
+    """What `listen` gives: an iterator that can be closed."""
 
-    def publish(self, stream: str, what: Breath | Event) -> None: ...
+    def __aiter__(self) -> AsyncIterator[Signal | Event]:
+        """Itself."""
+        ...
 
-    def listen(self, stream: str) -> AsyncIterator[Breath | Event]: ...
+    async def __anext__(self) -> Signal | Event:
+        """The next thing that was heard."""
+        ...
+
+    def close(self) -> None:
+        """Stop listening; the iterator ends."""
+        ...
+
+
+class Signals(Protocol):
+    """What passes by on a stream and is kept nowhere: drafts, typing, stop."""
+
+    def publish(self, stream: str, what: Signal | Event) -> None:
+        """Let everybody hear it who listens; an event, of this process alone.
+
+        What others append is heard there of the ledger.
+        """
+        ...
+
+    def listen(self, stream: str) -> Listening:
+        """Hear what is published from now on, in order; a draft takes the place of an older one."""
+        ...
+
+    def halt(self, stream: str, why: str, name: str = "") -> None:
+        """Stop what is under way on a stream; with a name, only what goes by it."""
+        ...
+
+    def on_halt(self, stream: str, stop: Callable[[str], None], *names: str) -> Callable[[], None]:
+        """Call `stop`, with the reason, when what goes by one of these names is to be halted.
+
+        Call what is returned when it is over.
+        """
+        ...
 
 
 # ---------------------------------------------------------------- surfaces

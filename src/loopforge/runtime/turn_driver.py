@@ -55,7 +55,6 @@ from loopforge.runtime.exchange_replay import (
     Same,
 )
 from loopforge.runtime.ports import (
-    Air,
     Draft,
     Ledger,
     ModelReply,
@@ -63,6 +62,7 @@ from loopforge.runtime.ports import (
     Pictured,
     Question,
     Route,
+    Signals,
     Tools,
 )
 from loopforge.runtime.system_clock import Stamp
@@ -78,7 +78,7 @@ class Ports:
     ledger: Ledger
     models: Models
     tools: Tools
-    air: Air
+    signals: Signals
     stamp: Stamp
     recorder: Recorder
     tasks: Tasks
@@ -345,7 +345,7 @@ class Turn:
         text = self._seat.safe(words)
         if text:
             draft = Draft(turn=self._seat.turn, mate=self._seat.mate, text=text)
-            self._ports.air.publish(self._seat.stream, draft)
+            self._ports.signals.publish(self._seat.stream, draft)
 
     def _hear_news(self) -> tuple[Line, ...]:
         news = self._seat.news()

@@ -1,7 +1,7 @@
 """The house: the rooms of this home as they are held in memory, each the fold of its stream.
 
 States are loaded when first needed (from a snapshot and what came after it), and follow the ledger
-from then on. Whatever is appended goes into the air of its room.
+from then on. Whatever is appended is published to who listens to its room.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 
 from loopforge.chat.room.room_state import VERSION, RoomState, restore, snapshot
 from loopforge.core.events import Event
-from loopforge.runtime.ports import Air, Ledger
+from loopforge.runtime.ports import Ledger, Signals
 from loopforge.runtime.turn_record import Recorder
 
 log = logging.getLogger(__name__)
@@ -46,9 +46,9 @@ class House:
     """The states of rooms."""
 
     def __init__(
-        self, ledger: Ledger, snapshots: Snapshots | None, air: Air, recorder: Recorder
+        self, ledger: Ledger, snapshots: Snapshots | None, signals: Signals, recorder: Recorder
     ) -> None:
-        self._ledger, self._snapshots, self._air = ledger, snapshots, air
+        self._ledger, self._snapshots, self._signals = ledger, snapshots, signals
         self._states: dict[str, RoomState] = {}
         self._saved: dict[str, int] = {}
         ledger.subscribe(self._follow, streams=PREFIX)
@@ -79,7 +79,7 @@ class House:
         for event in events:
             if state is not None:
                 state.apply(event)
-            self._air.publish(stream, event)
+            self._signals.publish(stream, event)
 
     async def _load(self, stream: str) -> RoomState:
         if self._snapshots is not None:

@@ -21,7 +21,7 @@ from loopforge.chat.service.room_closing import MACHINE, Shelf
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.storage.revised_lines import latest, unforgotten
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.room_pubsub import LocalAir
+from loopforge.runtime.ports import Signals
 
 log = logging.getLogger(__name__)
 WHY = "the line was deleted where it was said"
@@ -30,8 +30,8 @@ WHY = "the line was deleted where it was said"
 class Forgetting:
     """Erases the texts of deleted lines, and finishes what was begun of it."""
 
-    def __init__(self, ledger: Shelf, house: House, air: LocalAir, tasks: Tasks) -> None:
-        self._ledger, self._house, self._air, self._tasks = ledger, house, air, tasks
+    def __init__(self, ledger: Shelf, house: House, signals: Signals, tasks: Tasks) -> None:
+        self._ledger, self._house, self._signals, self._tasks = ledger, house, signals, tasks
         self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         kinds = ["room.line_deleted", "room.line_edited"]
         ledger.subscribe(lambda stream, _: self._soon(stream), streams=PREFIX, kinds=kinds)
@@ -64,7 +64,7 @@ class Forgetting:
 
     async def _rested(self, stream: str) -> None:
         """Until the turns that are open now are over: they may have seen what was deleted."""
-        ear = self._air.listen(stream)
+        ear = self._signals.listen(stream)
         try:
             state = await self._house.state(stream)
             seeing = set(state.open)

@@ -20,14 +20,13 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.room_store import PREFIX, House, stream_of
-from loopforge.chat.room_loop import Conduct
 from loopforge.chat.server import Rooms
 from loopforge.core.room_vocabulary import RoomClosed
 from loopforge.ledger.database.table_schema import events, streams, texts
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
 from loopforge.ledger.table_access import Readable
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.stream_lanes import LocalLanes
+from loopforge.runtime.ports import Lanes, Signals
 
 log = logging.getLogger(__name__)
 WHY = "the room was deleted"
@@ -51,12 +50,12 @@ class Closing:
         ledger: Shelf,
         rooms: Rooms,
         house: House,
-        conduct: Conduct,
-        lanes: LocalLanes,
+        signals: Signals,
+        lanes: Lanes,
         tasks: Tasks,
     ) -> None:
         self._ledger, self._rooms, self._house = ledger, rooms, house
-        self._conduct, self._lanes, self._tasks = conduct, lanes, tasks
+        self._signals, self._lanes, self._tasks = signals, lanes, tasks
         self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     # ------------------------------------------------------------ what it would mean
@@ -92,7 +91,7 @@ class Closing:
             if not await self.unfinished(stream):
                 return None
             await self._house.state(stream)
-            self._conduct.stop(stream, WHY)
+            self._signals.halt(stream, WHY)
             await self._lanes.settled(stream)
             (closed,) = await self._ledger.read(stream, kinds=["room.closed"], limit=1)
             assert isinstance(closed.body, RoomClosed)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
+from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.speaking.triggers import Thresholds
 
 SCREEN = "screen"
@@ -16,7 +18,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     """What holds in every room of this home unless a room says otherwise.
 
     `debounce` seconds a person's lines are gathered for, at most `patience` seconds in all. `idle`
-    seconds after which the next line begins a new conversation (0: never). `steps` a mate may take
+    seconds after the last line a conversation ends (0: never). `steps` a mate may take
     in a row; `thresholds` of the conversation trigger. `share` of a model's window
     that a prompt may fill, purged down to `low` of that. `line_limit` and `say_limit` in
     characters, `file_limit` in bytes. `surfaces` are the ones every line goes out to.
@@ -37,3 +39,9 @@ class Rules(Struct, frozen=True, kw_only=True):
     capacity: int = 6
     refill: int = 4
     surfaces: tuple[str, ...] = (SCREEN,)
+
+    def ends(self, state: RoomState) -> datetime | None:
+        """When the room's conversation ends, or ended, if nobody says anything more."""
+        if not self.idle or state.last_at is None:
+            return None
+        return state.last_at + timedelta(seconds=self.idle)

@@ -36,8 +36,7 @@ from loopforge.io.discord.text.incoming_message import account_of, body_of, keep
 from loopforge.io.discord.text.incoming_text import thread_name
 from loopforge.io.platforms.incoming_lines import Reception
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Clock
-from loopforge.runtime.room_pubsub import Ear
+from loopforge.runtime.ports import Clock, Listening
 
 log = logging.getLogger(__name__)
 NEEDED = {
@@ -93,7 +92,7 @@ class Threads:
         self._sessions, self._clock, self._options = reception.sessions, clock, options
         self._beginning: dict[int, asyncio.Event] = {}
         self._told: set[tuple[int, str]] = set()
-        self._ears: dict[str, Ear] = {}
+        self._ears: dict[str, Listening] = {}
         self._branching, self._tasks = asyncio.Lock(), Tasks()
 
     async def close(self) -> None:
@@ -379,7 +378,7 @@ class Threads:
         if len(self._ears) > ATTENDED:
             self._ears.pop(next(iter(self._ears))).close()
 
-    async def _listen(self, room: str, ear: Ear) -> None:
+    async def _listen(self, room: str, ear: Listening) -> None:
         names = await self._given(room)
         async for what in ear:
             if isinstance(what, Event) and isinstance(what.body, Titled) and what.body.by == "room":

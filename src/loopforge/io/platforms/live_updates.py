@@ -34,8 +34,7 @@ from loopforge.errors import LoopforgeError
 from loopforge.io.platforms.draft_throttle import EditThrottle
 from loopforge.io.platforms.status_reactions import Marker, Marks
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Breath, Clock, Draft, Rested, Thinking, Withdrawn
-from loopforge.runtime.room_pubsub import Ear
+from loopforge.runtime.ports import Clock, Draft, Listening, Rested, Signal, Thinking, Withdrawn
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +125,7 @@ class RoomWatch:
         self._front, self._stage, self._clock = front, stage, clock
         self._again, self._streams = again, streams
         self._marks = Marks(stage, front.receipts) if marks else None
-        self._ears: dict[str, Ear] = {}
+        self._ears: dict[str, Listening] = {}
         self._tasks = Tasks()
 
     def room(self, room: str) -> None:
@@ -143,7 +142,7 @@ class RoomWatch:
         if self._marks is not None:
             await self._marks.close()
 
-    async def _watch(self, room: str, ear: Ear) -> None:
+    async def _watch(self, room: str, ear: Listening) -> None:
         turns: dict[str, _Turn] = {}
         places: list[str] | None = None  # where nothing happens, nothing is read
         async for what in ear:
@@ -180,7 +179,7 @@ class RoomWatch:
     # ------------------------------------------------------------ breaths
 
     def _breathed(
-        self, room: str, what: Breath, places: Sequence[str], turns: dict[str, _Turn]
+        self, room: str, what: Signal, places: Sequence[str], turns: dict[str, _Turn]
     ) -> None:
         turn = turns.setdefault(what.turn, _Turn(what.mate))
         match what:

@@ -17,7 +17,7 @@ from typing import assert_never
 
 from loopforge.core.events import Event
 from loopforge.io.socket.wire_protocol import FromHost, RoomHappened, RoomSight, shown, shown_draft
-from loopforge.runtime.ports import Breath, Draft, Rested, Thinking, Withdrawn
+from loopforge.runtime.ports import Draft, Rested, Signal, Thinking, Withdrawn
 
 EVENTS = 256
 """Most events that wait for one terminal."""
@@ -42,7 +42,7 @@ class Mailbox:
         self._eased = asyncio.Event()
         self._eased.set()
 
-    def hear(self, what: Breath | Event) -> None:
+    def hear(self, what: Signal | Event) -> None:
         """Take in what is in the room's air."""
         if isinstance(what, Event):
             self._happened(what)
@@ -84,7 +84,7 @@ class Mailbox:
             self._events -= 1
         elif isinstance(frame, RoomSight):
             self._sight = None
-        elif isinstance(frame, Breath):
+        elif isinstance(frame, Signal):
             self._forget(frame)
         else:
             self._replies -= 1
@@ -120,7 +120,7 @@ class Mailbox:
         self._events += 1
         self._add(RoomHappened(event=seen))
 
-    def _breathed(self, breath: Breath) -> None:
+    def _breathed(self, breath: Signal) -> None:
         waiting = self._turns.setdefault(breath.turn, {})
         match breath:
             case Draft():
@@ -145,7 +145,7 @@ class Mailbox:
             case _:
                 assert_never(breath)
 
-    def _forget(self, breath: Breath) -> None:
+    def _forget(self, breath: Signal) -> None:
         waiting = self._turns.get(breath.turn, {})
         for kind, cell in tuple(waiting.items()):
             if cell[0] is breath:

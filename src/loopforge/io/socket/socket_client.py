@@ -33,7 +33,7 @@ from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
 from loopforge.io.socket.wire_protocol import FromHost, LineTaken, RoomSight
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Breath, Clock, Draft, Rested, Thinking, Withdrawn
+from loopforge.runtime.ports import Clock, Draft, Rested, Signal, Thinking, Withdrawn
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class UnsentLine(Struct, frozen=True, kw_only=True):
     error: LoopforgeError
 
 
-Update = Joined | Parted | UnsentLine | LineTaken | RoomSight | Event | Breath
+Update = Joined | Parted | UnsentLine | LineTaken | RoomSight | Event | Signal
 
 
 class TerminalPerson(Struct, frozen=True, kw_only=True):

@@ -16,12 +16,13 @@ from collections.abc import AsyncGenerator
 from typing import Self
 
 from loopforge.errors import LoopforgeError
-from loopforge.io.rooms_port import Listening, RoomsPort
+from loopforge.io.rooms_port import RoomsPort
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.server_session import Guest, RoomChannel, fault
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.wire_protocol import FromClient
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Listening
 
 __all__ = ["Hall", "Listening", "RoomsPort"]
 

@@ -1,0 +1,57 @@
+"""Timers, whoever serves the port: a stream is woken when it wished to be, once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
+
+import pytest
+
+from loopforge.runtime.local.stream_timers import LocalTimers
+from loopforge.runtime.ports import Timers
+from tests.runtime.conftest import START, Stage
+
+Opened = Callable[[Stage, Callable[[str], None]], AbstractAsyncContextManager[Timers]]
+
+
+@asynccontextmanager
+async def local(stage: Stage, wake: Callable[[str], None]) -> AsyncIterator[Timers]:
+    """Timers of one process."""
+    timers = LocalTimers(wake, stage.clock)
+    yield timers
+    await timers.close()
+
+
+@pytest.fixture(params=[local])
+def opened(request: pytest.FixtureRequest) -> Opened:
+    """Every implementation of the port."""
+    made: Opened = request.param
+    return made
+
+
+async def test_a_stream_is_woken_at_its_moment(stage: Stage, opened: Opened) -> None:
+    """Each at its own, once; the past is now; another moment takes the place of the first."""
+    woken: list[tuple[str, float]] = []
+    async with opened(stage, lambda stream: woken.append((stream, stage.clock.ticks()))) as timers:
+        for stream, seconds in (("a", 10), ("b", 5), ("c", -5), ("a", 20), ("d", 7)):
+            timers.at(stream, START + timedelta(seconds=seconds))
+        timers.cancel("d")
+        timers.cancel("nobody")
+        await stage.clock.advance(60)
+        assert woken == [("c", 0), ("b", 5), ("a", 20)]
+
+
+async def test_who_is_woken_may_wish_to_be_woken_again(stage: Stage, opened: Opened) -> None:
+    """A moment may be set while one is told of another; after close nobody is woken."""
+    woken: list[float] = []
+
+    def wake(stream: str) -> None:
+        woken.append(stage.clock.ticks())
+        timers.at(stream, stage.clock.now() + timedelta(seconds=1))
+
+    async with opened(stage, wake) as timers:
+        timers.at("a", START)
+        await stage.clock.advance(2.5)
+    await stage.clock.advance(10)
+    assert woken == [0, 1, 2]
