@@ -41,8 +41,8 @@ patient: dev ## Property tests on a thousand fresh examples each; more kills. Ta
 check: dev ## Format, lint, types, import direction, generated docs, forbidden words.
 	@said=$$(mktemp); trap 'rm -f "$$said"' EXIT
 	$(VENV)/bin/mypy >"$$said" 2>&1 & types=$$!  # takes longer than all the others together
-	$(VENV)/bin/ruff format --check src tests bench docs .ci
-	$(VENV)/bin/ruff check src tests bench docs .ci
+	$(VENV)/bin/ruff format --check src tests bench docs examples .ci
+	$(VENV)/bin/ruff check src tests bench docs examples .ci
 	$(VENV)/bin/lint-imports
 	$(PY) docs/generate.py --check
 	$(PY) .ci/words.py

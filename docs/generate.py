@@ -1,7 +1,8 @@
 """Write what in docs/ is drawn from the code; with --check, only say what is out of date.
 
 `cli.md` and `settings.md` are generated whole. In `architecture.md` the blocks between
-`<!-- drawn: NAME -->` and `<!-- end -->` are, and the prose around them is kept.
+`<!-- drawn: NAME -->` and `<!-- end -->` are, and the prose around them is kept; those of
+`surfaces.md` hold the files of the example.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import inspect
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args
@@ -27,7 +29,8 @@ from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.room_vocabulary import RoomAct, RoomEvent
 from loopforge.lab.world.protocols import shipped
 from loopforge.models.providers.known_services import PLACES
-from loopforge.settings import SettingsRow, rows
+from loopforge.runtime.plugins.setting_rows import SettingsRow
+from loopforge.settings import rows
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -232,12 +235,26 @@ BLOCKS: dict[str, Callable[[], str]] = {
 
 def architecture(text: str) -> str:
     """The page with every block drawn anew."""
-    for name, draw in BLOCKS.items():
+    return _drawn(text, "architecture.md", BLOCKS)
+
+
+def surfaces(text: str) -> str:
+    """The page with the example as it is."""
+    files = sorted((DOCS.parent / "examples" / "lines").glob("*.py"))
+    return _drawn(text, "surfaces.md", {file.name: partial(_listing, file) for file in files})
+
+
+def _listing(file: Path) -> str:
+    return f"```python\n{file.read_text('utf-8')}```\n"
+
+
+def _drawn(text: str, page: str, blocks: Mapping[str, Callable[[], str]]) -> str:
+    for name, draw in blocks.items():
         pattern = re.compile(rf"(<!-- drawn: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         block = draw()
         text, count = pattern.subn(lambda found: found[1] + block + found[2], text)  # noqa: B023
         if count != 1:
-            raise SystemExit(f"architecture.md has {count} blocks called {name}; it needs one")
+            raise SystemExit(f"{page} has {count} blocks called {name}; it needs one")
     return text
 
 
@@ -246,8 +263,9 @@ def architecture(text: str) -> str:
 
 def pages() -> dict[Path, str]:
     """What each generated page should hold."""
-    page = DOCS / "architecture.md"
+    page, written = DOCS / "architecture.md", DOCS / "surfaces.md"
     return {
+        written: surfaces(written.read_text("utf-8")),
         DOCS / "cli.md": command_line(),
         DOCS / "settings.md": settings(),
         page: architecture(page.read_text("utf-8")),

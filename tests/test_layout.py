@@ -93,6 +93,24 @@ def test_a_public_class_name_stands_for_one_thing() -> None:
     assert {n: p for n, p in places.items() if len(p) > 1 and set(p) != {"io/platform"}} == {}
 
 
+def test_nothing_outside_its_folder_names_a_surface() -> None:
+    """A surface is a plugin: others ask what is installed.
+
+    But patterns of well-known secrets, and what mates know of the pages, name whatever there is.
+    """
+    knowing = {"core/text/egress_filter.py", "policies/prompts/faq.md"}
+    names = [path.parent.name for path in SOURCE.glob("io/*/plugin.py")]
+    assert len(names) > 1
+    found = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.glob("**/*.*")
+        if path.suffix in (".py", ".md", ".html", ".js", ".css", ".toml")
+        for name in names
+        if f"io/{name}/" not in str(path) and name in path.read_text("utf-8").casefold()
+    }
+    assert found == knowing
+
+
 def test_a_folder_holds_some_fifteen_modules() -> None:
     """A folder that holds more is parted."""
     held: dict[str, int] = {}

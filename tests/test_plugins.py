@@ -1,4 +1,4 @@
-"""A stranger's policy and tool, installed beside Loopforge, are used like the built-in ones."""
+"""A stranger's policy, tool and settings, installed beside Loopforge, are used like the built-in ones."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.errors import BadSettings
+from loopforge.home import example
+from loopforge.io.platforms.surface_plugin import surfaces_of
+from loopforge.settings import load_settings
 from tests.rooms.conftest import living
 
 MODULE = """
@@ -38,6 +42,19 @@ class Bell:
 
 bell = Bell()
 """
+DECLARED = """
+from dataclasses import dataclass
+from loopforge.io.platforms.surface_plugin import SurfacePlugin
+from loopforge.runtime.plugins.setting_rows import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class BellSettings:
+    port: int = setting(7000, "Where the bell listens.", least=0, most=65_535)
+
+
+SURFACE = SurfacePlugin(title="The bell", make=lambda parts: None, settings=BellSettings)
+"""
 
 
 @pytest.fixture
@@ -49,12 +66,15 @@ def stranger(tmp_path: Path) -> Iterator[None]:
     (about / "entry_points.txt").write_text(
         "[loopforge.policies]\nparrot = stranger_parrot:MIND\n"
         "[loopforge.tools]\nbell = stranger_parrot:bell\n"
+        "[loopforge.surfaces]\nbell = stranger_bell:SURFACE\n"
     )
     (tmp_path / "stranger_parrot.py").write_text(MODULE)
+    (tmp_path / "stranger_bell.py").write_text(DECLARED)
     sys.path.insert(0, str(tmp_path))
     yield
     sys.path.remove(str(tmp_path))
-    sys.modules.pop("stranger_parrot", None)
+    for name in ("stranger_parrot", "stranger_bell"):
+        sys.modules.pop(name, None)
 
 
 async def test_a_strangers_policy_and_tool_are_used(stranger: None, tmp_path: Path) -> None:
@@ -67,3 +87,31 @@ async def test_a_strangers_policy_and_tool_are_used(stranger: None, tmp_path: Pa
         await home.says("ana", "@maya hello")
         await home.rest()
         assert (await home.lines())[-1] == "maya: @maya hello (returned ding)"
+
+
+def test_a_strangers_settings_are_in_the_one_table(stranger: None, tmp_path: Path) -> None:
+    """They are read, checked, refused and shown like ours, under the plugin's name."""
+    home = tmp_path / "home"
+    home.mkdir()
+    file = home / "loopforge.toml"
+
+    def port(text: str, **environ: str) -> object:
+        file.write_text(text)
+        return surfaces_of(load_settings(home, environ=environ))["bell"].options.port
+
+    assert port("") == 7000
+    assert port("bell_port = 7001") == 7001
+    assert port("bell_port = 7001", LOOPFORGE_BELL_PORT="7002") == 7002
+    with pytest.raises(BadSettings, match="must be a whole number from 0 to 65,535"):
+        port("bell_port = 70000")
+    with pytest.raises(BadSettings, match=r"Did you mean `bell_port`\?"):
+        port("bell_prot = 7001")
+    assert "The bell" in example()
+    assert "#bell_port = 7000" in example()
+
+
+def test_a_plugin_that_cannot_be_loaded_is_named(stranger: None, tmp_path: Path) -> None:
+    """Whose package is broken is said, and what to do."""
+    (tmp_path / "stranger_bell.py").write_text("import nothing_like_it")
+    with pytest.raises(BadSettings, match=r"'bell' of stranger cannot be loaded .* uninstall"):
+        load_settings(tmp_path, environ={})

@@ -44,6 +44,7 @@ from loopforge.core.mates.mate_file import for_capable, parse
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
 from loopforge.home import shipped_mates
+from loopforge.io.platforms.surface_plugin import surfaces_of
 from loopforge.mates.mate_cache import Cast
 from loopforge.mates.mate_editing import Workshop
 from loopforge.mates.mate_roster import Roster
@@ -84,8 +85,7 @@ if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.ledger.storage.folded_views import FoldedView
     from loopforge.people.account_linking import AccountLinking
-    from loopforge.people.stranger_pairing import Pairing
-    from loopforge.people.stranger_pairing import Policy as Welcoming
+    from loopforge.people.stranger_pairing import Pairing, Strangers
 
 log = logging.getLogger(__name__)
 FOLLOW = 1.0
@@ -379,11 +379,18 @@ def doors_of(
     from loopforge.people.account_linking import AccountLinking
     from loopforge.people.stranger_pairing import Pairing
 
-    policies: dict[str, Welcoming] = {
-        "discord": settings.discord_dm,
-        "telegram": settings.telegram_dm,
+    pairing = Pairing(accounts.desk, people, strangers_of(settings))
+    return AccountLinking(accounts.desk, people, clock), pairing
+
+
+def strangers_of(settings: Settings) -> dict[str, Strangers]:
+    """What strangers meet on each surface that is installed, as it is set."""
+    from loopforge.people.stranger_pairing import Strangers
+
+    return {
+        name: Strangers(getattr(each.options, each.plugin.dm, "pairing"), each.plugin.account)
+        for name, each in surfaces_of(settings).items()
     }
-    return AccountLinking(accounts.desk, people, clock), Pairing(accounts.desk, people, policies)
 
 
 def notice_of(models: Models, *, owner: bool = True) -> str:

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from loopforge.errors import HostTaken, LoopforgeError
-from loopforge.settings import FILE, Settings, SettingsRow, rows
+from loopforge.runtime.plugins.setting_rows import SettingsRow
+from loopforge.settings import FILE, Settings, rows
 
 if TYPE_CHECKING:
     from loopforge.runtime.ports import Clock

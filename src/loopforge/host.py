@@ -41,8 +41,10 @@ if TYPE_CHECKING:
 
     from loopforge.app import App
     from loopforge.chat.rooms_api import Front
-    from loopforge.io.platform_runner import Manners, Platforms
+    from loopforge.io.platform_runner import Platforms
     from loopforge.io.platforms.bot_tokens import BotTokens
+    from loopforge.io.platforms.manners import Manners
+    from loopforge.io.platforms.surface_plugin import Surfaces
     from loopforge.lab.run_queue import Shifts
     from loopforge.web.server.page_context import SettingRow, Site
 
@@ -73,6 +75,8 @@ async def hosted(
         await load("loopforge.app")
         from loopforge.app import open_app
         from loopforge.io.platforms.bot_tokens import BotTokens, UntoldToken
+        from loopforge.sinks.sink_plugin import sinks_of
+        from loopforge.sinks.sink_runner import Sinks
 
         tokens = BotTokens(settings.data, settings.tokens)
         async with AsyncExitStack() as stack:
@@ -80,6 +84,9 @@ async def hosted(
             there = connected(app, tokens, later=later, tell=tell)
             platforms = await stack.enter_async_context(there)
             await stack.enter_async_context(opened(app, later=later, platforms=platforms))
+            sinks = Sinks(app.ledger, app.stamp.clock, sinks_of(settings))
+            sinks.open()
+            stack.push_async_callback(sinks.close)
             yield app.front
 
 
@@ -87,16 +94,19 @@ async def hosted(
 async def connected(
     app: App,
     tokens: BotTokens,
-    manners: Manners | None = None,
+    surfaces: Surfaces | None = None,
     *,
+    manners: Manners | None = None,
     later: float = 0.0,
     tell: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Platforms]:
-    """The platforms that mates of a running home are connected to, from `later` seconds on.
+    """The surfaces that mates of a running home are on, from `later` seconds on.
 
-    `manners` are the settings' own. Where nobody is connected, nothing is loaded.
+    `surfaces` are those that are installed, with `manners` as they are set. Where nobody is
+    connected, nothing is loaded.
     """
     from loopforge.io.platform_runner import Parts, Platforms
+    from loopforge.io.platforms import surface_plugin
 
     parts = Parts(
         front=app.front,
@@ -109,7 +119,8 @@ async def connected(
         dice=app.stamp.dice,
     )
     more = () if tell is None else (tell,)
-    platforms = Platforms(parts, tokens, manners or manners_of(app.settings), *more)
+    surfaces = surfaces or surface_plugin.surfaces_of(app.settings)
+    platforms = Platforms(parts, tokens, surfaces, manners or manners_of(app.settings), *more)
     await platforms.open(later)
     try:
         yield platforms
@@ -118,18 +129,15 @@ async def connected(
 
 
 def manners_of(settings: Settings) -> Manners:
-    """How mates behave on platforms, as it is set."""
+    """How mates behave on every surface, as it is set."""
     from loopforge.artifacts.file_intake import FileLimits
-    from loopforge.io.platform_runner import Manners
+    from loopforge.io.platforms.manners import Manners
 
     return Manners(
         streams=settings.platform_streaming,
         marks=settings.platform_marks,
-        threads=settings.discord_threads,
         patience=timedelta(hours=settings.platform_patience_hours),
         limits=FileLimits(settings.upload_limit_bytes, settings.file_limit_bytes),
-        grounds={"discord": settings.discord_places, "telegram": settings.telegram_groups},
-        servers={"telegram": settings.telegram_base_url},
     )
 
 
@@ -297,6 +305,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         person=settings.person,
         notice=notice_of(app.models, owner=False),
         notice_owner=notice_of(app.models),
+        surfaces=titles_of(settings),
         platforms=platforms.states if platforms is not None else dict,
         upload_limit=settings.upload_limit_bytes,
         text_limit=settings.file_limit_bytes,
@@ -304,6 +313,15 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
     app.accounts.desk.presence.hear(site.hub.cut)
     app.keeper.on_erased(looks.forget_all)
     return site
+
+
+def titles_of(settings: Settings) -> dict[str, str]:
+    """What people call each surface that mates are on by bots, by its name."""
+    from loopforge.io.platforms.surface_plugin import surfaces_of
+
+    return {
+        name: each.plugin.title for name, each in surfaces_of(settings).items() if each.plugin.bots
+    }
 
 
 def shifts_of(app: App) -> Shifts:
@@ -327,7 +345,7 @@ def settings_of(settings: Settings) -> Sequence[SettingRow]:
     found = []
     for row in rows():
         value = str(getattr(settings, row.name))
-        hidden = row.name == "database_url" and not value.startswith("sqlite")
+        hidden = row.secret and value != "" and not value.startswith("sqlite")
         found.append(
             SettingRow(
                 name=row.name,

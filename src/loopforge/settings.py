@@ -1,8 +1,9 @@
 """Settings: one documented table, and the only file that reads the environment.
 
 A value comes from the environment (`LOOPFORGE_` and its name in capitals), else from
-`loopforge.toml` in the home, else from the table below; each remembers where it came from. Names
-are the same in all three places. The tables `[models]` and `[tiers]` are passed on as they are:
+`loopforge.toml` in the home, else from the table; each remembers where it came from. Names are the
+same in all three places. The table is the one below, and what each plugin declares, its own name
+before each. The tables `[models]` and `[tiers]` are passed on as they are:
 what they mean is known to `models`. Keys of model providers are read from their standard
 variables and are never shown.
 
@@ -14,42 +15,28 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, make_dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, TypeVar, get_type_hints
 
 from loopforge.errors import BadSettings
 from loopforge.io.platforms.bot_tokens import tokens_in
-from loopforge.io.telegram.connection.api_server import endpoint
 from loopforge.ledger.database.database_url import located
 from loopforge.models.key_variables import keys_in
 from loopforge.runtime.home_timezone import zone_of
+from loopforge.runtime.plugins.installed_plugins import installed
+from loopforge.runtime.plugins.setting_rows import PREFIX, SettingsRow, rows_of, setting
 
 FILE = "loopforge.toml"
-PREFIX = "LOOPFORGE_"
 RAW_TABLES = ("models", "tiers")
-
-
-def setting(
-    default: Any,
-    help: str,
-    group: str,
-    *,
-    least: float | None = None,
-    most: float | None = None,
-    shown: str = "",
-    secret: bool = False,
-    variable: str = "",
-) -> Any:
-    """One row of the table. `least` and `most` bound a number; `shown` describes the default.
-
-    `variable` is an environment variable of another name than PREFIX and the setting's own.
-    """
-    about = {"help": help, "group": group, "least": least, "most": most, "shown": shown}
-    about |= {"named": variable}
-    return field(default=default, metadata=about, repr=not secret)
+SURFACES, SINKS = "loopforge.surfaces", "loopforge.sinks"
+DECLARING = (SURFACES, SINKS)
+"""Groups of plugins that declare settings of their own."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,33 +250,6 @@ class Settings:
         most=500_000_000,
     )
 
-    discord_dm: Literal["pairing", "open", "allowlist"] = setting(
-        "pairing",
-        "What strangers meet who write to a mate in private on Discord: a code that the owner "
-        "admits them by, an open door, or one polite notice.",
-        "Platforms",
-    )
-    telegram_dm: Literal["pairing", "open", "allowlist"] = setting(
-        "pairing", "The same on Telegram.", "Platforms"
-    )
-    discord_places: str = setting(
-        "known",
-        "Which servers and channels of Discord this home serves. known: those where somebody whom "
-        "you let in has spoken to a mate, and those of the bot's own maker. open: every one that "
-        "the bot is brought into. Or ids of servers and channels, with commas between.",
-        "Platforms",
-    )
-    telegram_groups: str = setting(
-        "known",
-        "The same for groups of Telegram: known, open, or their ids, such as -1001234567890.",
-        "Platforms",
-    )
-    telegram_base_url: str = setting(
-        "",
-        "Another server of Telegram's Bot API: your own telegram-bot-api, or a proxy.",
-        "Platforms",
-        shown="https://api.telegram.org",
-    )
     answers_per_place_a_day: int = setting(
         500,
         "How many lines mates say in one room on platforms in a day; 0: as many as they like.",
@@ -302,12 +262,6 @@ class Settings:
         "owner may have more. 0: as many as they like.",
         "Platforms",
         least=0,
-    )
-    discord_threads: Literal["off", "answer"] = setting(
-        "off",
-        "Whether a line that calls a mate in a channel of Discord is answered there (off), or in a "
-        "thread that the mate opens on it (answer).",
-        "Platforms",
     )
     platform_streaming: bool = setting(
         True, "Whether platforms show what a mate is saying while it says it.", "Platforms"
@@ -344,6 +298,12 @@ class Settings:
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     strays: tuple[str, ...] = ()
 
+    def of(self, plugin: str, declared: type[T]) -> T:
+        """What is set of a plugin, as the dataclass that it declares its settings by."""
+        rows = rows_of(declared)
+        found = {row.name: getattr(self, f"{plugin}_{row.name}", row.default) for row in rows}
+        return declared(**found)
+
     @property
     def data(self) -> Path:
         """The folder of everything that is written while running."""
@@ -355,53 +315,31 @@ class Settings:
         return self.home / FILE
 
 
-@dataclass(frozen=True)
-class SettingsRow:
-    """One setting as the docs, the doctor and the example file see it.
-
-    `shown` is the default in words; `told` says that it depends on the machine or the home.
-    """
-
-    name: str
-    type: str
-    default: Any
-    shown: str
-    told: bool
-    help: str
-    group: str
-    least: float | None
-    most: float | None
-    named: str
-
-    @property
-    def variable(self) -> str:
-        """Its environment variable."""
-        return self.named or PREFIX + self.name.upper()
-
-    @property
-    def allowed(self) -> str:
-        """What may stand there, in words."""
-        if self.type == "bool":
-            return "true or false"
-        if "Literal" in self.type:
-            return " or ".join(self.type[8:-1].replace("'", "").replace('"', "").split(", "))
-        kind = {"int": "a whole number", "float": "a number", "str": "text"}[self.type]
-        if self.least is not None and self.most is not None:
-            return f"{kind} from {self.least:,.10g} to {self.most:,.10g}"
-        return f"{kind}, at least {self.least:g}" if self.least is not None else kind
-
-
 def rows() -> Iterator[SettingsRow]:
-    """The table, row by row, in its order."""
-    for each in fields(Settings):
-        if about := each.metadata:
-            yield SettingsRow(each.name, str(each.type), each.default, **_row(about, each.default))
+    """The table, row by row: the home's own, then each plugin's."""
+    return rows_of(_composed(tuple(sys.path)))
 
 
-def _row(about: Mapping[str, Any], default: Any) -> dict[str, Any]:
-    plain = f"{default:g}" if isinstance(default, float) else str(default)
-    plain = plain.lower() if isinstance(default, bool) else plain
-    return {**about, "shown": about["shown"] or plain, "told": bool(about["shown"])}
+@lru_cache(maxsize=4)
+def _composed(_path: tuple[str, ...]) -> type[Settings]:
+    """The table with what every plugin declares, each under its own name; a class of its own."""
+    more: dict[str, Any] = {}
+    known = {each.name for each in fields(Settings)}
+    for group in DECLARING:
+        for name, plugin in installed(group).items():
+            types = get_type_hints(plugin.settings)
+            for each in fields(plugin.settings):
+                about = {**each.metadata, "group": each.metadata["group"] or plugin.title}
+                key = f"{name}_{each.name}"
+                if not re.fullmatch("[a-z][a-z0-9]*", name) or key in known | {*more}:
+                    raise BadSettings(
+                        f"The plugin {name!r} declares the setting `{key}`, which is not free. A "
+                        "plugin's name is a word of its own, in small letters and digits."
+                    )
+                column = field(default=each.default, metadata=about, repr=not about["secret"])
+                more[key] = (types[each.name], column)
+    columns = [(key, *column) for key, column in more.items()]
+    return make_dataclass("Settings", columns, bases=(Settings,), frozen=True, kw_only=True)
 
 
 def find_home(home: Path | None, environ: Mapping[str, str], here: Path) -> Path:
@@ -436,13 +374,13 @@ def load_settings(
     _refuse_strangers(written, raw, text, home / FILE)
     sources = _sources(written, text, environ)
     values = _checked(written, environ, sources)
-    return Settings(
+    return _composed(tuple(sys.path))(
         **_completed(values, home, environ, sources),
         **raw,
         home=home,
         sources=sources,
         keys=keys_in(environ),
-        tokens=tokens_in(environ),
+        tokens=tokens_in(environ, [n for n, each in installed(SURFACES).items() if each.bots]),
         strays=_strays(environ),
     )
 
@@ -571,7 +509,7 @@ def _reader(environ: Mapping[str, str]) -> Any:
             assert isinstance(init_settings, InitSettingsSource)
             return Environment(settings_cls), init_settings
 
-    types = get_type_hints(Settings)
+    types = get_type_hints(_composed(tuple(sys.path)))
     columns: dict[str, Any] = {
         row.name: (types[row.name], Field(default=row.default, ge=row.least, le=row.most))
         for row in rows()
@@ -583,8 +521,9 @@ def _completed(
     values: dict[str, Any], home: Path, environ: Mapping[str, str], sources: Mapping[str, str]
 ) -> dict[str, Any]:
     """Fill in the defaults that depend on the machine and the home."""
-    source = sources["telegram_base_url"]
-    values["telegram_base_url"] = endpoint(values["telegram_base_url"], source)
+    for row in rows():
+        if row.clean is not None:
+            values[row.name] = row.clean(values[row.name], sources[row.name])
     values["person"] = values["person"] or environ.get("LOGNAME") or environ.get("USER") or "guest"
     values["timezone"] = zone_of(values["timezone"], environ)
     values["database_url"] = located(values["database_url"], home)

@@ -11,8 +11,7 @@ import typer
 from loopforge.cli import main
 from loopforge.cli.connect_command import conclude
 from loopforge.home import make_home
-from loopforge.io.bot_connecting import ConnectReport
-from loopforge.io.platforms.account_findings import AccountFinding
+from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 
 TELEGRAM = f"123456:{'A' * 35}"
@@ -83,12 +82,12 @@ def test_what_is_missing_comes_last(capsys: pytest.CaptureFixture[str]) -> None:
     bad = AccountFinding("bad", "its Message Content Intent is off.", "Switch it on.")
     good, ways = AccountFinding("ok", "it is in the server Here."), (("Bring it", "https://x"),)
     with pytest.raises(typer.Exit) as ended:
-        conclude(account, {}, ConnectReport((bad, good), ways))
+        conclude(account, "Discord", {}, ConnectReport((bad, good), ways))
     assert ended.value.exit_code == 1
     said = capsys.readouterr().out
     assert said.endswith("WRONG  its Message Content Intent is off.\n       -> Switch it on.\n")
     assert "connected" not in said
-    conclude(account, {}, ConnectReport((good,), ways))
+    conclude(account, "Discord", {}, ConnectReport((good,), ways))
     assert "maya is connected to Discord." in capsys.readouterr().out
 
 

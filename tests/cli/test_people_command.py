@@ -97,7 +97,7 @@ def test_somebody_is_named_and_refused(run: Run, home: Path) -> None:
     assert hosted(home, knock) == StaysSilent()
     code, _, err = run("admit", "discord:ana")
     assert code == 2
-    assert "telegram:123456789" in err
+    assert "discord:123456789" in err
     assert run("admit", "telegram:5")[:2] == (0, "telegram:5 is let in.\n")
 
 

@@ -135,7 +135,7 @@ def test_a_place_that_nobody_spoke_in(run: Run) -> None:
 @pytest.mark.parametrize(
     ("room", "place", "said"),
     [
-        ("commons", "#plaza", "is no place. A place is written like discord:4711"),
+        ("commons", "#plaza", "is no place. A place is written with its platform"),
         ("commons", "discord:plaza", "is no place"),
         ("nowhere", PLAZA.key, "There is no room called 'nowhere'. `loopforge room list` names"),
     ],

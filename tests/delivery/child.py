@@ -12,19 +12,22 @@ import asyncio
 import dataclasses
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from loopforge.app import open_app
-from loopforge.io.platform_runner import Manners, Parts, Platforms
+from loopforge.io.platform_runner import Parts, Platforms
 from loopforge.io.platforms.bot_tokens import BotTokens
+from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.delivery.tally import marks
 from tests.discord.loopback import point
+from tests.elsewhere import elsewhere
 
 
 class Order(Struct, kw_only=True):
@@ -52,9 +55,10 @@ async def main(home: Path) -> None:
     if order.rest:
         point(order.rest, order.gateway)
     settings = load_settings(home, environ={"LOOPFORGE_TIMEZONE": "UTC"})
-    settings = dataclasses.replace(
-        settings, debounce_seconds=0.05, telegram_dm="open", discord_dm="open", energy_capacity=50
-    )
+    changes: dict[str, Any] = {"debounce_seconds": 0.05, "energy_capacity": 50}
+    changes |= dict.fromkeys(("telegram_dm", "telegram_groups"), "open")
+    changes |= dict.fromkeys(("discord_dm", "discord_places"), "open")
+    settings = dataclasses.replace(settings, **changes)
     clock, dice = SystemClock(), SystemDice()
     models = ScriptedModels(lambda asked: answer(asked, dice.bytes(6).hex()), clock=clock)
     async with open_app(settings, models=models, clock=clock, dice=dice) as app:
@@ -68,8 +72,9 @@ async def main(home: Path) -> None:
             clock=clock,
             dice=dice,
         )
-        manners = Manners(servers=order.servers, streams=order.streams)
-        platforms = Platforms(parts, BotTokens(settings.data, order.tokens), manners)
+        tokens, manners = BotTokens(settings.data, order.tokens), Manners(streams=order.streams)
+        there = elsewhere(settings, telegram=order.servers.get("telegram", ""))
+        platforms = Platforms(parts, tokens, there, manners)
         await platforms.open()
         sys.stdout.write("ready\n")
         sys.stdout.flush()

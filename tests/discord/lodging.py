@@ -51,11 +51,13 @@ class Lodging:
     reception: Reception
     models: ScriptedModels
 
+    def states(self) -> list[str]:
+        """How it stands with each account."""
+        return list(self.surface.states().values())
+
     async def connected(self) -> None:
         """Every account is there."""
-        await self.city.until(
-            lambda: all(state.standing == "connected" for state in self.surface.states())
-        )
+        await self.city.until(lambda: all(state.startswith("connected") for state in self.states()))
 
     async def room(self, place: Place | int) -> str:
         """The room of a place; "" if it has none."""

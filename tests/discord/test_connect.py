@@ -13,19 +13,20 @@ from loopforge.cli.doctor import accounts
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
 from loopforge.io.avatar_image import picture
-from loopforge.io.bot_connecting import ConnectReport, Roads, connect, disconnect, visit
+from loopforge.io.bot_connecting import connect, disconnect, looked_at
 from loopforge.io.discord.connection import account_checks
 from loopforge.io.discord.connection.account_checks import (
     DiscordChannel,
     DiscordServer,
     DiscordStanding,
 )
-from loopforge.io.platforms.account_findings import AccountFinding
+from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.settings import load_settings
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Bot
+from tests.elsewhere import elsewhere
 
 pytestmark = pytest.mark.anyio
 MATES = {
@@ -50,8 +51,8 @@ async def joined(
 ) -> ConnectReport:
     """Connect a mate by a bot of the city."""
     tokens = BotTokens(path / "data", {})
-    roads = Roads(connector=city.connector)
-    _, report = await connect(tokens, MATES, name, "discord", bot.token, roads=roads, **more)
+    there = elsewhere(discord=city.connector)
+    _, report = await connect(tokens, MATES, name, "discord", bot.token, there, **more)
     return report
 
 
@@ -190,7 +191,7 @@ async def test_two_mates_by_one_bot(city: Twin, tmp_path: Path) -> None:
         await joined(city, tmp_path, bot, "otto")
     await joined(city, tmp_path, bot, "otto", shared=True)
     assert [account.mates for account in tokens.accounts()] == [("maya", "otto")]
-    disconnect(tokens, {}, "maya", "discord")
+    disconnect(tokens, {}, "maya", elsewhere()["discord"])
     assert [account.mates for account in tokens.accounts()] == [("otto",)]
 
 
@@ -216,7 +217,7 @@ async def test_looking_changes_nothing(city: Twin) -> None:
     city.channel("plaza")
     bot = city.bot("some-bot")
     account = BotAccount(platform="discord", token=bot.token, mates=("maya",))
-    report = await visit(account, roads=Roads(connector=city.connector))
+    report = await looked_at(account, elsewhere(discord=city.connector)["discord"])
     assert report.well
     assert {call.method for call in city.calls} == {"GET"}
 
@@ -225,12 +226,12 @@ async def test_the_doctor_asks_again(city: Twin, tmp_path: Path) -> None:
     """The doctor says of each account how it stands now: a missing intent, a token that is void."""
     city.channel("plaza")
     maya, otto = city.bot("Maya", approved=()), city.bot("Otto")
-    tokens, roads = BotTokens(tmp_path / "data", {}), Roads(connector=city.connector)
+    tokens, there = BotTokens(tmp_path / "data", {}), elsewhere(discord=city.connector)
     tokens.keep(BotAccount(platform="discord", token=maya.token, mates=("maya",)))
     tokens.keep(BotAccount(platform="discord", token=otto.token, mates=("otto",)))
     otto.token = "another"
     settings = load_settings(tmp_path, environ={})
-    found = await asyncio.to_thread(lambda: list(accounts(settings, roads=roads)))
+    found = await asyncio.to_thread(lambda: list(accounts(settings, surfaces=there)))
     wrong = [finding for finding in found if finding.state == "wrong"]
     assert [finding.check for finding in wrong] == ["Discord (maya)", "Discord (otto)"]
     assert "Message Content Intent is off" in wrong[0].said

@@ -212,7 +212,7 @@ async def test_what_is_said_while_discord_cannot_be_reached(city: Twin, tmp_path
         room = await home.room(plaza)
         await home.app.front.hear(room, person, "from afar", surface="web", source="1")
         await home.eventually(plaza, Attempting)
-        await city.until(lambda: home.surface.states()[0].why)
+        await city.until(lambda: "being connected" not in home.states()[0])
         assert [line.text for line in city.lines(plaza)] == ["one"]
         city.faults.clear()
         await city.until(lambda: len(city.lines(plaza)) == 2)

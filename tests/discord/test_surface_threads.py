@@ -21,7 +21,7 @@ from loopforge.core.room_vocabulary import (
     RightsSet,
     Told,
 )
-from loopforge.host import connected, manners_of
+from loopforge.host import connected
 from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels, in_character
 from loopforge.runtime.ports import Question
@@ -30,6 +30,7 @@ from loopforge.settings import load_settings
 from tests.discord.lodging import PLAIN, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Line
+from tests.elsewhere import elsewhere
 from tests.rooms.conftest import write_mates
 from tests.rooms.test_talking import speaker
 
@@ -102,12 +103,11 @@ async def test_the_setting_reaches_discord(city: Twin, tmp_path: Path) -> None:
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     settings = load_settings(tmp_path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
     tokens = BotTokens(settings.data, {"DISCORD_TOKEN_MAYA": maya.token})
-    manners = replace(manners_of(settings), connector=city.connector)
     models = ScriptedModels(clock=SystemClock())
     settings.data.mkdir()
     async with (
         open_app(settings, models=models, follow=0.05) as app,
-        connected(app, tokens, manners),
+        connected(app, tokens, elsewhere(settings, discord=city.connector)),
     ):
         await city.until(lambda: city.online(maya))
         line = await city.say(ben, plaza, "maya, hello")

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,14 +17,16 @@ from loopforge.app import App, open_app
 from loopforge.cli import main
 from loopforge.host import connected
 from loopforge.io import platform_runner as module
-from loopforge.io.platform_runner import Manners, Platforms
+from loopforge.io.platform_runner import Platforms
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
+from loopforge.io.platforms.surface_plugin import Surfaces
 from loopforge.io.session import Sessions
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.discord.conftest import city as discord_city  # noqa: F401  a fixture
 from tests.discord.twin import Twin as Discord
+from tests.elsewhere import elsewhere
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
 from tests.telegram.conftest import city, twin  # noqa: F401  fixtures
@@ -41,7 +44,7 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def home(
     path: Path,
-    manners: Manners,
+    there: Surfaces,
     tell: Callable[[str], None] | None = None,
     environ: Mapping[str, str] = {},
 ) -> AsyncIterator[tuple[App, Platforms, BotTokens]]:
@@ -49,14 +52,15 @@ async def home(
     write_mates(path)
     (path / "data").mkdir(exist_ok=True)
     settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
-    settings = dataclasses.replace(settings, debounce_seconds=0.05, telegram_dm="open")
+    changes: dict[str, Any] = {"debounce_seconds": 0.05, "telegram_dm": "open"}
+    settings = dataclasses.replace(settings, **changes)
     models = ScriptedModels(counting(), clock=SystemClock())
     tokens = BotTokens(settings.data, environ)
     async with (
         open_app(
             settings, models=models, clock=SystemClock(), dice=SystemDice(), follow=0.05
         ) as app,
-        connected(app, tokens, manners, tell=tell) as platforms,
+        connected(app, tokens, there, tell=tell) as platforms,
     ):
         yield app, platforms, tokens
 
@@ -77,7 +81,7 @@ async def test_an_account_that_comes_and_goes(tmp_path: Path, twin: Twin, city: 
     """A mate that is connected while the home runs answers; disconnected, it does not any more."""
     maya = await city.bot("Maya", "maya_bot")
     ana = await city.person("Ana", "ana")
-    async with home(tmp_path, Manners(servers={"telegram": twin.base})) as (_, platforms, tokens):
+    async with home(tmp_path, elsewhere(telegram=twin.base)) as (_, platforms, tokens):
         assert platforms.states() == {}
         tokens.keep(BotAccount(platform="telegram", token=maya.token, mates=("maya",)))
         await city.say(ana, maya, "hello there")
@@ -107,8 +111,8 @@ async def test_what_is_told_of_accounts(
         "TELEGRAM_TOKEN_ZUZU": "123:nobody-knows-it",
     }
     told: list[str] = []
-    manners = Manners(servers={"telegram": twin.base})
-    async with home(tmp_path, manners, told.append, environ) as (_, platforms, _):
+    there = elsewhere(telegram=twin.base)
+    async with home(tmp_path, there, told.append, environ) as (_, platforms, _):
         refused = f"Telegram (asked at {twin.base}) does not know this token; connect the mate anew"
         await until(platforms, "telegram", "maya", "connected")
         await until(platforms, "telegram", "zuzu", refused)
@@ -133,8 +137,8 @@ async def test_others_go_on(
     """A mate that is connected to one platform does not disturb those of another."""
     maya = await city.bot("Maya", "maya_bot")
     zuzu = discord_city.bot("Zuzu")
-    manners = Manners(servers={"telegram": twin.base}, connector=discord_city.connector)
-    async with home(tmp_path, manners) as (_, platforms, tokens):
+    there = elsewhere(telegram=twin.base, discord=discord_city.connector)
+    async with home(tmp_path, there) as (_, platforms, tokens):
         tokens.keep(BotAccount(platform="telegram", token=maya.token, mates=("maya",)))
         await polled(city)
         greeted = len(await city.calls("getMe"))
@@ -147,7 +151,7 @@ async def test_others_go_on(
 async def test_a_damaged_file_of_accounts(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811
     """A file of accounts that is damaged is told of; who is connected stays so; mended, it holds."""
     maya = await city.bot("Maya", "maya_bot")
-    async with home(tmp_path, Manners(servers={"telegram": twin.base})) as (_, platforms, tokens):
+    async with home(tmp_path, elsewhere(telegram=twin.base)) as (_, platforms, tokens):
         tokens.keep(BotAccount(platform="telegram", token=maya.token, mates=("maya",)))
         await polled(city)
         file = tmp_path / "data" / "accounts.json"
@@ -167,20 +171,20 @@ async def test_what_was_mended(tmp_path: Path, discord_city: Discord) -> None:  
     """An account that Discord refused is tried at once when the mate is connected again."""
     maya = discord_city.bot("Maya", approved=())
     account = BotAccount(platform="discord", token=maya.token, mates=("maya",))
-    async with home(tmp_path, Manners(connector=discord_city.connector)) as (_, there, tokens):
+    async with home(tmp_path, elsewhere(discord=discord_city.connector)) as (_, platforms, tokens):
         tokens.keep(account)
         why = "its Message Content Intent is off. Switch it on in the developer portal (Bot)."
-        await until(there, "discord", "maya", why)
+        await until(platforms, "discord", "maya", why)
         maya.approved = frozenset({"message_content"})
         tokens.keep(account)
-        await until(there, "discord", "maya", "connected as Maya")
+        await until(platforms, "discord", "maya", "connected as Maya")
 
 
 async def test_what_is_being_sent_is_sent(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811
     """A platform that is begun anew, for an account that came, first finishes what it is sending."""
     maya, zuzu = await city.bot("Maya", "maya_bot"), await city.bot("Zuzu", "zuzu_bot")
     ana = await city.person("Ana", "ana")
-    async with home(tmp_path, Manners(servers={"telegram": twin.base})) as (app, there, tokens):
+    async with home(tmp_path, elsewhere(telegram=twin.base)) as (app, platforms, tokens):
         tokens.keep(BotAccount(platform="telegram", token=maya.token, mates=("maya",)))
         await polled(city)
         await city.fault("sendMessage", "hold")
@@ -188,7 +192,7 @@ async def test_what_is_being_sent_is_sent(tmp_path: Path, twin: Twin, city: City
         chat = await city.private(ana, maya)
         await city.heard(chat, by=maya)
         tokens.keep(BotAccount(platform="telegram", token=zuzu.token, mates=("zuzu",)))
-        await until(there, "telegram", "zuzu", module.BEGINS)
+        await until(platforms, "telegram", "zuzu", module.BEGINS)
         await city.release()
         while not await city.calls("getMe", zuzu):
             await SystemClock().sleep(0.02)
@@ -205,7 +209,7 @@ async def test_one_conversation(tmp_path: Path, twin: Twin, city: City) -> None:
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana = await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [ana, maya])
-    async with home(tmp_path, Manners(servers={"telegram": twin.base})) as (app, _, tokens):
+    async with home(tmp_path, elsewhere(telegram=twin.base)) as (app, _, tokens):
         tokens.keep(BotAccount(platform="telegram", token=maya.token, mates=("maya",)))
         await city.say(ana, lab, "maya, are you here?")
         await city.heard(lab, by=maya)

@@ -29,7 +29,6 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineEdited, Said, Told
 from loopforge.host import connected, opened
 from loopforge.io.discord.sending.reply_quote import without
-from loopforge.io.platform_runner import Manners
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.io.session import Sessions
 from loopforge.io.socket.socket_address import SocketAddress
@@ -43,6 +42,7 @@ from loopforge.settings import Settings
 from tests.discord import words as discord
 from tests.discord.test_twin_hikari import online
 from tests.discord.twin import Twin as Discord
+from tests.elsewhere import elsewhere
 from tests.telegram import records as telegram
 from tests.telegram.twin import Twin as Telegram
 from tests.web.conftest import Guest, Town, reachable
@@ -321,13 +321,13 @@ async def evening(
         bots.append(await twin.city.bot(name, f"{mate}_bot", reads_all=True))
         tokens.keep(BotAccount(platform="telegram", token=bots[-1].token, mates=(mate,)))
     lab = await twin.city.supergroup("Lab", [cleo, *bots])
-    manners = Manners(servers={"telegram": twin.base}, connector=city.connector)
+    there = elsewhere(telegram=twin.base, discord=city.connector)
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         _, heard = await enter(online(city, city.bot("Owl")))
         clock, dice = SystemClock(), SystemDice()
         app = await enter(open_app(settings, models=models, clock=clock, dice=dice, follow=0))
-        platforms = await enter(connected(app, tokens, manners))
+        platforms = await enter(connected(app, tokens, there))
         ana = await enter(at_a_terminal(app, settings))
         town = Town(settings.home, app, await enter(opened(app)), stack)
         await reachable(town.address)

@@ -21,14 +21,14 @@ from loopforge import host
 from loopforge.chat.rooms_api import Front
 from loopforge.cli import main
 from loopforge.home import holder
-from loopforge.io import bot_connecting, platform_runner
-from loopforge.io.bot_connecting import ConnectReport, Roads
-from loopforge.io.platform_runner import Manners
-from loopforge.io.platforms.bot_tokens import BotAccount
+from loopforge.io import platform_runner
+from loopforge.io.platforms import surface_plugin
+from loopforge.io.platforms.surface_plugin import Surfaces
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
 from tests.discord.conftest import city as discord_city  # noqa: F401  a fixture
 from tests.discord.twin import Twin as Discord
+from tests.elsewhere import elsewhere
 from tests.telegram.city import City
 from tests.telegram.conftest import city, twin  # noqa: F401  fixtures
 from tests.telegram.twin import Twin as Telegram
@@ -69,18 +69,11 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
 
 @asynccontextmanager
 async def running(
-    path: Path, monkeypatch: pytest.MonkeyPatch, roads: Roads
+    path: Path, monkeypatch: pytest.MonkeyPatch, surfaces: Surfaces
 ) -> AsyncIterator[tuple[Front, list[str]]]:
     """The home of a new user, begun as `loopforge up` does, with its platforms on loopback."""
     path.joinpath("loopforge.toml").write_text(HOME)
-    visit = bot_connecting.visit
-
-    async def visited(account: BotAccount, **more: object) -> ConnectReport:
-        return await visit(account, **{**more, "roads": roads})  # type: ignore[arg-type]
-
-    manners = Manners(servers=roads.servers, connector=roads.connector)
-    monkeypatch.setattr(bot_connecting, "visit", visited)
-    monkeypatch.setattr(host, "manners_of", lambda _: manners)
+    monkeypatch.setattr(surface_plugin, "surfaces_of", lambda _: surfaces)
     monkeypatch.setattr(platform_runner, "LOOK", 0.05)
     told: list[str] = []
     async with host.hosted(load_settings(path), tell=told.append) as front:
@@ -141,7 +134,7 @@ async def test_the_page_of_telegram(
         await city.say(ana, maya, text)
         return (await city.heard(chat, by=maya, count=count + 1))[-1].text
 
-    async with running(tmp_path, monkeypatch, Roads({"telegram": twin.base})) as (front, told):
+    async with running(tmp_path, monkeypatch, elsewhere(telegram=twin.base)) as (front, told):
         await front.enter("commons", "ana", "terminal")
         tokens = {"maya": maya.token, "all": house.token, "merlin": maya.token}
         await followed("telegram.md", run, tokens, stranger)
@@ -168,7 +161,7 @@ async def test_the_page_of_discord(
         await there.until(lambda: len(there.lines(private)) == count + 2)
         return there.lines(private)[-1].text
 
-    async with running(tmp_path, monkeypatch, Roads(connector=there.connector)) as (front, told):
+    async with running(tmp_path, monkeypatch, elsewhere(discord=there.connector)) as (front, told):
         await front.enter("commons", "ana", "terminal")
         tokens = {"maya": maya.token, "all": house.token, "merlin": maya.token}
         await followed("discord.md", run, tokens, stranger)

@@ -16,7 +16,7 @@ from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Invite, Visitor
 from loopforge.people.identity.person_registry import STREAM, Registry
-from loopforge.people.stranger_pairing import Pairing
+from loopforge.people.stranger_pairing import Pairing, Strangers
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
 from tests.ledger.saying import NOON
@@ -25,6 +25,7 @@ from tests.still import still
 T = TypeVar("T")
 MOBILE = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 SECRET = "quiet otters row home"
+STRANGERS = dict.fromkeys(("discord", "telegram"), Strangers(account="[0-9]+"))
 
 
 class Gate:
@@ -114,7 +115,7 @@ async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
     try:
         linking, pairing = (
             AccountLinking(accounts.desk, people, clock),
-            Pairing(accounts.desk, people),
+            Pairing(accounts.desk, people, STRANGERS),
         )
         yield House(ledger, clock, people, accounts, linking, pairing, gate, ended)
     finally:

@@ -16,6 +16,7 @@ from loopforge.people.stranger_pairing import (
     PairingCode,
     PairingWelcome,
     StaysSilent,
+    Strangers,
 )
 from tests.people.house import House, opened
 
@@ -120,7 +121,7 @@ async def test_the_owner_names_an_account(house: House) -> None:
 )
 async def test_what_is_no_account(house: House, which: str) -> None:
     """Only the ids of platforms can be let in."""
-    with pytest.raises(InputError, match="telegram:123456789"):
+    with pytest.raises(InputError, match="discord:123456789"):
         await house.pairing.admit(which, "")
 
 
@@ -175,7 +176,7 @@ async def test_the_refused_are_not_answered(house: House) -> None:
     assert await house.pairing.waiting() == []
     await house.hours(48)
     for policy in ("pairing", "open", "allowlist"):
-        house.pairing.policies["discord"] = policy
+        house.pairing.strangers["discord"] = Strangers(policy)
         assert await knocked(house) == StaysSilent()
     await house.pairing.admit(f"discord:{ANA}", "")
     assert isinstance(await knocked(house), PairingWelcome)
@@ -185,7 +186,7 @@ async def test_the_refused_are_not_answered(house: House) -> None:
 
 async def test_an_open_door(house: House) -> None:
     """Where the surface is open, whoever writes is welcome; other surfaces are as before."""
-    house.pairing.policies["discord"] = "open"
+    house.pairing.strangers["discord"] = Strangers("open")
     assert isinstance(await knocked(house), PairingWelcome)
     assert isinstance(await house.pairing.knock("telegram", BO, "Bo"), PairingCode)
     welcome = await house.pairing.knock("discord", "5", "Beep", bot=True)
@@ -195,14 +196,14 @@ async def test_an_open_door(house: House) -> None:
 
 async def test_an_allowlist(house: House) -> None:
     """Where there is a list, a stranger is told once; who is on it is welcome."""
-    house.pairing.policies["discord"] = "allowlist"
+    house.pairing.strangers["discord"] = Strangers("allowlist")
     assert isinstance(await knocked(house), Closed)
     await house.hours(100)
     assert await knocked(house) == StaysSilent()
     assert [one.account for one in await house.pairing.waiting()] == [ANA]
     await house.pairing.admit(f"discord:{BO}", "")
     assert isinstance(await knocked(house, BO, "Bo"), PairingWelcome)
-    house.pairing.policies["discord"] = "pairing"
+    house.pairing.strangers["discord"] = Strangers("pairing")
     assert isinstance(await knocked(house), PairingCode), "the first code is no repetition"
 
 
@@ -230,7 +231,7 @@ async def test_linked_accounts_are_let_in(house: House) -> None:
 
 async def test_two_strangers_do_not_let_each_other_in(house: House) -> None:
     """An account linked to somebody of an open surface is no less a stranger elsewhere."""
-    house.pairing.policies["discord"] = "open"
+    house.pairing.strangers["discord"] = Strangers("open")
     welcome = await knocked(house)
     assert isinstance(welcome, PairingWelcome)
     code = await house.linking.offer_code(welcome.person.id)

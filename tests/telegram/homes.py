@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from loopforge.app import App, open_app
 from loopforge.core.events import Event
-from loopforge.io.platform_runner import Manners, Parts, Platforms
+from loopforge.io.platform_runner import Parts, Platforms
 from loopforge.io.platforms.bot_tokens import BotTokens
+from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import Script, ScriptedModels
 from loopforge.runtime.system_clock import SimClock, SystemClock, SystemDice
 from loopforge.settings import load_settings
+from tests.elsewhere import elsewhere
 from tests.rooms.conftest import write_mates
 from tests.still import still
 
@@ -70,12 +70,12 @@ async def on_telegram(
     if not (path / "mates").exists():
         write_mates(path)
     (path / "data").mkdir(exist_ok=True)
-    changes = {"debounce_seconds": 0.05, "telegram_dm": "open", **changes}
+    opened = {"telegram_dm": "open", "telegram_groups": "open"}
+    changes = {"debounce_seconds": 0.05, **opened, **changes}
     settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
     settings = dataclasses.replace(settings, **changes)
     time, dice = clock or SystemClock(), SystemDice()
     models = ScriptedModels(script or counting(), clock=time)
-    manners = replace(manners or Manners(), servers={"telegram": base})
     async with open_app(settings, models=models, clock=time, dice=dice, follow=0) as app:
         if clock is not None:
             still(clock, app.ledger)
@@ -89,7 +89,12 @@ async def on_telegram(
             clock=time,
             dice=dice,
         )
-        platforms = Platforms(parts, BotTokens(settings.data, tokens), manners)
+        platforms = Platforms(
+            parts,
+            BotTokens(settings.data, tokens),
+            elsewhere(settings, telegram=base),
+            manners or Manners(),
+        )
         await platforms.open()
         try:
             yield Home(app, platforms)

@@ -13,11 +13,13 @@ from loopforge.cli.doctor import accounts
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
 from loopforge.io.avatar_image import picture
-from loopforge.io.bot_connecting import ConnectReport, Roads, connect, visit
+from loopforge.io.bot_connecting import connect, looked_at
+from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.io.telegram.connection import account_checks
 from loopforge.io.telegram.connection.account_checks import TelegramStanding
 from loopforge.settings import load_settings
+from tests.elsewhere import elsewhere
 from tests.telegram.city import City
 from tests.telegram.twin import Twin
 
@@ -37,8 +39,8 @@ async def joined(
     twin: Twin, path: Path, token: str, name: str = "maya", **more: bool
 ) -> ConnectReport:
     """Connect Maya by a bot of the city."""
-    tokens, roads = BotTokens(path / "data", {}), Roads({"telegram": twin.base})
-    _, report = await connect(tokens, {"maya": MAYA}, name, "telegram", token, roads=roads, **more)
+    tokens, there = BotTokens(path / "data", {}), elsewhere(telegram=twin.base)
+    _, report = await connect(tokens, {"maya": MAYA}, name, "telegram", token, there, **more)
     return report
 
 
@@ -131,7 +133,13 @@ async def test_a_webhook_is_taken_over(tmp_path: Path, twin: Twin, city: City) -
     assert "webhook" not in profile
     with pytest.raises(InputError, match="Telegram alone"):
         await connect(
-            BotTokens(tmp_path, {}), {"maya": MAYA}, "maya", "discord", "x", take_over=True
+            BotTokens(tmp_path, {}),
+            {"maya": MAYA},
+            "maya",
+            "discord",
+            "x",
+            elsewhere(),
+            take_over=True,
         )
 
 
@@ -139,7 +147,7 @@ async def test_looking_changes_nothing(twin: Twin, city: City) -> None:
     """Looking at a bot again asks, and tells Telegram nothing; nor does it take messages away."""
     bot = await city.bot("Maya", "maya_bot")
     account = BotAccount(platform="telegram", token=bot.token, mates=("maya",))
-    report = await visit(account, roads=Roads({"telegram": twin.base}))
+    report = await looked_at(account, elsewhere(telegram=twin.base)["telegram"])
     assert report.well
     assert {call.method for call in await city.calls()} == {"getMe", "getWebhookInfo"}
 
@@ -152,16 +160,16 @@ async def test_the_doctor_asks_again(tmp_path: Path, twin: Twin, city: City) -> 
     settings = load_settings(tmp_path, environ={})
 
     async def doctor() -> list[tuple[str, str]]:
-        roads = Roads({"telegram": twin.base})
-        found = await asyncio.to_thread(lambda: list(accounts(settings, roads=roads)))
+        there = elsewhere(telegram=twin.base)
+        found = await asyncio.to_thread(lambda: list(accounts(settings, surfaces=there)))
         assert {finding.check for finding in found} == {"Telegram (maya)"}
         return [(finding.state, finding.said) for finding in found]
 
-    (first, privacy) = await doctor()
+    (_, first, privacy) = await doctor()
     assert first == ("ok", "the token is good: this is @maya_bot.")
     assert privacy[0] == "note"
     await city.fault("getMe", "before", times=9)
-    ((state, said),) = await doctor()
+    (_, (state, said)) = await doctor()
     assert state == "note"
     assert said.endswith(") cannot be reached, or does not answer. Try again.")
 
@@ -177,7 +185,9 @@ async def test_the_doctor_asks_again(tmp_path: Path, twin: Twin, city: City) -> 
 async def test_what_is_no_token(tmp_path: Path, token: str, said: str) -> None:
     """What does not look like a token is said before anybody is asked."""
     with pytest.raises(InputError, match=said):
-        await connect(BotTokens(tmp_path, {}), {"maya": MAYA}, "maya", "telegram", token)
+        await connect(
+            BotTokens(tmp_path, {}), {"maya": MAYA}, "maya", "telegram", token, elsewhere()
+        )
 
 
 def test_a_webhook_and_no_groups() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.io.platform_runner import Manners
+from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from tests.telegram.test_limits import MINUTE, lab
 

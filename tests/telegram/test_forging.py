@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.room_vocabulary import Heard, Stopped
-from loopforge.io.platform_runner import Manners
 from loopforge.models.scripted_model import ScriptedModels
 from tests.forging import ATTEMPTS, NAMES, Record, forwarded, speaks
 from tests.telegram.city import City
@@ -26,8 +25,10 @@ async def test_lines_files_replies_forwards_and_names(
     ana, mal = await city.person("Ana", "ana_l"), await city.person("Mal", "mal_l")
     bearers = [await city.person(name, f"bearer_{nth}") for nth, name in enumerate(NAMES)]
     lab, told = await city.supergroup(TITLE, [ana, mal, *bearers, maya]), Record()
-    manners, token = Manners(grounds={"telegram": "known"}), {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, script=speaks, manners=manners) as home:
+    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(
+        tmp_path, token, twin.base, script=speaks, telegram_groups="known"
+    ) as home:
         models = home.app.models
         assert isinstance(models, ScriptedModels)
         models.window = 1_000_000

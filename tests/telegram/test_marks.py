@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.io.platform_runner import Manners
+from loopforge.io.platforms.manners import Manners
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.twin import Twin

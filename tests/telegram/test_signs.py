@@ -10,8 +10,8 @@ import pytest
 from loopforge.core.delivery_states import Accepted, nonce
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.io.platform_runner import Manners
 from loopforge.io.platforms.live_updates import Speech
+from loopforge.io.platforms.manners import Manners
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.sending.draft_messages import REMEMBERED, DraftMessages, GroupDraftKey

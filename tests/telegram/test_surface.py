@@ -11,7 +11,7 @@ import pytest
 
 from loopforge.artifacts.file_intake import FileLimits
 from loopforge.core.room_vocabulary import Heard, LineEdited, PlaceLeft, Said
-from loopforge.io.platform_runner import Manners
+from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
@@ -59,8 +59,8 @@ async def test_a_group_of_strangers_asks_no_model(tmp_path: Path, twin: Twin, ci
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     eve, ana = await city.person("Eve", "eve"), await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [eve, ana, maya])
-    manners, token = Manners(grounds={"telegram": "known"}), {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, manners=manners) as home:
+    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    async with on_telegram(tmp_path, token, twin.base, telegram_groups="known") as home:
         await city.say(eve, lab, "@maya_bot hello")
         (notice,) = await city.heard(lab, by=maya)
         assert "Mates do not talk here yet" in notice.text

@@ -10,9 +10,9 @@ from loopforge.core.delivery_states import Attempting, Failed, Queued
 from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.host import KEY_FILE, connected, opened
-from loopforge.io.platform_runner import Manners
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.web.server.form_csrf import DOOR, Signer
+from tests.elsewhere import elsewhere
 from tests.web.conftest import Town, reachable, town
 
 
@@ -48,12 +48,11 @@ async def test_who_comes_in_after_it_closed_changes_no_notice(site: Town) -> Non
 async def test_the_owner_sees_the_platforms(site: Town) -> None:
     """The house page says of each account whose it is and how it stands; it has no token."""
     token = f"123456:{'A' * 35}"
-    tokens, nowhere = BotTokens(site.path / "data", {}), {"telegram": "http://127.0.0.1:9"}
+    tokens, nowhere = BotTokens(site.path / "data", {}), elsewhere(telegram="http://127.0.0.1:9")
     assert "No mate is on Discord or Telegram." in (await (await site.owner()).get("/house")).text
     tokens.keep(BotAccount(platform="telegram", token=token, mates=("maya", "zuzu")))
     async with AsyncExitStack() as stack:
-        manners = Manners(servers=nowhere)
-        platforms = await stack.enter_async_context(connected(site.app, tokens, manners))
+        platforms = await stack.enter_async_context(connected(site.app, tokens, nowhere))
         address = await stack.enter_async_context(opened(site.app, platforms=platforms))
         await reachable(address)
         owner = await replace(site, address=address, stack=stack).owner()

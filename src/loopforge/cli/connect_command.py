@@ -1,4 +1,4 @@
-"""loopforge mate connect and disconnect: bots of Discord and Telegram by which mates talk.
+"""loopforge mate connect and disconnect: bots of platforms by which mates talk.
 
 A token is read from its variable, from standard input, or asked for without showing it; never from
 the command line, where others could read it. mate_command.py offers these commands among its own.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,17 +17,9 @@ from loopforge.errors import InputError
 
 if TYPE_CHECKING:
     from loopforge.core.mates.mate_file import Mate
-    from loopforge.io.bot_connecting import ConnectReport
-    from loopforge.io.platforms.account_findings import AccountFinding
-    from loopforge.io.platforms.bot_tokens import BotAccount, Platform
+    from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
+    from loopforge.io.platforms.bot_tokens import BotAccount
     from loopforge.settings import Settings
-
-
-class ConnectTarget(StrEnum):
-    """A platform."""
-
-    discord = "discord"
-    telegram = "telegram"
 
 
 SIGNS = {"ok": "ok   ", "warn": "note ", "bad": "WRONG"}
@@ -38,7 +29,7 @@ Name = Annotated[str, typer.Argument(help="The mate's handle, such as maya; or a
 def connect(
     context: typer.Context,
     name: Name,
-    to: Annotated[ConnectTarget, typer.Option("--to", help="Where it is to talk.")],
+    to: Annotated[str, typer.Option("--to", help="Where it is to talk: a surface's name.")],
     shared: Annotated[
         bool, typer.Option("--shared", help="Several mates speak by this bot, each by its name.")
     ] = False,
@@ -50,51 +41,55 @@ def connect(
     ] = False,
     take_over: Annotated[
         bool,
-        typer.Option("--take-over", help="Take away another program's webhook (Telegram alone)."),
+        typer.Option("--take-over", help="Take away another program's webhook, if one is there."),
     ] = False,
 ) -> None:
-    """Let a mate talk on Discord or Telegram, by a bot whose token you have.
+    """Let a mate talk on a platform, by a bot whose token you have.
 
-    The token is taken from DISCORD_TOKEN_NAME or TELEGRAM_TOKEN_NAME (for `all` without the name)
-    if that is set, else asked for. It is checked, the bot is given the mate's name and face, and
+    The token is taken from PLATFORM_TOKEN_NAME (for `all` without the name) if that is set, else
+    asked for. It is checked, the bot is given the mate's name and face, and
     the token is kept in the home, readable by you alone. Exit code 1 if mates cannot talk by it
     yet.
     """
     from loopforge.io import bot_connecting as connecting
     from loopforge.io.platforms.bot_tokens import BotTokens
+    from loopforge.io.platforms.surface_plugin import surfaces_of
     from loopforge.mates.mate_roster import Roster
 
     there = settings(context)
     if not there.file.exists():
         raise InputError(f"{there.home} is no home yet; `loopforge up` makes it.")
     mates = Roster(there.home / "mates").mates()
-    platform: Platform = to.value
+    surfaces = surfaces_of(there)
+    surface = connecting.surface_called(to, surfaces)
     mate = connecting.found(name, mates)
-    token = _token(there, mate, platform, stdin=stdin)
+    token = _token(there, mate, to, stdin=stdin)
     tokens = BotTokens(there.data, there.tokens)
     work = connecting.connect(
         tokens,
         mates,
         name,
-        platform,
+        to,
         token,
+        surfaces,
         shared=shared,
         as_is=as_is,
         take_over=take_over,
-        roads=connecting.Roads({"telegram": there.telegram_base_url}),
     )
     account, report = asyncio.run(work)
-    conclude(account, mates, report)
+    conclude(account, surface.plugin.title, mates, report)
 
 
-def conclude(account: BotAccount, mates: dict[str, Mate], report: ConnectReport) -> None:
+def conclude(
+    account: BotAccount, title: str, mates: dict[str, Mate], report: ConnectReport
+) -> None:
     """Say how a visit went; what keeps people from talking comes last, and exits with 1."""
     for finding in report.findings:
         show(finding)
     typer.echo()
     for what, address in report.ways:
         typer.echo(f"{what}: {address}")
-    typer.echo(_kept(account, mates, well=report.well))
+    typer.echo(_kept(account, title, mates, well=report.well))
     if not report.well:
         typer.echo("\nNobody can talk by it yet. Mend this, then run the command again:")
         for finding in report.findings:
@@ -120,8 +115,7 @@ def _token(there: Settings, mate: Mate | None, platform: str, *, stdin: bool) ->
     return str(typer.prompt("Token (it is not shown)", hide_input=True))
 
 
-def _kept(account: BotAccount, mates: dict[str, Mate], *, well: bool) -> str:
-    from loopforge.io.bot_connecting import TITLES
+def _kept(account: BotAccount, title: str, mates: dict[str, Mate], *, well: bool) -> str:
     from loopforge.io.platforms.account_findings import listed
     from loopforge.io.platforms.bot_tokens import EVERYBODY, FILE
 
@@ -133,7 +127,7 @@ def _kept(account: BotAccount, mates: dict[str, Mate], *, well: bool) -> str:
         names = [mates[each].name if each in mates else each for each in account.mates]
         who = f"{listed(names)} {'is' if len(names) == 1 else 'are'}"
     return (
-        f"{who} connected to {TITLES[account.platform]}.\n"
+        f"{who} connected to {title}.\n"
         f"{kept}\n"
         "A home that runs takes it up within seconds; else start it: `loopforge up`."
     )
@@ -142,13 +136,12 @@ def _kept(account: BotAccount, mates: dict[str, Mate], *, well: bool) -> str:
 def disconnect(
     context: typer.Context,
     name: Name,
-    platform: Annotated[
-        ConnectTarget, typer.Option("--from", help="Where it is to talk no longer.")
-    ],
+    platform: Annotated[str, typer.Option("--from", help="Where it is to talk no longer.")],
 ) -> None:
-    """Let a mate no longer talk on Discord or Telegram, and forget the bot's token."""
+    """Let a mate no longer talk on a platform, and forget the bot's token."""
     from loopforge.io import bot_connecting as connecting
     from loopforge.io.platforms.bot_tokens import BotTokens
+    from loopforge.io.platforms.surface_plugin import surfaces_of
     from loopforge.mates.mate_roster import Roster
 
     there = settings(context)
@@ -156,9 +149,10 @@ def disconnect(
     for mate in mates.values():
         name = mate.handle if name.casefold() == mate.name.casefold() else name
     tokens = BotTokens(there.data, there.tokens)
-    gone = connecting.disconnect(tokens, mates, name, platform.value)
+    surface = connecting.surface_called(platform, surfaces_of(there))
+    gone = connecting.disconnect(tokens, mates, name, surface)
     others = [mate for mate in gone.mates if mate != name.casefold()]
-    typer.echo(f"{name} is no longer connected to {connecting.TITLES[platform.value]}.")
+    typer.echo(f"{name} is no longer connected to {surface.plugin.title}.")
     if others and len(gone.mates) > 1:
         typer.echo(f"Its bot goes on for {', '.join(others)}.")
     else:

@@ -28,9 +28,9 @@ import typer
 from loopforge.errors import BadSettings, LoopforgeError, ModelError
 
 if TYPE_CHECKING:
-    from loopforge.io.bot_connecting import Roads
     from loopforge.io.platforms.account_findings import AccountFinding as Seen
     from loopforge.io.platforms.bot_tokens import BotAccount
+    from loopforge.io.platforms.surface_plugin import InstalledSurface, Surfaces
     from loopforge.models.model_tiers import Tiers
     from loopforge.settings import Settings
 
@@ -63,7 +63,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     offline: Annotated[
         bool,
-        typer.Option("--offline", help="Ask neither Discord nor Telegram, nor any model's server."),
+        typer.Option("--offline", help="Ask no platform, nor any model's server."),
     ] = False,
 ) -> None:
     """Say what is missing or wrong, and how to mend it. Exits with 1 if anything is."""
@@ -106,6 +106,7 @@ def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[Doct
         partial(models, offline=offline),
         partial(mates, offline=offline),
         prompts,
+        installed,
         partial(accounts, offline=offline),
         host,
         loopback,
@@ -350,15 +351,22 @@ def prompts(settings: Settings) -> Iterator[DoctorFinding]:
 # ---------------------------------------------------------------- where else mates talk
 
 
+def installed(settings: Settings) -> Iterator[DoctorFinding]:
+    """The surfaces that are installed."""
+    from loopforge.io.platforms.surface_plugin import surfaces_of
+
+    yield DoctorFinding("surfaces", "ok", f"{', '.join(surfaces_of(settings))}.")
+
+
 def accounts(
-    settings: Settings, *, offline: bool = False, roads: Roads | None = None
+    settings: Settings, *, offline: bool = False, surfaces: Surfaces | None = None
 ) -> Iterator[DoctorFinding]:
-    """The bots by which mates talk on Discord and Telegram. Says no token."""
-    from loopforge.io.bot_connecting import TITLES, Roads
+    """The bots by which mates talk on platforms. Says no token."""
     from loopforge.io.platforms.bot_tokens import EVERYBODY, BotTokens
+    from loopforge.io.platforms.surface_plugin import surfaces_of
     from loopforge.mates.mate_roster import Roster
 
-    roads = roads or Roads({"telegram": settings.telegram_base_url})
+    surfaces = surfaces or surfaces_of(settings)
     known = Roster(settings.home / "mates").mates()
     try:
         found = BotTokens(settings.data, settings.tokens).weighed()
@@ -367,19 +375,26 @@ def accounts(
         return
     for account, same in found:
         who = "all mates" if EVERYBODY in account.mates else ", ".join(account.mates)
-        check = f"{TITLES[account.platform]} ({who})"
+        there = surfaces.get(account.platform)
+        if there is None or there.plugin.bots is None:
+            mend = f"Install it, or `loopforge mate disconnect {account.mates[0]}`."
+            said = f"by {account.source}: no such surface is installed."
+            yield DoctorFinding(f"{account.platform} ({who})", "wrong", said, mend)
+            continue
+        check = f"{there.plugin.title} ({who})"
         if same or (why := account.amiss(known)):
             yield DoctorFinding(check, "wrong", *_misplaced(account, same or why))
         if same:
             continue
-        own = settings.telegram_base_url if account.platform == "telegram" else ""
+        own = there.elsewhere
         by = f"{account.source}, at {own}" if own else account.source
         if offline:
             yield DoctorFinding(check, "note", f"by {by}; not asked.")
             continue
         if own:
-            yield DoctorFinding(check, "ok", f"by {by} (telegram_base_url).")
-        for each in _visited(account, roads):
+            setting = f"{there.name}_{there.plugin.bots.server}"
+            yield DoctorFinding(check, "ok", f"by {by} ({setting}).")
+        for each in _visited(account, there):
             yield DoctorFinding(check, STATES[each.state], each.said, each.mend)
 
 
@@ -397,15 +412,15 @@ def _misplaced(account: BotAccount, why: str) -> tuple[str, str]:
     return f"by {account.source}: {why}, so it is passed over.", mend
 
 
-def _visited(account: BotAccount, roads: Roads | None) -> Sequence[Seen]:
+def _visited(account: BotAccount, there: InstalledSurface) -> Sequence[Seen]:
     """What a platform says of an account; that it cannot be reached is no fault of the home's."""
     from loopforge.errors import NotLetIn, Unreachable
-    from loopforge.io.bot_connecting import visit
+    from loopforge.io.bot_connecting import looked_at
     from loopforge.io.platforms.account_findings import AccountFinding as Seen
     from loopforge.io.platforms.bot_tokens import FILE as KEPT
 
     try:
-        return asyncio.run(visit(account, roads=roads)).findings
+        return asyncio.run(looked_at(account, there)).findings
     except NotLetIn as error:
         again = "Then connect it anew: `loopforge mate connect`."
         mend = again if account.source == KEPT else f"Then set {account.source} anew."

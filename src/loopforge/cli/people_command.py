@@ -30,7 +30,7 @@ Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Which = Annotated[
     str,
     typer.Argument(
-        help="The code they were shown, their account (telegram:123456789), or their name where "
+        help="The code they were shown, their account (platform:123456789), or their name where "
         "nobody else who waits is called so."
     ),
 ]
@@ -53,7 +53,7 @@ class Doors(NamedTuple):
 
 @asynccontextmanager
 async def _opened(there: Settings) -> AsyncIterator[Doors]:
-    from loopforge.app import open_ledger_of
+    from loopforge.app import open_ledger_of, strangers_of
     from loopforge.people.account_linking import AccountLinking
     from loopforge.people.accounts.account_decisions import AccountDesk
     from loopforge.people.identity.person_registry import Registry
@@ -67,7 +67,8 @@ async def _opened(there: Settings) -> AsyncIterator[Doors]:
         desk, people = AccountDesk(ledger, stamp, tasks), Registry(ledger, stamp)
         await desk.refresh()
         await people.refresh()
-        yield Doors(desk, people, AccountLinking(desk, people, stamp.clock), Pairing(desk, people))
+        pairing = Pairing(desk, people, strangers_of(there))
+        yield Doors(desk, people, AccountLinking(desk, people, stamp.clock), pairing)
 
 
 def _run(context: typer.Context, work: Callable[[Doors], Coroutine[Any, Any, None]]) -> None:
@@ -225,7 +226,7 @@ def link(
 def unlink(
     context: typer.Context,
     name: Name,
-    account: Annotated[str, typer.Argument(help="The account, such as telegram:123456789.")],
+    account: Annotated[str, typer.Argument(help="The account, such as platform:123456789.")],
 ) -> None:
     """Let an account that was linked to somebody be a person of its own again."""
 

@@ -1,6 +1,6 @@
 """loopforge room places, admit, join and part: which places of platforms are part of which room.
 
-A channel of Discord, a group of Telegram and a room of the browser can be one conversation. A
+A channel or a group of a platform and a room of the browser can be one conversation. A
 running host takes it up by itself. room_command.py offers these commands among its own.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -22,10 +21,9 @@ if TYPE_CHECKING:
     from loopforge.chat.room.platform_channels import ChannelSpot, Kind
     from loopforge.io.session import Sessions
 
-SHAPE = re.compile(r"discord:\d+|telegram:-?\d+(/\d+)?(@\d+)?")
 Room = Annotated[str, typer.Argument(help="The room's name, such as commons.")]
 Place = Annotated[
-    str, typer.Argument(help="The place's key, as `loopforge room places` shows it: discord:4711.")
+    str, typer.Argument(help="The place's key, as `loopforge room places` shows it: platform:4711.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Work = Callable[["App", "Sessions"], Coroutine[Any, Any, None]]
@@ -47,13 +45,13 @@ def _run(context: typer.Context, work: Work) -> None:
 
 
 def places(context: typer.Context, as_json: Json = False) -> None:
-    """List the places of Discord and Telegram that are part of rooms: key, name, kind, room."""
+    """List the places of platforms that are part of rooms: key, name, kind, room."""
 
     async def work(app: App, sessions: Sessions) -> None:
-        from loopforge.io.platforms.bot_tokens import PLATFORMS
+        from loopforge.io.platforms.surface_plugin import surfaces_of
 
         rows = []
-        for platform in PLATFORMS:
+        for platform in surfaces_of(app.settings):
             for key, room in (await sessions.channels.all(platform)).items():
                 there = (await app.front.settings_of(room)).places[key]
                 row = {"place": key, "name": str(there.name), "kind": there.kind, "room": room}
@@ -102,11 +100,13 @@ def _unknown(room: str, own: str) -> str:
 async def _spot(app: App, sessions: Sessions, key: str) -> ChannelSpot:
     """The place as its room knows it, else by its key alone. Raises InputError."""
     from loopforge.chat.room.platform_channels import ChannelSpot
+    from loopforge.io.platforms.surface_plugin import surfaces_of
 
-    if not SHAPE.fullmatch(key):
+    surfaces = surfaces_of(app.settings)
+    if not any(each.names(key) for each in surfaces.values()):
         raise InputError(
-            f"{key!r} is no place. A place is written like discord:4711 or telegram:-1001234/7; "
-            "`loopforge room places` lists those that are known."
+            f"{key!r} is no place. A place is written with its platform ({', '.join(surfaces)}), a "
+            "colon and its number there; `loopforge room places` lists those that are known."
         )
     if room := await sessions.known(key):
         there = (await app.front.settings_of(room)).places[key]
@@ -122,16 +122,17 @@ def admit(context: typer.Context, place: Place) -> None:
     """
 
     async def work(app: App, sessions: Sessions) -> None:
-        from loopforge.io.platforms.served_places import SETTINGS
+        from loopforge.io.platforms.surface_plugin import surfaces_of
 
         spot = await _spot(app, sessions, place)
         if spot.kind == "private":
             raise InputError(f"{place} is a private talk: `loopforge people admit` lets people in.")
-        platform = place.partition(":")[0]
-        policy = str(getattr(app.settings, SETTINGS[platform])).strip().casefold()
+        there = surfaces_of(app.settings)[place.partition(":")[0]]
+        policy = there.grounds.strip().casefold()
         if policy not in ("known", "open"):
             raise InputError(
-                f"{SETTINGS[platform]} lists where mates talk ({policy}): add the place's id there."
+                f"{there.name}_{there.plugin.places} lists where mates talk ({policy}): add the "
+                "place's id there."
             )
         await sessions.room(spot, ())
         typer.echo(f"Mates talk in {spot.name} from now on, whoever speaks to them there.")

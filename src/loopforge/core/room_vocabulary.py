@@ -1,7 +1,7 @@
 """The room's vocabulary: everything that can happen in a chat, and everything a mind may do there.
 
 Acts are in the imperative (Say, Note), events in the past tense (Heard, Said). Both unions are
-closed. The room does not know which surface (terminal, web, Discord) a line came from; it keeps
+closed. The room does not know which surface (terminal, web, a platform) a line came from; it keeps
 the surface's name and the surface's own id of the line, so that a line sent twice is heard once.
 """
 
@@ -246,7 +246,7 @@ class PersonReacted(
 class PlaceJoined(Struct, frozen=True, tag="room.place_joined", kw_only=True, omit_defaults=True):
     """A place of a platform became part of this room: what is said in one is said in all.
 
-    `place` is its key, a platform's name and what that platform calls the place ("discord:123").
+    `place` is its key, a platform's name and what that platform calls the place ("platform:123").
     `kind`: private (one person and mates), group, or thread. `by` is the person who decided it,
     "" if it came by itself.
     """

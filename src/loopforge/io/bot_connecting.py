@@ -11,70 +11,51 @@ visited.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
-
-from msgspec import Struct
+from collections.abc import Mapping
 
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, Unknown
-from loopforge.io.platforms.account_findings import AccountFinding
-from loopforge.io.platforms.bot_tokens import EVERYBODY, FILE, BotAccount, BotTokens, Platform
+from loopforge.io.platforms.account_findings import ConnectReport, listed
+from loopforge.io.platforms.bot_tokens import EVERYBODY, FILE, BotAccount, BotTokens
 from loopforge.io.platforms.secret_scrubbing import scrub_logs
+from loopforge.io.platforms.surface_plugin import (
+    AccountVisit,
+    BotRules,
+    InstalledSurface,
+    Surfaces,
+)
 
 ALL = "all"
 """How people call all mates of the home; no mate has this handle."""
-TITLES: dict[Platform, str] = {"discord": "Discord", "telegram": "Telegram"}
-SHAPES: dict[Platform, re.Pattern[str]] = {
-    "discord": re.compile(r"[\w-]{18,}\.[\w-]{4,}\.[\w-]{20,}"),
-    "telegram": re.compile(r"[0-9]{5,}:[\w-]{20,}"),
-}
 
 
-class Roads(Struct, frozen=True):
-    """Other ways to the platforms than their own: see Manners in platform_runner.py."""
-
-    servers: Mapping[str, str] = {}
-    connector: Callable[[], Any] | None = None
-
-
-class ConnectReport(Struct, frozen=True):
-    """What was found, and the addresses by which people come to the bot, each with what it does."""
-
-    findings: tuple[AccountFinding, ...] = ()
-    ways: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def well(self) -> bool:
-        """Whether mates can talk by it."""
-        return all(finding.state != "bad" for finding in self.findings)
+def rules_of(surface: InstalledSurface) -> BotRules:
+    """What holds for bots there. Raises InputError for a surface that knows none."""
+    if surface.plugin.bots is None:
+        raise InputError(f"Mates are on {surface.plugin.title} without bots: there is no token.")
+    return surface.plugin.bots
 
 
-def clean(token: str, platform: Platform) -> str:
-    """The token as it is meant. Raises InputError for what is no token of this platform."""
+def surface_called(name: str, surfaces: Surfaces) -> InstalledSurface:
+    """The surface of this name. Raises Unknown."""
+    if name not in surfaces:
+        known = ", ".join(each.name for each in surfaces.values() if each.plugin.bots)
+        raise Unknown(f"No surface {name!r} is installed. Bots can be connected to: {known}.")
+    return surfaces[name]
+
+
+def clean(token: str, surface: InstalledSurface, surfaces: Surfaces) -> str:
+    """The token as it is meant. Raises InputError for what is no token of this surface."""
     token = token.strip().strip("\"'").removeprefix("Bot ").strip()
-    title = TITLES[platform]
-    if SHAPES[platform].fullmatch(token):
+    rules, title = rules_of(surface), surface.plugin.title
+    if re.fullmatch(rules.shape, token):
         return token
-    for other, shape in SHAPES.items():
-        if shape.fullmatch(token):
-            raise InputError(f"This is a token of {TITLES[other]}, not of {title}.")
+    for other in surfaces.values():
+        if other.plugin.bots is not None and re.fullmatch(other.plugin.bots.shape, token):
+            raise InputError(f"This is a token of {other.plugin.title}, not of {title}.")
     if not token:
-        raise InputError(f"No token was given. {_where(platform)}")
-    raise InputError(f"This is no token of a bot of {title}. {_where(platform)}")
-
-
-def _where(platform: Platform) -> str:
-    if platform == "discord":
-        return (
-            "It stands on the page Bot of your application (Reset Token), and has three parts with "
-            "dots between; the public key and the client secret are something else: "
-            "https://discord.com/developers/applications"
-        )
-    return (
-        "@BotFather gives it to you when you make a bot (/newbot), as a number, a colon and "
-        "letters: https://t.me/BotFather"
-    )
+        raise InputError(f"No token was given. {rules.where}")
+    raise InputError(f"This is no token of a bot of {title}. {rules.where}")
 
 
 def found(name: str, mates: Mapping[str, Mate]) -> Mate | None:
@@ -89,7 +70,7 @@ def found(name: str, mates: Mapping[str, Mate]) -> Mate | None:
 
 
 def planned(
-    tokens: BotTokens, mate: Mate | None, platform: Platform, token: str, *, shared: bool
+    tokens: BotTokens, mate: Mate | None, platform: str, token: str, *, shared: bool
 ) -> BotAccount:
     """The account as it is to be kept. Raises InputError where its bot is somebody else's."""
     handle = mate.handle if mate else EVERYBODY
@@ -132,44 +113,56 @@ async def connect(
     tokens: BotTokens,
     mates: Mapping[str, Mate],
     name: str,
-    platform: Platform,
+    platform: str,
     token: str,
+    surfaces: Surfaces,
     *,
     shared: bool = False,
     as_is: bool = False,
     take_over: bool = False,
-    roads: Roads | None = None,
 ) -> tuple[BotAccount, ConnectReport]:
     """Make the bot of this token a mate's (`all`: everybody's), and keep it in the home.
 
     With `as_is` the bot keeps its name and face, as one of several mates does anyway; `take_over`
-    takes away the webhook by which another program gets what a bot of Telegram is told. Raises
+    takes away the webhook by which another program gets what the bot is told. Raises
     InputError for what cannot be, NotLetIn where the platform does not know the token, and
     Unreachable: then nothing is kept.
     """
-    if take_over and platform != "telegram":
-        raise InputError("--take-over is for Telegram alone: it takes another program's webhook.")
+    surface = surface_called(platform, surfaces)
+    if take_over and not rules_of(surface).takes_over:
+        with_them = [each for each in surfaces.values() if each.plugin.bots]
+        where = [each.plugin.title for each in with_them if rules_of(each).takes_over]
+        raise InputError(
+            f"--take-over is for {listed(where)} alone: it takes another program's webhook."
+        )
     mate = found(name, mates)
-    account = planned(tokens, mate, platform, clean(token, platform), shared=shared)
+    account = planned(tokens, mate, platform, clean(token, surface, surfaces), shared=shared)
     several = shared or account.shared
     face = None if several or as_is else mate
-    report = await visit(
-        account, shared=several, told=True, face=face, take_over=take_over, roads=roads
+    order = AccountVisit(
+        account=account,
+        options=surface.options,
+        shared=several,
+        told=True,
+        face=face,
+        take_over=take_over,
     )
+    scrub_logs([account.token])
+    report = await rules_of(surface).visit(order)
     keep(tokens, account)
     return account, report
 
 
 def disconnect(
-    tokens: BotTokens, mates: Mapping[str, Mate], name: str, platform: Platform
+    tokens: BotTokens, mates: Mapping[str, Mate], name: str, surface: InstalledSurface
 ) -> BotAccount:
     """Forget the bot of this mate (`all`: the one of everybody), also of one that is no more.
 
     Raises Unknown.
     """
+    platform, title = surface.name, surface.plugin.title
     handle = EVERYBODY if name.casefold() == ALL else name.casefold()
     if not any(handle in each.mates for each in tokens.accounts(platform)):
-        title = TITLES[platform]
         if handle == EVERYBODY:
             raise Unknown(f"No bot is there for all mates on {title}.")
         found(name, mates)
@@ -179,58 +172,8 @@ def disconnect(
     return tokens.drop(platform, handle)
 
 
-async def visit(
-    account: BotAccount,
-    *,
-    shared: bool | None = None,
-    told: bool = False,
-    face: Mate | None = None,
-    take_over: bool = False,
-    roads: Roads | None = None,
-) -> ConnectReport:
-    """How it stands with an account. Raises NotLetIn, Unreachable.
-
-    `told`: the platform is told the commands; `face`: and the name and face of this mate.
-    `take_over`: a webhook of another program is taken away first.
-    """
-    roads = roads or Roads()
+async def looked_at(account: BotAccount, surface: InstalledSurface) -> ConnectReport:
+    """How it stands with an account that is kept. Raises NotLetIn, Unreachable."""
     scrub_logs([account.token])
-    shared = account.shared if shared is None else shared
-    if account.platform == "discord":
-        return await _discord(account, shared=shared, told=told, face=face, roads=roads)
-    return await _telegram(account, told=told, face=face, take_over=take_over, roads=roads)
-
-
-async def _discord(
-    account: BotAccount, *, shared: bool, told: bool, face: Mate | None, roads: Roads
-) -> ConnectReport:
-    from loopforge.io.discord.account_visit import visiting
-    from loopforge.io.discord.connection import account_checks as checks
-    from loopforge.io.discord.connection.bot_invite import invite
-
-    async with visiting(account, roads.connector) as there:
-        standing = await there.standing()
-        findings = checks.findings(standing, shared=shared)
-        findings += [await there.register()] if told else []
-        findings += await there.present(face) if face else []
-    address = invite(standing.application, shared=shared)
-    return ConnectReport(tuple(findings), (("Bring it into a server", address),))
-
-
-async def _telegram(
-    account: BotAccount, *, told: bool, face: Mate | None, take_over: bool, roads: Roads
-) -> ConnectReport:
-    from loopforge.io.telegram.account_visit import visiting
-    from loopforge.io.telegram.connection import account_checks as checks
-
-    async with visiting(account.token, roads.servers.get("telegram", "")) as there:
-        taken = await there.take_over() if take_over else []
-        standing = await there.standing()
-        findings = taken + checks.findings(standing)
-        findings += [await there.register()] if told else []
-        findings += await there.present(face) if face else []
-    ways = (
-        ("Talk to it in private", checks.private(standing.username)),
-        ("Bring it into a group", checks.invite(standing.username)),
-    )
-    return ConnectReport(tuple(findings), ways)
+    order = AccountVisit(account=account, options=surface.options, shared=account.shared)
+    return await rules_of(surface).visit(order)

@@ -1,32 +1,31 @@
-"""Platforms: Discord and Telegram beside the rooms of a running home, each on its own.
+"""Platforms: the surfaces that are installed, beside the rooms of a running home, each on its own.
 
-For each platform that mates are connected to there is one surface, begun with the home and ended
-with it. One that fails says so in its state and is tried again; it never disturbs another. The
-libraries of a platform are loaded when the first mate is connected to it. Accounts that are
+A surface that mates are on by bots runs while there are accounts for it, any other one as long as
+the home does. One that fails says so in its state and is tried again; it never disturbs another.
+The libraries of a platform are loaded when the first mate is connected to it. Accounts that are
 connected or disconnected while the home runs are taken up: the surface of that platform ends, once
 what it is sending is sent, and begins with the accounts there are now; others go on.
 
-Does not know how a platform works.
+Does not know how a platform works, nor which there are.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_intake import FileLimits
 from loopforge.chat.rooms_api import Front
 from loopforge.errors import BadSettings, LedgerError
-from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount, BotTokens, Platform
+from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount, BotTokens
 from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.manners import Manners
 from loopforge.io.platforms.secret_scrubbing import scrub_logs
 from loopforge.io.platforms.served_places import ServedPlaces
+from loopforge.io.platforms.surface_plugin import RunningSurface, SurfaceParts, Surfaces
 from loopforge.io.session import Sessions
 from loopforge.people.account_linking import AccountLinking
 from loopforge.people.identity.person_registry import Registry
@@ -40,10 +39,7 @@ from loopforge.people.stranger_pairing import (
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.library_loading import load
-from loopforge.runtime.ports import Clock, Dice, Outgoing, Surface
-
-if TYPE_CHECKING:
-    from loopforge.io.discord.connection.options import State
+from loopforge.runtime.ports import Clock, Dice, Outgoing
 
 log = logging.getLogger(__name__)
 PAUSES = (2.0, 10.0, 60.0)
@@ -56,22 +52,6 @@ PENDING = (BEGINS, "not connected yet")
 """States of which nobody is told: they are about to be others."""
 FILE = "accounts"
 """Stands for the file of accounts among the platforms, when that cannot be read."""
-
-
-class RunningPlatform(Surface, Protocol):
-    """A surface that is run."""
-
-    async def run(self) -> None:
-        """Be there until cancelled."""
-        ...
-
-    async def close(self) -> None:
-        """Be there no longer."""
-        ...
-
-    def attend(self, room: str) -> None:
-        """Show from now on what is going on in this room; twice is once."""
-        ...
 
 
 class Parts(Struct, frozen=True, kw_only=True):
@@ -87,41 +67,11 @@ class Parts(Struct, frozen=True, kw_only=True):
     dice: Dice
 
 
-class Manners(Struct, frozen=True, kw_only=True):
-    """How mates behave on platforms; `grounds` says by platform where they talk (served_places.py).
-
-    `servers` are other addresses than a platform's own, by platform; `connector`, for tests, makes
-    the connections of one client of Discord, whose library knows no other addresses.
-    """
-
-    streams: bool = True
-    marks: bool = True
-    threads: Literal["off", "answer"] = "off"
-    patience: timedelta = timedelta(hours=12)
-    limits: FileLimits = FileLimits(5_000_000, 200_000)
-    grounds: Mapping[str, str] = {}
-    servers: Mapping[str, str] = {}
-    connector: Callable[[], Any] | None = None
-
-
-States = Mapping[str, Mapping[str, str]]
-"""How it stands: by platform, then by the mates of an account, in plain words."""
-
-
 class Attached:
-    """A surface as deliveries have it, which knows whether it is sending anything.
+    """A surface as deliveries have it, which knows whether it is sending anything."""
 
-    `states` says how it stands with each account, by its mates; `stuck` whether one was refused,
-    and is not tried again soon.
-    """
-
-    def __init__(
-        self,
-        surface: RunningPlatform,
-        states: Callable[[], Mapping[str, str]],
-        stuck: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self.name, self.states, self.stuck = surface.name, states, stuck
+    def __init__(self, surface: RunningSurface) -> None:
+        self.name, self.states = surface.name, surface.states
         self.run, self.close, self.attend = surface.run, surface.close, surface.attend
         self._surface, self._sending = surface, 0
         self._idle = asyncio.Event()
@@ -163,16 +113,17 @@ class Platforms:
         self,
         parts: Parts,
         tokens: BotTokens,
+        surfaces: Surfaces,
         manners: Manners,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._parts, self._tokens, self._manners = parts, tokens, manners
-        self._tell = tell
+        self._there, self._tell = surfaces, tell
         self._told: dict[tuple[str, str], str] = {}
         self._passed: list[tuple[BotAccount, str]] = []
         self._sessions = Sessions(parts.front)
-        self._accounts: dict[Platform, list[BotAccount]] = {}
-        self._running: dict[Platform, Tasks] = {}
+        self._accounts: dict[str, list[BotAccount]] = {}
+        self._running: dict[str, Tasks] = {}
         self._surfaces: dict[str, Attached] = {}
         self._troubles: dict[str, str] = {}
         self._tasks = Tasks()
@@ -194,6 +145,7 @@ class Platforms:
         found: dict[str, dict[str, str]] = {
             platform: {", ".join(each.mates): BEGINS for each in accounts}
             for platform, accounts in self._accounts.items()
+            if accounts
         }
         for name, surface in self._surfaces.items():
             found[name] = dict(surface.states())
@@ -202,6 +154,11 @@ class Platforms:
         for account, why in self._amiss():
             found.setdefault(account.platform, {})[", ".join(account.mates)] = why
         return found
+
+    def title(self, platform: str) -> str:
+        """What people call it."""
+        there = self._there.get(platform)
+        return there.plugin.title if there is not None else platform.capitalize()
 
     def _amiss(self) -> list[tuple[BotAccount, str]]:
         """The accounts that nobody can talk by, whatever the platform says of them, and why."""
@@ -219,7 +176,7 @@ class Platforms:
                     self._told[platform, mates] = now
                 if now != before:
                     who = "all mates" if mates == EVERYBODY else mates
-                    line = f"{platform.capitalize()} ({who}): {now}"
+                    line = f"{self.title(platform)} ({who}): {now}"
                     level = logging.INFO if now.startswith("connected") else logging.WARNING
                     log.log(level, "%s", line)
                     self._tell(line)
@@ -249,8 +206,11 @@ class Platforms:
             self._troubles[FILE] = str(error)
             return
         self._troubles.pop(FILE, None)
+        found = [(account, why or self._unserved(account.platform)) for account, why in found]
         self._passed = [(account, why) for account, why in found if why]
-        accounts: dict[Platform, list[BotAccount]] = {}
+        accounts: dict[str, list[BotAccount]] = {
+            name: [] for name, each in self._there.items() if each.plugin.bots is None
+        }
         for account, why in found:
             if not why:
                 accounts.setdefault(account.platform, []).append(account)
@@ -276,30 +236,38 @@ class Platforms:
             for room in set(rooms.values()):
                 surface.attend(room)
 
-    def _stuck(self, platform: Platform) -> bool:
-        surface = self._surfaces.get(platform)
-        return surface is not None and surface.stuck()
+    def _unserved(self, platform: str) -> str:
+        there = self._there.get(platform)
+        known = there is not None and there.plugin.bots is not None
+        return "" if known else f"no surface called {platform} with bots is installed"
 
-    async def _begin(self, platform: Platform) -> None:
+    def _stuck(self, platform: str) -> bool:
+        """Whether an account is not connected, so that it is worth another try."""
+        surface = self._surfaces.get(platform)
+        states = surface.states().values() if surface is not None else ()
+        return any(state not in PENDING and not state.startswith("connected") for state in states)
+
+    async def _begin(self, platform: str) -> None:
         """Run a platform with the accounts there are now, or not at all."""
         await self._end(platform)
-        if accounts := self._accounts.get(platform):
+        if (accounts := self._accounts.get(platform)) is not None:
             tasks = self._running[platform] = Tasks()
             tasks.spawn(self._run(platform, accounts), f"platform {platform}")
 
-    async def _end(self, platform: Platform) -> None:
+    async def _end(self, platform: str) -> None:
         if running := self._running.pop(platform, None):
             await running.close()
         self._troubles.pop(platform, None)
 
     # ------------------------------------------------------------ one of them
 
-    async def _run(self, platform: Platform, accounts: Sequence[BotAccount]) -> None:
+    async def _run(self, platform: str, accounts: Sequence[BotAccount]) -> None:
         """Be on a platform; after a failure again, with growing pauses."""
         failures = 0
         while True:  # until this task is cancelled
             try:
-                await self._be(platform, accounts)
+                if not await self._be(platform, accounts):
+                    return
                 self._troubles[platform] = "it ended and is begun anew"
             except Exception as error:
                 self._troubles[platform] = f"it failed ({type(error).__name__}) and is begun anew"
@@ -307,10 +275,13 @@ class Platforms:
             await self._parts.clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
             failures += 1
 
-    async def _be(self, platform: Platform, accounts: Sequence[BotAccount]) -> None:
-        await load(f"loopforge.io.{platform}.surface")
-        surface = self._made(platform, accounts)
-        self._surfaces[platform] = surface
+    async def _be(self, platform: str, accounts: Sequence[BotAccount]) -> bool:
+        """Be on a platform until that ends; False where nobody wants to be."""
+        await load(*self._there[platform].plugin.loads)
+        made = self._made(platform, accounts)
+        if made is None:
+            return False
+        surface = self._surfaces[platform] = Attached(made)
         self._troubles.pop(platform, None)
         self._parts.deliveries.attach(surface)
         try:
@@ -319,9 +290,10 @@ class Platforms:
             self._parts.deliveries.detach(platform)
             self._surfaces.pop(platform, None)
             await surface.end()
+        return True
 
-    def _made(self, platform: Platform, accounts: Sequence[BotAccount]) -> Attached:
-        parts, manners = self._parts, self._manners
+    def _made(self, platform: str, accounts: Sequence[BotAccount]) -> RunningSurface | None:
+        parts, manners, there = self._parts, self._manners, self._there[platform]
         reception = Reception(
             parts.front,
             parts.people,
@@ -331,51 +303,20 @@ class Platforms:
             manners.patience,
             parts.pairing.owns,
             parts.linking.claim,
-            ServedPlaces(manners.grounds.get(platform, "open")),
+            ServedPlaces(there.grounds, f"{platform}_{there.plugin.places}"),
         )
-        match platform:
-            case "telegram":
-                from loopforge.io.telegram import surface as there
-
-                telegram = there.Telegram(
-                    accounts,
-                    reception,
-                    parts.front,
-                    parts.artifacts,
-                    parts.clock,
-                    there.TelegramOptions(
-                        streams=manners.streams,
-                        marks=manners.marks,
-                        limits=manners.limits,
-                        base=manners.servers.get(platform, ""),
-                    ),
-                )
-                return Attached(telegram, telegram.states)
-            case "discord":
-                from loopforge.io.discord.connection.options import DiscordOptions
-                from loopforge.io.discord.surface import Discord
-
-                discord = Discord(
-                    accounts,
-                    reception,
-                    parts.front,
-                    parts.artifacts,
-                    parts.clock,
-                    parts.dice,
-                    DiscordOptions(
-                        stream=manners.streams,
-                        marks=manners.marks,
-                        threads=manners.threads,
-                        patience=manners.patience,
-                        files=manners.limits,
-                    ),
-                    manners.connector,
-                )
-                return Attached(
-                    discord,
-                    lambda: dict(map(_told, discord.states())),
-                    lambda: any(state.standing == "refused" for state in discord.states()),
-                )
+        return there.plugin.make(
+            SurfaceParts(
+                reception=reception,
+                front=parts.front,
+                artifacts=parts.artifacts,
+                clock=parts.clock,
+                dice=parts.dice,
+                manners=manners,
+                options=there.options,
+                accounts=accounts,
+            )
+        )
 
     async def _knock(self, platform: str, account: str, name: str) -> str | None:
         match await self._parts.pairing.knock(platform, account, name):
@@ -385,10 +326,3 @@ class Platforms:
                 return words
             case StaysSilent():
                 return ""
-
-
-def _told(state: State) -> tuple[str, str]:
-    """The mates of an account of Discord, and how it stands with it."""
-    connected = f"connected as {state.user}" if state.user else "connected"
-    said = connected if state.standing == "connected" else state.why or BEGINS
-    return ", ".join(state.mates), said

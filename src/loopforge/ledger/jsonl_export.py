@@ -7,22 +7,25 @@ One line for each event, stream by stream, in order:
      "stored": the body as it is stored and hashed, with refs in place of private texts,
      "hash": ...}
 
-So whoever has the file can check the chain (`core.events.chained`) without the database.
+So whoever has the file can check the chain (`core.events.chained`) without the database. A line
+made without texts has refs in its body, too.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
+from typing import Any
 
 import msgspec
 
 from loopforge.core.events import Event, encode
-from loopforge.core.text.erasable_text import encode_plain
+from loopforge.core.text.erasable_text import FORGOTTEN, Words, encode_plain
 
 
-def line(event: Event) -> str:
-    """One event as a line of JSON, without the line's end."""
-    body = msgspec.to_builtins(event.body, enc_hook=encode_plain)
+def line(event: Event, *, texts: bool = True) -> str:
+    """One event as a line of JSON, without the line's end; with private `texts`, or without."""
+    body = msgspec.to_builtins(event.body, enc_hook=encode_plain if texts else _untold)
     body.pop("type", None)
     fields = {
         "stream": event.stream,
@@ -37,6 +40,37 @@ def line(event: Event) -> str:
         "hash": event.hash,
     }
     return json.dumps(fields, ensure_ascii=False) if _sound(fields) else json.dumps(fields)
+
+
+def _untold(value: object) -> str:
+    """A text if it is public, else what stands for it."""
+    if isinstance(value, Words) and not value.public:
+        return f"#{value.ref}"
+    return str(encode_plain(value))
+
+
+def forgotten(line: str, refs: Collection[str]) -> str:
+    """A line without the texts of these refs, which it may have held."""
+    if not any(ref in line for ref in refs):
+        return line
+    fields = json.loads(line)
+    told = {f"#{ref}" for ref in refs}
+    fields["body"] = _without(fields["body"], json.loads(fields["stored"]), told)
+    return json.dumps(fields, ensure_ascii=False) if _sound(fields) else json.dumps(fields)
+
+
+def _without(said: Any, stored: Any, told: Collection[str]) -> Any:
+    """What a body says, with nothing where its stored form has one of these."""
+    match said, stored:
+        case str(), str() if stored in told and said != stored:
+            return FORGOTTEN
+        case dict(), dict():
+            return {key: _without(each, stored.get(key), told) for key, each in said.items()}
+        case list(), list():
+            pairs = zip(said, stored, strict=True)
+            return [_without(each, under, told) for each, under in pairs]
+        case _:
+            return said
 
 
 def _sound(fields: object) -> bool:

@@ -16,9 +16,10 @@ ledger, but for codes, of which a digest is kept beside it; so any process may a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -29,9 +30,20 @@ from loopforge.people.accounts.account_decisions import AccountDesk, Decision
 from loopforge.people.accounts.credential_store import PAIRING, coded, nothing, together, voided
 from loopforge.people.identity.access_requests import Stranger, Verdict
 from loopforge.people.identity.account_names import folded, shown
-from loopforge.people.identity.person_registry import PLATFORMS, Person, Registry
+from loopforge.people.identity.person_registry import Person, Registry
 
 Policy = Literal["open", "pairing", "allowlist"]
+
+
+class Strangers(NamedTuple):
+    """Of a surface: what strangers meet who write in private, and how an account is written.
+
+    `account` is a regular expression of an account's id there.
+    """
+
+    policy: Policy = "pairing"
+    account: str = r"\S+"
+
 
 DAY = timedelta(days=1)
 """How long a code is good, and how long a stranger is told nothing more."""
@@ -80,20 +92,19 @@ Knock = PairingWelcome | PairingCode | StaysSilent | Closed
 
 
 class Pairing:
-    """The door for private talk. `policies` by surface may be set at any time; else "pairing"."""
+    """The door for private talk; `strangers` by surface may be set at any time."""
 
     def __init__(
-        self, desk: AccountDesk, people: Registry, policies: Mapping[str, Policy] | None = None
+        self, desk: AccountDesk, people: Registry, strangers: Mapping[str, Strangers]
     ) -> None:
-        self._desk, self._people = desk, people
-        self.policies: dict[str, Policy] = dict(policies or {})
+        self._desk, self._people, self.strangers = desk, people, dict(strangers)
 
     # ------------------------------------------------------------ at the door
 
     async def knock(self, surface: str, account: str, name: str, *, bot: bool = False) -> Knock:
         """Somebody writes in private: what to do. `name` is what the platform shows of them."""
         await self._refresh()
-        policy = self.policies.get(surface, "pairing")
+        policy = self.strangers.get(surface, Strangers()).policy
         verdict = self._verdict(surface, account)
         if verdict == "admitted" or (policy == "open" and verdict is None):
             return PairingWelcome(await self._people.meet(surface, account, name, bot=bot))
@@ -229,10 +240,12 @@ class Pairing:
             found = knocks.of(row.invite) if row is not None else None
             return found or await self._called(which)
         surface = surface.casefold()
-        if surface not in PLATFORMS or not (account.isascii() and account.isdecimal()):
+        there = self.strangers.get(surface)
+        if there is None or not re.fullmatch(there.account, account):
+            surfaces = " or ".join(self.strangers)
             raise InputError(
-                f"{which!r} is no account of a platform. Write {' or '.join(PLATFORMS)}, a colon "
-                "and the user's id in digits, such as telegram:123456789; or the code."
+                f"{which!r} is no account of a platform. Write {surfaces}, a colon and the user's "
+                f"id there, such as {[*self.strangers, 'platform'][0]}:123456789; or the code."
             )
         known = self._people.who(surface, account)
         name = str(known.name) if known is not None else ""

@@ -1,10 +1,10 @@
 """Delivery: every outgoing thing from queued to accepted or failed, and never sent twice blindly.
 
 Two kinds of surface. One that is pulled (a terminal, a web page) reads the room and says what it
-has shown: `seen` accepts it. One that is pushed (Discord, Telegram) has a Surface here: one worker
+has shown: `seen` accepts it. One that is pushed (a platform) has a Surface here: one worker
 for each stream and place sends in order, writes `attempting` before it touches the wire, and
 after a crash asks whether the thing is already there before sending it again. A platform has many
-places ("discord:123"), all served by the one Surface of its name; what waits for a platform that is
+places ("name:123"), all served by the one Surface of its name; what waits for a platform that is
 not attached stays queued.
 
 Caller must: call `start` once.

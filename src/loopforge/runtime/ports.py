@@ -396,7 +396,7 @@ class Signals(Protocol):
 class Outgoing(Struct, frozen=True, kw_only=True):
     """One thing to deliver: its delivery id, its idempotency key, where, and what.
 
-    `place` is the surface's name, or for a surface with many places the key of one ("discord:12").
+    `place` is the surface's name, or for a surface with many places the key of one ("platform:12").
     `first` is the id of the event that its first attempt was written down by.
     """
 
@@ -410,7 +410,7 @@ class Outgoing(Struct, frozen=True, kw_only=True):
 
 
 class Surface(Protocol):
-    """Where lines go out: a terminal, a web room, a Discord channel."""
+    """Where lines go out: a terminal, a web room, a channel of a platform."""
 
     name: str
 

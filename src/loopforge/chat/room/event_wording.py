@@ -70,5 +70,6 @@ def asides(event: Event) -> list[str]:
 
 
 def platform(place: str) -> str:
-    """What people call the platform of a place, such as "Discord"."""
-    return place.partition(":")[0].capitalize()
+    """What people call the surface of a place: platforms bear names, a terminal is just one."""
+    name, colon, _ = place.partition(":")
+    return name.capitalize() if colon else name

@@ -1,7 +1,6 @@
 """Places of platforms: which room each is part of, and which message there is which line here.
 
-    discord:4711        a channel, a thread or a private talk of Discord
-    telegram:-100:7     a group of Telegram, and a topic in it
+    platform:4711       a channel, a thread, a group or a private talk, by what it is called there
 
 Three views over the ledger: the places with their rooms, the messages with their lines (of people's
 lines as they were heard, of mates' as a platform accepted them), and drafts that stand on a

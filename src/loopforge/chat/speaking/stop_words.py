@@ -34,7 +34,7 @@ STOP_WORDS = frozenset(
 """A line of at most STOP_LENGTH words, all of them among these and one of them stop, is a stop."""
 STOP_LENGTH = 5
 STOP_EMOJIS = ("🛑", "✋", "⏹️", "⏹", "🙊")
-"""Reactions that say stop; the last is the one that Telegram has."""
+"""Reactions that say stop; the last is for platforms that have few."""
 
 _BOT = re.compile(r"\A\s*@[\w-]+")
 

@@ -227,7 +227,7 @@ class DeliveryStage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Delivery(Struct, frozen=True, kw_only=True):
     """What became of one thing on one surface. `state`: queued, attempting, accepted, failed.
 
-    `place` is what people call that place of a platform, such as "plaza on Discord".
+    `place` is what people call that place of a platform, its name and where that is.
     """
 
     surface: str

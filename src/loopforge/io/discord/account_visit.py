@@ -23,15 +23,18 @@ from loopforge.io.discord.connection.account_checks import (
     DiscordChannel,
     DiscordServer,
     DiscordStanding,
+    findings,
 )
 from loopforge.io.discord.connection.api_errors import failed
 from loopforge.io.discord.connection.bot_accounts import Crowd
+from loopforge.io.discord.connection.bot_invite import invite
 from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.receiving.slash_commands import Slash
-from loopforge.io.platforms.account_findings import AccountFinding
+from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount
+from loopforge.io.platforms.surface_plugin import AccountVisit
 
 LONGEST = 60.0
 """Seconds that a visit may take; Discord may ask for patience in between."""
@@ -42,6 +45,17 @@ NAME = 32
 TALK = (discord.TextChannel, discord.VoiceChannel, discord.StageChannel, discord.ForumChannel)
 
 Connector = Callable[[], aiohttp.BaseConnector]
+
+
+async def visit(order: AccountVisit, connector: Connector | None = None) -> ConnectReport:
+    """Look at an account, and tell Discord what is wanted. Raises NotLetIn, Unreachable."""
+    async with visiting(order.account, connector) as there:
+        standing = await there.standing()
+        found = findings(standing, shared=order.shared)
+        found += [await there.register()] if order.told else []
+        found += await there.present(order.face) if order.face else []
+    address = invite(standing.application, shared=order.shared)
+    return ConnectReport(tuple(found), (("Bring it into a server", address),))
 
 
 @asynccontextmanager

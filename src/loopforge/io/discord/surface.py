@@ -17,7 +17,7 @@ from loopforge.chat.rooms_api import Front
 from loopforge.io.discord.connection.api_errors import failed, refused, scrub
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd
 from loopforge.io.discord.connection.gateway_client import Client
-from loopforge.io.discord.connection.options import DiscordOptions, State
+from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.mate_threads import Threads
@@ -35,7 +35,7 @@ from loopforge.io.platforms.live_updates import RoomWatch
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Dice, Outgoing
 
-__all__ = ["BotAccount", "Discord", "DiscordOptions", "State"]
+__all__ = ["BotAccount", "Discord", "DiscordOptions"]
 log = logging.getLogger(__name__)
 AGAIN = 8.0
 """Seconds between two typing signs; one is shown for ten."""
@@ -106,9 +106,9 @@ class Discord:
         await self._hooks.close()
         self._over.set()
 
-    def states(self) -> list[State]:
-        """How each account stands, in their order."""
-        return self._crowd.states()
+    def states(self) -> dict[str, str]:
+        """How it stands with each account, by its mates."""
+        return {", ".join(state.mates): state.said for state in self._crowd.states()}
 
     @property
     def turns(self) -> list[int]:

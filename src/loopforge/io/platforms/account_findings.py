@@ -1,6 +1,6 @@
 """Findings: what was seen of an account of a platform, and what to do about it.
 
-Both platforms' checks give them; commands and the doctor show them. Knows no platform.
+The checks of platforms give them; commands and the doctor show them. Knows no platform.
 """
 
 from __future__ import annotations
@@ -22,6 +22,18 @@ class AccountFinding(Struct, frozen=True):
     state: State
     said: str
     mend: str = ""
+
+
+class ConnectReport(Struct, frozen=True):
+    """What was found, and the addresses by which people come to the bot, each with what it does."""
+
+    findings: tuple[AccountFinding, ...] = ()
+    ways: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def well(self) -> bool:
+        """Whether mates can talk by it."""
+        return all(finding.state != "bad" for finding in self.findings)
 
 
 def listed(words: Iterable[str], most: int = 4) -> str:

@@ -1,9 +1,9 @@
 """Tokens: by which bot accounts the mates of this home are on which platform.
 
 A mate has an account of its own, or one account is there for many mates. Tokens come from the
-environment (DISCORD_TOKEN for the shared account, DISCORD_TOKEN_MAYA for Maya's own; TELEGRAM_TOKEN
-likewise) or from a file in the home's data that only its owner can read; the environment wins. A
-token is never shown: what stands for it is its account's number, which is no secret.
+environment (a platform's name and _TOKEN for the shared account, _TOKEN_MAYA for Maya's own) or
+from a file in the home's data that only its owner can read; the environment wins. A token is never
+shown: what stands for it is its account's number, which is no secret.
 
 Does not know whether a token is good; that is asked of the platform.
 """
@@ -14,24 +14,25 @@ import contextlib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
 from loopforge.errors import BadSettings, Unknown
 
-Platform = Literal["discord", "telegram"]
-PLATFORMS: tuple[Platform, ...] = ("discord", "telegram")
 EVERYBODY = "*"
 """Stands for all mates of the home."""
 FILE = "accounts.json"
-VARIABLE = re.compile(r"(DISCORD|TELEGRAM)_TOKEN(?:_([A-Z0-9_]+))?")
+VARIABLE = re.compile(r"([A-Z0-9]+)_TOKEN(?:_([A-Z0-9_]+))?")
 
 
-def tokens_in(environ: Mapping[str, str]) -> dict[str, str]:
-    """What is set of the platforms' variables: DISCORD_TOKEN, TELEGRAM_TOKEN_MAYA and so on."""
-    return {name: value for name, value in environ.items() if value and VARIABLE.fullmatch(name)}
+def tokens_in(environ: Mapping[str, str], platforms: Collection[str]) -> dict[str, str]:
+    """What is set of these platforms' variables: NAME_TOKEN, NAME_TOKEN_MAYA and so on."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if value and (found := VARIABLE.fullmatch(name)) and found[1].lower() in platforms
+    }
 
 
 class BotAccount(Struct, frozen=True, kw_only=True):
@@ -41,7 +42,7 @@ class BotAccount(Struct, frozen=True, kw_only=True):
     `source` is where the token comes from: a variable's name, or the file's.
     """
 
-    platform: Platform
+    platform: str
     token: str
     mates: tuple[str, ...]
     source: str = ""
@@ -75,7 +76,7 @@ class BotTokens:
         self._path = data / FILE
         self._environ = environ
 
-    def accounts(self, platform: Platform | None = None) -> list[BotAccount]:
+    def accounts(self, platform: str | None = None) -> list[BotAccount]:
         """Every account, the environment's first; one that both name is the environment's."""
         return [
             account
@@ -93,7 +94,7 @@ class BotTokens:
             first.setdefault((account.platform, account.token), account)
         return [(each, _same(first[each.platform, each.token], each)) for each in found.values()]
 
-    def kept(self, platform: Platform) -> list[BotAccount]:
+    def kept(self, platform: str) -> list[BotAccount]:
         """The file's accounts of a platform."""
         return [each for each in self._kept() if each.platform == platform]
 
@@ -114,7 +115,7 @@ class BotTokens:
         others = [each for each in self._kept() if (each.platform, each.mates) != mine]
         self._write([*others, account])
 
-    def drop(self, platform: Platform, mate: str) -> BotAccount:
+    def drop(self, platform: str, mate: str) -> BotAccount:
         """Forget the account of this mate, or it among the mates of one. Raises Unknown."""
         kept, found = [], None
         for each in self._kept():
@@ -138,10 +139,11 @@ class BotTokens:
     def _given(self) -> Iterator[BotAccount]:
         for name, token in sorted(self._environ.items()):
             if found := VARIABLE.fullmatch(name):
-                platform: Platform = "discord" if found[1] == "DISCORD" else "telegram"
                 mate = (found[2] or "").lower().replace("_", "-")
                 mates = (mate or EVERYBODY,)
-                yield BotAccount(platform=platform, token=token.strip(), mates=mates, source=name)
+                yield BotAccount(
+                    platform=found[1].lower(), token=token.strip(), mates=mates, source=name
+                )
 
     def _kept(self) -> list[BotAccount]:
         try:

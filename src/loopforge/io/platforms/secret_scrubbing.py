@@ -1,7 +1,7 @@
 """Scrubbing: tokens are taken out of whatever is logged, also out of what libraries log.
 
-Tokens stand in the addresses that Telegram's requests go to, so any error of the network may hold
-one. Does not cover what never passes the handlers it was put on.
+Tokens may stand in the addresses that requests go to, so any error of the network may hold one.
+Does not cover what never passes the handlers it was put on.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-LOUD = ("httpx", "httpcore", "telegram", "discord", "aiohttp")
+LOUD = ("httpx", "httpcore", "aiohttp")
 """Libraries that log every request."""
 SHORTEST = 8
 """A secret shorter than this would be found in ordinary words."""

@@ -23,7 +23,6 @@ UNKNOWN = (
 )
 CLOSED = "Mates do not talk here: the owner of their home has named the places where they do."
 NOT_HERE = "Mates do not talk here."
-SETTINGS = {"discord": "discord_places", "telegram": "telegram_groups"}
 
 
 class ServedPlace(NamedTuple):
@@ -41,9 +40,10 @@ class ServedPlace(NamedTuple):
 
 
 class ServedPlaces:
-    """Where mates talk on one platform; `policy` as it is set."""
+    """Where mates talk on one platform; `policy` as it is set, by the setting of that name."""
 
-    def __init__(self, policy: str = "open") -> None:
+    def __init__(self, policy: str = "open", setting: str = "") -> None:
+        self._setting = setting
         self._policy = policy.strip().casefold()
         self._listed = frozenset(re.split(r"[\s,;]+", self._policy)) - {""}
         self._served: set[str] = set()
@@ -71,7 +71,6 @@ class ServedPlaces:
         if id in self._told or not asked:
             return ""
         self._told.add(id)
-        setting = SETTINGS.get(ground.platform, "")
         place = f"{ground.platform}:{ground.ids[min(1, len(ground.ids) - 1)]}"
         said = UNKNOWN if self._policy == "known" else CLOSED
-        return said.format(setting=setting, place=place)
+        return said.format(setting=self._setting, place=place)

@@ -8,6 +8,7 @@ for messages, so it disturbs no home that is running.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
@@ -19,8 +20,14 @@ from loopforge.chat.commands.command_dispatch import COMMANDS
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import NotLetIn, Unreachable
 from loopforge.io.avatar_image import picture
-from loopforge.io.platforms.account_findings import AccountFinding
-from loopforge.io.telegram.connection.account_checks import TelegramStanding
+from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
+from loopforge.io.platforms.surface_plugin import AccountVisit
+from loopforge.io.telegram.connection.account_checks import (
+    TelegramStanding,
+    findings,
+    invite,
+    private,
+)
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.api_server import OFFICIAL, title
 
@@ -28,6 +35,22 @@ LONGEST = 60.0
 """Seconds that a visit may take."""
 NAME, DESCRIPTION, SHORT = 64, 512, 120
 """Characters that a bot's name, its description and its short description may have."""
+
+
+async def visit(order: AccountVisit) -> ConnectReport:
+    """Look at a bot, and tell Telegram what is wanted. Raises NotLetIn, Unreachable."""
+    logging.getLogger("telegram").setLevel(logging.WARNING)
+    async with visiting(order.account.token, order.options.base_url) as there:
+        found = await there.take_over() if order.take_over else []
+        standing = await there.standing()
+        found += findings(standing)
+        found += [await there.register()] if order.told else []
+        found += await there.present(order.face) if order.face else []
+    ways = (
+        ("Talk to it in private", private(standing.username)),
+        ("Bring it into a group", invite(standing.username)),
+    )
+    return ConnectReport(tuple(found), ways)
 
 
 @asynccontextmanager

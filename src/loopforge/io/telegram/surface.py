@@ -81,6 +81,7 @@ class Telegram:
         clock: Clock,
         options: TelegramOptions,
     ) -> None:
+        logging.getLogger("telegram").setLevel(logging.WARNING)  # it would log every request
         self._reception, self._front = reception, front
         self._clock, self._tasks = clock, Tasks()
         self._polls = [

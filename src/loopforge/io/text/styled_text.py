@@ -25,7 +25,7 @@ _DEEPEST = 60
 
 _STYLES = {"strong": "bold", "em": "italic", "s": "strikethrough", "spoiler": "spoiler"}
 _UNCODED = ("link", "spoiler")
-"""Markup in which no code is set off: Telegram allows none there."""
+"""Markup in which no code is set off: some platforms allow none there."""
 _LANGUAGE = re.compile(r"[\w+#.-]+")
 _LEAVES = ("paragraph_open", "heading_open", "fence", "code_block", "hr", "table_open")
 
@@ -194,7 +194,7 @@ class _Writer:
                 self._write(token.content)
 
     def _link(self) -> None:
-        """End a link; an address that Telegram would not open is written beside the words."""
+        """End a link; an address that platforms would not open is written beside the words."""
         mark = self._open[-1]
         if mark.start is None:
             self._write(mark.url)

@@ -1,10 +1,9 @@
 """Who is known to this home: the person behind an account of a surface.
 
 Facts live in the stream "people". In a terminal the account is the name given with `--as`, in the
-web room the name of the account; on a platform (discord, telegram) the user's id there, while the
-name is what the platform shows, and follows it. Which accounts are one person's says
-linked_selves.py. Does not know rooms, nor how somebody proves who they are (see
-account_linking.py).
+web room the name of the account; on a platform the user's id there, while the name is what the
+platform shows, and follows it. Which accounts are one person's says linked_selves.py. Does not know
+rooms, nor how somebody proves who they are (see account_linking.py).
 """
 
 from __future__ import annotations
@@ -20,11 +19,9 @@ from loopforge.people.identity.linked_selves import HOME, Person, Self, Selves
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 
-__all__ = ["HOME", "PLATFORMS", "STREAM", "Person", "Registry", "Self"]
+__all__ = ["HOME", "STREAM", "Person", "Registry", "Self"]
 
 STREAM = "people"
-PLATFORMS = ("discord", "telegram")
-"""Surfaces where an account is a user's id, as a decimal string."""
 
 
 class Registry:

@@ -78,7 +78,7 @@ def _platforms(site: Site) -> list[PlatformRow]:
             names = (known[h].name if h in known else h for h in handles.split(", "))
             rows.append(
                 PlatformRow(
-                    platform=platform.capitalize(),
+                    platform=site.surfaces.get(platform, platform.capitalize()),
                     mates="all mates" if handles == "*" else ", ".join(names),
                     state=state,
                     well=state.startswith("connected"),

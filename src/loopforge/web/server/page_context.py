@@ -88,6 +88,7 @@ class Site:
 
     `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them. `platforms`
     says how it stands with mates elsewhere: by platform, then by an account's mates, in words.
+    `surfaces` is what people call each platform that bots are connected to, by its name.
     """
 
     front: Front
@@ -108,6 +109,7 @@ class Site:
     scenarios: Path
     policies: Sequence[str]
     settings: Callable[[], Sequence[SettingRow]] = field(default=tuple)
+    surfaces: Mapping[str, str] = field(default_factory=dict)
     platforms: Callable[[], Mapping[str, Mapping[str, str]]] = field(default=dict)
     address: str = "http://127.0.0.1"
     boot: str = ""

@@ -98,6 +98,7 @@ def environment(site: Site | None = None, zone: ZoneInfo | None = None) -> Envir
         boot=site.boot if site else "",
         reach=reach_of(site.address) if site else "",
         here_alone=alone(site.address) if site else False,
+        surfaces=site.surfaces if site else {},
         zone=zone.key,
     )
     made.filters["local"] = local

@@ -46,3 +46,10 @@ class State(Struct, frozen=True, kw_only=True):
     standing: Standing = "waiting"
     why: str = ""
     user: str = ""
+
+    @property
+    def said(self) -> str:
+        """How it stands, in plain words."""
+        if self.standing == "connected":
+            return f"connected as {self.user}" if self.user else "connected"
+        return self.why or "it is being connected"

@@ -16,6 +16,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.chat.room.event_wording import platform
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
@@ -38,7 +39,6 @@ from loopforge.runtime.ports import Clock, Outgoing
 
 MOST_PARTS = 8
 """A line of more messages than this is sent as a file, with its beginning before it."""
-SURFACES = {"web": "web", "terminal": "terminal", "discord": "Discord", "telegram": "Telegram"}
 
 
 class Upload(NamedTuple):
@@ -282,8 +282,7 @@ class Sending:
                 )
             case Heard(person=person, surface=surface, reply_to=reply):
                 name = (await self._front.scene(event.stream.removeprefix(PREFIX))).person(person)
-                kind = surface.partition(":")[0]
-                head = f"**{name}** ({SURFACES.get(kind, kind)}): "
+                head = f"**{name}** ({platform(surface) if ':' in surface else surface}): "
                 files = [await self._upload(file) for file in body.files]
                 parts = _parts(head + (text if text is not None else str(body.text)))
                 return TelegramLetter(poll, (*parts, *files), reply)

@@ -1,0 +1,93 @@
+"""Discord as a plugin: its settings, its bots, and how it is made. Loads no library of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from loopforge.io.platforms.surface_plugin import (
+    AccountVisit,
+    BotRules,
+    RunningSurface,
+    SurfaceParts,
+    SurfacePlugin,
+)
+from loopforge.runtime.plugins.setting_rows import setting
+
+if TYPE_CHECKING:
+    from loopforge.io.platforms.account_findings import ConnectReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscordSettings:
+    """What can be set of Discord."""
+
+    dm: Literal["pairing", "open", "allowlist"] = setting(
+        "pairing",
+        "What strangers meet who write to a mate in private on Discord: a code that the owner "
+        "admits them by, an open door, or one polite notice.",
+    )
+    places: str = setting(
+        "known",
+        "Which servers and channels of Discord this home serves. known: those where somebody whom "
+        "you let in has spoken to a mate, and those of the bot's own maker. open: every one that "
+        "the bot is brought into. Or ids of servers and channels, with commas between.",
+    )
+    threads: Literal["off", "answer"] = setting(
+        "off",
+        "Whether a line that calls a mate in a channel of Discord is answered there (off), or in a "
+        "thread that the mate opens on it (answer).",
+    )
+
+
+def make(parts: SurfaceParts, connector: Callable[[], Any] | None = None) -> RunningSurface:
+    """The surface; `connector`, for tests, makes the connections of one client."""
+    from loopforge.io.discord.connection.options import DiscordOptions
+    from loopforge.io.discord.surface import Discord
+
+    manners = parts.manners
+    return Discord(
+        parts.accounts,
+        parts.reception,
+        parts.front,
+        parts.artifacts,
+        parts.clock,
+        parts.dice,
+        DiscordOptions(
+            stream=manners.streams,
+            marks=manners.marks,
+            threads=parts.options.threads,
+            patience=manners.patience,
+            files=manners.limits,
+        ),
+        connector,
+    )
+
+
+async def visit(order: AccountVisit, connector: Callable[[], Any] | None = None) -> ConnectReport:
+    """Look at an account at Discord. Raises NotLetIn, Unreachable."""
+    from loopforge.io.discord.account_visit import visit
+
+    return await visit(order, connector)
+
+
+SURFACE = SurfacePlugin(
+    title="Discord",
+    make=make,
+    settings=DiscordSettings,
+    loads=("loopforge.io.discord.surface",),
+    bots=BotRules(
+        shape=r"[\w-]{18,}\.[\w-]{4,}\.[\w-]{20,}",
+        where=(
+            "It stands on the page Bot of your application (Reset Token), and has three parts with "
+            "dots between; the public key and the client secret are something else: "
+            "https://discord.com/developers/applications"
+        ),
+        visit=visit,
+    ),
+    place=r"\d+",
+    account="[0-9]+",
+    dm="dm",
+    places="places",
+)

@@ -1,0 +1,183 @@
+"""The port of a surface: what a package declares to be one, and what it is given when it runs.
+
+    [project.entry-points."loopforge.surfaces"]
+    bell = "loopforge_bell:SURFACE"      # a SurfacePlugin of the name "bell"
+
+A declaration is light: it is read with the settings, by every command. What a surface needs to run
+is imported by `make`, when there is somebody to run it for. docs/surfaces.md shows a whole one.
+Knows no surface.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+from loopforge.io.platforms.account_findings import ConnectReport
+from loopforge.runtime.plugins.installed_plugins import installed
+
+if TYPE_CHECKING:
+    from loopforge.artifacts.artifact_store import Artifacts
+    from loopforge.chat.rooms_api import Front
+    from loopforge.core.mates.mate_file import Mate
+    from loopforge.io.platforms.bot_tokens import BotAccount
+    from loopforge.io.platforms.incoming_lines import Reception
+    from loopforge.io.platforms.manners import Manners
+    from loopforge.runtime.ports import Clock, Dice, Outgoing
+
+GROUP = "loopforge.surfaces"
+T = TypeVar("T")
+
+
+class RunningSurface(Protocol):
+    """A surface that is run: lines go out by it (runtime.ports.Surface), and come in by it."""
+
+    name: str
+
+    async def send(self, out: Outgoing) -> str:
+        """Send it, and return the surface's ids of the messages, with spaces between.
+
+        Raises SendFailed.
+        """
+        ...
+
+    async def sent(self, out: Outgoing) -> str | None:
+        """Whether it is there already, by its ids; asked before it is sent a second time.
+
+        Raises SendFailed: `uncertain` where nobody can know.
+        """
+        ...
+
+    async def run(self) -> None:
+        """Be there until cancelled."""
+        ...
+
+    async def close(self) -> None:
+        """Be there no longer."""
+        ...
+
+    def attend(self, room: str) -> None:
+        """Show from now on what is going on in this room; twice is once."""
+        ...
+
+    def states(self) -> Mapping[str, str]:
+        """How it stands with each account, by its mates ("*": all): "connected", or why not."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurfaceParts:
+    """What a surface is made with. `options` are its own settings, `accounts` its bots."""
+
+    reception: Reception
+    front: Front
+    artifacts: Artifacts
+    clock: Clock
+    dice: Dice
+    manners: Manners
+    options: Any
+    accounts: Sequence[BotAccount] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountVisit:
+    """What to do at a platform with an account: look, and tell it what is wanted.
+
+    `shared`: several mates speak by it. `told`: tell the commands. `face`: and the name and face of
+    this mate. `take_over`: take another program's webhook away first.
+    """
+
+    account: BotAccount
+    options: Any
+    shared: bool
+    told: bool = False
+    face: Mate | None = None
+    take_over: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BotRules:
+    """Of a surface that mates are on by bots whose tokens people bring.
+
+    `shape` is a regular expression of a token, `where` says where it is to be had. `visit` raises
+    NotLetIn for a token that is not known, and Unreachable. `server` is the name of the setting by
+    which another server is asked; `takes_over`: another program's webhook may be in the way.
+    """
+
+    shape: str
+    where: str
+    visit: Callable[[AccountVisit], Awaitable[ConnectReport]]
+    server: str = ""
+    takes_over: bool = False
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """Of a plugin that has none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurfacePlugin:
+    """A surface as a package declares it.
+
+    `settings` is a dataclass of setting_rows.setting fields; `loads` are modules that `make` needs,
+    loaded beside the running home first. A surface with `bots` runs while mates have accounts
+    there; any other one as long as the home does, unless `make` returns None. `place` is a regular
+    expression of its places' keys after its name and a colon, `account` one of people's accounts.
+    `dm` and `places` are the names of its settings for what strangers meet in private ("pairing"
+    without one), and for where mates talk ("open").
+    """
+
+    title: str
+    make: Callable[[SurfaceParts], RunningSurface | None]
+    settings: type = NoSettings
+    loads: tuple[str, ...] = ()
+    bots: BotRules | None = None
+    place: str = r"\S+"
+    account: str = r"\S+"
+    dm: str = ""
+    places: str = ""
+
+
+class InstalledSurface(NamedTuple):
+    """A surface that is installed, by its name, with its settings as they are set."""
+
+    name: str
+    plugin: SurfacePlugin
+    options: Any
+
+    @property
+    def elsewhere(self) -> str:
+        """The other server that is asked in place of the platform's own; "" for that."""
+        server = self.plugin.bots.server if self.plugin.bots else ""
+        return str(getattr(self.options, server)) if server else ""
+
+    @property
+    def grounds(self) -> str:
+        """Where mates talk there, as it is set."""
+        return str(getattr(self.options, self.plugin.places)) if self.plugin.places else "open"
+
+    def names(self, place: str) -> bool:
+        """Whether this is a key of a place there."""
+        return re.fullmatch(f"{self.name}:(?:{self.plugin.place})", place) is not None
+
+
+class Optioned(Protocol):
+    """Settings of which plugins' own can be had."""
+
+    def of(self, plugin: str, declared: type[T]) -> T:
+        """What is set of a plugin."""
+        ...
+
+
+Surfaces = Mapping[str, InstalledSurface]
+
+
+def surfaces_of(settings: Optioned) -> dict[str, InstalledSurface]:
+    """Every surface that is installed, by name, as this home's settings want it."""
+    return {
+        name: InstalledSurface(name, plugin, settings.of(name, plugin.settings))
+        for name, plugin in installed(GROUP).items()
+    }

@@ -1,0 +1,90 @@
+"""Telegram as a plugin: its settings, its bots, and how it is made. Loads no library of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from loopforge.io.platforms.surface_plugin import (
+    AccountVisit,
+    BotRules,
+    RunningSurface,
+    SurfaceParts,
+    SurfacePlugin,
+)
+from loopforge.io.telegram.connection.api_server import endpoint
+from loopforge.runtime.plugins.setting_rows import setting
+
+if TYPE_CHECKING:
+    from loopforge.io.platforms.account_findings import ConnectReport
+
+
+@dataclass(frozen=True, kw_only=True)
+class TelegramSettings:
+    """What can be set of Telegram."""
+
+    dm: Literal["pairing", "open", "allowlist"] = setting(
+        "pairing",
+        "What strangers meet who write to a mate in private on Telegram: a code that the owner "
+        "admits them by, an open door, or one polite notice.",
+    )
+    groups: str = setting(
+        "known",
+        "Which groups of Telegram this home serves. known: those where somebody whom you let in "
+        "has spoken to a mate. open: every one that the bot is brought into. Or their ids, such as "
+        "-1001234567890, with commas between.",
+    )
+    base_url: str = setting(
+        "",
+        "Another server of Telegram's Bot API: your own telegram-bot-api, or a proxy.",
+        shown="https://api.telegram.org",
+        clean=endpoint,
+    )
+
+
+def make(parts: SurfaceParts) -> RunningSurface:
+    """The surface."""
+    from loopforge.io.telegram.surface import Telegram, TelegramOptions
+
+    return Telegram(
+        parts.accounts,
+        parts.reception,
+        parts.front,
+        parts.artifacts,
+        parts.clock,
+        TelegramOptions(
+            streams=parts.manners.streams,
+            marks=parts.manners.marks,
+            limits=parts.manners.limits,
+            base=parts.options.base_url,
+        ),
+    )
+
+
+async def visit(order: AccountVisit) -> ConnectReport:
+    """Look at a bot at Telegram. Raises NotLetIn, Unreachable."""
+    from loopforge.io.telegram.account_visit import visit
+
+    return await visit(order)
+
+
+SURFACE = SurfacePlugin(
+    title="Telegram",
+    make=make,
+    settings=TelegramSettings,
+    loads=("loopforge.io.telegram.surface",),
+    bots=BotRules(
+        shape="[0-9]{5,}:[\\w-]{20,}",
+        where=(
+            "@BotFather gives it to you when you make a bot (/newbot), as a number, a colon and "
+            "letters: https://t.me/BotFather"
+        ),
+        visit=visit,
+        server="base_url",
+        takes_over=True,
+    ),
+    place=r"-?\d+(/\d+)?(@\d+)?",
+    account="[0-9]+",
+    dm="dm",
+    places="groups",
+)

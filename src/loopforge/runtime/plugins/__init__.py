@@ -1,0 +1,1 @@
+"""Plugins: finding what is installed, and declaring settings."""

@@ -1,0 +1,101 @@
+"""Declaring settings: a frozen dataclass whose fields say what each setting is for.
+
+    @dataclass(frozen=True, kw_only=True)
+    class BellSettings:
+        port: int = setting(7000, "Where the bell listens.", least=0, most=65_535)
+
+The home's own table (settings.py) and every plugin's are declared so; a plugin's names have its own
+name before them: `bell_port`, LOOPFORGE_BELL_PORT. Reads nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, get_type_hints
+
+PREFIX = "LOOPFORGE_"
+
+
+def setting(
+    default: Any,
+    help: str,
+    group: str = "",
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    shown: str = "",
+    secret: bool = False,
+    variable: str = "",
+    clean: Callable[[str, str], str] | None = None,
+) -> Any:
+    """One row of the table. `least` and `most` bound a number; `shown` describes the default.
+
+    `group` is its heading: a plugin's own title where none is given. `secret`: it is shown nowhere.
+    `variable` is an environment variable of another name than PREFIX and the setting's own. `clean`
+    makes what it means of a text and of where that was set; it may raise BadSettings.
+    """
+    about: dict[str, Any] = {
+        "help": help,
+        "group": group,
+        "least": least,
+        "most": most,
+        "shown": shown,
+    }
+    about |= {"named": variable, "secret": secret, "clean": clean}
+    return field(default=default, metadata=about, repr=not secret)
+
+
+@dataclass(frozen=True)
+class SettingsRow:
+    """One setting as the docs, the doctor and the example file see it.
+
+    `shown` is the default in words; `told` says that it depends on the machine or the home.
+    """
+
+    name: str
+    type: str
+    default: Any
+    shown: str
+    told: bool
+    help: str
+    group: str
+    least: float | None
+    most: float | None
+    named: str
+    secret: bool
+    clean: Callable[[str, str], str] | None
+
+    @property
+    def variable(self) -> str:
+        """Its environment variable."""
+        return self.named or PREFIX + self.name.upper()
+
+    @property
+    def allowed(self) -> str:
+        """What may stand there, in words."""
+        if self.type == "bool":
+            return "true or false"
+        if "Literal" in self.type:
+            return " or ".join(self.type[8:-1].replace("'", "").replace('"', "").split(", "))
+        kind = {"int": "a whole number", "float": "a number", "str": "text"}[self.type]
+        if self.least is not None and self.most is not None:
+            return f"{kind} from {self.least:,.10g} to {self.most:,.10g}"
+        return f"{kind}, at least {self.least:g}" if self.least is not None else kind
+
+
+def rows_of(declared: type) -> Iterator[SettingsRow]:
+    """The rows that a dataclass declares, in its order."""
+    types = get_type_hints(declared)
+    for each in fields(declared):
+        if about := each.metadata:
+            kind = getattr(types[each.name], "__name__", "")
+            kind = str(types[each.name]) if kind == "Literal" else kind
+            kind = kind.removeprefix("typing.")
+            yield SettingsRow(each.name, kind, each.default, **_row(about, each.default))
+
+
+def _row(about: Mapping[str, Any], default: Any) -> dict[str, Any]:
+    plain = f"{default:g}" if isinstance(default, float) else str(default)
+    plain = plain.lower() if isinstance(default, bool) else plain
+    return {**about, "shown": about["shown"] or plain, "told": bool(about["shown"])}

@@ -1,0 +1,1 @@
+"""Sinks: the ledger to elsewhere, each a plugin."""

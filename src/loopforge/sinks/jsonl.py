@@ -1,0 +1,87 @@
+"""JSON lines: events appended to a file, each once, as ledger/jsonl_export.py writes them.
+
+The file itself says how far it is: whoever begins again reads it, cuts away a last line that was
+not finished, and goes on after it. Where a text was forgotten, the file is written anew without it;
+copies that somebody took of it are not known here. For one process at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopforge.core.events import Erased, Event
+from loopforge.ledger.jsonl_export import forgotten, line
+from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.sinks.sink_plugin import SinkChoice, SinkPlugin
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonlSettings(SinkChoice):
+    """What can be set of it."""
+
+    path: str = setting(
+        "", "A file to which events are appended as they happen; in the home, where it is relative."
+    )
+
+
+class JsonLines:
+    """The sink; `texts`: with private ones."""
+
+    def __init__(self, path: Path, *, texts: bool) -> None:
+        self._path, self._texts = path, texts
+
+    async def had(self) -> dict[str, int]:
+        """How far each stream is in the file."""
+        return await asyncio.to_thread(self._read)
+
+    async def put(self, events: Sequence[Event]) -> None:
+        """Append them, after what they say is forgotten is out of the file."""
+        await asyncio.to_thread(self._write, events)
+
+    def _read(self) -> dict[str, int]:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.touch(0o600)
+        with self._path.open("rb+") as file:
+            whole = 0
+            for each in file:
+                whole += len(each) if each.endswith(b"\n") else 0
+            file.truncate(whole)
+        rows = map(json.loads, self._lines())
+        return {row["stream"]: row["seq"] for row in rows}
+
+    def _lines(self) -> Iterator[str]:
+        with self._path.open(encoding="utf-8", newline="\n") as file:
+            yield from (each.removesuffix("\n") for each in file)
+
+    def _write(self, events: Sequence[Event]) -> None:
+        gone = [event.body.refs for event in events if isinstance(event.body, Erased)]
+        if gone and self._texts:
+            self._forget({ref for refs in gone for ref in refs})
+        with self._path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write("".join(f"{line(event, texts=self._texts)}\n" for event in events))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _forget(self, refs: Collection[str]) -> None:
+        aside = self._path.with_name(f"{self._path.name}.new")
+        aside.touch(0o600)
+        with aside.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{forgotten(each, refs)}\n" for each in self._lines())
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(self._path)
+
+
+def make(options: JsonlSettings, home: Path) -> JsonLines | None:
+    """The sink, if a file is named."""
+    if not options.path:
+        return None
+    return JsonLines(home / Path(options.path).expanduser(), texts=options.texts)
+
+
+SINK = SinkPlugin(title="JSON lines", settings=JsonlSettings, make=make)

@@ -1,0 +1,130 @@
+"""JSON lines, over a real ledger: nothing lost, nothing doubled, nothing that was forgotten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopforge.core.room_vocabulary import Said, Told
+from loopforge.core.text.erasable_text import FORGOTTEN, Words
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
+from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
+from loopforge.settings import load_settings
+from loopforge.sinks import sink_runner
+from loopforge.sinks.sink_plugin import sinks_of
+from loopforge.sinks.sink_runner import Sinks
+
+pytestmark = pytest.mark.anyio
+STAMP = Stamp(SystemClock(), SystemDice())
+
+
+@asynccontextmanager
+async def sinking(home: Path, ledger: SqlLedger, text: str) -> AsyncIterator[None]:
+    """The sinks that this loopforge.toml wants, until the block ends."""
+    (home / "loopforge.toml").write_text(text)
+    sinks = Sinks(ledger, STAMP.clock, sinks_of(load_settings(home, environ={})))
+    sinks.open()
+    try:
+        yield
+    finally:
+        await sinks.close()
+
+
+@pytest.fixture
+async def ledger(tmp_path: Path) -> AsyncIterator[SqlLedger]:
+    """A ledger on disk."""
+    ledger = await open_ledger(f"sqlite:///{tmp_path}/x.db", STAMP.clock, STAMP.dice)
+    yield ledger
+    await ledger.close()
+
+
+async def say(ledger: SqlLedger, text: str, stream: str = "room:a") -> str:
+    """Somebody says something; the event's id."""
+    fact = STAMP.fact(Said(turn="t", mate="maya", text=Words(text)), actor="mate:maya")
+    return (await ledger.append(stream, [fact]))[0].id
+
+
+def lines(file: Path) -> list[str]:
+    """The lines of the file."""
+    return file.read_text().splitlines() if file.exists() else []
+
+
+async def rows(file: Path, count: int) -> list[dict[str, Any]]:
+    """The lines of the file, once there are so many."""
+    while len(found := lines(file)) < count:
+        await STAMP.clock.sleep(0.01)
+    return [json.loads(each) for each in found]
+
+
+async def test_it_goes_on_where_it_left_off(tmp_path: Path, ledger: SqlLedger) -> None:
+    """What happened before, while and between is there once, after a line that was cut off too."""
+    file, wanted = tmp_path / "out" / "events.jsonl", 'jsonl_path = "out/events.jsonl"'
+    await say(ledger, "one")
+    async with sinking(tmp_path, ledger, wanted):
+        await rows(file, 1)
+        await say(ledger, "two")
+        await rows(file, 2)
+    with file.open("a") as torn:
+        torn.write('{"stream": "room:a", "seq": 3, "bo')
+    await say(ledger, "three")
+    await say(ledger, "elsewhere", "room:b")
+    await say(ledger, "of no room", "lab:c")
+    async with sinking(tmp_path, ledger, wanted):
+        await rows(file, 4)
+        await say(ledger, "four")
+        found = await rows(file, 5)
+    there = [(row["stream"], row["seq"]) for row in found]
+    assert sorted(there) == [*(("room:a", n) for n in range(1, 5)), ("room:b", 1)]
+
+
+async def test_private_texts_go_only_where_asked(tmp_path: Path, ledger: SqlLedger) -> None:
+    """Without `jsonl_texts` a ref stands for what was said; chosen kinds alone are there."""
+    file, wanted = tmp_path / "e.jsonl", 'jsonl_path = "e.jsonl"\njsonl_kinds = "room.said"\n'
+    await ledger.append("room:a", [STAMP.fact(Told(text=Words("The room.")), actor="runtime")])
+    await say(ledger, "a secret")
+    async with sinking(tmp_path, ledger, wanted):
+        (row,) = await rows(file, 1)
+    assert row["kind"] == "room.said"
+    assert "secret" not in file.read_text()
+    file.unlink()
+    async with sinking(tmp_path, ledger, wanted + "jsonl_texts = true"):
+        (row,) = await rows(file, 1)
+    assert row["body"]["text"] == "a secret"
+
+
+async def test_what_is_forgotten_is_forgotten_here(tmp_path: Path, ledger: SqlLedger) -> None:
+    """An erasure takes the text out of the file, and a later beginning does not bring it back."""
+    file, wanted = tmp_path / "e.jsonl", 'jsonl_path = "e.jsonl"\njsonl_texts = true\n'
+    first = await say(ledger, "a secret")
+    async with sinking(tmp_path, ledger, wanted):
+        await say(ledger, "a word")
+        await rows(file, 2)
+        await ledger.erase(Wish(events=(first,)))
+        found = await rows(file, 3)
+    assert [row["body"].get("text") for row in found] == [FORGOTTEN, "a word", None]
+    assert "secret" not in file.read_text()
+    file.unlink()
+    async with sinking(tmp_path, ledger, wanted):
+        assert (await rows(file, 3))[0]["body"]["text"] == FORGOTTEN
+
+
+async def test_a_sink_that_cannot_write_loses_nothing(
+    tmp_path: Path, ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While its folder cannot be made it is tried again, and then has everything, in order."""
+    monkeypatch.setattr(sink_runner, "PAUSES", (0.02,))
+    blocked = tmp_path / "out"
+    blocked.write_text("in the way")
+    async with sinking(tmp_path, ledger, 'jsonl_path = "out/e.jsonl"'):
+        for text in ("one", "two", "three"):
+            await say(ledger, text)
+        await STAMP.clock.sleep(0.1)
+        blocked.unlink()
+        found = await rows(blocked / "e.jsonl", 3)
+    assert [row["seq"] for row in found] == [1, 2, 3]

@@ -1,0 +1,160 @@
+"""The contract of surfaces: what holds on each that is installed, a stranger's like our own."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import App, open_app
+from loopforge.core.delivery_states import Accepted, Attempting, Failed
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Said
+from loopforge.host import connected
+from loopforge.io.platforms.bot_tokens import BotTokens
+from loopforge.io.platforms.manners import Manners
+from loopforge.models.scripted_model import Script, ScriptedModels
+from loopforge.runtime.system_clock import SystemClock, SystemDice
+from loopforge.settings import load_settings
+from tests.rooms.conftest import write_mates
+from tests.surfaces.subjects import SUBJECTS, Subject
+from tests.telegram.homes import counting
+
+pytestmark = pytest.mark.anyio
+EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "lines"
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example, installed by pip from its own folder, away from everything else."""
+    target = tmp_path_factory.mktemp("installed")
+    quietly = ["-q", "--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        *quietly,
+        "--target",
+        str(target),
+        str(EXAMPLE),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    return target
+
+
+@pytest.fixture(params=SUBJECTS)
+async def subject(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Subject]:
+    """A platform, with the surface for it installed."""
+    if request.param == "lines":
+        monkeypatch.syspath_prepend(str(request.getfixturevalue("installed")))
+    async with SUBJECTS[request.param]() as there:
+        yield there
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    yield
+    for name in ("loopforge_lines", "lines_surface"):
+        sys.modules.pop(name, None)
+
+
+@asynccontextmanager
+async def living(path: Path, subject: Subject, script: Script | None = None) -> AsyncIterator[App]:
+    """A home that is on that platform until the block ends."""
+    if not (path / "mates").exists():
+        write_mates(path, ["maya"])
+    (path / "data").mkdir(exist_ok=True)
+    settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
+    settings = dataclasses.replace(settings, **{"debounce_seconds": 0.05, **subject.settings})
+    clock, dice = SystemClock(), SystemDice()
+    models = ScriptedModels(script or counting(), clock=clock)
+    tokens = BotTokens(settings.data, subject.tokens)
+    async with (
+        open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app,
+        connected(
+            app, tokens, subject.surfaces(settings), manners=Manners(streams=False, marks=False)
+        ),
+    ):
+        yield app
+
+
+async def events(app: App, kind: type) -> list[Event]:
+    """What happened of this kind in the only room."""
+    rooms = await app.rooms.names()
+    found = [event for room in rooms for event in await app.ledger.read(f"room:{room}")]
+    return [event for event in found if isinstance(event.body, kind)]
+
+
+async def until(app: App, kind: type, count: int = 1) -> list[Event]:
+    """Wait until something happened so often."""
+    while len(found := await events(app, kind)) < count:
+        await app.stamp.clock.sleep(0.02)
+    return found
+
+
+async def test_what_a_mate_says_arrives_and_is_known(subject: Subject, tmp_path: Path) -> None:
+    """It is shown once, and the ledger knows which of the platform's messages it is."""
+    async with living(tmp_path, subject) as app:
+        await subject.say("hello there")
+        (accepted,) = await until(app, Accepted)
+        assert await subject.heard() == ["This is answer 1."]
+        (said,) = await events(app, Said)
+        ((place, room),) = (await app.front.channels.all(subject.name)).items()
+        assert isinstance(accepted.body, Accepted)
+        assert await app.front.channels.line(place, accepted.body.message_id) == said.id
+        assert await app.rooms.names() == [room]
+
+
+@pytest.mark.parametrize("trouble", ["lose", "drop"])
+async def test_what_may_have_arrived_is_looked_for_first(
+    subject: Subject, tmp_path: Path, trouble: str
+) -> None:
+    """Whether a message was lost, or only that it arrived: it is there once, the next after it."""
+    async with living(tmp_path, subject) as app:
+        await getattr(subject, trouble)()
+        await subject.say("hello there")
+        await until(app, Accepted)
+        await subject.say("and now?")
+        await until(app, Accepted, 2)
+        assert await subject.heard() == ["This is answer 1.", "This is answer 2."]
+
+
+async def test_a_refusal_is_told(subject: Subject, tmp_path: Path) -> None:
+    """What a platform refuses for good is not shown, and stands in the ledger as failed, with why."""
+    async with living(tmp_path, subject) as app:
+        await subject.refuse()
+        await subject.say("hello there")
+        (failed,) = await until(app, Failed)
+        assert isinstance(failed.body, Failed)
+        assert str(failed.body.why)
+        assert "This is answer 1." not in await subject.heard()
+
+
+async def test_a_long_line_comes_in_pieces(subject: Subject, tmp_path: Path) -> None:
+    """A line that is longer than a message comes in several, in order, with every word."""
+    words = " ".join(f"word{n}" for n in range(620))
+    async with living(tmp_path, subject, lambda _: words) as app:
+        await subject.say("count, please")
+        (accepted,) = await until(app, Accepted)
+        assert isinstance(accepted.body, Accepted)
+        assert len(accepted.body.message_id.split()) == len(await subject.heard()) > 1
+        assert " ".join(await subject.heard()) == words
+
+
+async def test_a_home_that_ends_while_it_sends(subject: Subject, tmp_path: Path) -> None:
+    """What a home was sending when it ended is sent when it begins again, once."""
+    async with living(tmp_path, subject) as app:
+        await subject.lose()
+        await subject.say("hello there")
+        await until(app, Attempting)
+    async with living(tmp_path, subject) as app:
+        await until(app, Accepted)
+        assert await subject.heard() == ["This is answer 1."]
