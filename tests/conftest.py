@@ -17,11 +17,16 @@ and CI is quick. `make patient` (the profile "patient") tries fresh ones, and a 
 
 from __future__ import annotations
 
+import tomllib
+from importlib.metadata import entry_points
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import once
 
+ROOT = Path(__file__).parent.parent
 pytest_plugins = ["tests.postgres"]
 
 settings.register_profile(
@@ -46,7 +51,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """Before anything of Loopforge is imported."""
+    """Before anything of Loopforge is imported: are the plugins installed that there are?"""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    for group, entries in declared["entry-points"].items():
+        if not entries.keys() <= entry_points(group=group).names:
+            raise pytest.UsageError(f"{group} in pyproject.toml is newer: run `make dev` first.")
     once.keep()
 
 
