@@ -44,9 +44,9 @@ settings.load_profile("house")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """--kills: each life on the embedded model takes seconds, so that there are few of them."""
+    """--kills: each life takes seconds, so that there are few of them where nobody is patient."""
     parser.addoption(
-        "--kills", type=int, default=2, help="kills in each phase of the embedded model"
+        "--kills", type=int, default=5, help="kills in each phase; on the embedded model a fifth"
     )
 
 
