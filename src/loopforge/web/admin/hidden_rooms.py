@@ -7,15 +7,12 @@ named by the end of that. What they may read of other rooms is what they saw as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy.engine import Connection
-
-from loopforge.chat.room.member_visibility import MemberSight, sights
+from loopforge.chat.room.member_visibility import MemberSight
+from loopforge.chat.room.room_census import RoomCensus
 from loopforge.chat.room.room_store import PREFIX
-from loopforge.core.events import decode
-from loopforge.core.room_vocabulary import RoomOpened
 from loopforge.ledger.sql_ledger import SqlLedger
 
 TAIL = 6
@@ -62,20 +59,7 @@ class RoomNameVeil:
 
 async def veil_of(ledger: SqlLedger, person: str) -> RoomNameVeil:
     """The veil before the eyes of one person, as matters stand."""
-    seen, private = await ledger.look(lambda found: (sights(found, person), _private(found)))
+    private = await RoomCensus(ledger).private()
+    seen = await RoomCensus(ledger).sights(person)
     veiled = {stream: f"{PREFIX}…{stream[-TAIL:]}" for stream in private if stream not in seen}
     return RoomNameVeil(sights=seen, veiled=veiled)
-
-
-def _private(connection: Connection) -> Sequence[str]:
-    """The streams of all private rooms; a room's first event says whether it is one."""
-    rows = connection.exec_driver_sql(
-        "SELECT streams.stream, events.body FROM streams JOIN events "
-        "ON events.stream = streams.stream AND events.seq = 1 WHERE events.kind = 'room.opened'"
-    )
-    found = []
-    for stream, body in rows:
-        opened = decode(body)
-        if isinstance(opened, RoomOpened) and opened.private:
-            found.append(stream)
-    return found

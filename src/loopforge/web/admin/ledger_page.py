@@ -16,15 +16,14 @@ from litestar import get, post
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 from msgspec import Struct
-from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.events import Body, Event
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.chain_verify import Verified
+from loopforge.ledger.newest_events import EventListing, newest_events
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.ledger.storage.row_codec import COLUMNS, event_of, fill, mark
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock
@@ -60,29 +59,18 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
 # ---------------------------------------------------------------- the newest events
 
 
-def newest(
-    connection: Connection, veil: RoomNameVeil, stream: str, kind: str, before: str
+async def newest(
+    ledger: SqlLedger, veil: RoomNameVeil, stream: str, kind: str, before: str
 ) -> list[tuple[Event, bool]]:
     """The events before an id, newest first, and whether each may be read; one more than a page."""
-    one, where, given = mark(connection), ["1 = 1"], list[Any]()
-    for column, sign, value in (("stream", "=", stream), ("kind", "=", kind), ("id", "<", before)):
-        if value:
-            where.append(f"{column} {sign} {one}")
-            given.append(value)
-    query = (
-        f"SELECT {COLUMNS} FROM events WHERE {' AND '.join(where)} "  # noqa: S608
-        f"ORDER BY id DESC LIMIT {PAGE + 1}"
-    )
-    found: list[tuple[Event, bool]] = []
-    wanted: list[Words] = []
-    for row in connection.exec_driver_sql(query, tuple(given)):
-        event, words = event_of(row)
-        open = veil.sees(event.stream, event.seq)
-        if open and (event.stream in OPEN or event.kind in SPOKEN):
-            wanted += words
-        found.append((event, open))
-    fill(connection, wanted)
-    return found
+
+    def told(event: Event) -> bool:
+        seen = veil.sees(event.stream, event.seq)
+        return seen and (event.stream in OPEN or event.kind in SPOKEN)
+
+    listing = EventListing(stream=stream, kind=kind, before=before, limit=PAGE + 1)
+    found = await newest_events(ledger, listing, told)
+    return [(event, veil.sees(event.stream, event.seq)) for event in found]
 
 
 def entry(event: Event, veil: RoomNameVeil, names: Mapping[str, str], *, open: bool) -> LedgerEntry:
@@ -151,7 +139,7 @@ async def ledger(
     before = before if re.fullmatch(r"[0-9a-f]{32}", before) else ""
     stream, kind = _plain(stream), _plain(kind)
     wanted = veil.stream(stream)
-    found = await site.ledger.look(lambda rows: newest(rows, veil, wanted, kind, before))
+    found = await newest(site.ledger, veil, wanted, kind, before)
     names = {f"person:{one.person}": one.name for one in await site.accounts.signing.accounts()}
     entries = [entry(event, veil, names, open=open) for event, open in found[:PAGE]]
     heads = await site.ledger.heads()

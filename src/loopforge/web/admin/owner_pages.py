@@ -7,7 +7,6 @@ and invites are in people_invites.py, usage in usage_page.py, the ledger in ledg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -15,15 +14,11 @@ from typing import Any
 from litestar import get, post
 from litestar.response import Template
 from msgspec import Struct
-from sqlalchemy.engine import Connection
 
-from loopforge.chat.room.member_visibility import FOREVER
+from loopforge.chat.room.room_census import RoomCensus, RoomCounts
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.failed_deliveries import lost_lately
 from loopforge.chat.service.room_list import titled_for
-from loopforge.core.events import decode, moment
-from loopforge.core.room_vocabulary import MateJoined, MateLeft
-from loopforge.ledger.storage.row_codec import mark
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin import ledger_page, people_invites, usage_page
 from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
@@ -40,7 +35,7 @@ async def house(request: Asked, site: Site, owner: Visitor) -> Template:
     heads = await site.ledger.heads()
     month = site.clock.now().date().replace(day=1)
     models = site.models.rows()
-    closed = await site.ledger.look(_closed)
+    closed = await RoomCensus(site.ledger).closed()
     return page(
         "owner.html",
         owner,
@@ -108,23 +103,13 @@ class RoomRow(Struct, frozen=True, kw_only=True):
     size: int
 
 
-class Census(Struct, kw_only=True):
-    """What is counted of each room, by stream."""
-
-    people: dict[str, int]
-    mates: dict[str, list[str]]
-    lines: dict[str, int]
-    last: dict[str, datetime]
-    sizes: dict[str, int]
-
-
 @get("/house/rooms")
 async def rooms(site: Site, owner: Visitor, sizes: bool = False) -> Template:
     """All rooms; with `sizes`, how much each takes."""
     veil = await veil_of(site.ledger, owner.person)
-    closed = await site.ledger.look(_closed)
+    closed = await RoomCensus(site.ledger).closed()
     streams = [name for name in await site.ledger.heads(PREFIX) if name not in closed]
-    census = await site.ledger.look(lambda found: _census(found, streams, sizes=sizes))
+    census = await RoomCensus(site.ledger).count(streams, sizes=sizes)
     rows = [await _room(site, owner, veil, census, stream) for stream in streams]
     rows.sort(key=lambda row: (row.last is not None, row.last), reverse=True)
     return page(
@@ -139,7 +124,7 @@ async def rooms(site: Site, owner: Visitor, sizes: bool = False) -> Template:
 
 
 async def _room(
-    site: Site, owner: Visitor, veil: RoomNameVeil, census: Census, stream: str
+    site: Site, owner: Visitor, veil: RoomNameVeil, census: RoomCounts, stream: str
 ) -> RoomRow:
     here, slug = veil.here(stream), stream.removeprefix(PREFIX)
     title = ""
@@ -158,73 +143,6 @@ async def _room(
         last=census.last.get(stream),
         size=census.sizes.get(stream, 0 if census.sizes else -1),
     )
-
-
-def _closed(connection: Connection) -> frozenset[str]:
-    """The streams of rooms that were deleted."""
-    rows = connection.exec_driver_sql(
-        "SELECT streams.stream FROM streams WHERE EXISTS (SELECT 1 FROM events "
-        "WHERE events.stream = streams.stream AND events.kind = 'room.closed')"
-    )
-    return frozenset(stream for (stream,) in rows)
-
-
-def _census(connection: Connection, streams: Sequence[str], *, sizes: bool) -> Census:
-    """Count; each by the index of kinds, but for sizes, which read everything."""
-    one = mark(connection)
-    people = connection.exec_driver_sql(
-        f"SELECT stream, COUNT(*) FROM stays WHERE until = {one} GROUP BY stream",  # noqa: S608
-        (FOREVER,),
-    )
-    census = Census(people=dict(people.all()), mates={}, lines={}, last={}, sizes={})
-    spoken = f"stream = {one} AND kind IN ('room.heard', 'room.said')"
-    for stream in streams:
-        count, last = connection.exec_driver_sql(
-            f"SELECT COUNT(*), MAX(seq) FROM events WHERE {spoken}",  # noqa: S608
-            (stream,),
-        ).one()
-        census.lines[stream] = count
-        at = connection.exec_driver_sql(
-            f"SELECT at FROM events WHERE stream = {one} AND seq = {one}",  # noqa: S608
-            (stream, last or 1),
-        ).scalar()
-        census.last[stream] = moment(at or 0)
-        census.mates[stream] = _mates(connection, stream)
-        if sizes:
-            census.sizes[stream] = _size(connection, stream)
-    return census
-
-
-def _mates(connection: Connection, stream: str) -> list[str]:
-    """The mates that are in a room now, by their joining and leaving."""
-    one = mark(connection)
-    here: dict[str, None] = {}
-    for kind, body in connection.exec_driver_sql(
-        "SELECT kind, body FROM events WHERE stream = "  # noqa: S608
-        f"{one} AND kind IN ('room.mate_joined', 'room.mate_left') ORDER BY seq",
-        (stream,),
-    ):
-        match decode(body):
-            case MateJoined(mate=mate):
-                here[mate] = None
-            case MateLeft(mate=mate):
-                here.pop(mate, None)
-            case _:
-                raise AssertionError(kind)
-    return list(here)
-
-
-def _size(connection: Connection, stream: str) -> int:
-    """Bytes, or nearly, of a room's events and texts."""
-    one = mark(connection)
-    total = 0
-    for table, columns in (("events", "LENGTH(body) + 200"), ("texts", "LENGTH(text) + 150")):
-        found = connection.exec_driver_sql(
-            f"SELECT SUM({columns}) FROM {table} WHERE stream = {one}",  # noqa: S608
-            (stream,),
-        ).scalar()
-        total += int(found or 0)
-    return total
 
 
 # ---------------------------------------------------------------- models

@@ -1,0 +1,132 @@
+"""A census of rooms, for those who keep the home: which there are, and how much is in each.
+
+Reads no words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+from sqlalchemy.engine import Connection
+
+from loopforge.chat.room.member_visibility import FOREVER, MemberSight, sights
+from loopforge.core.events import decode, moment
+from loopforge.core.room_vocabulary import MateJoined, MateLeft, RoomOpened
+from loopforge.ledger.storage.row_codec import mark
+from loopforge.ledger.table_access import Tables
+
+
+class RoomCounts(Struct, kw_only=True):
+    """What is counted of each room, by stream."""
+
+    people: dict[str, int]
+    mates: dict[str, list[str]]
+    lines: dict[str, int]
+    last: dict[str, datetime]
+    sizes: dict[str, int]
+
+
+class RoomCensus:
+    """What is asked of all rooms at once."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def closed(self) -> frozenset[str]:
+        """The streams of rooms that were deleted."""
+        return await self._tables.look(_closed)
+
+    async def private(self) -> Sequence[str]:
+        """The streams of all private rooms."""
+        return await self._tables.look(_private)
+
+    async def sights(self, person: str) -> dict[str, MemberSight]:
+        """What a person may see, by the streams of the rooms they were in."""
+        return await self._tables.look(lambda found: sights(found, person))
+
+    async def count(self, streams: Sequence[str], *, sizes: bool) -> RoomCounts:
+        """Count what is in these; with `sizes`, how much each takes."""
+        return await self._tables.look(lambda found: _census(found, streams, sizes=sizes))
+
+
+def _closed(connection: Connection) -> frozenset[str]:
+    """The streams of rooms that were deleted."""
+    rows = connection.exec_driver_sql(
+        "SELECT streams.stream FROM streams WHERE EXISTS (SELECT 1 FROM events "
+        "WHERE events.stream = streams.stream AND events.kind = 'room.closed')"
+    )
+    return frozenset(stream for (stream,) in rows)
+
+
+def _census(connection: Connection, streams: Sequence[str], *, sizes: bool) -> RoomCounts:
+    """Count; each by the index of kinds, but for sizes, which read everything."""
+    one = mark(connection)
+    people = connection.exec_driver_sql(
+        f"SELECT stream, COUNT(*) FROM stays WHERE until = {one} GROUP BY stream",  # noqa: S608
+        (FOREVER,),
+    )
+    census = RoomCounts(people=dict(people.all()), mates={}, lines={}, last={}, sizes={})
+    spoken = f"stream = {one} AND kind IN ('room.heard', 'room.said')"
+    for stream in streams:
+        count, last = connection.exec_driver_sql(
+            f"SELECT COUNT(*), MAX(seq) FROM events WHERE {spoken}",  # noqa: S608
+            (stream,),
+        ).one()
+        census.lines[stream] = count
+        at = connection.exec_driver_sql(
+            f"SELECT at FROM events WHERE stream = {one} AND seq = {one}",  # noqa: S608
+            (stream, last or 1),
+        ).scalar()
+        census.last[stream] = moment(at or 0)
+        census.mates[stream] = _mates(connection, stream)
+        if sizes:
+            census.sizes[stream] = _size(connection, stream)
+    return census
+
+
+def _mates(connection: Connection, stream: str) -> list[str]:
+    """The mates that are in a room now, by their joining and leaving."""
+    one = mark(connection)
+    here: dict[str, None] = {}
+    for kind, body in connection.exec_driver_sql(
+        "SELECT kind, body FROM events WHERE stream = "  # noqa: S608
+        f"{one} AND kind IN ('room.mate_joined', 'room.mate_left') ORDER BY seq",
+        (stream,),
+    ):
+        match decode(body):
+            case MateJoined(mate=mate):
+                here[mate] = None
+            case MateLeft(mate=mate):
+                here.pop(mate, None)
+            case _:
+                raise AssertionError(kind)
+    return list(here)
+
+
+def _size(connection: Connection, stream: str) -> int:
+    """Bytes, or nearly, of a room's events and texts."""
+    one = mark(connection)
+    total = 0
+    for table, columns in (("events", "LENGTH(body) + 200"), ("texts", "LENGTH(text) + 150")):
+        found = connection.exec_driver_sql(
+            f"SELECT SUM({columns}) FROM {table} WHERE stream = {one}",  # noqa: S608
+            (stream,),
+        ).scalar()
+        total += int(found or 0)
+    return total
+
+
+def _private(connection: Connection) -> Sequence[str]:
+    """A room's first event says whether it is one."""
+    rows = connection.exec_driver_sql(
+        "SELECT streams.stream, events.body FROM streams JOIN events "
+        "ON events.stream = streams.stream AND events.seq = 1 WHERE events.kind = 'room.opened'"
+    )
+    found = []
+    for stream, body in rows:
+        opened = decode(body)
+        if isinstance(opened, RoomOpened) and opened.private:
+            found.append(stream)
+    return found
