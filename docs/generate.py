@@ -24,6 +24,7 @@ from typer.main import get_group
 from loopforge import cli, errors
 from loopforge.core import factory_vocabulary
 from loopforge.core.delivery_states import TABLE, DeliveryEvent
+from loopforge.core.effect_states import EFFECT_TABLE, EffectEvent
 from loopforge.core.events import TurnEvent
 from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.room_vocabulary import RoomAct, RoomEvent
@@ -170,11 +171,11 @@ def _floor(layer: str) -> str:
     return "   ".join(name.strip() for name in layer.split("|"))
 
 
-def delivery() -> str:
-    """The lifecycle of one outgoing thing, from the table that the runtime follows."""
-    lines = ["stateDiagram-v2", "    [*] --> queued: Queued"]
-    names = {each.__struct_config__.tag: each.__name__ for each in get_args(DeliveryEvent)}
-    for state, steps in TABLE.items():
+def lifecycle(table: Mapping[Any, Mapping[str, str]], union: UnionType) -> str:
+    """The lifecycle of one thing, from the table that the runtime follows."""
+    names = {each.__struct_config__.tag: each.__name__ for each in get_args(union)}
+    lines = ["stateDiagram-v2", f"    [*] --> {next(iter(table))}: {next(iter(names.values()))}"]
+    for state, steps in table.items():
         lines += [f"    {state} --> {after}: {names[kind]}" for kind, after in steps.items()]
         if not steps:
             lines.append(f"    {state} --> [*]")
@@ -222,7 +223,8 @@ def _branch(error: type, depth: int) -> Iterator[str]:
 BLOCKS: dict[str, Callable[[], str]] = {
     "folders": folders,
     "layers": layers,
-    "delivery": delivery,
+    "delivery": partial(lifecycle, TABLE, DeliveryEvent),
+    "effect": partial(lifecycle, EFFECT_TABLE, EffectEvent),
     "acts": lambda: vocabulary(RoomAct),
     "room": lambda: vocabulary(RoomEvent),
     "turn": lambda: vocabulary(TurnEvent),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Ask, Policy, Reply, Request, Thinking, as_policy
@@ -94,6 +96,13 @@ class Playbook:
         """The prompt it asks with, as text."""
         assert isinstance(self.request, Ask)
         return "\n".join(f"[{one.role}] {one.text}" for one in self.request.messages)
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """The fields of the form it wants its answer in."""
+        assert isinstance(self.request, Ask)
+        fields: dict[str, Any] = (self.request.schema or {}).get("properties", {})
+        return fields
 
     def plans(self) -> AgentActionPlan:
         """It is done, with this plan."""

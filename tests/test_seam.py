@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loopforge import AgentActionPlan, AgentPerception, AgentReflection
 from loopforge.core.action_plan import MODES
-from loopforge.core.perception import Line, LineKind, PerceptionMode
+from loopforge.core.perception import Line, LineKind, PerceptionMode, ToolOffer
 from loopforge.core.room_vocabulary import RoomAct
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.quantity_bands import BANDS, BATTERY
@@ -38,14 +38,7 @@ lines = st.builds(
     narrative=words,
     kept=st.booleans(),
 )
-acts = st.one_of(
-    *(st.from_type(act) for act in get_args(RoomAct) if act.__name__ != "UseTool"),
-    st.builds(
-        next(act for act in get_args(RoomAct) if act.__name__ == "UseTool"),
-        tool=few,
-        arguments=st.dictionaries(few, scratch, max_size=3),
-    ),
-)
+acts = st.one_of(*(st.from_type(act) for act in get_args(RoomAct)))
 perceptions = st.builds(
     AgentPerception,
     step=st.integers(0, 10**9),
@@ -63,6 +56,12 @@ perceptions = st.builds(
     context=st.dictionaries(few, few, max_size=3),
     perception_mode=st.sampled_from(get_args(PerceptionMode)),
     extra=st.dictionaries(few, scratch, max_size=3),
+    tools=st.lists(
+        st.builds(
+            ToolOffer, name=few, summary=few, schema=st.dictionaries(few, scratch, max_size=3)
+        ),
+        max_size=2,
+    ).map(tuple),
 )
 plans = st.builds(
     AgentActionPlan,
@@ -201,7 +200,7 @@ def test_the_seam_has_the_fields_of_the_design() -> None:
     assert AgentPerception.__struct_fields__ == (
         "step", "name", "role", "location", "battery_level", "emotions", "traits", "world_summary",
         "personal_recent_summary", "local_events", "recent_supervisor_text", "protocols", "context",
-        "perception_mode", "extra",
+        "perception_mode", "extra", "tools",
     )  # fmt: skip
     wanted = {"intent", "move_to", "targets", "riskiness", "mode", "narrative", "acts", "meta"}
     assert wanted <= set(AgentActionPlan.__struct_fields__)

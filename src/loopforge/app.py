@@ -60,6 +60,7 @@ from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.delivery_worker import Deliveries
+from loopforge.runtime.effect_worker import Effects
 from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.local.stream_timers import LocalTimers
@@ -108,7 +109,7 @@ def choices() -> list[str]:
 
 def toolbox(clock: Clock, zone: str) -> Toolbox:
     """Every tool that is installed."""
-    tools = Toolbox(clock)
+    tools = Toolbox()
     for entry in entry_points(group="loopforge.tools"):
         maker: ToolMaker = entry.load()
         tools.add(maker.tool, maker.make(clock, zone))
@@ -170,6 +171,7 @@ class App:
     usage: UsageView
     desk: ModelsDesk
     deliveries: Deliveries
+    effects: Effects
     house: House
     signals: Signals
     stamp: Stamp
@@ -272,12 +274,14 @@ async def open_app(
         app = _wired(settings, ledger, models, artifacts, clock, dice, surfaces, secrets, tasks)
         stack.push_async_callback(app.house.close)
         stack.push_async_callback(app.deliveries.close)
+        stack.push_async_callback(app.effects.close)
         stack.push_async_callback(app.lanes.close)
         stack.push_async_callback(app.timers.close)
         await app.people.refresh()
         await app.accounts.desk.refresh()
         await app.deliveries.start(ledger)
         if wake:
+            await app.effects.start(ledger)
             await app.rooms.wake_all()
             await app.chronicle.look()
             app.keeper.soon()
@@ -316,7 +320,8 @@ def _wired(
     roster = Roster(settings.home / "mates")
     cast = Cast(roster, clock)
     tools = toolbox(clock, rules.zone.key)
-    ports = Ports(ledger, models, tools, signals, stamp, recorder, tasks)
+    effects = Effects(ledger, tools, stamp)
+    ports = Ports(ledger, models, tools, effects, signals, stamp, recorder, tasks)
     house = House(ledger, ledger, signals, recorder)
     policies = minds(PromptBook(settings.home / "prompts"))
     viewer = Viewer(models, tools, clock, rules, cast)
@@ -337,7 +342,7 @@ def _wired(
     chronicle = Chronicle(ledger, roster, stamp)
     linking, pairing = doors_of(settings, accounts, people, clock)
     keeper = Keeper(ledger, artifacts, tasks, clock)
-    closing = Closing(ledger, rooms, house, signals, lanes, tasks)
+    closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks)
     forgetting = Forgetting(ledger, house, signals, tasks)
     usage, going = UsageView(ledger), deliveries.going
     answers = QueryCommands(rooms, ledger, models, usage, going, clock, rules, linking)
@@ -365,6 +370,7 @@ def _wired(
         usage=usage,
         desk=ModelsDesk(models, partial(tiers_of, settings), settings.keys),
         deliveries=deliveries,
+        effects=effects,
         house=house,
         signals=signals,
         stamp=stamp,

@@ -23,7 +23,7 @@ from loopforge.errors import Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.table_access import Readable
 from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.ports import Question
+from loopforge.runtime.ports import Question, Tool
 from tests.rooms.conftest import Home, living
 
 T = TypeVar("T")
@@ -138,30 +138,44 @@ async def test_the_guards_notes_and_refusals_are_in_it(tmp_path: Path) -> None:
 
 
 async def test_the_steps_of_a_chain_lead_to_each_other(tmp_path: Path) -> None:
-    """A tool used by an act makes a next step; each names the other, and the tool's result."""
+    """A tool that outlasts its turn makes a next step; each names the other, and the tool's end."""
 
     def script(question: Question) -> ScriptedAnswer:
-        again = "[result of" in question.messages[-2][1] + question.messages[-1][1]
-        more = {"say": "Noon."} if again else {"tool": "clock", "arguments": "{}", "say": ""}
+        shown = str(question.messages)
+        if "[result of clock: noon]" in shown:
+            more = {"say": "Noon."}
+        elif "[result of clock, deferred" in shown:
+            more = {"say": "I am looking."}
+        else:
+            more = {"tool": "clock", "arguments": "{}", "say": ""}
         return ScriptedAnswer(data={"mode": "context", "narrative": "Look."} | more)
 
     async with living(tmp_path, script) as home:
-        said = await ask(home, "ana", "@maya what time is it?")
-        second = await turn(home, said.id)
+
+        async def slow(_: object) -> str:
+            await home.clock.sleep(20)
+            return "noon"
+
+        tool = Tool(name="clock", summary="Tells.", idempotent=True, harmless=True)
+        home.app.tools.add(tool, slow)
+        looking = await ask(home, "ana", "@maya what time is it?")
+        await home.clock.advance(20)
+        await home.rest()
+        second = await turn(home, (await last(home)).id)
         first = await turn(home, second.before)
-        third = second.after
         answered = await gather(home.app.ledger, (await last(home, Heard)).id)
-    assert (first.step, second.step, third) == (0, 1, "")
+    assert (first.step, second.step, second.after) == (0, 1, "")
     assert isinstance(answered, LineRecord)
-    assert (answered.candidates[0].turn, answered.candidates[0].outcome) == (
-        second.turn,
-        "answered",
-    )
+    assert answered.candidates[0].outcome == "answered"
+    assert first.deeds[0].id == looking.id
     assert first.after == second.turn
     assert first.before == ""
     (call,) = [one for one in first.requests if isinstance(one, Calling)]
-    assert (call.tool, call.outcome, call.planned) == ("clock", "returned", True)
-    assert "step 2 of a chain" in story(second, UTC)[0]
+    assert (call.tool, call.outcome, call.value) == ("clock", "returned", "noon")
+    assert call.deferred
+    assert [stage.what for stage in call.stages] == ["approved", "running", "returned"]
+    assert "clock, which returned, after it had gone on without it" in " ".join(story(first, UTC))
+    assert "step 2 of a chain: Maya had used a tool" in story(second, UTC)[0]
 
 
 async def test_a_persons_line_tells_who_answered_and_who_passed(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from loopforge.core.room_vocabulary import (
     Say,
     Schedule,
     StaySilent,
-    UseTool,
 )
 
 EVERY: tuple[Act, ...] = (
@@ -30,7 +29,6 @@ EVERY: tuple[Act, ...] = (
     StaySilent(),
     Note(text="mind the gap"),
     Continue(),
-    UseTool(tool="clock"),
     Mark(line="l1", mark="keep"),
     Entitle(title="Bread"),
     Remember(text="ana bakes"),
@@ -40,7 +38,6 @@ EVERY: tuple[Act, ...] = (
 FREE = Rights(
     energy=9,
     steps=3,
-    tools=frozenset({"clock"}),
     lines=frozenset({"l1"}),
     memory=True,
     schedule=True,
@@ -75,13 +72,11 @@ def test_with_every_right_every_act_may_happen() -> None:
     ("rule", "rights", "acts"),
     [
         ("stop", with_(stopped=True), (Say(text="but"),)),
-        ("stop", with_(stopped=True), (UseTool(tool="clock"),)),
         ("stop", with_(stopped=True), (Note(text="stopped"),)),
         ("no-voice", with_(may_say=False), (Say(text="I cannot help with that."),)),
         ("silence", FREE, (StaySilent(), Say(text="yet"))),
         ("empty", FREE, (Say(text=" \n"),)),
         ("empty", FREE, (React(to="l1", emoji=""),)),
-        ("empty", FREE, (UseTool(tool=""),)),
         ("length", with_(max_say=5), (Say(text="123456"),)),
         ("length", FREE, (React(to="l1", emoji="🌱" * 17),)),
         ("length", FREE, (Entitle(title="t" * 101),)),
@@ -92,9 +87,7 @@ def test_with_every_right_every_act_may_happen() -> None:
         ("repeat", FREE, (Say(text="Hi"), Say(text="hi "))),
         ("energy", with_(energy=0), (Say(text="one"),)),
         ("energy", with_(energy=1), (Say(text="one"), Say(text="two"))),
-        ("grant", with_(tools=frozenset()), (UseTool(tool="clock"),)),
         ("steps", with_(steps=0), (Continue(),)),
-        ("steps", with_(steps=0), (UseTool(tool="clock"),)),
         ("unknown-line", FREE, (React(to="l2", emoji="🌱"),)),
         ("unknown-line", FREE, (Mark(line="", mark="spent"),)),
         ("no-memory", with_(memory=False), (Remember(text="x"),)),
@@ -134,7 +127,6 @@ RIGHTS = st.builds(
     Rights,
     energy=st.integers(-1, 3),
     steps=st.integers(-1, 2),
-    tools=st.sampled_from([frozenset(), frozenset({"clock"})]),
     stopped=st.booleans(),
     max_say=st.integers(0, 5),
     lines=st.sampled_from([frozenset(), frozenset({"l1"})]),
@@ -173,7 +165,7 @@ def test_what_is_allowed_keeps_every_bound(acts: list[Act], rights: Rights) -> N
     if rights.stopped:
         assert all(isinstance(act, StaySilent) for act in allowed)
     if rights.steps <= 0:
-        assert not any(isinstance(act, Continue | UseTool) for act in allowed)
+        assert not any(isinstance(act, Continue) for act in allowed)
     kinds = [kind_of(act) for act in allowed]
     if "stay_silent" in kinds:
         assert "say" not in kinds[kinds.index("stay_silent") :]

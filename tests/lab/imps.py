@@ -16,7 +16,7 @@ from msgspec.structs import force_setattr
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import All, Ask, Call, Message
-from loopforge.core.room_vocabulary import Say, UseTool
+from loopforge.core.room_vocabulary import Say
 
 
 @dataclass(frozen=True)
@@ -342,9 +342,6 @@ IMPS = (
         "no answer",
     ),
     Imp("speaks as the Supervisor", "command", _gives(meta=WORDS), "allowed", ""),
-    Imp(
-        "uses a tool of a room", "act", _gives(acts=(UseTool(tool="shell"),)), "amended", "left out"
-    ),
     Imp("says in a room", "be heard", _gives(acts=(Say(text="hello"),)), "amended", "left out"),
     Imp("overwrites what was shown", "change the record", _overwrites, "allowed", ""),
     Imp("rewrites its plans", "change the record", _rewrites, "allowed", ""),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from loopforge.core.perception import ToolOffer
 from loopforge.core.text.erasable_text import public
 from loopforge.policies.answer_form import instructions, schema_of
 from loopforge.policies.talk import talk
@@ -60,11 +62,15 @@ def test_a_note_is_offered_where_something_is_to_be_kept(line: str) -> None:
 
 
 def test_tools_are_offered_where_they_are_granted() -> None:
-    """Names of tools stand in the form and in what is said of it."""
+    """Tools stand in the form and in what is said of it, with what they do and are given."""
     assert fields("hi", tools="clock dice") == [*BASE, "tool", "arguments"]
     prompts = PROMPTS | {"reply-tools": "Use {tools}."}
     seen = shown(heard("ana", "hi"), model="full", tools="clock dice")
     assert "Use clock dice." in instructions(seen, prompts)
+    schema = {"type": "object", "properties": {"sides": {"type": "integer"}}}
+    dice = ToolOffer(name="dice", summary="Throws one.", schema=schema)
+    told = instructions(replace(seen, tools=(dice,)), prompts)
+    assert 'Use dice: Throws one. Its arguments: {"sides": {"type": "integer"}}.' in told
 
 
 def test_what_is_not_in_the_form_is_not_spoken_of() -> None:

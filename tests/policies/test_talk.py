@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from loopforge.core.perception import Line
-from loopforge.core.policy import Answer, AnswerOutcome, Ask
-from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent, UseTool
+import pytest
+from msgspec.structs import replace
+
+from loopforge.core.perception import Line, ToolOffer
+from loopforge.core.policy import Answer, AnswerOutcome, Ask, Call, Result, ResultOutcome
+from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent
 from loopforge.core.text.erasable_text import Words
 from loopforge.policies.faq import RULE, TIME_RULE
-from loopforge.policies.talk import talk
+from loopforge.policies.talk import MOST_CALLS, talk
 from tests.playbook import PROMPTS, Playbook, heard, mine, shown
 
 MIND = talk(PROMPTS)
@@ -32,26 +35,86 @@ def test_a_small_model_speaks_plainly_and_accounts_for_it_after() -> None:
 def test_a_capable_model_gives_one_structured_answer() -> None:
     """With a capable model one answer holds mode, narrative, words, note and the wish to go on."""
     plan = (
-        Playbook(MIND, shown(heard("ana", "@maya what time is it?"), model="full", tools="clock"))
+        Playbook(MIND, shown(heard("ana", "@maya remember this"), model="full"))
         .asks("talk", aloud=True)
         .answered(
             mode="context",
             rule="",
-            narrative="I look at the clock first.",
+            narrative="I think it over.",
             say="One moment.",
-            note="ana wants the time",
-            again=False,
-            tool="clock",
-            arguments='{"zone": "Europe/Paris"}',
+            note="ana has a wish",
+            again=True,
         )
         .plans()
     )
     assert plan.acts == (
         Say(text="One moment."),
-        Note(text="ana wants the time"),
-        UseTool(tool="clock", arguments={"zone": "Europe/Paris"}),
-        Continue(why="I look at the clock first."),
+        Note(text="ana has a wish"),
+        Continue(why="I think it over."),
     )
+
+
+CLOCK = ToolOffer(
+    name="clock",
+    summary="Tells the time.",
+    schema={"type": "object", "properties": {"zone": {"type": "string"}}},
+)
+
+
+def at_the_clock(**answer: object) -> Playbook:
+    """A mate that may use the clock was asked for the time, and answers this."""
+    seen = shown(heard("ana", "@maya what time is it in Paris?", "first"), model="full")
+    wished: dict[str, Any] = {"say": "", "tool": "clock", "arguments": '{"zone": "Europe/Paris"}'}
+    book = Playbook(MIND, replace(seen, tools=(CLOCK,))).asks("talk")
+    return book.answered(**(wished | answer))
+
+
+def test_it_asks_for_a_tool_sees_what_it_gave_and_then_speaks() -> None:
+    """The tool is called with its arguments, and what it gave is a line of the next question."""
+    book = at_the_clock(note="ana wants the time")
+    assert book.request == Call("clock", {"zone": "Europe/Paris"})
+    late = heard("bo", "and in Rome?", "late")
+    book.told(Result("returned", "It is nine.", (late,))).asks("talk", aloud=True)
+    assert "[user] [result of clock: It is nine.]\n[user] bo: and in Rome?\n" in book.prompt
+    plan = book.answered(say="Nine, in both.", narrative="I looked.").plans()
+    assert plan.acts == (
+        Say(text="Nine, in both.", reply_to=""),
+        Note(text="ana wants the time"),
+    )
+
+
+@pytest.mark.parametrize("outcome", ["deferred", "refused", "failed", "unknown", "timed_out"])
+def test_what_else_becomes_of_a_tool_is_put_to_the_model(outcome: ResultOutcome) -> None:
+    """A tool that goes on, or could not be used, is a line too, with what is known of it."""
+    book = at_the_clock().told(Result(outcome, "Because.")).asks("talk")
+    assert f"[result of clock, {outcome}: Because.]" in book.prompt
+
+
+def test_arguments_that_are_no_json_reach_no_tool() -> None:
+    """They are put back to the model with a sentence."""
+    book = at_the_clock(arguments="Paris, please").asks("talk")
+    assert "its arguments were no JSON object" in book.prompt
+
+
+def test_tools_are_used_a_few_times_and_then_no_longer_offered() -> None:
+    """The last question of a turn has no tool in its form, so that it comes to an end."""
+    book = at_the_clock()
+    for _ in range(MOST_CALLS - 1):
+        book.told(Result("returned", "nine")).asks("talk")
+        assert "tool" in book.form
+        book.answered(say="", tool="clock", arguments="{}")
+    book.told(Result("returned", "nine")).asks("talk")
+    assert "tool" not in book.form
+    assert book.answered(say="Nine.", tool="clock").plans().acts == (Say(text="Nine."),)
+
+
+def test_the_form_of_a_turn_of_before_is_the_same() -> None:
+    """Where a recorded turn was shown names of tools alone, it is asked word for word as then."""
+    prompts = PROMPTS | {"reply-tools": "Use {tools}."}
+    seen = shown(heard("ana", "hi"), model="full", tools="clock dice")
+    book = Playbook(talk(prompts), seen)
+    assert book.prompt.endswith("Use clock dice.")
+    assert book.form["tool"] == {"type": "string", "enum": ["", "clock", "dice"]}
 
 
 def test_nobody_addressed_it_and_it_has_nothing_to_say() -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.effect_states import EffectReturned
 from loopforge.core.events import Judged
-from loopforge.core.room_vocabulary import RightsSet, ToolUsed
+from loopforge.core.room_vocabulary import RightsSet
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Question, Tool
 from tests.rooms.conftest import Home, living, write_mates
@@ -89,7 +90,7 @@ async def test_a_mate_uses_no_tool_for_who_may_not_have_it_used(tmp_path: Path) 
         await home.rest()
         assert len(ran) >= 1
         events = await home.events()
-        assert any(isinstance(event.body, ToolUsed) for event in events)
+        assert any(isinstance(event.body, EffectReturned) for event in events)
         assert any(isinstance(event.body, Judged) for event in events)
 
 

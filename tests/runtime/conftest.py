@@ -16,6 +16,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.effect_worker import Effects
 from loopforge.runtime.local.room_pubsub import Ear, LocalSignals
 from loopforge.runtime.ports import Route, Tool
 from loopforge.runtime.system_clock import SeededDice, SimClock, Stamp
@@ -39,6 +40,7 @@ class Stage:
     signals: LocalSignals
     ear: Ear
     tools: Toolbox
+    effects: Effects
     tasks: Tasks
     recorder: Recorder = field(default_factory=Recorder)
     models: ScriptedModels = field(default_factory=ScriptedModels)
@@ -54,6 +56,7 @@ class Stage:
             self.ledger,
             self.models,
             self.tools,
+            self.effects,
             self.signals,
             self.stamp,
             self.recorder,
@@ -63,7 +66,8 @@ class Stage:
     def turn(self, perception: AgentPerception, **seat: Any) -> Turn:
         """A turn of maya's that opens with what she is shown."""
         fact = self.opening(perception)
-        seated = TurnSeat(STREAM, "maya", fact.id, Route(), **seat)
+        may = seat.pop("granted", frozenset())
+        seated = TurnSeat(STREAM, "maya", fact.id, Route(), granted=lambda: may, **seat)
         return Turn(self.ports, seated, [fact])
 
     def opening(self, perception: AgentPerception) -> Fact:
@@ -100,7 +104,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     ledger = await open_ledger(f"sqlite:///{tmp_path}/ledger.db", clock, dice)
     still(clock, ledger)
     signals = LocalSignals()
-    tools = Toolbox(clock)
+    tools = Toolbox()
     switched: list[str] = []
 
     async def lamp(arguments: dict[str, Any]) -> str:
@@ -113,7 +117,11 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     tools.add(Tool(name="lamp", summary="Switches the lamp."), lamp)
     tools.add(Tool(name="fuse", summary="Blows.", idempotent=True), fuse)
     tasks = Tasks()
-    yield Stage(ledger, clock, Stamp(clock, dice), signals, signals.listen(STREAM), tools, tasks)
+    stamp = Stamp(clock, dice)
+    effects = Effects(ledger, tools, stamp)
+    await effects.start(ledger)
+    yield Stage(ledger, clock, stamp, signals, signals.listen(STREAM), tools, effects, tasks)
+    await effects.close()
     await tasks.close()
     await ledger.close()
 

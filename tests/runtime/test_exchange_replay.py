@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Event, Perceived
+from loopforge.core.events import Called, Event, Perceived
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Thinking, ask, call
 from loopforge.core.room_vocabulary import Say
+from loopforge.core.text.erasable_text import Words
 from loopforge.policies.talk import talk
 from loopforge.runtime.exchange_replay import Diverged, Gone, Onward, Same, exchange_of, replay
 from loopforge.runtime.ports import Route
@@ -89,36 +90,33 @@ def _switch(_seen: AgentPerception) -> Thinking:
     return AgentActionPlan(intent="talk", mode="context", acts=(Say(text=result.outcome),))
 
 
-async def test_a_tool_in_flight_is_never_repeated_blindly(
+async def test_a_tool_that_ended_before_its_turn_was_told_is_not_used_again(
     stage: Stage, seen: AgentPerception
 ) -> None:
-    """A call that may have happened is told as unknown to the mind, and the tool is left alone."""
+    """What it gave stands in the ledger, and the mind is told that."""
     whole = await a_turn(stage, seen, _switch, granted=frozenset({"lamp"}))
-    record = await exchange_of(stage.ledger, whole[:2])
-    seat = TurnSeat(STREAM, "maya", whole[0].id, Route(), granted=frozenset({"lamp"}))
+    record = await exchange_of(stage.ledger, whole[:3])
+    seat = TurnSeat(STREAM, "maya", whole[0].id, Route())
     ended = await Turn(stage.ports, seat).run(_switch, seen, record)
     assert ended.plan is not None
-    assert ended.plan.acts == (Say(text="unknown"),)
+    assert ended.plan.acts == (Say(text="returned"),)
     assert ended.effects
     _, state = await stage.tools.call("lamp", {"to": "off"})
     assert "switched 2 times" in state, "once in the first turn, once just now"
 
 
-async def test_an_idempotent_tool_in_flight_is_called_again(
+async def test_a_call_of_before_there_were_effects_is_unknown(
     stage: Stage, seen: AgentPerception
 ) -> None:
-    """A tool that says it is idempotent may be called again after a crash."""
-
-    def blow(_seen: AgentPerception) -> Thinking:
-        result = yield from call("fuse")
-        return AgentActionPlan(intent="talk", mode="context", acts=(Say(text=result.value),))
-
-    whole = await a_turn(stage, seen, blow, granted=frozenset({"fuse"}))
-    record = await exchange_of(stage.ledger, whole[:2])
-    seat = TurnSeat(STREAM, "maya", whole[0].id, Route(), granted=frozenset({"fuse"}))
-    ended = await Turn(stage.ports, seat).run(blow, seen, record)
+    """Of one that an earlier program had under way nobody knows what came of it."""
+    called = Called(turn="t", nth=1, tool="lamp", arguments=Words('{"to":"red"}'))
+    (event,) = await stage.ledger.append(STREAM, [stage.stamp.fact(called, actor="mate:maya")])
+    record = await exchange_of(stage.ledger, [event])
+    ended = await Turn(stage.ports, TurnSeat(STREAM, "maya", "t", Route())).run(
+        _switch, seen, record
+    )
     assert ended.plan is not None
-    assert ended.plan.acts == (Say(text="fuse failed: it blew"),)
+    assert ended.plan.acts == (Say(text="unknown"),)
 
 
 async def test_a_record_with_forgotten_words_says_so(stage: Stage, seen: AgentPerception) -> None:

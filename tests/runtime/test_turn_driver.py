@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Answered, Asked, Called, Returned
+from loopforge.core.events import Answered, Asked
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import (
     Answer,
@@ -152,7 +152,8 @@ async def test_several_at_once(stage: Stage, seen: AgentPerception) -> None:
     ended = await stage.clock.until(running)
     assert ended.plan is not None
     assert ended.plan.acts == (Say(text="ONE returned TWO"),)
-    assert await stage.kinds() == ["perceived", "asked", "called", "asked"]
+    begun = ["perceived", "asked", "effect.proposed", "effect.approved", "asked"]
+    assert await stage.kinds() == [*begun, "effect.running", "effect.returned"]
 
 
 async def test_a_plain_function_is_driven_like_any_policy(
@@ -222,7 +223,7 @@ async def test_a_failed_append_leaves_no_dangling_base(stage: Stage, seen: Agent
 
 
 async def test_calls_are_recorded_before_they_run(stage: Stage, seen: AgentPerception) -> None:
-    """A tool call in flight can be seen in the ledger, and its end with what it gave."""
+    """A tool in use can be seen in the ledger, and its end with what it gave."""
     kinds: list[list[str]] = []
 
     async def spying(arguments: dict[str, object]) -> str:
@@ -237,6 +238,6 @@ async def test_calls_are_recorded_before_they_run(stage: Stage, seen: AgentPerce
         return plan_of(result.value)
 
     await stage.turn(seen, granted=frozenset({"lamp"})).run(policy, seen)
-    assert kinds == [["perceived", "called"]]
-    returned = [e.body for e in await stage.events() if isinstance(e.body, Called | Returned)]
-    assert [type(body).__name__ for body in returned] == ["Called", "Returned"]
+    effect = ["effect.proposed", "effect.approved", "effect.running"]
+    assert kinds == [["perceived", *effect]]
+    assert (await stage.kinds())[4:] == ["effect.returned", "returned", "asked"]

@@ -2,7 +2,7 @@
 
 A turn's plan, the guard's verdicts and what the acts come to are appended at once, with the end of
 the turn; so after a crash a turn either has no plan yet (its exchange is replayed and goes on) or
-is over. Only tools used by an act come between: they are recorded before they run.
+is over. What tools it used is worked off beside it (runtime/effect_worker.py).
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from loopforge.chat.room.permissions import tools_in_turn
 from loopforge.chat.room.room_state import Due, OpenTurn, RoomState
 from loopforge.chat.speaking.room_rules import Rules
-from loopforge.chat.turns.apply_acts import FIRST_ACT, ActsOutcome, carry_out, filtered, safe_plan
+from loopforge.chat.turns.apply_acts import ActsOutcome, carry_out, filtered, safe_plan
 from loopforge.chat.turns.build_perception import Viewer, route_of
 from loopforge.core.act_guard import Rights, judge
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.context_window import ContextEntry
-from loopforge.core.events import Body, Called, Event, Fact, Perceived, Returned, TurnEnded
+from loopforge.core.events import Body, Event, Fact, Perceived, TurnEnded
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import for_everybody, worst
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Policy
-from loopforge.core.room_vocabulary import Noted, ToolUsed, TurnDropped
+from loopforge.core.room_vocabulary import Noted, TurnDropped
 from loopforge.core.text.egress_filter import Egress
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.exchange_replay import ReplaySaid as RecordedExchange
@@ -131,11 +132,11 @@ class Bot:
         opening = [Fact(id=id, at=now, actor=actor, body=perceived, cause=due.line)]
         if view.purged is not None:
             opening.insert(0, self._fact(view.purged, actor="room", cause=due.line))
-        return self._running(stream, mate, due, id, mind, view.perception, news, opening)
+        return self._running(state, mate, due, id, mind, view.perception, news, opening)
 
     async def take_up(
         self,
-        stream: str,
+        state: RoomState,
         mate: Mate,
         due: Due,
         events: Sequence[Event],
@@ -148,13 +149,13 @@ class Bot:
         found = self._by_version(began.body.policy)
         if perception is None or found is None:
             return None
-        running = self._running(stream, mate, due, began.id, found, perception, news, ())
+        running = self._running(state, mate, due, began.id, found, perception, news, ())
         running.record = await exchange_of(self._ports.ledger, events)
         return running
 
     def _running(
         self,
-        stream: str,
+        state: RoomState,
         mate: Mate,
         due: Due,
         id: str,
@@ -164,7 +165,12 @@ class Bot:
         opening: Sequence[Fact],
     ) -> RunningTurns:
         egress = Egress(secrets=self._secrets(), name=mate.name, length=self._rules.say_limit)
-        granted = frozenset(perception.context.get("tools", "").split())
+        offered = frozenset(tool.name for tool in perception.offered)
+
+        def granted() -> frozenset[str]:
+            return offered & tools_in_turn(state, due.lines, self._ports.tools.known())
+
+        stream = state.stream
         seat = TurnSeat(
             stream,
             mate.handle,
@@ -244,18 +250,16 @@ class Bot:
             mate=running.mate.handle,
             surfaces=(*self._rules.surfaces, *places),
         )
-        facts, relief = [*ended.facts, *done.facts], list[Fact]()
+        facts = [*ended.facts, *done.facts]
         answered = done.spoke or done.again
         reached = answered or str(plan.meta.get("trouble", "")) not in UNREACHED
-        if not done.calls:
-            facts.append(self._ending(running, ended.took_in))
-            relief += after(reached)
+        body = TurnEnded(turn=running.id, outcome="done", took_in=ended.took_in)
+        facts.append(self._mine(running, body))
+        relief = after(reached)
         if not done.spoke:
             refused = next((v.why for v in verdicts if v.act == "say" and not v.allowed), "")
             self._withdraw(running, refused or "it decided to say nothing")
         await self._ports.ledger.append(running.stream, [*facts, *relief])
-        if done.calls:
-            await self._use_tools(running, done, ended.took_in)
         self._rest(running)
         relieved = relief and not reached
         trouble = "" if relieved else self._trouble(plan, done, verdicts, running)
@@ -279,53 +283,14 @@ class Bot:
         refused = [v for v in verdicts if getattr(v, "act", "") == "say"]
         return str(getattr(refused[0], "why", "")) if refused else ""
 
-    def _ending(self, running: RunningTurns, took_in: tuple[str, ...]) -> Fact:
-        body = TurnEnded(turn=running.id, outcome="done", took_in=took_in)
-        return self._mine(running, body)
-
-    # ------------------------------------------------------------ tools used by acts
-
-    async def _use_tools(
-        self, running: RunningTurns, done: ActsOutcome, took_in: tuple[str, ...]
-    ) -> None:
-        facts: list[Fact] = []
-        for nth, act in done.calls:
-            outcome, value = await self._ports.tools.call(act.tool, act.arguments)
-            facts += self._used(running, nth, act.tool, outcome, value)
-        facts.append(self._ending(running, took_in))
-        await self._ports.ledger.append(running.stream, facts)
-
-    def _used(
-        self, running: RunningTurns, nth: int, tool: str, outcome: str, value: str
-    ) -> list[Fact]:
-        words = Words(value)
-        turn, mate = running.id, running.mate.handle
-        return [
-            self._mine(running, Returned(turn=turn, nth=nth, outcome=outcome, value=words)),
-            self._mine(
-                running, ToolUsed(turn=turn, mate=mate, tool=tool, outcome=outcome, value=words)
-            ),
-        ]
-
-    async def finish(self, running: RunningTurns, events: Sequence[Event]) -> None:
-        """End a turn that had its plan but died while its tools ran."""
-        returned = {event.body.nth for event in events if isinstance(event.body, Returned)}
-        facts: list[Fact] = []
-        for event in events:
-            body = event.body
-            if isinstance(body, Called) and body.nth >= FIRST_ACT and body.nth not in returned:
-                value = "This was under way when the program died; it may or may not have happened."
-                facts += self._used(running, body.nth, body.tool, "unknown", value)
-        facts.append(self._ending(running, ()))
-        await self._ports.ledger.append(running.stream, facts)
-        self._rest(running)
-
     async def abandon(self, turn: OpenTurn, stream: str, why: str) -> None:
         """End a turn that cannot be taken up; unless it was stopped, its mate is due anew."""
         outcome: Literal["stopped", "diverged"] = "stopped" if turn.halted else "diverged"
         body = TurnEnded(turn=turn.id, outcome=outcome, why=Words(why))
         fact = self._fact(body, actor=f"mate:{turn.mate}", cause=turn.id)
         await self._ports.ledger.append(stream, [fact])
+        if turn.halted:
+            self._ports.effects.stop(stream, why, turn.id)
 
     # ------------------------------------------------------------ small things
 

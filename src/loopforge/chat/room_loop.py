@@ -16,7 +16,7 @@ from functools import partial
 
 from loopforge.chat.bot import SCRIBE, After, Bot, Concluded, News, RunningTurns
 from loopforge.chat.room.participants import namesakes
-from loopforge.chat.room.permissions import heeded, tools_in_turn
+from loopforge.chat.room.permissions import heeded
 from loopforge.chat.room.room_state import Due, OpenTurn, RoomState
 from loopforge.chat.room.room_store import House
 from loopforge.chat.speaking import triggers
@@ -27,7 +27,7 @@ from loopforge.chat.turns.fallback_mate import UNABLE, Relief, notice
 from loopforge.chat.turns.turn_trace import THOUGHT
 from loopforge.core.act_guard import Rights
 from loopforge.core.context_window import ContextEntry, as_lines, told_apart
-from loopforge.core.events import Event, Fact, Planned
+from loopforge.core.events import Event, Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import MEND, Delay, Trouble
 from loopforge.core.perception import Line
@@ -207,11 +207,9 @@ class Conduct:
     def _rights(self, state: RoomState, running: RunningTurns) -> Rights:
         handle = running.mate.handle
         own = [e for e in state.lines.values() if e.kind == "said" and e.who == handle]
-        shown = frozenset(running.perception.context.get("tools", "").split())
         return Rights(
             energy=state.energy.left,
             steps=self._rules.steps - 1 - running.due.step,
-            tools=shown & tools_in_turn(state, running.due.lines, self._ports.tools.known()),
             stopped=state.stopped,
             max_say=self._rules.say_limit,
             max_file=self._rules.file_limit,
@@ -231,12 +229,9 @@ class Conduct:
         running = None
         if mate is not None and not why:
             news = self._news(state, mate.handle)
-            running = await self._bot.take_up(stream, mate, due, events, news)
+            running = await self._bot.take_up(state, mate, due, events, news)
         if running is None:
             await self._bot.abandon(turn, stream, why or "what it rested on is gone")
-            return
-        if any(isinstance(event.body, Planned) for event in events):
-            await self._bot.finish(running, events)
             return
         await self._run(stream, state, running)
 

@@ -58,12 +58,13 @@ from loopforge.core.text.name_labels import SOMEBODY, one_line, unseen
 from loopforge.errors import BadLine, TooLarge, Unknown
 from loopforge.people.identity.account_names import shown
 from loopforge.people.identity.person_registry import Registry
+from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.ports import Lanes, Ledger, Listening, Signals
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
 LONGEST_TITLE = 80
-WAKING = ("room.heard", "room.stopped", "room.closed", "room.line_deleted")
+WAKING = ("room.heard", "room.stopped", "room.closed", "room.line_deleted", *ENDS)
 """What makes mates begin, or leave off."""
 HASH = re.compile(r"[0-9a-f]{64}")
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")

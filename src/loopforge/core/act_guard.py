@@ -31,7 +31,6 @@ from loopforge.core.room_vocabulary import (
     Say,
     Schedule,
     StaySilent,
-    UseTool,
 )
 
 LONGEST_TITLE = 100
@@ -44,16 +43,15 @@ LONGEST_EMOJI = 16
 class Rights(Struct, frozen=True, kw_only=True):
     """What a mind may do at this step.
 
-    `energy`: lines it may still say. `steps`: steps it may still take after this one. `tools`: what
-    it was granted, by name. `max_say`: characters of a line; `max_file`: bytes of a file that goes
-    with one. `lines`: ids of lines there are.
+    `energy`: lines it may still say. `steps`: steps it may still take after this one. `max_say`:
+    characters of a line; `max_file`: bytes of a file that goes with one. `lines`: ids of lines
+    there are.
     `recent`: what it said last, word for word. `may_say`: it has a voice at all (the scribe of a
     room has none).
     """
 
     energy: int
     steps: int = 0
-    tools: frozenset[str] = frozenset()
     stopped: bool = False
     max_say: int = 2000
     max_file: int = 200_000
@@ -79,7 +77,6 @@ ALL = (
     "react",
     "note",
     "continue",
-    "use_tool",
     "mark",
     "entitle",
     "remember",
@@ -104,7 +101,7 @@ TABLE = (
     ),
     Rule(
         "empty",
-        ("say", "react", "note", "use_tool", "entitle", "remember", "forget", "schedule"),
+        ("say", "react", "note", "entitle", "remember", "forget", "schedule"),
         "an act with nothing in it",
         "There was nothing in it.",
     ),
@@ -133,15 +130,9 @@ TABLE = (
         "The room had no energy left for it; a person's next line gives some back.",
     ),
     Rule(
-        "grant",
-        ("use_tool",),
-        "a tool that its file does not grant, or that whoever it answers may not have used",
-        "Its file does not grant it this tool, or whoever it answers may not have it used.",
-    ),
-    Rule(
         "steps",
-        ("continue", "use_tool"),
-        "another step, or a tool whose result it could not see, after the last one",
+        ("continue",),
+        "another step after the last one",
         "It had taken as many steps in a row as it may.",
     ),
     Rule(
@@ -192,7 +183,6 @@ class _Step:
             "files": lambda act: self._bad_files(_files(act)),
             "repeat": lambda act: plain(_content(act)) in self.said and not _files(act),
             "energy": lambda _: self.energy <= 0,
-            "grant": lambda act: isinstance(act, UseTool) and act.tool not in rights.tools,
             "steps": lambda _: rights.steps <= 0,
             "unknown-line": lambda act: _line(act) not in rights.lines,
             "no-memory": lambda _: not rights.memory,
@@ -273,8 +263,6 @@ def _content(act: Act) -> str:
             return text
         case React(emoji=emoji):
             return emoji
-        case UseTool(tool=tool):
-            return tool
         case Entitle(title=title):
             return title
         case Forget(what=what) | Schedule(what=what):
@@ -296,7 +284,7 @@ def _line(act: Act) -> str:
     match act:
         case React(to=line) | Mark(line=line):
             return line
-        case Say() | Note() | Remember() | UseTool() | Entitle() | Forget() | Schedule():
+        case Say() | Note() | Remember() | Entitle() | Forget() | Schedule():
             return ""
         case StaySilent() | Continue():
             return ""

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.delivery_states import DeliveryEvent
+from loopforge.core.effect_states import EffectEvent
 from loopforge.core.factory_vocabulary import LabEvent
 from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.perception import Edit, Line, Picture
@@ -141,7 +142,10 @@ class Answered(Struct, frozen=True, tag="turn.answered", kw_only=True, omit_defa
 
 
 class Called(Struct, frozen=True, tag="turn.called", kw_only=True, omit_defaults=True):
-    """A tool is about to be called."""
+    """A tool was about to be called, in a ledger of before there were effects.
+
+    Calls by acts of a plan had numbers from 1000 on.
+    """
 
     turn: str
     nth: int
@@ -151,7 +155,7 @@ class Called(Struct, frozen=True, tag="turn.called", kw_only=True, omit_defaults
 
 
 class Returned(Struct, frozen=True, tag="turn.returned", kw_only=True, omit_defaults=True):
-    """What became of a Called."""
+    """What a mind was told of its request for a tool; `outcome` "deferred" if it goes on."""
 
     turn: str
     nth: int
@@ -212,7 +216,7 @@ class Erased(Struct, frozen=True, tag="ledger.erased", kw_only=True):
 
 TurnEvent = Perceived | Asked | Answered | Called | Returned | Planned | Judged | TurnEnded
 
-RoomBody = RoomEvent | TurnEvent | DeliveryEvent | Erased
+RoomBody = RoomEvent | TurnEvent | EffectEvent | DeliveryEvent | Erased
 """What can stand in the stream of a room ("room:NAME")."""
 PeopleBody = PeopleEvent | Erased
 MatesBody = MateEvent | Erased

@@ -72,11 +72,19 @@ class Edit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     lines: tuple[str, ...] = ()
 
 
+class ToolOffer(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool that a mind may ask for: what it does, and the JSON schema of its arguments."""
+
+    name: str
+    summary: str = ""
+    schema: dict[str, Any] = {}
+
+
 class AgentPerception(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one mind is shown at one step.
 
-    `context` holds what a chat or a task adds in words (the summons, what time it is, which tools
-    may be called); `extra` is scratch space for lab experiments alone.
+    `context` holds what a chat or a task adds in words (the summons, what time it is); `tools` are
+    those that may be called; `extra` is scratch space for lab experiments alone.
     """
 
     step: int
@@ -94,6 +102,7 @@ class AgentPerception(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     context: dict[str, str] = {}
     perception_mode: PerceptionMode = "accurate"
     extra: dict[str, Any] = {}
+    tools: tuple[ToolOffer, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.name.strip():
@@ -117,6 +126,12 @@ class AgentPerception(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             return msgspec.convert(fields, cls, dec_hook=decode_plain)
         except (msgspec.ValidationError, ValueError, TypeError) as error:
             raise BadPerception(f"This is no perception: {error}.") from error
+
+    @property
+    def offered(self) -> tuple[ToolOffer, ...]:
+        """The tools that may be called; turns of before they had a summary name them in a row."""
+        named = self.context.get("tools", "").split()
+        return self.tools or tuple(ToolOffer(name=name) for name in named)
 
     @property
     def lines(self) -> tuple[Line, ...]:

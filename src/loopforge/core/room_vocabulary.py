@@ -7,7 +7,7 @@ the surface's name and the surface's own id of the line, so that a line sent twi
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -56,13 +56,6 @@ class Continue(Struct, frozen=True, tag="continue", kw_only=True, omit_defaults=
     why: str = ""
 
 
-class UseTool(Struct, frozen=True, tag="use_tool", kw_only=True):
-    """Use a tool after this step; its result is a line of the next one."""
-
-    tool: str
-    arguments: dict[str, Any] = {}
-
-
 class Mark(Struct, frozen=True, tag="mark", kw_only=True):
     """Mark a line or a tool's output: keep it in mind, or let it go first."""
 
@@ -95,19 +88,7 @@ class Schedule(Struct, frozen=True, tag="schedule", kw_only=True):
     what: str
 
 
-RoomAct = (
-    Say
-    | React
-    | StaySilent
-    | Note
-    | Continue
-    | UseTool
-    | Mark
-    | Entitle
-    | Remember
-    | Forget
-    | Schedule
-)
+RoomAct = Say | React | StaySilent | Note | Continue | Mark | Entitle | Remember | Forget | Schedule
 
 # ---------------------------------------------------------------- what can happen
 
@@ -345,7 +326,7 @@ class Reacted(Struct, frozen=True, tag="room.reacted", kw_only=True):
 
 
 class ToolUsed(Struct, frozen=True, tag="room.tool_used", kw_only=True):
-    """A tool that a mate used by an act gave back its result."""
+    """A tool gave back its result to a mate, in a ledger of before there were effects."""
 
     turn: str
     mate: str

@@ -40,16 +40,17 @@ from loopforge.ledger.erasure import cross_quotes, file_scrubbing
 from loopforge.ledger.erasure import text_erasure as erase
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
 from loopforge.ledger.search_index import SearchIndex
-from loopforge.ledger.storage import delivery_outbox as outbox
 from loopforge.ledger.storage import event_reading as read
 from loopforge.ledger.storage import state_snapshots
 from loopforge.ledger.storage.delivery_outbox import DeliveryOutbox
 from loopforge.ledger.storage.event_append import Append, EventWriter, fit, write
 from loopforge.ledger.storage.folded_views import FoldedView, refold, stale
+from loopforge.ledger.storage.open_effects import OpenEffects
 from loopforge.ledger.storage.process_follow import Claim, Elsewhere, claim
 from loopforge.ledger.storage.revised_lines import Revisions
 from loopforge.ledger.storage.writer_thread import Writer
 from loopforge.runtime.delivery_worker import Pending
+from loopforge.runtime.effect_worker import OpenEffect
 from loopforge.runtime.follower import Follower, Handler
 from loopforge.runtime.ports import Clock, Dice
 from loopforge.runtime.stream_decision import Decider
@@ -57,6 +58,7 @@ from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
+OUTBOX, EFFECTS = DeliveryOutbox(), OpenEffects()
 
 
 async def open_ledger(
@@ -78,7 +80,7 @@ async def open_ledger(
 
     Raises LedgerError (with its kinds) when it is out of reach, damaged, or of another schema.
     """
-    views = (DeliveryOutbox(), Revisions(), SearchIndex(), *views)
+    views = (OUTBOX, EFFECTS, Revisions(), SearchIndex(), *views)
     store = connect(settled(url), durability=durability, patience=patience, max_pages=max_pages)
     try:
         heads = await asyncio.to_thread(_prepare, store, views)
@@ -239,7 +241,11 @@ class SqlLedger:
 
     async def outbox(self) -> list[Pending]:
         """Every delivery that is neither accepted nor failed, oldest first."""
-        return await self._reading(outbox.pending)
+        return await self._reading(OUTBOX.rows)
+
+    async def open_effects(self) -> list[OpenEffect]:
+        """Every use of a tool that is not over, oldest first."""
+        return await self._reading(EFFECTS.rows)
 
     async def rebuild(self) -> int:
         """Drop all views and fold them anew; returns how many events were taken in."""

@@ -9,10 +9,11 @@ every turn. Pure; knows nothing of reading what comes back (core/text/lenient_js
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
-from loopforge.core.perception import AgentPerception
+from loopforge.core.perception import AgentPerception, ToolOffer
 from loopforge.core.policy import Prompts
 from loopforge.policies.prompt_building import MODE_FIELDS, fields_of, fill, may_pass
 
@@ -70,8 +71,8 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
     if may_note(seen):
         fields["note"] = {"type": "string"}
         fields["again"] = {"type": "boolean"}
-    if tools := tools_of(seen):
-        fields["tool"] = {"type": "string", "enum": ["", *tools]}
+    if seen.offered:
+        fields["tool"] = {"type": "string", "enum": ["", *(one.name for one in seen.offered)]}
         fields["arguments"] = {"type": "string", "description": "the tool's arguments, as JSON"}
     return {
         "type": "object",
@@ -84,6 +85,8 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
 def instructions(seen: AgentPerception, prompts: Prompts) -> str:
     """What is asked of it now: the form's fields, those alone that are in it."""
     known = fields_of(seen)
+    if seen.tools:
+        known["tools"] = ", ".join(map(_offer, seen.tools))
     parts = [
         fill(prompts[name], known)
         for name, there in (
@@ -91,16 +94,16 @@ def instructions(seen: AgentPerception, prompts: Prompts) -> str:
             ("reply-pass", may_pass(seen)),
             ("reply-files", may_write(seen)),
             ("reply-note", may_note(seen)),
-            ("reply-tools", bool(tools_of(seen))),
+            ("reply-tools", bool(seen.offered)),
         )
         if there
     ]
     return "\n".join(parts)
 
 
-def tools_of(seen: AgentPerception) -> list[str]:
-    """The tools it may use, by name."""
-    return seen.context.get("tools", "").split()
+def _offer(tool: ToolOffer) -> str:
+    schema = json.dumps(tool.schema.get("properties", {}), ensure_ascii=False)
+    return f"{tool.name}: {tool.summary} Its arguments: {schema}"
 
 
 def may_write(seen: AgentPerception) -> bool:

@@ -101,8 +101,14 @@ def for_small(seen: AgentPerception) -> AgentPerception:
         if kept and left < 0:
             break
         kept.append(line)
-    context = {**seen.context, "model": "small", "fits": "small", "tools": ""}
-    return replace(seen, local_events=tuple(reversed(kept)), context=context)
+    context = {**seen.context, "model": "small", "fits": "small"}
+    seen = replace(seen, local_events=tuple(reversed(kept)), context=context)
+    return without_tools(seen)
+
+
+def without_tools(seen: AgentPerception) -> AgentPerception:
+    """The same, with nothing to call."""
+    return replace(seen, tools=(), context={**seen.context, "tools": ""})
 
 
 def fits_of(seen: AgentPerception) -> Fits:

@@ -1,11 +1,12 @@
 """talk: decide whether to speak, and speak.
 
 Two forms of the same mind. A capable model gives one structured answer: its words first, then mode,
-rule and narrative, and perhaps a note to itself, a tool to use, or the wish for another step. A
+rule and narrative, and perhaps a note to itself, a tool to use, or the wish for another step. What
+the tool gave is shown to it, and it is asked once more, a few times at most. A
 small model speaks plainly first and accounts for it in a second, short question; if nobody
 addressed it, it is first asked whether it has anything to say.
 
-A chain of steps is a chain of turns: Note, UseTool and Continue are acts, and the room bounds them.
+A chain of steps is a chain of turns: Note and Continue are acts, and the room bounds them.
 """
 
 from __future__ import annotations
@@ -15,10 +16,23 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from loopforge.core.action_plan import Act, AgentActionPlan
-from loopforge.core.perception import AgentPerception
-from loopforge.core.policy import Answer, Mind, Policy, Prompts, Thinking, ask
-from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent, UseTool
+from loopforge.core.perception import AgentPerception, Line
+from loopforge.core.policy import (
+    Answer,
+    Asking,
+    Mind,
+    Policy,
+    Prompts,
+    Result,
+    Thinking,
+    ask,
+    call,
+)
+from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent
+from loopforge.core.text.erasable_text import Words, public
 from loopforge.policies.answer_form import SAY, SPEAK, instructions, may_write, schema_of
 from loopforge.policies.faq import known
 from loopforge.policies.prompt_building import (
@@ -33,6 +47,7 @@ from loopforge.policies.prompt_building import (
     mode_of,
     prompt,
     without_answer,
+    without_tools,
     words_of,
 )
 from loopforge.policies.small_prompt import (
@@ -43,7 +58,7 @@ from loopforge.policies.small_prompt import (
 )
 from loopforge.policies.speaker_messages import instruction
 
-VERSION = "talk/2"
+VERSION = "talk/3"
 
 SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
@@ -54,6 +69,9 @@ NOTHING = re.compile(
     re.IGNORECASE,
 )
 """Plain words by which a model says that it says nothing."""
+
+MOST_CALLS = 4
+"""How often it may use a tool in one turn."""
 
 LONG, LONG_WITH_FILES = 900, 3000
 """Tokens of a capable model's answer."""
@@ -143,24 +161,53 @@ def _silent(narrative: str) -> AgentActionPlan:
 
 
 def _structured(seen: AgentPerception, prompts: Prompts) -> Thinking:
-    messages = prompt(seen, prompts, instruction(instructions(seen, prompts), seen))
-    answer = yield from ask(
-        messages,
-        schema=schema_of(seen),
-        aloud=True,
-        field=SAY,
-        purpose="talk",
-        max_tokens=LONG_WITH_FILES if may_write(seen) else LONG,
-        fits="large",
-    )
-    if answer.small:
-        return (yield from plainly(for_small(seen), prompts))
-    if answer.outcome != "answered" or answer.data is None:
-        return without_answer(answer, _came(answer, seen), _to(seen))
-    plan = _plan(answer.data, seen)
+    first, before = seen, list[dict[str, Any]]()
+    while True:
+        messages = prompt(seen, prompts, instruction(instructions(seen, prompts), seen))
+        answer = yield from ask(
+            messages,
+            schema=schema_of(seen),
+            aloud=True,
+            field=SAY,
+            purpose="talk",
+            max_tokens=LONG_WITH_FILES if may_write(seen) else LONG,
+            fits="large",
+        )
+        if answer.small:
+            return (yield from plainly(for_small(first), prompts))
+        if answer.outcome != "answered" or answer.data is None:
+            return without_answer(answer, _came(answer, first), _to(first))
+        tool = str(answer.data.get("tool") or "")
+        if not tool or not seen.offered:
+            break
+        before.append(answer.data)
+        result = yield from _use(tool, answer.data.get("arguments"))
+        seen = _with(result, tool, seen, more=len(before) < MOST_CALLS)
+    plan = _plan(answer.data, before, first)
     if plan.intent == "listen" and SAY not in answer.data and answer.data.get(SPEAK, True):
         return without_answer(replace(answer, outcome="malformed"))
     return plan
+
+
+def _use(tool: str, written: object) -> Asking[Result]:
+    """Have a tool used with arguments as they were written: as JSON, mostly in a string."""
+    arguments = written
+    if not isinstance(written, dict):
+        try:
+            arguments = json.loads(str(written or "{}"))
+        except ValueError:
+            arguments = None
+    if not isinstance(arguments, dict):
+        return Result("refused", f"{tool} was not used: its arguments were no JSON object.")
+    return (yield from call(tool, arguments))
+
+
+def _with(result: Result, tool: str, seen: AgentPerception, *, more: bool) -> AgentPerception:
+    """What it is shown next: the same, what the tool gave, and what was heard meanwhile."""
+    called = tool if result.outcome == "returned" else f"{tool}, {result.outcome}"
+    line = Line(kind="result", who=public(called), text=Words(result.value))
+    seen = structs.replace(seen, local_events=(*seen.local_events, line, *result.news))
+    return seen if more else without_tools(seen)
 
 
 def _came(answer: Answer, seen: AgentPerception) -> str:
@@ -171,19 +218,20 @@ def _came(answer: Answer, seen: AgentPerception) -> str:
     return str(data.get(SAY) or "").strip()
 
 
-def _plan(data: dict[str, Any], seen: AgentPerception) -> AgentActionPlan:
+def _plan(
+    data: dict[str, Any], before: list[dict[str, Any]], seen: AgentPerception
+) -> AgentActionPlan:
+    """The plan of its last answer; what it noted `before`, and said where it now says nothing."""
     mode, rule, narrative = mode_of(data)
     acts: list[Act] = []
     files = _files(data.get("files")) if may_write(seen) else ()
-    said = _words(data, seen) or ", ".join(file.name for file in files)
+    said = next((words for each in (data, *before[::-1]) if (words := _words(each, seen))), "")
+    said = said or ", ".join(file.name for file in files)
     if said and data.get(SPEAK, True):
         acts.append(Say(text=said, reply_to=_to(seen), files=files))
-    if note := str(data.get("note") or "").strip():
-        acts.append(Note(text=note))
-    tool = str(data.get("tool") or "")
-    if tool:
-        acts.append(UseTool(tool=tool, arguments=_arguments(data.get("arguments"))))
-    if tool or data.get("again"):
+    noted = (str(each.get("note") or "").strip() for each in (*before, data))
+    acts += [Note(text=note) for note in dict.fromkeys(noted) if note]
+    if data.get("again"):
         acts.append(Continue(why=narrative))
     if not acts:
         return _silent(narrative)
@@ -210,16 +258,6 @@ def _files(written: object) -> tuple[Paper, ...]:
     return tuple(
         Paper(name=str(each.get("name") or ""), text=str(each.get("text") or "")) for each in given
     )
-
-
-def _arguments(written: object) -> dict[str, Any]:
-    if isinstance(written, dict):
-        return written
-    try:
-        read = json.loads(str(written or "{}"))
-    except ValueError:
-        return {}
-    return read if isinstance(read, dict) else {}
 
 
 MIND = Mind(VERSION, talk)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Answered, Asked, Called, Event, Returned, TextPiece
 from loopforge.core.perception import AgentPerception, Picture
 from loopforge.core.policy import Answer, Ask, Call, Policy, Result
@@ -36,12 +37,15 @@ MOST_REQUESTS = 24
 
 @dataclass(frozen=True, slots=True)
 class ReplaySaid:
-    """One recorded request (as text to compare) and its reply, None while it was in flight."""
+    """One recorded request (as text to compare) and its reply, None while it was in flight.
+
+    `effect` is the id of what a call came to.
+    """
 
     request: str
     reply: Answer | Result | None
     erased: bool = False
-    idempotent: bool = True
+    effect: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +76,12 @@ class Gone:
 class Onward:
     """The record ends in the request that begins with number `nth`.
 
-    Of its parts, by place: `asked` are recorded as begun, `replies` as ended; `flying` are tool
-    calls that were in flight and may or may not have happened.
+    Of its parts, by place: `asked` are recorded as begun, `replies` as ended.
     """
 
     nth: int
     asked: frozenset[int] = frozenset()
     replies: dict[int, Answer | Result] = field(default_factory=dict)
-    flying: frozenset[int] = frozenset()
 
 
 def described(request: Ask | Call) -> str:
@@ -119,12 +121,12 @@ async def exchange_of(ledger: Ledger, events: Sequence[Event]) -> tuple[ReplaySa
             said[body.nth] = ReplaySaid(
                 _recorded_ask(body, pieces), replies.get(body.nth), gone or body.nth in erased
             )
-        elif isinstance(body, Called):
+        elif isinstance(body, EffectProposed | Called):
             said[body.nth] = ReplaySaid(
                 f"call {body.tool} {body.arguments}",
                 replies.get(body.nth),
                 body.arguments.text is None or body.nth in erased,
-                body.idempotent,
+                event.id if isinstance(body, EffectProposed) else "",
             )
     return tuple(said[nth] for nth in sorted(said))
 
@@ -179,12 +181,7 @@ class Playback:
                 return Diverged(nth, said.request, described(part))
         replies = {place: said.reply for place, said in enumerate(recorded) if said.reply}
         if len(replies) < len(parts):
-            flying = frozenset(
-                place
-                for place, said in enumerate(recorded)
-                if said.reply is None and not said.idempotent
-            )
-            return Onward(used + 1, frozenset(range(len(recorded))), replies, flying)
+            return Onward(used + 1, frozenset(range(len(recorded))), replies)
         return tuple(replies.values())
 
     def ended(self, made: MindReturned) -> Same | Diverged | MindFailed:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from loopforge.core.delivery_states import What
 from loopforge.core.events import Attempt, Event, Fact, Usage
 from loopforge.core.model_trouble import Delay
-from loopforge.core.policy import AnswerOutcome, Fits, ResultOutcome
+from loopforge.core.policy import AnswerOutcome, Fits
 
 T = TypeVar("T")
 
@@ -247,7 +247,8 @@ class Tool(Struct, frozen=True, kw_only=True):
     """A tool as a mind is told of it. `schema` is the JSON schema of its arguments.
 
     `idempotent`: used twice is used once. `harmless`: it tells, and neither changes anything nor
-    gives away what is not everybody's; with both, anybody may have it used.
+    gives away what is not everybody's; with both, anybody may have it used. A turn waits for it for
+    `patience` seconds, then goes on without it; it may run for `limit` seconds.
     """
 
     name: str
@@ -255,6 +256,8 @@ class Tool(Struct, frozen=True, kw_only=True):
     schema: dict[str, Any] = {}
     idempotent: bool = False
     harmless: bool = False
+    patience: float = 5.0
+    limit: float = 30.0
 
 
 class ToolMaker(Protocol):
@@ -274,8 +277,12 @@ class Tools(Protocol):
         """Every tool there is."""
         ...
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> tuple[ResultOutcome, str]:
-        """Run it. A failure is an outcome with a sentence, never an exception."""
+    def misfit(self, tool: str, arguments: dict[str, Any]) -> str:
+        """Which of the arguments is not as the tool's schema wants it, and why; "" for none."""
+        ...
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> tuple[bool, str]:
+        """Run it: whether it worked, and what it gives, or how it failed. Never raises."""
         ...
 
 

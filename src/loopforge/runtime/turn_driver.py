@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, assert_never
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Answered, Asked, Body, Called, Fact, Planned, Returned
+from loopforge.core.events import Answered, Asked, Body, Fact, Planned, Returned
 from loopforge.core.model_trouble import Delay, Trouble
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import (
@@ -29,7 +29,6 @@ from loopforge.core.policy import (
     Call,
     Policy,
     Result,
-    ResultOutcome,
 )
 from loopforge.core.text.erasable_text import Words, mended, public
 from loopforge.core.text.lenient_json import LenientReading, accepted, read
@@ -45,6 +44,7 @@ from loopforge.runtime.containment import (
     unshared,
 )
 from loopforge.runtime.draft_stream import DraftStream
+from loopforge.runtime.effect_worker import DIED, Effects
 from loopforge.runtime.exchange_replay import (
     MOST_REQUESTS,
     Diverged,
@@ -78,6 +78,7 @@ class Ports:
     ledger: Ledger
     models: Models
     tools: Tools
+    effects: Effects
     signals: Signals
     stamp: Stamp
     recorder: Recorder
@@ -88,20 +89,25 @@ def _no_news() -> tuple[Line, ...]:
     return ()
 
 
+def _nothing() -> frozenset[str]:
+    return frozenset()
+
+
 @dataclass(frozen=True)
 class TurnSeat:
     """Who takes this turn, and where.
 
     `safe` makes a draft fit to be shown (the egress filter: the whole raw text so far, in and
-    out). `news` gives the lines heard since it was last called. `granted` are tools by name. A
-    line is at most `longest` characters long (0: any). It asks at most `most` times.
+    out). `news` gives the lines heard since it was last called; `granted` the tools that it may
+    use now, by name. A line is at most `longest` characters long (0: any). It asks at most `most`
+    times.
     """
 
     stream: str
     mate: str
     turn: str
     route: Route
-    granted: frozenset[str] = frozenset()
+    granted: Callable[[], frozenset[str]] = _nothing
     safe: Callable[[str], str] = str
     news: Callable[[], tuple[Line, ...]] = _no_news
     longest: int = 0
@@ -112,9 +118,9 @@ class TurnSeat:
 class TurnEnding:
     """How a turn ended. `facts` are recorded but not yet in the ledger.
 
-    `effects`: a tool ran, so that the turn cannot simply be taken anew. `took_in` are ids of lines
-    that came in as news and were put before the model in this very turn. `fallback` is the model
-    that answered in place of the first choice, if one did.
+    `effects`: it asked for a tool, so that it cannot simply be taken anew. `took_in` are ids of
+    lines that came in as news and were put before the model in this very turn. `fallback` is the
+    model that answered in place of the first choice, if one did.
     """
 
     outcome: TurnOutcome
@@ -138,7 +144,7 @@ class Turn:
         self._facts = list(opening)
         self._work: asyncio.Task[Any] | None = None
         self._stopped = ""
-        self._effects = False
+        self._effects: dict[int, str] = {}
         self._news: dict[str, Line] = {}
         self._taken_in: dict[str, None] = {}
         self._fallback = ""
@@ -155,7 +161,7 @@ class Turn:
         self, policy: Policy, perception: AgentPerception, record: Sequence[ReplaySaid] = ()
     ) -> TurnEnding:
         """Drive the policy to its plan, over what is already recorded and then live."""
-        self._effects = any(said.request.startswith("call ") for said in record)
+        self._effects = {nth: said.effect for nth, said in enumerate(record, 1) if said.effect}
         playback = Playback(record)
 
         async def perform(_nth: int, parts: Parts) -> Replies | Gone | Diverged | MindFailed | None:
@@ -175,6 +181,7 @@ class Turn:
             case MindFailed(why):
                 return self._ended("failed", why=why)
             case None:
+                self._ports.effects.stop(self._seat.stream, self._stopped, self._seat.turn)
                 return self._ended("stopped", why=self._stopped)
             case never:
                 assert_never(never)
@@ -206,40 +213,39 @@ class Turn:
         return tuple(
             await asyncio.gather(
                 *(
-                    self._one(part, at.nth + place, at.replies.get(place), place in at.flying)
+                    self._one(part, at.nth + place, at.replies.get(place))
                     for place, part in enumerate(parts)
                 )
             )
         )
 
     async def _one(
-        self, part: Ask | Call, nth: int, known: Answer | Result | None, flying: bool
+        self, part: Ask | Call, nth: int, known: Answer | Result | None
     ) -> Answer | Result:
         if known is not None:
             return known
-        if isinstance(part, Ask):
-            return await self._ask(part, nth)
-        return await self._call(part, nth, flying=flying)
+        return await (self._ask(part, nth) if isinstance(part, Ask) else self._call(nth))
 
     def _open(self, at: Onward, parts: Parts) -> None:
         """Note what is about to be performed. Raises whatever is wrong with what a mind asks."""
         for place, part in enumerate(parts):
-            if place not in at.asked:
-                self._facts.append(self._opening(part, at.nth + place))
+            if place in at.asked:
+                continue
+            if isinstance(part, Ask):
+                self._facts.append(self._asking(part, at.nth + place))
+            else:
+                self._propose(part, at.nth + place)
 
-    def _opening(self, part: Ask | Call, nth: int) -> Fact:
-        """The fact that this request is about to be performed."""
+    def _propose(self, call: Call, nth: int) -> None:
+        """Note that a tool is wanted, and whether it may be used."""
+        seat, effects = self._seat, self._ports.effects
+        facts = effects.proposal(call, seat.turn, nth, self._actor, seat.granted())
+        self._effects[nth] = facts[0].id
+        self._facts += facts
+
+    def _asking(self, part: Ask, nth: int) -> Fact:
+        """The fact that this question is about to be put."""
         seat = self._seat
-        if isinstance(part, Call):
-            return self._fact(
-                Called(
-                    turn=seat.turn,
-                    nth=nth,
-                    tool=part.tool,
-                    arguments=Words(as_json(part.arguments)),
-                    idempotent=self._idempotent(part.tool),
-                )
-            )
         id = self._ports.stamp.id()
         body = Asked(
             turn=seat.turn,
@@ -313,31 +319,32 @@ class Turn:
             small=reply.small,
         )
 
-    async def _call(self, part: Call, nth: int, *, flying: bool) -> Result:
+    async def _call(self, nth: int) -> Result:
+        """What the tool came to, or that it goes on; unknown, if it is of before effects."""
         began = self._ports.stamp.clock.ticks()
-        outcome: ResultOutcome
-        if flying:
-            outcome, value = "unknown", "This was under way when the program died; it may have run."
-        elif part.tool not in self._seat.granted:
-            outcome, value = "refused", f"There is no tool {part.tool!r} that you may use."
-        else:
-            self._effects = True
-            outcome, value = await self._ports.tools.call(part.tool, part.arguments)
-        news = self._hear_news()
-        took = round((self._ports.stamp.clock.ticks() - began) * 1000)
+        effect = self._effects.get(nth)
+        try:
+            outcome, value = (
+                await self._ports.effects.outcome(effect) if effect else ("unknown", DIED)
+            )
+        except asyncio.CancelledError:
+            if self._stopped:
+                self._facts.append(self._returned(nth, Result("cancelled", self._stopped), began))
+            raise
+        result = Result(outcome, value, self._hear_news())
+        self._facts.append(self._returned(nth, result, began))
+        return result
+
+    def _returned(self, nth: int, result: Result, began: float) -> Fact:
         body = Returned(
             turn=self._seat.turn,
             nth=nth,
-            outcome=outcome,
-            value=Words(value),
-            took=took,
-            heard=news,
+            outcome=result.outcome,
+            value=Words(result.value),
+            took=round((self._ports.stamp.clock.ticks() - began) * 1000),
+            heard=result.news,
         )
-        self._facts.append(self._fact(body))
-        return Result(outcome, value, news)
-
-    def _idempotent(self, name: str) -> bool:
-        return any(tool.name == name and tool.idempotent for tool in self._ports.tools.known())
+        return self._fact(body)
 
     # ------------------------------------------------------------ speaking and hearing
 
@@ -396,7 +403,7 @@ class Turn:
     ) -> TurnEnding:
         facts, self._facts = self._facts, []
         taken = tuple(self._taken_in)
-        return TurnEnding(outcome, facts, plan, why, self._effects, taken, self._fallback)
+        return TurnEnding(outcome, facts, plan, why, bool(self._effects), taken, self._fallback)
 
 
 @dataclass(frozen=True, slots=True)

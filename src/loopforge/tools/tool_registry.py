@@ -1,6 +1,7 @@
-"""Tools by name. A tool is a value and a coroutine; failures become outcomes with a sentence.
+"""Tools by name. A tool is a value and a coroutine; failures become sentences.
 
-Does not know who may use what: that is granted in the mate's file and checked by the guard.
+Does not know who may use what: that is granted in the mate's file and checked at the one door
+(runtime/effect_worker.py).
 """
 
 from __future__ import annotations
@@ -8,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from loopforge.core.policy import ResultOutcome
-from loopforge.runtime.ports import Clock, Tool
+from loopforge.runtime.containment import short
+from loopforge.runtime.ports import Tool
 
 Work = Callable[[dict[str, Any]], Awaitable[str]]
 
 
 class Toolbox:
-    """The tools of this home. `time_limit` in seconds, for each call."""
+    """The tools of this home."""
 
-    def __init__(self, clock: Clock, time_limit: float = 30.0) -> None:
-        self._clock, self._limit = clock, time_limit
+    def __init__(self) -> None:
         self._tools: dict[str, tuple[Tool, Work]] = {}
 
     def add(self, tool: Tool, work: Work) -> None:
@@ -29,17 +29,33 @@ class Toolbox:
         """Every tool there is."""
         return tuple(tool for tool, _ in self._tools.values())
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> tuple[ResultOutcome, str]:
-        """Run it. A failure is an outcome with a sentence, never an exception."""
-        import asyncio
+    def misfit(self, tool: str, arguments: dict[str, Any]) -> str:
+        """Which of the arguments is not as the tool's schema wants it, and why; "" for none."""
+        from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+        from jsonschema.exceptions import SchemaError, best_match  # type: ignore[import-untyped]
+        from jsonschema.validators import validator_for  # type: ignore[import-untyped]
+        from referencing import Registry
+        from referencing.exceptions import Unresolvable
 
+        schema = self._tools[tool][0].schema
+        kind = validator_for(schema, default=Draft202012Validator)
+        try:
+            kind.check_schema(schema)
+            found = best_match(kind(schema, registry=Registry()).iter_errors(arguments))
+        except (SchemaError, Unresolvable) as error:
+            return f"{tool} cannot be used: its own schema is broken ({error.__class__.__name__})."
+        if found is None:
+            return ""
+        where = ".".join(str(step) for step in found.absolute_path)
+        which = f"argument {where!r} is not as it wants it" if where else "arguments do not fit"
+        return f"{tool} was not used: the {which}: {short(found.message)}."
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> tuple[bool, str]:
+        """Run it: whether it worked, and what it gives, or how it failed."""
         if tool not in self._tools:
             known = ", ".join(sorted(self._tools)) or "none"
-            return "refused", f"There is no tool called {tool!r}. Known: {known}."
+            return False, f"There is no tool called {tool!r}. Known: {known}."
         try:
-            async with asyncio.timeout(self._limit):
-                return "returned", await self._tools[tool][1](arguments)
-        except TimeoutError:
-            return "timed_out", f"{tool} took longer than {self._limit:g} seconds."
-        except Exception as error:
-            return "failed", f"{tool} failed: {error}"
+            return True, str(await self._tools[tool][1](arguments))
+        except (Exception, SystemExit, GeneratorExit) as error:
+            return False, f"{tool} failed: {error}"

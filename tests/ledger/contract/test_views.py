@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any, cast, get_args
 
 import pytest
 from sqlalchemy import BigInteger, Column, Table, Text, create_engine, select
 from sqlalchemy.engine import Connection
 
 from loopforge.core.delivery_states import Accepted, Attempting, Failed, PutOff, Queued
-from loopforge.core.events import Body, Event
-from loopforge.core.room_vocabulary import Heard
+from loopforge.core.effect_states import (
+    EFFECT_TABLE,
+    EffectApproved,
+    EffectDenied,
+    EffectEvent,
+    EffectExpired,
+    EffectFailed,
+    EffectProposed,
+    EffectReturned,
+    EffectRunning,
+    EffectState,
+    EffectStopped,
+    EffectUnknown,
+)
+from loopforge.core.events import Body, Event, kind_of
+from loopforge.core.room_vocabulary import Heard, Stopped
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Conflict, LedgerError
 from loopforge.ledger.database.database_engine import settled
 from loopforge.ledger.database.table_schema import metadata
@@ -173,6 +189,78 @@ async def test_a_whole_delivery_fits_in_one_append(ledger_url: str) -> None:
         done = scribbler.fact(Accepted(delivery=queued.id, message_id="m"))
         await ledger.append(ROOM, [queued, open, sent, done])
         assert [row.of for row in await ledger.outbox()] == ["e2"]
+
+
+# ---------------------------------------------------------------- open effects
+
+WAYS: dict[str, tuple[type, ...]] = {
+    "proposed": (),
+    "approved": (EffectApproved,),
+    "running": (EffectApproved, EffectRunning),
+    "denied": (EffectDenied,),
+    "returned": (EffectApproved, EffectRunning, EffectReturned),
+    "failed": (EffectApproved, EffectFailed),
+    "unknown": (EffectApproved, EffectRunning, EffectUnknown),
+    "stopped": (EffectStopped,),
+    "expired": (EffectExpired,),
+}
+"""How an effect comes to each state."""
+
+
+def _step(kind: type, effect: str) -> Body:
+    more: dict[str, Any] = {"value": Words("so")}
+    if kind is EffectApproved:
+        more = {"by": "rights"}
+    elif kind is EffectRunning:
+        more = {}
+    elif kind is EffectDenied:
+        more |= {"rule": "grant"}
+    body: Body = kind(effect=effect, **more)
+    return body
+
+
+async def _propose(ledger: SqlLedger, scribbler: Scribbler, *kinds: type) -> str:
+    """An effect to which this happened, in one append."""
+    body = EffectProposed(turn="t", nth=1, tool="lamp", arguments=Words("{}"), idempotent=True)
+    proposed = scribbler.fact(body)
+    steps = [scribbler.fact(_step(kind, proposed.id)) for kind in kinds]
+    return (await ledger.append(ROOM, [proposed, *steps]))[0].id
+
+
+async def test_an_effect_goes_the_ways_of_its_table_and_no_other(ledger_url: str) -> None:
+    """From every state each event that the table knows is taken, and each other one refused."""
+    scribbler = Scribbler()
+    kinds = [kind for kind in get_args(EffectEvent) if kind is not EffectProposed]
+    async with opened(ledger_url) as ledger:
+        for state, way in WAYS.items():
+            for kind in kinds:
+                id = await _propose(ledger, scribbler, *way)
+                fact = scribbler.fact(_step(kind, id))
+                if kind_of(fact.body) in EFFECT_TABLE[cast("EffectState", state)]:
+                    await ledger.append(ROOM, [fact])
+                else:
+                    with pytest.raises(Conflict, match=r"cannot happen to it; nothing was written"):
+                        await ledger.append(ROOM, [fact])
+
+
+async def test_open_effects_stand_with_their_state_and_what_stops_them(ledger_url: str) -> None:
+    """A stop is kept in mind of all that is open in its stream, and of nothing that comes later."""
+    scribbler = Scribbler()
+    async with opened(ledger_url) as ledger:
+        over = await _propose(ledger, scribbler, EffectDenied)
+        first = await _propose(ledger, scribbler, EffectApproved)
+        await ledger.append("room:other", [scribbler.fact(Stopped(person="p"))])
+        assert [one.halted for one in await ledger.open_effects()] == [""]
+        await ledger.append(ROOM, [scribbler.fact(Stopped(person="p"))])
+        second = await _propose(ledger, scribbler)
+        expected = [
+            (first, ROOM, "t", "lamp", True, "approved", "a person said stop"),
+            (second, ROOM, "t", "lamp", True, "proposed", ""),
+        ]
+        assert await ledger.open_effects() == expected
+        await ledger.rebuild()
+        assert await ledger.open_effects() == expected
+        assert over not in {one.effect for one in await ledger.open_effects()}
 
 
 # ---------------------------------------------------------------- snapshots

@@ -37,6 +37,13 @@ from loopforge.core.delivery_states import (
     Queued,
     Uncertain,
 )
+from loopforge.core.effect_states import (
+    EffectApproved,
+    EffectDenied,
+    EffectEnd,
+    EffectEvent,
+    EffectProposed,
+)
 from loopforge.core.events import (
     Answered,
     Asked,
@@ -102,7 +109,7 @@ __all__ = [
     "snapshot",
 ]
 
-VERSION = 9
+VERSION = 10
 """The form of a snapshot; one of another version is not read but folded anew."""
 
 SOURCES = 2000
@@ -225,6 +232,9 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
         if not isinstance(body, RoomBody):
             raise LedgerBroken(f"{event.kind} cannot stand in {event.stream} ({event.id}).")
         self.stream, self.seq = event.stream, event.seq
+        if isinstance(body, EffectEvent):
+            self._effect(event, body)
+            return
         match body:
             case Heard() | Said() | Noted() | ToolUsed() | Told():
                 self._line(event, body)
@@ -263,8 +273,12 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.conversation = ""
             case Erased():
                 self.forget(body.refs)
-            case Asked() | Answered() | Called() | Returned() | Planned():
+            case Asked() | Answered() | Planned():
                 pass
+            case Called():
+                self.turns.affected(body.turn)
+            case Returned():
+                self.turns.told(body)
             case Queued() | Attempting() | Accepted() | PutOff() | Failed() | Uncertain():
                 pass
             case Drafted():
@@ -423,6 +437,22 @@ class RoomState(Struct, kw_only=True, omit_defaults=True):
                 self.turns.affected(body.turn)
             case TurnEnded():
                 self._ended(body)
+
+    def _effect(self, event: Event, body: EffectEvent) -> None:
+        """A use of a tool: its end is a line of its mate, if it was not refused within a turn."""
+        if isinstance(body, EffectProposed):
+            self.turns.proposed(event.id, body)
+        elif isinstance(body, EffectApproved):
+            self.turns.approved(body.effect)
+        if not isinstance(body, EffectEnd) or (effect := self.turns.ended(body.effect)) is None:
+            return
+        if self.closed or (isinstance(body, EffectDenied) and effect.turn in self.open):
+            return
+        outcome = event.kind.partition(".")[2]
+        used = ToolUsed(
+            turn=effect.turn, mate=effect.mate, tool=effect.tool, outcome=outcome, value=body.value
+        )
+        self._line(event, used)
 
     def _weighed(self, body: Weighed) -> None:
         self.weighed = max(self.weighed, body.upto)

@@ -2,8 +2,10 @@
 
     Weighed(speak, ask) --> due --Perceived--> open --TurnEnded--> over
                              |                  |
-                             |                  +-- done, and the guard allowed Continue or UseTool:
-                             |                  |   the next step is due, before all others
+                             |                  +-- done, and the guard allowed Continue: the
+                             |                  |   next step is due, before all others
+                             |                  +-- a tool of it ended that it was not told of: so,
+                             |                  |   too; later ones, when they end
                              |                  +-- diverged before it had any effect: due again
                              +--TurnDropped, Stopped, MateLeft--> over
 
@@ -18,20 +20,23 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.core.events import Judged, Perceived, TurnEnded
+from loopforge.core.effect_states import EffectProposed
+from loopforge.core.events import Judged, Perceived, Returned, TurnEnded
 from loopforge.core.room_vocabulary import StoodIn, Weight
 
 RANK = ("mention", "reply", "name", "default", "alone", "continue", "conversation")
 """Summons by strength: of two calls that are answered by one turn, the stronger is named."""
 
 AGAIN = ("continue", "use_tool")
-"""Acts that make another step follow, where the guard allows them."""
+"""Acts that make another step follow, where the guard allows them; the second is of before there
+were effects."""
 
 
 class Due(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A turn that a mate is to take: one answer to all of `lines`; the one that calls is last.
 
-    `step` counts from 0; a step that follows another one's Continue or UseTool is `continue`.
+    `step` counts from 0; a step that follows another one's Continue, or the end of a tool it
+    had used, is `continue`.
     """
 
     mate: str
@@ -66,20 +71,39 @@ class OpenTurn(Struct, kw_only=True, omit_defaults=True):
     spoke: bool = False
     halted: bool = False
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines that it answers."""
+        return self.due.lines if self.due else (self.line,)
+
+
+class AwaitedEffect(Struct, kw_only=True, omit_defaults=True):
+    """A use of a tool, by request `nth` of a turn about `lines`, whose end its mate is to be told.
+
+    `over`: it ended, while its turn went on.
+    """
+
+    turn: str
+    nth: int
+    mate: str
+    tool: str
+    step: int
+    lines: tuple[str, ...] = ()
+    over: bool = False
+
 
 class Turns(Struct, kw_only=True, omit_defaults=True):
-    """The turns of one room: `due` in order, `open` by id."""
+    """The turns of one room: `due` in order, `open` by id, and by id the `effects` of turns."""
 
     due: list[Due] = []
     open: dict[str, OpenTurn] = {}
+    effects: dict[str, AwaitedEffect] = {}
 
     def lines(self) -> set[str]:
         """The lines that turns are about."""
-        return {line for due in self.due for line in due.lines} | {
-            line
-            for turn in self.open.values()
-            for line in (turn.due.lines if turn.due else (turn.line,))
-        }
+        about: list[Due | OpenTurn | AwaitedEffect] = [*self.due, *self.open.values()]
+        about += self.effects.values()
+        return {line for one in about for line in one.lines}
 
     def call(self, weight: Weight) -> None:
         """A mate was found to have cause to speak (or to be asked)."""
@@ -137,12 +161,12 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
     def end(self, body: TurnEnded, *, onward: bool) -> OpenTurn | None:
         """A turn is over. `onward`: the room would let its mate take a next step."""
         turn = self.open.pop(body.turn, None)
+        for id in [id for id, one in self.effects.items() if one.over and one.turn == body.turn]:
+            self._see(id)
         if turn is None or turn.halted or turn.summons == "title" or not onward:
             return turn
         if body.outcome == "done" and turn.again:
-            lines = turn.due.lines if turn.due else (turn.line,)
-            step = turn.step + 1
-            self._first(Due(mate=turn.mate, lines=lines, summons="continue", step=step))
+            self._onward(turn.mate, turn.lines, turn.step)
         elif body.outcome == "diverged" and not turn.effects and turn.due:
             self._first(turn.due)
         return turn
@@ -160,16 +184,69 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
             left = tuple(each for each in turn.due.lines if each != line)
             turn.due = replace(turn.due, lines=left) if left else None
             turn.halted = turn.halted or not left
+        for effect in self.effects.values():
+            effect.lines = tuple(each for each in effect.lines if each != line)
 
     def halt(self) -> None:
         """A person said stop: nothing is due, and what is open goes no further."""
         self.due = []
         for turn in self.open.values():
             turn.halted = True
+        for effect in self.effects.values():
+            effect.lines = ()
 
     def leave(self, mate: str) -> None:
         """A mate is here no longer."""
         self.due = [due for due in self.due if due.mate != mate]
+        for effect in self.effects.values():
+            effect.lines = effect.lines if effect.mate != mate else ()
+
+    # ------------------------------------------------------------ effects
+
+    def proposed(self, id: str, body: EffectProposed) -> None:
+        """A turn wants a tool used."""
+        if turn := self.open.get(body.turn):
+            self.effects[id] = AwaitedEffect(
+                turn=turn.id,
+                nth=body.nth,
+                mate=turn.mate,
+                tool=body.tool,
+                step=turn.step,
+                lines=turn.lines,
+            )
+
+    def approved(self, id: str) -> None:
+        """It is to happen."""
+        if effect := self.effects.get(id):
+            self.affected(effect.turn)
+
+    def told(self, body: Returned) -> None:
+        """A mind was told what became of its request, if not that it goes on."""
+        if body.outcome in ("deferred", "cancelled"):
+            return
+        self.effects = {
+            id: one
+            for id, one in self.effects.items()
+            if (one.turn, one.nth) != (body.turn, body.nth)
+        }
+
+    def ended(self, id: str) -> AwaitedEffect | None:
+        """An effect is over; its mate takes a step to see that, now or when its turn is over."""
+        effect = self.effects.get(id)
+        if effect is None:
+            return None
+        effect.over = True
+        if effect.turn not in self.open:
+            self._see(id)
+        return effect
+
+    def _see(self, id: str) -> None:
+        effect = self.effects.pop(id)
+        if effect.lines:
+            self._onward(effect.mate, effect.lines, effect.step)
+
+    def _onward(self, mate: str, lines: tuple[str, ...], step: int) -> None:
+        self._first(Due(mate=mate, lines=lines, summons="continue", step=step + 1))
 
     def _first(self, due: Due) -> None:
         for place, old in enumerate(self.due):

@@ -26,6 +26,7 @@ from loopforge.ledger.database.table_schema import events, streams, texts
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
 from loopforge.ledger.table_access import Readable
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.effect_worker import Effects
 from loopforge.runtime.ports import Lanes, Signals
 
 log = logging.getLogger(__name__)
@@ -52,10 +53,12 @@ class Closing:
         house: House,
         signals: Signals,
         lanes: Lanes,
+        effects: Effects,
         tasks: Tasks,
     ) -> None:
         self._ledger, self._rooms, self._house = ledger, rooms, house
-        self._signals, self._lanes, self._tasks = signals, lanes, tasks
+        self._signals, self._lanes, self._effects = signals, lanes, effects
+        self._tasks = tasks
         self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     # ------------------------------------------------------------ what it would mean
@@ -93,6 +96,7 @@ class Closing:
             await self._house.state(stream)
             self._signals.halt(stream, WHY)
             await self._lanes.settled(stream)
+            await self._effects.settled(stream)
             (closed,) = await self._ledger.read(stream, kinds=["room.closed"], limit=1)
             assert isinstance(closed.body, RoomClosed)
             wish = Wish(

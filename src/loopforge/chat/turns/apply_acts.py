@@ -1,7 +1,6 @@
 """What the room makes of a plan: each act that the guard allowed becomes facts.
 
-Pure but for the ids and times that the stamp gives. Does not append; a tool that a plan wants used
-is handed back as a call, since the world must record it before it runs.
+Pure but for the ids and times that the stamp gives. Does not append.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from loopforge.artifacts.media_types import TEXT
 from loopforge.chat.turns import room_titles
 from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.delivery_states import Queued, What
-from loopforge.core.events import Body, Called, Fact, Judged, Verdict
+from loopforge.core.events import Body, Fact, Judged, Verdict
 from loopforge.core.room_vocabulary import (
     Continue,
     Entitle,
@@ -37,7 +36,6 @@ from loopforge.core.room_vocabulary import (
     Schedule,
     StaySilent,
     Titled,
-    UseTool,
 )
 from loopforge.core.text.egress_filter import Egress
 from loopforge.core.text.erasable_text import Words, public
@@ -45,16 +43,13 @@ from loopforge.runtime.system_clock import Stamp
 
 EGRESS = "egress"
 """What stands for a rule where an act was allowed, and the filter took something out of it."""
-FIRST_ACT = 1000
-"""Numbers of tool calls by acts begin here, so that they never meet a policy's own requests."""
 
 
 @dataclass
 class ActsOutcome:
-    """What an allowed plan comes to: facts, tools still to be used, the wish to go on."""
+    """What an allowed plan comes to: facts, and the wish to go on."""
 
     facts: list[Fact] = field(default_factory=list)
-    calls: list[tuple[int, UseTool]] = field(default_factory=list)
     again: bool = False
     spoke: bool = False
 
@@ -136,7 +131,7 @@ def carry_out(
         return done.facts[-1]
 
     add(Judged(turn=turn, verdicts=tuple(verdicts)), actor="runtime")
-    for place, (act, verdict) in enumerate(zip(plan.acts, verdicts, strict=True)):
+    for act, verdict in zip(plan.acts, verdicts, strict=True):
         if not verdict.allowed:
             continue
         match act:
@@ -164,11 +159,6 @@ def carry_out(
                 add(Marked(line=line, mark=mark, by=f"mate:{mate}"))
             case Entitle(title=title):
                 add(Titled(title=Words(title), by="room"))
-            case UseTool():
-                nth = FIRST_ACT + place
-                arguments = msgspec.json.encode(act.arguments, order="sorted").decode()
-                add(Called(turn=turn, nth=nth, tool=act.tool, arguments=Words(arguments)))
-                done.calls.append((nth, act))
             case Continue():
                 done.again = True
             case StaySilent() | Remember() | Forget() | Schedule():

@@ -31,7 +31,7 @@ from loopforge.core.context_window import (
     told_apart,
 )
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.perception import AgentPerception, Edit, Line
+from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
 from loopforge.core.room_vocabulary import Purged
 from loopforge.core.text.erasable_text import public
 from loopforge.core.text.name_labels import one_line, row_name
@@ -211,10 +211,22 @@ class Viewer:
             local_events=lines,
             protocols=(),
             context=self._context(state, mate, due, facts),
+            tools=self._offered(state, mate, due),
         )
         spoken = sum(entry.kind in ("heard", "said") for entry in seen)
         gone = max(state.spoken - spoken, len(fitted.purged))
         return RoomView(perception, _edits(gone, fitted.cuts), purged, system + fitted.after)
+
+    def _offered(self, state: RoomState, mate: Mate, due: Due) -> tuple[ToolOffer, ...]:
+        """The tools that it was granted, as far as whoever it answers may have them used."""
+        known = self._tools.known()
+        may = tools_in_turn(state, due.lines, known)
+        return tuple(
+            ToolOffer(name=tool.name, summary=tool.summary, schema=tool.schema)
+            for name in mate.tools
+            for tool in known
+            if tool.name == name and name in may
+        )
 
     def _may_write(self, facts: ModelFacts) -> dict[str, str]:
         """Whether it is offered that files may go with what it says."""
@@ -249,7 +261,6 @@ class Viewer:
     def _context(self, state: RoomState, mate: Mate, due: Due, facts: ModelFacts) -> dict[str, str]:
         caller = state.lines.get(due.line)
         energy = band(state.energy.left / max(1, state.energy.capacity))
-        known = tools_in_turn(state, due.lines, self._tools.known())
         return {
             "character": mate.prompt,
             "voice": mate.voice,
@@ -260,7 +271,6 @@ class Viewer:
             "to": row_name(str(caller.name or self._called(caller.who))) if caller else "",
             "now": now_said(self._clock, self._rules),
             "model": "small" if facts.small else "full",
-            "tools": " ".join(tool for tool in mate.tools if tool in known),
             **self._may_write(facts),
             "energy": energy,
             "people": _people(state),

@@ -10,10 +10,12 @@ Nothing is judged here and nothing withheld: what a reader may see of it is the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
-from loopforge.core.delivery_states import Accepted, Attempting, Failed, PutOff, Queued
+from loopforge.core.delivery_states import Accepted, Failed, Queued
+from loopforge.core.effect_states import EffectEnd, EffectProposed
 from loopforge.core.events import (
     Answered,
     Asked,
@@ -29,6 +31,7 @@ from loopforge.core.events import (
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, PersonJoined, Purged, TurnDropped, Weighed, Weight
 from loopforge.errors import Unknown
+from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.turn_record import lines_of, pieces_of
 
@@ -48,6 +51,7 @@ DELIVERIES = (
     "delivery.failed",
 )
 THOUGHT = (
+    "effect.proposed",
     "turn.asked",
     "turn.answered",
     "turn.called",
@@ -68,16 +72,18 @@ OF_TURNS = (
     "room.titled",
     *DELIVERIES,
 )
+EFFECTS = ("effect.approved", "effect.running", *ENDS)
 PRESENCE = ("room.person_joined", "room.person_left")
 
 
 @dataclass
 class Exchange:
-    """One request of a turn and what became of it."""
+    """One request of a turn and what became of it; of a tool, step by step."""
 
     asked: Event
     prompt: tuple[TextPiece, ...] = ()
     answered: Event | None = None
+    stages: list[Event] = field(default_factory=list)
 
 
 @dataclass
@@ -86,11 +92,6 @@ class Parcel:
 
     queued: Event
     stages: list[Event] = field(default_factory=list)
-
-    @property
-    def open(self) -> bool:
-        """Whether something can still come of it."""
-        return not any(isinstance(event.body, Accepted | Failed) for event in self.stages)
 
 
 @dataclass
@@ -120,6 +121,7 @@ class TurnTrace:
         found = [event for event in (*single, self.ended) if event is not None]
         for exchange in self.exchanges.values():
             found += [exchange.asked, *([exchange.answered] if exchange.answered else [])]
+            found += exchange.stages
         for parcel in self.parcels.values():
             found += [parcel.queued, *parcel.stages]
         return [*found, *self.deeds]
@@ -137,8 +139,8 @@ async def turn_of(ledger: Ledger, event: Event) -> str:
         return str(turn)
     if isinstance(body, Queued):
         return await turn_of(ledger, await ledger.event(body.of))
-    if isinstance(body, Attempting | Accepted | PutOff | Failed):
-        return await turn_of(ledger, await ledger.event(body.delivery))
+    if about := getattr(body, "delivery", "") or getattr(body, "effect", ""):
+        return await turn_of(ledger, await ledger.event(about))
     if event.cause and not isinstance(body, Heard | Weighed | TurnDropped | Purged):
         cause = await ledger.event(event.cause)
         if isinstance(cause.body, Perceived):
@@ -192,7 +194,11 @@ async def turn_trace(ledger: Ledger, event: Event) -> TurnTrace:
     await _behind(ledger, found)
     for event in await events_of(ledger, began):
         await _take(ledger, found, event)
-    await _deliveries(ledger, found)
+    parcels = {id: (one.queued, one.stages) for id, one in found.parcels.items()}
+    await _stages(ledger, parcels, DELIVERIES[1:], (Accepted, Failed))
+    calls = {one.asked.id: (one.asked, one.stages) for one in found.exchanges.values()}
+    calls = {id: one for id, one in calls.items() if isinstance(one[0].body, EffectProposed)}
+    await _stages(ledger, calls, EFFECTS, get_args(EffectEnd))
     await _steps(ledger, found)
     return found
 
@@ -230,7 +236,7 @@ async def _take(ledger: Ledger, found: TurnTrace, event: Event) -> None:
     match body:
         case Asked():
             found.exchanges[body.nth] = Exchange(event, await pieces_of(ledger, event))
-        case Called():
+        case Called() | EffectProposed():
             found.exchanges[body.nth] = Exchange(event)
         case Answered() | Returned():
             if body.nth in found.exchanges:
@@ -249,18 +255,23 @@ async def _take(ledger: Ledger, found: TurnTrace, event: Event) -> None:
                 found.deeds.append(event)
 
 
-async def _deliveries(ledger: Ledger, found: TurnTrace) -> None:
-    """What came of the deliveries, read on until all are settled or far enough."""
-    waiting = set(found.parcels)
+async def _stages(
+    ledger: Ledger,
+    things: Mapping[str, tuple[Event, list[Event]]],
+    kinds: Sequence[str],
+    ends: tuple[type, ...],
+) -> None:
+    """What came of things that began in a turn, read on until all are settled or far enough."""
+    waiting = set(things)
     if not waiting:
         return
-    start = min(parcel.queued.seq for parcel in found.parcels.values())
-    async for event in onward(ledger, found.began.stream, start, DELIVERIES[1:]):
-        body = event.body
-        if isinstance(body, Attempting | Accepted | PutOff | Failed) and body.delivery in waiting:
-            found.parcels[body.delivery].stages.append(event)
-            if not found.parcels[body.delivery].open:
-                waiting.discard(body.delivery)
+    first = min((began for began, _ in things.values()), key=lambda event: event.seq)
+    async for event in onward(ledger, first.stream, first.seq, kinds):
+        id = getattr(event.body, "delivery", "") or getattr(event.body, "effect", "")
+        if id in waiting:
+            things[id][1].append(event)
+            if isinstance(event.body, ends):
+                waiting.discard(id)
                 if not waiting:
                     return
 

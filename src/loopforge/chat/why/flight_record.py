@@ -167,7 +167,10 @@ class AskedStep(
 
 
 class Calling(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call", tag_field="kind"):
-    """A call of a tool and its result. `planned`: it was an act of the plan."""
+    """A call of a tool and its result. `planned`: it was an act of the plan.
+
+    `deferred`: its turn did not wait for it to the end. `stages`: what happened to it, in order.
+    """
 
     nth: int
     tool: str
@@ -176,8 +179,10 @@ class Calling(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call",
     idempotent: bool = False
     outcome: str = ""
     value: str = ""
+    deferred: bool = False
     took: int = 0
     heard: tuple[SpokenPart, ...] = ()
+    stages: tuple[RecordStage, ...] = ()
 
 
 class Intended(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -216,8 +221,8 @@ class ActRecord(Struct, frozen=True, kw_only=True):
     seq: int
 
 
-class DeliveryStage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One step of a delivery."""
+class RecordStage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One step of a delivery, or of a use of a tool."""
 
     what: str
     at: datetime
@@ -234,7 +239,7 @@ class Delivery(Struct, frozen=True, kw_only=True):
     what: str
     of: str
     state: str
-    stages: tuple[DeliveryStage, ...]
+    stages: tuple[RecordStage, ...]
     place: str = ""
 
     @property

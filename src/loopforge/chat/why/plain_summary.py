@@ -178,7 +178,8 @@ def _thought(record: TurnRecord) -> Iterator[str]:
             yield f"{one.model} answered in place of its usual model, which could not."
     for call in record.requests:
         if isinstance(call, Calling):
-            yield f"It used the tool {call.tool}, which {call.outcome or 'has not come back'}."
+            later = ", after it had gone on without it" if call.deferred and call.outcome else ""
+            yield f"It used the tool {call.tool}, which {call.outcome or 'is not done'}{later}."
 
 
 def _by_model(asked: Sequence[AskedStep]) -> Iterator[tuple[str, list[AskedStep]]]:

@@ -182,6 +182,7 @@ def _turn_seen(found: TurnTrace, view: RecordRedaction) -> TurnTrace:
     found.exchanges = {nth: one for nth, one in found.exchanges.items() if view.sees(one.asked)}
     for exchange in found.exchanges.values():
         exchange.answered = seen(exchange.answered)
+        exchange.stages = [event for event in exchange.stages if view.sees(event)]
     found.parcels = {id: one for id, one in found.parcels.items() if view.sees(one.queued)}
     for parcel in found.parcels.values():
         parcel.stages = [event for event in parcel.stages if view.sees(event)]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from loopforge.chat.turns.apply_acts import FIRST_ACT
 from loopforge.chat.turns.turn_trace import Exchange, Parcel, TurnTrace
 from loopforge.chat.why.flight_record import (
     ActRecord,
@@ -18,11 +17,11 @@ from loopforge.chat.why.flight_record import (
     Bill,
     Calling,
     Delivery,
-    DeliveryStage,
     Intended,
     Intent,
     Prompt,
     RecordMoment,
+    RecordStage,
     SpokenPart,
     Try,
 )
@@ -30,6 +29,12 @@ from loopforge.chat.why.redaction import RecordRedaction
 from loopforge.core.act_guard import RULES, notes
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.delivery_states import Accepted, Attempting, Failed, PutOff, Queued
+from loopforge.core.effect_states import (
+    EffectApproved,
+    EffectEnd,
+    EffectProposed,
+    EffectRunning,
+)
 from loopforge.core.events import (
     Answered,
     Asked,
@@ -47,6 +52,7 @@ from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Marked, Noted, Reacted, Said, Titled, ToolUsed
 from loopforge.core.text.prompt_rows import NAME, PLAIN, QUOTE, TEXT, laid_out
 from loopforge.errors import BadPlan
+from loopforge.runtime.effect_worker import TOLD
 
 # ---------------------------------------------------------------- lines and prompts
 
@@ -121,8 +127,8 @@ def requests(found: TurnTrace, view: RecordRedaction) -> tuple[AskedStep | Calli
 
 def _request(exchange: Exchange, view: RecordRedaction) -> AskedStep | Calling:
     body = exchange.asked.body
-    if isinstance(body, Called):
-        return _calling(body, exchange.answered, view)
+    if isinstance(body, EffectProposed | Called):
+        return _calling(body, exchange, view)
     assert isinstance(body, Asked)
     answered = exchange.answered.body if exchange.answered else None
     asked: dict[str, Any] = {
@@ -165,7 +171,11 @@ def _request(exchange: Exchange, view: RecordRedaction) -> AskedStep | Calling:
     )
 
 
-def _calling(body: Called, answered: Event | None, view: RecordRedaction) -> Calling:
+FIRST_ACT = 1000
+"""From this number on, before there were effects, a call was an act of the plan."""
+
+
+def _calling(body: EffectProposed | Called, exchange: Exchange, view: RecordRedaction) -> Calling:
     called: dict[str, Any] = {
         "nth": body.nth,
         "tool": body.tool,
@@ -173,16 +183,26 @@ def _calling(body: Called, answered: Event | None, view: RecordRedaction) -> Cal
         "planned": body.nth >= FIRST_ACT,
         "idempotent": body.idempotent,
     }
-    returned = answered.body if answered else None
+    called |= {"stages": tuple(_stage(event, view) for event in exchange.stages)}
+    end = exchange.stages[-1].body if exchange.stages else None
+    if isinstance(end, EffectEnd):
+        called |= {"outcome": TOLD[type(end)], "value": view.words(end.value)}
+    returned = exchange.answered.body if exchange.answered else None
     if not isinstance(returned, Returned):
         return Calling(**called)
+    told = {"outcome": returned.outcome, "value": view.words(returned.value)}
     return Calling(
-        **called,
-        outcome=returned.outcome,
-        value=view.words(returned.value),
+        **(told | called),
+        deferred=returned.outcome == "deferred",
         took=returned.took,
         heard=tuple(spoken(line, view) for line in returned.heard),
     )
+
+
+def _stage(event: Event, view: RecordRedaction) -> RecordStage:
+    body = event.body
+    detail = view.words(body.value) if isinstance(body, EffectEnd) else getattr(body, "by", "")
+    return RecordStage(what=event.kind.partition(".")[2], at=event.at, detail=detail)
 
 
 # ---------------------------------------------------------------- the plan
@@ -278,7 +298,7 @@ def deliveries(found: TurnTrace, view: RecordRedaction) -> tuple[Delivery, ...]:
 def _delivery(parcel: Parcel, view: RecordRedaction) -> Delivery:
     queued = parcel.queued.body
     assert isinstance(queued, Queued)
-    stages, state = [DeliveryStage(what="queued", at=parcel.queued.at)], "queued"
+    stages, state = [RecordStage(what="queued", at=parcel.queued.at)], "queued"
     for event in parcel.stages:
         match event.body:
             case Attempting(nth=nth):
@@ -291,7 +311,7 @@ def _delivery(parcel: Parcel, view: RecordRedaction) -> Delivery:
                 state, detail = "failed", view.words(why)
             case _:
                 continue
-        stages.append(DeliveryStage(what=state, at=event.at, detail=detail))
+        stages.append(RecordStage(what=state, at=event.at, detail=detail))
     return Delivery(
         surface=queued.surface, what=queued.what, of=queued.of, state=state, stages=tuple(stages)
     )
@@ -319,7 +339,7 @@ def bill(found: TurnTrace, asked: tuple[AskedStep | Calling, ...]) -> Bill:
 def timeline(found: TurnTrace, name: str) -> tuple[RecordMoment, ...]:
     """What happened when, from the line that called to the last delivery; `name` is the mate's."""
     events = [e for e in (found.weighed, found.began, found.planned, found.judged) if e]
-    events += [e for x in found.exchanges.values() for e in (x.asked, x.answered) if e]
+    events += [e for x in found.exchanges.values() for e in (x.asked, x.answered, *x.stages) if e]
     events += found.deeds
     events += [e for p in found.parcels.values() for e in p.stages]
     events += [found.ended] if found.ended else []
@@ -337,8 +357,14 @@ def _what(event: Event, found: TurnTrace, name: str) -> str:
             return f"question {nth} went out ({purpose})"
         case Answered(nth=nth, outcome=outcome):
             return f"question {nth}: {outcome}"
-        case Called(tool=tool):
+        case Called(tool=tool) | EffectProposed(tool=tool):
             return f"the tool {tool} was called"
+        case EffectRunning():
+            return "the tool began"
+        case EffectApproved():
+            return "it was allowed"
+        case body if isinstance(body, EffectEnd):
+            return f"the tool was done: {event.kind.partition('.')[2]}"
         case Returned(outcome=outcome):
             return f"the tool came back: {outcome}"
         case Planned():

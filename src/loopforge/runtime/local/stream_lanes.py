@@ -68,7 +68,7 @@ class LocalLanes:
                     failures = await self._pause(stream, failures)
         finally:
             del self._busy[stream]
-            self._idle[stream].set()
+            self._idle.pop(stream).set()
 
     async def _pause(self, stream: str, failures: int) -> int:
         await self._clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])

@@ -1,0 +1,136 @@
+r"""Effects: what became of one use of a tool, as a table.
+
+    proposed --Approved--> approved --Running--> running --Returned--> returned
+        |--Denied--> denied                         |----Failed-----> failed
+        \--Expired--> expired                       |----Expired----> expired
+                                                    \----Unknown----> unknown
+
+Stopped ends it wherever it stands. The effect's id is the id of its EffectProposed. What was under
+way when the program died begins anew where the tool is idempotent; else nobody knows whether it
+happened, and it is never made again.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from loopforge.core.room_vocabulary import RoomClosed, Stopped
+from loopforge.core.text.erasable_text import Words
+
+EffectState = Literal[
+    "proposed",
+    "approved",
+    "denied",
+    "running",
+    "returned",
+    "failed",
+    "unknown",
+    "stopped",
+    "expired",
+]
+
+EFFECT_TABLE: dict[EffectState, dict[str, EffectState]] = {
+    "proposed": {
+        "effect.approved": "approved",
+        "effect.denied": "denied",
+        "effect.stopped": "stopped",
+        "effect.expired": "expired",
+    },
+    "approved": {
+        "effect.running": "running",
+        "effect.failed": "failed",
+        "effect.stopped": "stopped",
+    },
+    "running": {
+        "effect.running": "running",
+        "effect.returned": "returned",
+        "effect.failed": "failed",
+        "effect.unknown": "unknown",
+        "effect.stopped": "stopped",
+        "effect.expired": "expired",
+    },
+    "denied": {},
+    "returned": {},
+    "failed": {},
+    "unknown": {},
+    "stopped": {},
+    "expired": {},
+}
+"""From a state, by an event's kind, to the next state. What is not here cannot happen."""
+
+
+class EffectProposed(Struct, frozen=True, tag="effect.proposed", kw_only=True, omit_defaults=True):
+    """A mind wants a tool used, by request `nth` of its turn; `arguments` are JSON."""
+
+    turn: str
+    nth: int
+    tool: str
+    arguments: Words
+    idempotent: bool = False
+
+
+class EffectApproved(Struct, frozen=True, tag="effect.approved", kw_only=True):
+    """It may run; `by` says by whose leave: "rights" of whoever the mind answers."""
+
+    effect: str
+    by: str
+
+
+class EffectDenied(Struct, frozen=True, tag="effect.denied", kw_only=True):
+    """It does not run; `value` says why, to the mind too. `rule`: grant, arguments."""
+
+    effect: str
+    rule: str
+    value: Words
+
+
+class EffectRunning(Struct, frozen=True, tag="effect.running", kw_only=True):
+    """It is about to run; written before the tool is touched."""
+
+    effect: str
+
+
+class EffectReturned(Struct, frozen=True, tag="effect.returned", kw_only=True):
+    """The tool gave this."""
+
+    effect: str
+    value: Words
+
+
+class EffectFailed(Struct, frozen=True, tag="effect.failed", kw_only=True):
+    """The tool could not do it; `value` says how that came."""
+
+    effect: str
+    value: Words
+
+
+class EffectUnknown(Struct, frozen=True, tag="effect.unknown", kw_only=True):
+    """It may have happened or not, and nobody can find out; it is not made again."""
+
+    effect: str
+    value: Words
+
+
+class EffectStopped(Struct, frozen=True, tag="effect.stopped", kw_only=True):
+    """It was called off; `value` says why."""
+
+    effect: str
+    value: Words
+
+
+class EffectExpired(Struct, frozen=True, tag="effect.expired", kw_only=True):
+    """Its time was over before it was allowed, or before it was done."""
+
+    effect: str
+    value: Words
+
+
+EffectEnd = (
+    EffectDenied | EffectReturned | EffectFailed | EffectUnknown | EffectStopped | EffectExpired
+)
+EffectEvent = EffectProposed | EffectApproved | EffectRunning | EffectEnd
+
+HALTS = {Stopped: "a person said stop", RoomClosed: "the room was deleted"}
+"""What stops every open effect of its stream, and why."""

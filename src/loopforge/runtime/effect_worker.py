@@ -1,0 +1,294 @@
+"""Effects: every use of a tool, from its proposal to its end, worked off outside the lanes.
+
+Each one is a lane of its own: it waits for nobody, and nobody waits for it but its turn, and that
+only for a while. `running` is written before the tool is touched, and its end when it is over; who
+stops a stream or a turn ends its effects at once, whether their tools obey or not.
+
+Caller must: call `start` once, before turns are taken up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple, Protocol, get_args
+
+import msgspec
+
+from loopforge.core.effect_states import (
+    HALTS,
+    EffectApproved,
+    EffectDenied,
+    EffectEnd,
+    EffectEvent,
+    EffectExpired,
+    EffectFailed,
+    EffectProposed,
+    EffectReturned,
+    EffectRunning,
+    EffectStopped,
+    EffectUnknown,
+)
+from loopforge.core.events import Event, Fact
+from loopforge.core.policy import Call, ResultOutcome
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import Conflict
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.containment import as_json
+from loopforge.runtime.local.stream_lanes import LocalLanes
+from loopforge.runtime.ports import Ledger, Tool, Tools
+from loopforge.runtime.system_clock import Stamp
+
+log = logging.getLogger(__name__)
+DIED = "This was under way when the program died; it may or may not have happened."
+GONE = "What it was to be used with has been forgotten."
+GOES_ON = "It is not done yet and goes on; you are told when it ends."
+
+TOLD: dict[type, ResultOutcome] = {
+    EffectReturned: "returned",
+    EffectFailed: "failed",
+    EffectDenied: "refused",
+    EffectUnknown: "unknown",
+    EffectStopped: "cancelled",
+    EffectExpired: "timed_out",
+}
+"""What a mind is told of each end."""
+
+
+def _kinds(*bodies: type) -> tuple[str, ...]:
+    return tuple(str(body.__struct_config__.tag) for body in bodies)  # type: ignore[attr-defined]
+
+
+ENDS = _kinds(*get_args(EffectEnd))
+FOLLOWED = _kinds(*get_args(EffectEvent), *HALTS)
+
+
+class OpenEffect(NamedTuple):
+    """An effect that is not over: its id, of which turn, how far it is, why it is to be stopped."""
+
+    effect: str
+    stream: str
+    turn: str
+    tool: str
+    idempotent: bool
+    state: str
+    halted: str
+
+    @classmethod
+    def proposed(cls, event: Event) -> OpenEffect | None:
+        """The effect that an event begins, if it begins one."""
+        body = event.body
+        if not isinstance(body, EffectProposed):
+            return None
+        return cls(event.id, event.stream, body.turn, body.tool, body.idempotent, "proposed", "")
+
+
+class EffectQueue(Protocol):
+    """The ledger's view of open effects."""
+
+    async def open_effects(self) -> list[OpenEffect]:
+        """Every open effect, oldest first."""
+        ...
+
+
+class Effects:
+    """All open effects of this process, and the one door to a tool."""
+
+    def __init__(self, ledger: Ledger, tools: Tools, stamp: Stamp) -> None:
+        self._ledger, self._tools, self._stamp = ledger, tools, stamp
+        self._open: dict[str, OpenEffect] = {}
+        self._ends: dict[str, EffectEnd] = {}
+        self._limits: dict[str, asyncio.Task[None]] = {}
+        self._waiting: dict[str, asyncio.Future[EffectEnd]] = {}
+        self._tasks = Tasks()
+        self._lanes = LocalLanes(self._work, stamp.clock)
+        self._started = False
+        ledger.subscribe(self._follow, kinds=FOLLOWED)
+
+    async def start(self, queue: EffectQueue) -> None:
+        """Take up what was open when the last process ended, and work from now on."""
+        self._started = True
+        for found in await queue.open_effects():
+            self._open.setdefault(found.effect, found)
+            if found.halted:
+                self._stop(found, found.halted)
+        for effect in tuple(self._open):
+            self._wake(effect)
+
+    async def close(self) -> None:
+        """Stop working; what is open stays in the ledger."""
+        await self._lanes.close()
+        await self._tasks.close()
+
+    async def settled(self, stream: str) -> None:
+        """Return when every effect of a stream is over that is to be."""
+        for found in [found for found in self._open.values() if found.stream == stream]:
+            await self._lanes.settled(found.effect)
+
+    # ------------------------------------------------------------ the door
+
+    def proposal(
+        self, call: Call, turn: str, nth: int, actor: str, granted: Collection[str]
+    ) -> list[Fact]:
+        """The facts that a mind wants a tool used, and whether it may. The first has its id."""
+        tool = self._tool(call.tool)
+        body = EffectProposed(
+            turn=turn,
+            nth=nth,
+            tool=call.tool,
+            arguments=Words(as_json(call.arguments)),
+            idempotent=tool is not None and tool.idempotent,
+        )
+        proposed = self._stamp.fact(body, actor=actor, cause=turn)
+        verdict = self._judged(proposed.id, call, granted)
+        return [proposed, self._stamp.fact(verdict, actor="runtime", cause=proposed.id)]
+
+    def _judged(
+        self, effect: str, call: Call, granted: Collection[str]
+    ) -> EffectApproved | EffectDenied:
+        rule, why = "grant", f"There is no tool {call.tool!r} that you may use."
+        if call.tool in granted:
+            rule, why = "arguments", self._tools.misfit(call.tool, call.arguments)
+        if why:
+            return EffectDenied(effect=effect, rule=rule, value=Words(why))
+        return EffectApproved(effect=effect, by="rights")
+
+    def _tool(self, name: str) -> Tool | None:
+        return next((tool for tool in self._tools.known() if tool.name == name), None)
+
+    async def outcome(self, effect: str) -> tuple[ResultOutcome, str]:
+        """How it ended; "deferred" where that takes longer than a turn waits for this tool."""
+        found = self._open.get(effect)
+        if found is None:
+            end = await self._recorded(effect)
+            return TOLD[type(end)], str(end.value)
+        end_of = asyncio.get_running_loop().create_future
+        waiting = self._waiting.setdefault(effect, end_of())
+        tool = self._tool(found.tool)
+        if not await self._in_time(waiting, self._nap(tool.patience if tool else 0)):
+            return "deferred", GOES_ON
+        return TOLD[type(waiting.result())], str(waiting.result().value)
+
+    async def _recorded(self, effect: str) -> EffectEnd:
+        began = await self._ledger.event(effect)
+        for event in await self._ledger.read(began.stream, after=began.seq, kinds=ENDS):
+            if isinstance(event.body, EffectEnd) and event.body.effect == effect:
+                return event.body
+        return EffectUnknown(effect=effect, value=Words(DIED))
+
+    def stop(self, stream: str, why: str, turn: str = "") -> None:
+        """End every effect of a stream, or of one turn in it, wherever it stands."""
+        for found in tuple(self._open.values()):
+            if found.stream == stream and turn in ("", found.turn):
+                self._stop(found, why)
+
+    # ------------------------------------------------------------ following
+
+    def _follow(self, stream: str, events: Sequence[Event]) -> None:
+        for event in events:
+            body = event.body
+            if (new := OpenEffect.proposed(event)) is not None:
+                self._open[event.id] = new
+            elif type(body) in HALTS:
+                self.stop(stream, HALTS[type(body)])
+            elif isinstance(body, EffectApproved):
+                self._moved(body.effect, "approved")
+                self._wake(body.effect)
+            elif isinstance(body, EffectRunning):
+                self._moved(body.effect, "running")
+            elif isinstance(body, EffectEnd):
+                self._over(body)
+
+    def _moved(self, effect: str, state: str) -> None:
+        if found := self._open.get(effect):
+            self._open[effect] = found._replace(state=state)
+
+    def _over(self, end: EffectEnd) -> None:
+        self._forget(end.effect)
+        if waiting := self._waiting.pop(end.effect, None):
+            waiting.set_result(end)
+
+    def _forget(self, effect: str) -> None:
+        self._open.pop(effect, None)
+        self._ends.pop(effect, None)
+        if limit := self._limits.get(effect):
+            limit.cancel()
+
+    def _stop(self, found: OpenEffect, why: str) -> None:
+        stopped = EffectStopped(effect=found.effect, value=Words(why))
+        self._ends.setdefault(found.effect, stopped)
+        if limit := self._limits.get(found.effect):
+            limit.cancel()
+        self._wake(found.effect)
+
+    def _wake(self, effect: str) -> None:
+        if self._started:
+            self._lanes.wake(effect)
+
+    # ------------------------------------------------------------ working
+
+    async def _work(self, effect: str) -> None:
+        """Bring one effect to its end. What fails without saying so (the ledger) is tried again."""
+        found = self._open.get(effect)
+        if found is None:
+            return
+        end = self._ends.get(effect) or await self._run(found)
+        if end is not None:
+            end = self._ends.setdefault(effect, end)
+            await self._note(found, end)
+
+    async def _run(self, found: OpenEffect) -> EffectEnd | None:
+        if found.state == "proposed":
+            return None
+        if found.state == "running" and not found.idempotent:
+            return EffectUnknown(effect=found.effect, value=Words(DIED))
+        body = (await self._ledger.event(found.effect)).body
+        arguments = body.arguments.text if isinstance(body, EffectProposed) else None
+        if arguments is None:
+            return EffectFailed(effect=found.effect, value=Words(GONE))
+        await self._note(found, EffectRunning(effect=found.effect))
+        if found.effect in self._ends or found.effect not in self._open:
+            return self._ends.get(found.effect)
+        return await self._use(found, msgspec.json.decode(arguments))
+
+    async def _use(self, found: OpenEffect, arguments: dict[str, Any]) -> EffectEnd | None:
+        """Let the tool do it, for as long as it may. One that is stopped is waited for no more."""
+        effect, tool = found.effect, self._tool(found.tool)
+        limit = tool.limit if tool else 0
+        nap = self._limits[effect] = self._nap(limit)
+        work = self._tasks.spawn(self._tools.call(found.tool, arguments), f"effect {effect}")
+        try:
+            done = await self._in_time(work, nap)
+        finally:
+            del self._limits[effect]
+            work.cancel()
+        if effect in self._ends or effect not in self._open:
+            return self._ends.get(effect)
+        if not done:
+            why = f"{found.tool} took longer than {limit:g} seconds."
+            return EffectExpired(effect=effect, value=Words(why))
+        if work.cancelled() or work.exception() is not None:
+            return EffectFailed(effect=effect, value=Words(f"{found.tool} broke off."))
+        worked, value = work.result()
+        return (EffectReturned if worked else EffectFailed)(effect=effect, value=Words(value))
+
+    def _nap(self, seconds: float) -> asyncio.Task[None]:
+        return self._tasks.spawn(self._stamp.clock.sleep(seconds), "patience")
+
+    async def _in_time(self, work: asyncio.Future[Any], nap: asyncio.Task[None]) -> bool:
+        """Whether the work was done before the nap was over, or cut short."""
+        try:
+            await asyncio.wait({work, nap}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            nap.cancel()
+        return work.done()
+
+    async def _note(self, found: OpenEffect, body: EffectRunning | EffectEnd) -> None:
+        """Write what happened to it, unless somebody else ended it before."""
+        fact = self._stamp.fact(body, actor="runtime", cause=found.effect)
+        try:
+            await self._ledger.append(found.stream, [fact])
+        except Conflict as error:
+            log.warning("effect %s is over already: %s", found.effect, error)
+            self._forget(found.effect)

@@ -1,0 +1,60 @@
+"""An oven, installed beside Loopforge as a stranger's tool would be."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from loopforge.runtime.ports import Clock, Tool
+
+TOOL = Tool(
+    name="oven",
+    summary="Bakes.",
+    schema={"type": "object", "properties": {"degrees": {"type": "integer"}}},
+    harmless=True,
+    idempotent=True,
+    limit=600,
+)
+
+
+class Oven:
+    """It takes a minute. `baked`: how it was set each time; `done`: how often it came to the end."""
+
+    def __init__(self) -> None:
+        self.tool, self.baked, self.done = TOOL, list[object](), 0
+
+    def make(self, clock: Clock, zone: str) -> Callable[[dict[str, Any]], Awaitable[str]]:
+        """A home has it."""
+        self.baked, self.done = [], 0
+
+        async def bake(arguments: dict[str, Any]) -> str:
+            self.baked.append(arguments.get("degrees"))
+            await clock.sleep(60)
+            self.done += 1
+            return "golden brown"
+
+        return bake
+
+
+oven = Oven()
+
+
+@contextmanager
+def installed(folder: Path, **properties: Any) -> Iterator[Oven]:
+    """It is installed, with these properties, until the block ends."""
+    about = folder / "oven-1.dist-info"
+    about.mkdir(parents=True, exist_ok=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: oven\nVersion: 1\n")
+    entry = f"[loopforge.tools]\noven = {__name__}:oven\n"
+    (about / "entry_points.txt").write_text(entry)
+    sys.path.insert(0, str(folder))
+    oven.tool = replace(TOOL, **properties)
+    try:
+        yield oven
+    finally:
+        sys.path.remove(str(folder))

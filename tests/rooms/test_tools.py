@@ -1,0 +1,298 @@
+"""Tools in a living room: used within a turn, waited for, stopped, and taken up after a crash."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopforge.chat.room.room_store import stream_of
+from loopforge.core.effect_states import EffectProposed
+from loopforge.core.events import (
+    Called,
+    Judged,
+    LineRun,
+    Perceived,
+    Planned,
+    TurnEnded,
+    Verdict,
+)
+from loopforge.core.text.erasable_text import Words
+from loopforge.models.scripted_model import Script, ScriptedAnswer
+from loopforge.runtime.effect_worker import DIED
+from loopforge.runtime.ports import Question
+from loopforge.runtime.system_clock import SimClock
+from tests.rooms.conftest import START, Home, living, write_mates
+from tests.rooms.oven import Oven, installed
+from tests.rooms.test_talking import speaker
+
+MATE = """---
+name: {name}
+role: mate
+tools: [oven]
+---
+You are {name}.
+"""
+SHOWN = '{"step":0,"name":"Maya","role":"mate","context":{"tools":"oven","model":"full"}}'
+
+
+def baker(question: Question) -> dict[str, object]:
+    """Maya bakes when she is asked to, and says what she knows of the oven."""
+    if speaker(question) != "maya":
+        return {"say": "Hello."}
+    results = [text for _, text in question.messages if text.startswith("[result of")]
+    if not results and "bake" in str(question.messages):
+        return {"say": "", "tool": "oven", "arguments": '{"degrees": 180}'}
+    return {"say": f"The oven says: {results[-1] if results else 'nothing'}"}
+
+
+@asynccontextmanager
+async def kitchen(
+    path: Path, script: Script = baker, *, start: datetime = START, **tool: Any
+) -> AsyncIterator[tuple[Home, Oven]]:
+    """A home whose mates have an oven; `tool` are its properties."""
+    for name in ("maya", "merlin", "zuzu"):
+        write_mates(path, (), **{name: MATE.format(name=name.capitalize())})
+    with installed(path / "oven", **tool) as oven:
+        async with living(path, script, clock=SimClock(start)) as home:
+            yield home, oven
+
+
+async def ended(home: Home) -> list[str]:
+    """How turns ended."""
+    return [e.body.outcome for e in await home.events() if isinstance(e.body, TurnEnded)]
+
+
+async def test_a_mate_uses_a_tool_and_answers_in_the_same_turn(tmp_path: Path) -> None:
+    """What it gave is shown to the model, and the room gets one answer."""
+    async with kitchen(tmp_path, patience=100.0) as (home, oven):
+        await home.says("ana", "@maya bake me a cake")
+        await home.rest()
+        assert (await home.lines())[1:] == ["maya: The oven says: [result of oven: golden brown]"]
+        assert oven.baked == [180]
+        assert len([kind for kind in await home.kinds() if kind == "turn.perceived"]) == 1
+        assert await home.kinds("effect.") == [
+            "effect.proposed",
+            "effect.approved",
+            "effect.running",
+            "effect.returned",
+        ]
+
+
+async def test_a_mate_is_told_what_a_tool_does_and_wants(tmp_path: Path) -> None:
+    """Its summary and the schema of its arguments stand in the prompt."""
+    async with kitchen(tmp_path) as (home, _):
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        tail = home.models.asked[0].messages[-1][1]
+        assert 'oven: Bakes. Its arguments: {"degrees": {"type": "integer"}}' in tail
+
+
+async def test_long_work_ends_the_turn_and_its_end_wakes_the_mate(tmp_path: Path) -> None:
+    """It says at once that the work goes on; later it is shown the end, and says that."""
+    async with kitchen(tmp_path) as (home, _):
+        await home.says("ana", "@maya bake me a cake")
+        await home.rest()
+        first = (await home.lines())[-1]
+        assert first.startswith("maya: The oven says: [result of oven, deferred: It is not done")
+        await home.says("bo", "@merlin hello")
+        await home.rest()
+        assert (await home.said())[-1] == "merlin", "others are answered meanwhile"
+        await home.clock.advance(60)
+        await home.rest()
+        assert (await home.lines())[-1] == ("maya: The oven says: [result of oven: golden brown]")
+        assert (await home.said()).count("maya") == 2
+
+
+async def test_what_ends_while_its_turn_still_thinks_is_shown_in_the_next(tmp_path: Path) -> None:
+    """A tool that was told to go on, and ended before the turn did, wakes its mate all the same."""
+
+    def script(question: Question) -> ScriptedAnswer:
+        answer = baker(question)
+        return ScriptedAnswer(data=answer, wait=90 if "deferred" in str(answer) else 0)
+
+    async with kitchen(tmp_path, script) as (home, oven):
+        await home.says("ana", "@maya bake me a cake")
+        await home.rest()
+        said = [line for line in await home.lines() if line.startswith("maya")]
+        assert len(said) == 2
+        assert "golden brown" in said[-1]
+        assert oven.done == 1
+
+
+async def test_wrong_arguments_reach_no_tool(tmp_path: Path) -> None:
+    """The model is told which argument is wrong, and why, in the same turn."""
+
+    def script(question: Question) -> dict[str, object]:
+        if "[result of" in str(question.messages):
+            return baker(question)
+        return {"say": "", "tool": "oven", "arguments": '{"degrees": "hot"}'}
+
+    async with kitchen(tmp_path, script) as (home, oven):
+        await home.says("ana", "@maya bake me a cake")
+        await home.rest()
+        assert oven.baked == []
+        assert "argument 'degrees' is not as it wants it" in (await home.lines())[-1]
+        assert await home.kinds("effect.") == ["effect.proposed", "effect.denied"]
+
+
+# ---------------------------------------------------------------- stop
+
+
+async def test_stop_ends_a_turn_and_its_tool_at_once(tmp_path: Path) -> None:
+    """The turn says "stopped", the tool is cancelled, and nothing comes of it later."""
+    async with kitchen(tmp_path, patience=100.0) as (home, oven):
+        await home.says("ana", "@maya bake me a cake")
+        while not oven.baked:
+            await home.clock.advance(1)
+        began = home.clock.ticks()
+        await home.says("ana", "stop")
+        await home.rest()
+        assert home.clock.ticks() - began < 1
+        await home.clock.advance(100)
+        await home.rest()
+        assert await ended(home) == ["stopped"]
+        assert (await home.kinds("effect."))[-1] == "effect.stopped"
+        assert oven.done == 0
+        assert await home.said() == []
+
+
+async def test_stop_ends_work_that_outlasted_its_turn(tmp_path: Path) -> None:
+    """Nobody is woken by it; who is asked later knows that it was stopped."""
+    async with kitchen(tmp_path) as (home, oven):
+        await home.says("ana", "@maya bake me a cake")
+        await home.rest()
+        await home.says("ana", "stop")
+        await home.clock.advance(100)
+        await home.rest()
+        assert (await home.kinds("effect."))[-1] == "effect.stopped"
+        assert (oven.done, await home.said()) == (0, ["maya"])
+        await home.says("ana", "@maya what now?")
+        await home.rest()
+        assert "[result of oven, stopped: a person said stop]" in (await home.lines())[-1]
+
+
+async def test_a_room_that_is_closed_stops_its_effects_and_forgets_them(tmp_path: Path) -> None:
+    """Nothing runs on for a room that is no more, and no word of it stays."""
+    async with kitchen(tmp_path) as (home, oven):
+        await home.says("ana", "@maya bake me a cake")
+        await home.rest()
+        await home.app.closing.close_room(home.room, home.people["ana"])
+        assert await home.app.ledger.open_effects() == []
+        await home.clock.advance(100)
+        assert oven.done == 0
+        proposed = next(e.body for e in await home.events() if isinstance(e.body, EffectProposed))
+        assert proposed.arguments.text is None
+
+
+async def test_deleted_lines_take_along_what_was_done_for_them(tmp_path: Path) -> None:
+    """The turn about them is stopped, with its tool."""
+    async with kitchen(tmp_path, patience=100.0) as (home, oven):
+        line = await home.says("ana", "@maya bake me a cake")
+        while not oven.baked:
+            await home.clock.advance(1)
+        await home.app.rooms.delete(home.room, home.people["ana"], line.id)
+        await home.rest()
+        assert await ended(home) == ["stopped"]
+        assert (await home.kinds("effect."))[-1] == "effect.stopped"
+
+
+# ---------------------------------------------------------------- side by side
+
+
+async def test_a_slow_tool_in_one_room_holds_up_no_other(tmp_path: Path) -> None:
+    """Each room has its lane, each effect its own."""
+    async with kitchen(tmp_path, patience=100.0) as (home, oven):
+        await home.says("ana", "@maya bake me a cake")
+        while not oven.baked:
+            await home.clock.advance(1)
+        home.room = "other"
+        await home.enter("ana")
+        await home.says("ana", "@maya hello")
+        await home.rest()
+        assert await home.said() == ["maya"]
+        await home.says("ana", "stop")
+        await home.rest()
+        home.room = "commons"
+        await home.rest()
+        assert oven.done == 1, "a stop there stops nothing here"
+        assert await home.said() == ["maya"]
+
+
+# ---------------------------------------------------------------- after a crash
+
+
+@pytest.mark.parametrize(
+    ("idempotent", "baked", "told"),
+    [(True, 1, "oven: golden brown"), (False, 0, f"oven, unknown: {DIED}")],
+)
+async def test_what_was_under_way_when_the_program_died(
+    tmp_path: Path, idempotent: bool, baked: int, told: str
+) -> None:
+    """It begins anew only if that does no harm; its mate is told the end, or that it is unknown."""
+    async with kitchen(tmp_path, idempotent=idempotent) as (home, _):
+        await home.says("ana", "@maya bake me a cake")
+        await home.rest()
+        assert (await home.kinds("effect."))[-1] == "effect.running"
+    later = START + timedelta(hours=1)
+    async with kitchen(tmp_path, idempotent=idempotent, start=later) as (home, oven):
+        await home.clock.advance(60)
+        await home.rest()
+        assert oven.done == baked
+        assert (await home.lines())[-1] == f"maya: The oven says: [result of {told}]"
+
+
+async def test_a_turn_that_died_while_its_tool_ran_is_told_what_came_of_it(
+    tmp_path: Path,
+) -> None:
+    """The turn is taken up, and waits for the tool that begins anew."""
+    async with kitchen(tmp_path, patience=100.0) as (home, oven):
+        await home.says("ana", "@maya bake me a cake")
+        while not oven.baked:
+            await home.clock.advance(1)
+    later = START + timedelta(hours=1)
+    async with kitchen(tmp_path, patience=100.0, start=later) as (home, oven):
+        await home.rest()
+        assert (await home.lines())[1:] == ["maya: The oven says: [result of oven: golden brown]"]
+        assert await ended(home) == ["done"]
+
+
+async def test_a_turn_of_before_that_died_while_its_acts_tool_ran_is_closed(
+    tmp_path: Path,
+) -> None:
+    """An earlier program's plan stands, and its tool may have run: nothing of it is made again."""
+    async with kitchen(tmp_path) as (home, _):
+        line = await home.says("ana", "hm")
+        await home.rest()
+        stamp, actor = home.app.stamp, "mate:maya"
+        began = stamp.fact(
+            Perceived(
+                mate="maya",
+                policy="talk/2",
+                mind="0",
+                line=line.id,
+                summons="name",
+                step=0,
+                shown=Words(SHOWN),
+                lines=LineRun(more=()),
+            ),
+            actor=actor,
+        )
+        turn = began.id
+        bodies = (
+            Planned(turn=turn, intent="think", mode="context", plan=Words("{}")),
+            Judged(turn=turn, verdicts=(Verdict(act="use_tool", allowed=True),)),
+            Called(turn=turn, nth=1000, tool="oven", arguments=Words("{}")),
+        )
+        await home.app.lanes.close()
+        facts = [began, *(stamp.fact(body, actor=actor) for body in bodies)]
+        await home.app.ledger.append(stream_of(home.room), facts)
+    async with kitchen(tmp_path, start=START + timedelta(hours=1)) as (home, oven):
+        await home.rest()
+        assert (await ended(home))[-1] == "diverged"
+        assert (await home.app.rooms.state(home.room)).open == {}
+        assert oven.baked == []

@@ -1,0 +1,242 @@
+"""Effects: uses of tools, worked off outside the lanes, on record step by step."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from loopforge.core.effect_states import EffectApproved, EffectProposed, EffectRunning
+from loopforge.core.events import Event
+from loopforge.core.policy import Call
+from loopforge.core.room_vocabulary import RoomClosed, Stopped
+from loopforge.core.text.erasable_text import Words
+from loopforge.runtime.effect_worker import DIED, GOES_ON, Effects
+from loopforge.runtime.ports import Tool
+from tests.runtime.conftest import STREAM, Stage
+
+STUBBORN = Tool(name="stubborn", summary="Never ends.", patience=5, limit=1000)
+
+
+@pytest.fixture
+async def began(stage: Stage) -> AsyncIterator[list[str]]:
+    """What was begun by a tool that never ends, whoever tells it to, but for this test's end."""
+    began: list[str] = []
+    over = asyncio.Event()
+
+    async def stubborn(arguments: dict[str, Any]) -> str:
+        began.append(str(arguments))
+        while not over.is_set():
+            try:
+                await over.wait()
+            except asyncio.CancelledError:
+                began.append("cancelled")
+        return "at last"
+
+    stage.tools.add(STUBBORN, stubborn)
+    yield began
+    over.set()
+
+
+async def propose(stage: Stage, tool: str, **arguments: object) -> str:
+    """A mind wants a tool used that it was granted, or any other; the effect's id."""
+    granted = {known.name for known in stage.tools.known()} - {"fuse"}
+    call = Call(tool, arguments)
+    facts = stage.effects.proposal(call, "t1", 1, "mate:maya", granted)
+    return (await stage.ledger.append(STREAM, facts))[0].id
+
+
+async def steps(stage: Stage) -> list[str]:
+    """What happened to effects, in order."""
+    kinds = [event.kind for event in await stage.events()]
+    return [kind.removeprefix("effect.") for kind in kinds if kind.startswith("effect.")]
+
+
+async def outcome(stage: Stage, effect: str) -> tuple[str, str]:
+    """What a turn that waits for it is told."""
+    return await stage.clock.until(asyncio.ensure_future(stage.effects.outcome(effect)))  # noqa: TID251
+
+
+async def test_each_step_is_on_record(stage: Stage) -> None:
+    """Proposed, approved, running before the tool is touched, and its end with what it gave."""
+    effect = await propose(stage, "lamp", to="red")
+    assert await outcome(stage, effect) == ("returned", "The lamp is red; switched 1 times.")
+    assert await steps(stage) == ["proposed", "approved", "running", "returned"]
+    assert await stage.ledger.open_effects() == []
+
+
+async def test_what_was_not_granted_is_denied(stage: Stage) -> None:
+    """It is on record with the reason, and no tool is touched."""
+    effect = await propose(stage, "fuse")
+    assert await outcome(stage, effect) == ("refused", "There is no tool 'fuse' that you may use.")
+    assert await steps(stage) == ["proposed", "denied"]
+
+
+async def test_a_tool_that_fails_fails_with_a_sentence(stage: Stage) -> None:
+    """Whatever it raises: the host goes on."""
+
+    async def broken(_: dict[str, Any]) -> str:
+        raise SystemExit(3)
+
+    stage.tools.add(Tool(name="lamp", summary=""), broken)
+    assert await outcome(stage, await propose(stage, "lamp")) == ("failed", "lamp failed: 3")
+
+    async def quitting(_: dict[str, Any]) -> str:
+        raise asyncio.CancelledError
+
+    stage.tools.add(Tool(name="lamp", summary=""), quitting)
+    assert await outcome(stage, await propose(stage, "lamp")) == ("failed", "lamp broke off.")
+
+
+async def test_a_turn_waits_for_a_while_and_the_effect_goes_on(
+    stage: Stage, began: list[str]
+) -> None:
+    """After the tool's patience the turn is told that it goes on; after its limit it expires."""
+    effect = await propose(stage, "stubborn")
+    assert await outcome(stage, effect) == ("deferred", GOES_ON)
+    assert stage.clock.ticks() == 5
+    await stage.clock.advance(1000)
+    assert await steps(stage) == ["proposed", "approved", "running", "expired"]
+    assert await outcome(stage, effect) == ("timed_out", "stubborn took longer than 1000 seconds.")
+    assert began == ["{}", "cancelled"]
+
+
+@pytest.mark.parametrize("how", ["turn", "stream", "stopped", "closed"])
+async def test_stop_ends_what_runs_at_once(stage: Stage, began: list[str], how: str) -> None:
+    """Also a tool that does not obey; whether the turn, the room or a person stops it."""
+    effect = await propose(stage, "stubborn")
+    waiting = asyncio.ensure_future(stage.effects.outcome(effect))  # noqa: TID251
+    await stage.clock.advance(1)
+    match how:
+        case "turn":
+            stage.effects.stop(STREAM, "a person said stop", "another turn")
+            stage.effects.stop(STREAM, "a person said stop", "t1")
+        case "stream":
+            stage.effects.stop(STREAM, "a person said stop")
+        case "stopped":
+            await stage.ledger.append(STREAM, [stage.stamp.fact(Stopped(person="p"), actor="p")])
+        case "closed":
+            closed = stage.stamp.fact(RoomClosed(person="p"), actor="p")
+            await stage.ledger.append(STREAM, [closed])
+    assert (await stage.clock.until(waiting))[0] == "cancelled"
+    assert stage.clock.ticks() == 1
+    assert await steps(stage) == ["proposed", "approved", "running", "stopped"]
+    assert began == ["{}", "cancelled"]
+
+
+async def test_a_stop_in_another_stream_stops_nothing_here(stage: Stage, began: list[str]) -> None:
+    """Effects go side by side, and each belongs to its stream."""
+    await propose(stage, "stubborn")
+    effect = await propose(stage, "lamp")
+    assert (await outcome(stage, effect))[0] == "returned"
+    await stage.ledger.append("room:other", [stage.stamp.fact(Stopped(person="p"), actor="p")])
+    await stage.clock.advance(1)
+    assert [found.state for found in await stage.ledger.open_effects()] == ["running"]
+
+
+# ---------------------------------------------------------------- after a crash
+
+
+async def died(stage: Stage, tool: str, state: str) -> Event:
+    """The process died while an effect stood so."""
+    await stage.effects.close()
+    idempotent = any(one.name == tool and one.idempotent for one in stage.tools.known())
+    proposed = EffectProposed(
+        turn="t1", nth=1, tool=tool, arguments=Words('{"to":"red"}'), idempotent=idempotent
+    )
+    fact = stage.stamp.fact(proposed, actor="mate:maya")
+    approved = EffectApproved(effect=fact.id, by="rights")
+    facts = [
+        fact,
+        *(stage.stamp.fact(b, actor="runtime") for b in (approved, EffectRunning(effect=fact.id))),
+    ]
+    count = ("proposed", "approved", "running").index(state) + 1
+    return (await stage.ledger.append(STREAM, facts[:count]))[0]
+
+
+async def again(stage: Stage) -> None:
+    """The next process takes up what is open."""
+    stage.effects = Effects(stage.ledger, stage.tools, stage.stamp)
+    await stage.effects.start(stage.ledger)
+    await stage.clock.advance(1)
+    await stage.effects.close()
+
+
+async def switched(stage: Stage) -> int:
+    """How often the lamp was switched."""
+    worked, said = await stage.tools.call("lamp", {"to": "off"})
+    assert worked
+    return int(said.split()[-2]) - 1
+
+
+async def test_what_was_only_proposed_waits_on(stage: Stage) -> None:
+    """Nobody allowed it, so nothing happens."""
+    await died(stage, "lamp", "proposed")
+    await again(stage)
+    assert await steps(stage) == ["proposed"]
+    assert await switched(stage) == 0
+
+
+async def test_what_was_approved_and_not_begun_runs_once(stage: Stage) -> None:
+    """It cannot have happened yet, and happens now."""
+    await died(stage, "lamp", "approved")
+    await again(stage)
+    await again(stage)
+    assert await steps(stage) == ["proposed", "approved", "running", "returned"]
+    assert await switched(stage) == 1
+
+
+async def test_what_was_running_is_unknown_and_never_repeated(stage: Stage) -> None:
+    """It may have happened: whoever asks is told so, and the tool is left alone."""
+    event = await died(stage, "lamp", "running")
+    await again(stage)
+    assert await steps(stage) == ["proposed", "approved", "running", "unknown"]
+    assert await stage.effects.outcome(event.id) == ("unknown", DIED)
+    assert await switched(stage) == 0
+
+
+async def test_what_was_running_and_is_idempotent_runs_again(stage: Stage) -> None:
+    """Used twice is used once."""
+    await died(stage, "fuse", "running")
+    await again(stage)
+    assert await steps(stage) == ["proposed", "approved", "running", "running", "failed"]
+
+
+@pytest.mark.parametrize("state", ["proposed", "approved", "running"])
+async def test_a_stop_before_the_crash_holds_after_it(stage: Stage, state: str) -> None:
+    """A person said stop, and the process died before that was written of the effect."""
+    await died(stage, "lamp", state)
+    await stage.ledger.append(STREAM, [stage.stamp.fact(Stopped(person="p"), actor="p")])
+    await again(stage)
+    assert (await steps(stage))[-1] == "stopped"
+    assert "running" not in (await steps(stage))[2:-1] or state == "running"
+    assert await switched(stage) == 0
+
+
+async def test_forgotten_arguments_are_used_for_nothing(stage: Stage) -> None:
+    """What it was to be used with is gone, so it fails and says so."""
+    from loopforge.ledger.erasure.text_erasure import Wish
+
+    event = await died(stage, "lamp", "approved")
+    await stage.ledger.erase(Wish(stream=STREAM, by="p", why="asked"))
+    await again(stage)
+    assert await stage.effects.outcome(event.id) == (
+        "failed",
+        "What it was to be used with has been forgotten.",
+    )
+
+
+async def test_who_ended_it_first_is_believed(stage: Stage, began: list[str]) -> None:
+    """Two processes that both hold it write one end."""
+    await stage.effects.close()
+    others = [Effects(stage.ledger, stage.tools, stage.stamp) for _ in range(2)]
+    for each in others:
+        await each.start(stage.ledger)
+    stage.tools.add(Tool(name="slow", summary="", patience=5), lambda _: stage.clock.sleep(3))  # type: ignore[arg-type,return-value]
+    await propose(stage, "slow")
+    await stage.clock.advance(4)
+    assert (await steps(stage)).count("returned") == 1
+    for each in others:
+        await each.close()

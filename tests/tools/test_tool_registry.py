@@ -1,0 +1,65 @@
+"""The registry of tools: arguments are held against the tool's schema before anything is touched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from loopforge.runtime.ports import Tool
+from loopforge.tools.tool_registry import Toolbox
+
+OVEN: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "degrees": {"type": "integer", "maximum": 250},
+        "shelves": {"type": "array", "items": {"enum": ["top", "bottom"]}},
+    },
+    "required": ["degrees"],
+    "additionalProperties": False,
+}
+
+
+async def bake(arguments: dict[str, Any]) -> str:
+    """It bakes."""
+    return f"baked at {arguments['degrees']}"
+
+
+def box(schema: dict[str, Any]) -> Toolbox:
+    """A box with an oven in it."""
+    tools = Toolbox()
+    tools.add(Tool(name="oven", summary="Bakes.", schema=schema), bake)
+    return tools
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"degrees": "hot"}, "the argument 'degrees' is not as it wants it: 'hot' is not of type"),
+        ({"degrees": 900}, "the argument 'degrees' is not as it wants it: 900 is greater than"),
+        ({"degrees": 90, "shelves": ["top", "side"]}, "the argument 'shelves.1' is not"),
+        ({}, "the arguments do not fit: 'degrees' is a required property"),
+        ({"degrees": 90, "fan": True}, "Additional properties are not allowed ('fan' was"),
+        ({"degrees": 90, "shelves": ["top"]}, ""),
+    ],
+)
+def test_what_does_not_fit_is_named_with_its_reason(arguments: dict[str, Any], why: str) -> None:
+    """The sentence says which argument, and what is wrong with it."""
+    told = box(OVEN).misfit("oven", arguments)
+    assert why in told
+    assert bool(told) == bool(why)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"type": "nonsense"}, {"properties": {"a": {"$ref": "https://example.invalid/a.json"}}}],
+)
+def test_a_tool_whose_own_schema_is_broken_is_not_used(schema: dict[str, Any]) -> None:
+    """It refuses, and reaches for nothing outside."""
+    assert "its own schema is broken" in box(schema).misfit("oven", {"a": 1})
+
+
+async def test_a_tool_that_is_gone_fails_with_those_there_are() -> None:
+    """An effect may outlive the plugin it was for."""
+    worked, said = await box(OVEN).call("kiln", {})
+    assert (worked, said) == (False, "There is no tool called 'kiln'. Known: oven.")
