@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from loopforge.core.events import Attempt
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import ModelError
-from loopforge.models.model_tape import Recording, Replaying, key_of
+from loopforge.errors import BadRun
+from loopforge.models.model_tape import Tape, key_of
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import ModelReply, Pictured, Question, Route
 
@@ -36,66 +36,66 @@ class Counting(ScriptedModels):
 
 async def test_a_run_comes_back(tmp_path: Path) -> None:
     """The same questions in another order get the same answers, asked again the next ones."""
-    tape = tmp_path / "run.jsonl"
-    recording = Recording(Counting(), tape)
+    path = tmp_path / "run.jsonl"
+    recording = Tape(path, Counting())
     for text in ("one", "two", "one"):
         await recording.ask(question(text), lambda _: None)
-    replaying = Replaying(tape)
+    replaying = Tape(path)
     heard: list[str] = []
     texts = [
         (await replaying.ask(question(text), heard.append)).text for text in ("two", "one", "one")
     ]
     assert texts == heard == ["answer 2", "answer 1", "answer 3"]
-    assert len(tape.read_text().splitlines()) == 3
+    assert len(path.read_text().splitlines()) == 3
 
 
 async def test_a_reply_comes_back_whole(tmp_path: Path) -> None:
-    """Attempts, their private details, usage and parsed data survive the tape."""
-    tape = tmp_path / "run.jsonl"
+    """Attempts, their private details, usage and parsed data survive the tape; so do old pieces."""
+    path = tmp_path / "run.jsonl"
     schema = {"type": "object", "properties": {"say": {"type": "string"}}, "required": ["say"]}
     answer = ScriptedAnswer(text="Hm.", pieces=3, fallback=True)
-    recorded = await Recording(ScriptedModels(lambda _: answer), tape).ask(
-        question("hi", schema=schema), lambda _: None
-    )
+    asked = question("hi", schema=schema)
+    recorded = await Tape(path, ScriptedModels(lambda _: answer)).ask(asked, lambda _: None)
     heard: list[str] = []
-    replayed = await Replaying(tape).ask(question("hi", schema=schema), heard.append)
+    replayed = await Tape(path).ask(asked, heard.append)
     assert replayed == recorded
-    assert len(heard) == 3
     assert replayed.data == {"say": "Hm."}
+    assert heard == [replayed.text]
+    path.write_text(path.read_text().replace('"pieces":[]', '"pieces":["H","m."]'))
+    await Tape(path).ask(asked, heard.append)
+    assert heard[1:] == ["H", "m."]
 
 
-async def test_a_miss_is_an_error(tmp_path: Path) -> None:
-    """A question that is not on the tape, or once too often, is an error and never a live call."""
-    tape = tmp_path / "run.jsonl"
-    await Recording(ScriptedModels(), tape).ask(question("one"), lambda _: None)
-    replaying = Replaying(tape)
-    with pytest.raises(ModelError, match="does not hold this question"):
-        await replaying.ask(question("two"), lambda _: None)
-    await replaying.ask(question("one"), lambda _: None)
-    with pytest.raises(ModelError, match="2 times"):
-        await replaying.ask(question("one"), lambda _: None)
+async def test_a_miss_is_told_and_never_a_live_call(tmp_path: Path) -> None:
+    """A question that is not on the tape, or once too often, fails, and `trouble` says so."""
+    path = tmp_path / "run.jsonl"
+    await Tape(path, ScriptedModels()).ask(question("one"), lambda _: None)
+    for text in ("two", "one"):
+        tape = Tape(path)
+        await tape.ask(question("one"), lambda _: None)
+        assert tape.trouble == ""
+        assert (await tape.ask(question(text), lambda _: None)).outcome == "failed"
+        assert "does not hold a question" in tape.trouble
 
 
 def test_a_broken_tape_names_its_line(tmp_path: Path) -> None:
     """A line that is no entry, and a tape that is not there, are errors that say so."""
-    tape = tmp_path / "run.jsonl"
-    tape.write_text('{"key": 3}\n')
-    with pytest.raises(ModelError, match="line 1"):
-        Replaying(tape)
-    with pytest.raises(ModelError, match="cannot be read"):
-        Replaying(tmp_path / "none.jsonl")
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"key": 3}\n')
+    with pytest.raises(BadRun, match="line 1"):
+        Tape(path)
+    with pytest.raises(BadRun, match="not there"):
+        Tape(tmp_path / "none.jsonl")
 
 
 async def test_counts_and_facts(tmp_path: Path) -> None:
-    """A recording counts as the model does; a tape estimates and says what it is."""
-    tape = tmp_path / "run.jsonl"
-    tape.touch()
+    """What is known of a model belongs to its tape; counts are estimated, then and now."""
+    path = tmp_path / "run.jsonl"
     models = ScriptedModels(window=77)
-    recording = Recording(models, tape)
-    assert recording.facts(Route()) == models.facts(Route())
+    recording = Tape(path, models)
+    assert recording.facts(Route()) == Tape(path).facts(Route()) == models.facts(Route())
+    assert Tape(path).facts(Route(model="a")).name == "tape"
     assert await recording.count(Route(), ["x" * 35]) == [10]
-    assert Replaying(tape).facts(Route()).name == "tape"
-    assert await Replaying(tape).count(Route(), ["x" * 35]) == [10]
 
 
 routes = st.builds(Route, tier=st.integers(1, 4), model=st.sampled_from(["", "a"]))

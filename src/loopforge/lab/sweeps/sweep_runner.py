@@ -4,8 +4,8 @@ A result is written when its run is done, so a sweep that was killed goes on whe
 lines are sorted at the end, and dice and answers are the run's own, the bytes depend on nothing
 else. Runs go seed by seed: where a sweep stops early, what it has is whole seeds, which are pairs.
 
-What models answer goes to a tape for each run (run_tape.py). A cost cap is kept to within one step
-of each run that is under way; a run that stops there is taken up on its tape.
+What models answer goes to a tape for each run (models/model_tape.py). A cost cap is kept to within
+one step of each run that is under way; a run that stops there is taken up on its tape.
 
 Knows nothing of how results are told, and of models only that a `Maker` gives them.
 """
@@ -25,7 +25,6 @@ import msgspec
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Run, play
-from loopforge.lab.run.run_tape import Taped, spent_on
 from loopforge.lab.run.step_loop import FORMAT, began
 from loopforge.lab.sweeps.experiment_design import Layout, lay_out, policies_of
 from loopforge.lab.sweeps.experiment_file import (
@@ -50,6 +49,7 @@ from loopforge.lab.sweeps.sweep_results import (
     sort,
 )
 from loopforge.lab.sweeps.sweep_worker import Maker, RunDone, SweepJob, Work, tape_of
+from loopforge.models.model_tape import Tape, spent_on
 
 BATCH = 32
 """Runs that are handed out at a time, at most."""
@@ -373,7 +373,7 @@ def again(folder: Path, cell: int, seed: int, out: Path, maker: Maker | None = N
     minds = replace(maker.make() if maker else Minds(), policy=policy_of(found.levels))
     tape = tape_of(folder, SweepJob(cell, seed))
     if tape.exists() or not minds.deterministic():
-        minds.models = Taped(tape, None)
+        minds.models = Tape(tape)
     scenario = layout.scenario(found.levels, seed)
     run = asyncio.run(play(began(scenario, seed, minds), minds, out))
     heads = [each.head for each in results_of(folder) if (each.cell, each.seed) == (cell, seed)]

@@ -23,11 +23,11 @@ from loopforge.core.factory_vocabulary import RunLastRow
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_log import LOG, Sink
-from loopforge.lab.run.run_tape import Taped
 from loopforge.lab.run.step_loop import Episode, began
 from loopforge.lab.sweeps.experiment_design import Cell, Layout
 from loopforge.lab.sweeps.experiment_file import policy_of
 from loopforge.lab.sweeps.run_score import RunResult, Scoring
+from loopforge.models.model_tape import Tape
 
 TAPES, RUNS = "tapes", "runs"
 
@@ -142,16 +142,16 @@ class Worker:
         result = scoring.result(cell.cell, job.seed, levels, cost=spent, unpriced=unpriced)
         return RunDone(job, result, spent)
 
-    def _tape(self, job: SweepJob) -> Taped | None:
+    def _tape(self, job: SweepJob) -> Tape | None:
         """The run's tape; None where there is no model to ask, now or then."""
         path, live = tape_of(Path(self._work.folder), job), self._minds.models
         if self._work.replay:
-            return Taped(path, None) if live is not None or path.exists() else None
+            return Tape(path) if live is not None or path.exists() else None
         if live is None:
             return None
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-        return Taped(path, live)
+        return Tape(path, live)
 
     def _sink(self, job: SweepJob) -> AbstractContextManager[Sink]:
         if not self._work.keep_logs:
@@ -173,7 +173,7 @@ def tape_of(folder: Path, job: SweepJob) -> Path:
     return folder / TAPES / f"{job.name}.jsonl"
 
 
-def _check(tape: Taped, *, capped: bool) -> None:
+def _check(tape: Tape, *, capped: bool) -> None:
     """Raises BadRun if what the tape holds cannot count."""
     if tape.trouble:
         raise BadRun(tape.trouble)
