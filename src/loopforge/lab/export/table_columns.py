@@ -10,7 +10,9 @@ Knows no file format.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from operator import attrgetter as of
 from typing import Any, Literal
 
 import msgspec
@@ -22,156 +24,98 @@ Kind = Literal["int", "float", "text", "bool", "texts"]
 Flat = dict[str, Any]
 
 EDITS = ("withheld", "coarsened", "reworded", "fabricated")
-FEELS = {f"feels_{name}": name for name in EMOTIONS}
-TRAITED = {f"trait_{name}": name for name in (*TRAITS, *SCARS)}
-COLUMNS: dict[str, Kind] = {
-    "scenario": "text",
-    "seed": "int",
-    "row": "int",
-    "day": "int",
-    "step": "int",
-    "who": "text",
-    "role": "text",
-    "at": "text",
-    "policy": "text",
-    "minded": "text",
-    "rule": "text",
-    "guards": "text",
-    "value": "int",
-    "turns": "int",
-    "case": "int",
-    "right": "bool",
-    "perception": "text",
-    "shown_sign": "text",
-    "shown_cue": "text",
-    "shown_battery": "text",
-    "shown_events": "texts",
-    "shown_rule": "text",
-    "supervisor_text": "text",
-    **dict.fromkeys(FEELS, "text"),
-    **dict.fromkeys(TRAITED, "text"),
-    "edits": "int",
-    **dict.fromkeys(EDITS, "int"),
-    "intent": "text",
-    "mode": "text",
-    "plan_rule": "text",
-    "narrative": "text",
-    "riskiness": "float",
-    "move_to": "text",
-    "targets": "texts",
-    "verdict": "text",
-    "notes": "texts",
-    "did": "text",
-    "kept": "bool",
-    "good": "bool",
-    "square": "text",
-    "failing": "text",
-    "incident": "text",
-    "consequence": "text",
-    "belief": "text",
-    "belief_error": "int",
-    "shown_error": "int",
-    "seen_good": "bool",
-    "changes": "int",
-    "meant": "text",
-    "meant_strength": "int",
-    "heard": "text",
-    "heard_strength": "int",
-    "dice_sense": "text",
-    "dice_shape": "text",
-    "dice_fate": "text",
-    "dice_order": "text",
-    "asked": "int",
-    "answered": "text",
-    "tokens_in": "int",
-    "tokens_out": "int",
-    "cost": "float",
+
+
+def _band(part: str, name: str, row: Decided) -> str | None:
+    bands: dict[str, str] = getattr(row.shown, part)
+    return bands.get(name)
+
+
+def _edits(kind: str, row: Decided) -> int:
+    return sum(edit.kind == kind for edit in row.edits)
+
+
+READ: dict[str, tuple[Kind, Callable[[Decided], Any]]] = {
+    "row": ("int", of("n")),
+    "day": ("int", of("day")),
+    "step": ("int", of("step")),
+    "who": ("text", of("who")),
+    "role": ("text", of("role")),
+    "at": ("text", of("at")),
+    "policy": ("text", of("minded.policy")),
+    "minded": ("text", of("minded.outcome")),
+    "rule": ("text", of("truth.rule")),
+    "guards": ("text", of("truth.of")),
+    "value": ("int", of("truth.value")),
+    "turns": ("int", of("truth.turns")),
+    "case": ("int", of("truth.case")),
+    "right": ("bool", of("truth.right")),
+    "perception": ("text", of("shown.perception_mode")),
+    "shown_sign": ("text", lambda row: row.shown.context.get("sign")),
+    "shown_cue": ("text", lambda row: row.shown.context.get("cue")),
+    "shown_battery": ("text", of("shown.battery_level")),
+    "shown_events": (
+        "texts",
+        lambda row: [e for e in row.shown.local_events if isinstance(e, str)],
+    ),
+    "shown_rule": ("text", lambda row: "\n".join(row.shown.protocols)),
+    "supervisor_text": ("text", of("shown.recent_supervisor_text")),
+    **{f"feels_{n}": ("text", partial(_band, "emotions", n)) for n in EMOTIONS},
+    **{f"trait_{n}": ("text", partial(_band, "traits", n)) for n in (*TRAITS, *SCARS)},
+    "edits": ("int", lambda row: len(row.edits)),
+    **{kind: ("int", partial(_edits, kind)) for kind in EDITS},
+    "intent": ("text", lambda row: row.plan.get("intent")),
+    "mode": ("text", lambda row: row.outcome.square.partition("+")[0]),
+    "plan_rule": ("text", lambda row: row.plan.get("rule")),
+    "narrative": ("text", lambda row: row.plan.get("narrative")),
+    "riskiness": ("float", lambda row: row.plan.get("riskiness")),
+    "move_to": ("text", lambda row: row.plan.get("move_to")),
+    "targets": ("texts", lambda row: list(row.plan.get("targets", ()))),
+    "verdict": ("text", of("verdict")),
+    "notes": ("texts", lambda row: list(row.notes)),
+    "did": ("text", of("outcome.did")),
+    "kept": ("bool", of("outcome.kept")),
+    "good": ("bool", of("outcome.good")),
+    "square": ("text", of("outcome.square")),
+    "failing": ("text", of("outcome.failing")),
+    "incident": ("text", of("outcome.incident")),
+    "consequence": ("text", of("outcome.consequence")),
+    "belief": ("text", of("outcome.belief")),
+    "belief_error": ("int", of("outcome.belief_error")),
+    "shown_error": ("int", of("outcome.shown_error")),
+    "seen_good": ("bool", of("outcome.seen_good")),
+    "changes": ("int", lambda row: len(row.inner)),
+    "meant": ("text", of("voice.meant")),
+    "meant_strength": ("int", of("voice.meant_strength")),
+    "heard": ("text", of("voice.heard")),
+    "heard_strength": ("int", of("voice.heard_strength")),
+    "dice_sense": ("text", lambda row: row.dice.get("sense")),
+    "dice_shape": ("text", lambda row: row.dice.get("shape")),
+    "dice_fate": ("text", lambda row: row.dice.get("fate")),
+    "dice_order": ("text", lambda row: row.dice.get("order")),
+    "asked": ("int", lambda row: len(row.minded.exchange)),
+    "answered": ("text", lambda row: row.minded.exchange[-1].raw if row.minded.exchange else None),
+    "tokens_in": ("int", lambda row: sum(each.tokens_in for each in row.minded.exchange)),
+    "tokens_out": ("int", lambda row: sum(each.tokens_out for each in row.minded.exchange)),
+    "cost": ("float", lambda row: float(sum(each.cost for each in row.minded.exchange))),
 }
-"""The columns of a decision, with what they hold. All may be empty (None)."""
+"""What a column of a decision holds, and where in its row that stands. All may be empty (None)."""
+COLUMNS: dict[str, Kind] = {"scenario": "text", "seed": "int"} | {
+    name: kind for name, (kind, _) in READ.items()
+}
 
 
 def decisions(rows: Iterable[Row]) -> Iterator[Flat]:
     """The decisions of a run, flat, in order."""
-    scenario, seed = "", 0
+    first: Flat = {"scenario": "", "seed": 0}
     for row in rows:
         match row:
             case Began():
-                scenario, seed = str(row.scenario.get("name", "")), row.seed
+                first = {"scenario": str(row.scenario.get("name", "")), "seed": row.seed}
             case Decided():
-                yield {"scenario": scenario, "seed": seed, **_told(row), **_done(row)}
+                yield first | {name: read(row) for name, (_, read) in READ.items()}
             case _:
                 pass
-
-
-def _told(row: Decided) -> Flat:
-    """What was true, and what was shown."""
-    truth, shown = row.truth, row.shown
-    kinds: list[str] = [edit.kind for edit in row.edits]
-    return {
-        "row": row.n,
-        "day": row.day,
-        "step": row.step,
-        "who": row.who,
-        "role": row.role,
-        "at": row.at,
-        "policy": row.minded.policy,
-        "minded": row.minded.outcome,
-        "rule": truth.rule,
-        "guards": truth.of,
-        "value": truth.value,
-        "turns": truth.turns,
-        "case": truth.case,
-        "right": truth.right,
-        "perception": shown.perception_mode,
-        "shown_sign": shown.context.get("sign"),
-        "shown_cue": shown.context.get("cue"),
-        "shown_battery": shown.battery_level,
-        "shown_events": [event for event in shown.local_events if isinstance(event, str)],
-        "shown_rule": "\n".join(shown.protocols),
-        "supervisor_text": shown.recent_supervisor_text,
-        **{column: shown.emotions.get(name) for column, name in FEELS.items()},
-        **{column: shown.traits.get(name) for column, name in TRAITED.items()},
-        "edits": len(kinds),
-        **{kind: kinds.count(kind) for kind in EDITS},
-    }
-
-
-def _done(row: Decided) -> Flat:
-    """What was planned, and what came of it."""
-    plan, outcome, voice, exchange = row.plan, row.outcome, row.voice, row.minded.exchange
-    return {
-        "intent": plan.get("intent"),
-        "mode": outcome.square.partition("+")[0],
-        "plan_rule": plan.get("rule"),
-        "narrative": plan.get("narrative"),
-        "riskiness": plan.get("riskiness"),
-        "move_to": plan.get("move_to"),
-        "targets": list(plan.get("targets", ())),
-        "verdict": row.verdict,
-        "notes": list(row.notes),
-        "did": outcome.did,
-        "kept": outcome.kept,
-        "good": outcome.good,
-        "square": outcome.square,
-        "failing": outcome.failing,
-        "incident": outcome.incident,
-        "consequence": outcome.consequence,
-        "belief": outcome.belief,
-        "belief_error": outcome.belief_error,
-        "shown_error": outcome.shown_error,
-        "seen_good": outcome.seen_good,
-        "changes": len(row.inner),
-        "meant": voice.meant,
-        "meant_strength": voice.meant_strength,
-        "heard": voice.heard,
-        "heard_strength": voice.heard_strength,
-        **{f"dice_{name}": row.dice.get(name) for name in ("sense", "shape", "fate", "order")},
-        "asked": len(exchange),
-        "answered": exchange[-1].raw if exchange else None,
-        "tokens_in": sum(each.tokens_in for each in exchange),
-        "tokens_out": sum(each.tokens_out for each in exchange),
-        "cost": float(sum(each.cost for each in exchange)),
-    }
 
 
 # ---------------------------------------------------------------- sweeps

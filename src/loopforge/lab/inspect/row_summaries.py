@@ -1,15 +1,13 @@
 """A run's rows in short: what a line through time, a page of steps, or a life needs of each.
 
-Rows are long; most of a row is of no use to most questions. Here stand smaller shapes of the same
-rows, decoded straight from a log's bytes (msgspec passes over what a shape does not name), and the
-`StepMoment` that a page is made of.
+Rows are long; most of a row is of no use to most questions. Here stands a smaller shape of each,
+decoded straight from a log's bytes (msgspec passes over what a shape does not name, and puts off
+what it holds raw), and the `StepMoment` that a page is made of.
 
 Knows no file and no page; which bytes to decode is said by run_reader.py.
 """
 
 from __future__ import annotations
-
-from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -20,54 +18,12 @@ from loopforge.lab.run.answered_decisions import AnsweringMind
 from loopforge.lab.run.run_log import body_of
 from loopforge.lab.world.supervisor_voice import said_in
 
-T = TypeVar("T")
-
-
-def shortly(line: bytes, decoder: msgspec.json.Decoder[T]) -> T:
-    """A line as a smaller shape. Raises BadRun."""
-    try:
-        return decoder.decode(body_of(line)[0])
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise BadRun(f"this is no row of a run: {error}") from error
-
-
-# ---------------------------------------------------------------- counted
-
 
 class Right(Struct, frozen=True):
     """Which rule was in force, and whether it was right here."""
 
     rule: str
     right: bool
-
-
-class Fell(Struct, frozen=True):
-    """Where an act fell."""
-
-    square: str
-    failing: str
-    belief_error: int
-
-
-class CountedAct(Struct, frozen=True, tag_field="kind", tag="act"):
-    """A decision, to be counted."""
-
-    n: int
-    step: int
-    role: str
-    truth: Right
-    minded: AnsweringMind
-    outcome: Fell
-
-
-class ClosedStep(Struct, frozen=True, tag_field="kind", tag="step"):
-    """A step, to be counted."""
-
-    n: int
-    day: int
-    step: int
-    incidents: tuple[Incident, ...]
-    tension: int
 
 
 class Night(Struct, frozen=True, tag_field="kind", tag="reflection"):
@@ -100,57 +56,6 @@ class Foot(Struct, frozen=True, tag_field="kind", tag="end"):
     why: str
 
 
-Counted = CountedAct | ClosedStep | Night | ClosedDay | Head | Foot
-counted = msgspec.json.Decoder(Counted)
-
-# ---------------------------------------------------------------- lived
-
-
-class LivedAct(Struct, frozen=True, tag_field="kind", tag="act"):
-    """A decision, for where it fell, and what it changed in whom."""
-
-    n: int
-    step: int
-    who: str
-    outcome: Fell
-    inner: tuple[Change, ...]
-
-
-class LivedStep(Struct, frozen=True, tag_field="kind", tag="step"):
-    """A step, for where everybody was and how charged."""
-
-    n: int
-    step: int
-    robots: dict[str, tuple[str, int]]
-
-
-Lived = LivedAct | LivedStep | Night | ClosedDay | Head | Foot
-lived = msgspec.json.Decoder(Lived)
-
-# ---------------------------------------------------------------- weathered
-
-
-class WornAct(Struct, frozen=True, tag_field="kind", tag="act"):
-    """A decision; of no use here."""
-
-
-class WornNight(Struct, frozen=True, tag_field="kind", tag="reflection"):
-    """A robot's evening; of no use here."""
-
-
-class WornStep(Struct, frozen=True, tag_field="kind", tag="step"):
-    """A step, for how each place stood."""
-
-    places: dict[str, tuple[int, ...]]
-    incidents: tuple[Incident, ...]
-
-
-Worn = WornAct | WornStep | WornNight | ClosedDay | Head | Foot
-worn = msgspec.json.Decoder(Worn)
-
-# ---------------------------------------------------------------- shown on a page
-
-
 class Felt(Struct, frozen=True):
     """What a mind was shown of itself."""
 
@@ -176,30 +81,43 @@ class Spoke(Struct, frozen=True):
 
 
 _spoke = msgspec.json.Decoder(Spoke)
+_felt = msgspec.json.Decoder(Felt)
+_edits = msgspec.json.Decoder(tuple[msgspec.Raw, ...])
+_changes = msgspec.json.Decoder(tuple[Change, ...])
+_places = msgspec.json.Decoder(dict[str, tuple[int, ...]])
+_voice = msgspec.json.Decoder(SupervisorVoice)
 
 
 class SeenAct(Struct, frozen=True, tag_field="kind", tag="act"):
-    """A decision, for a page of steps."""
+    """A decision: where it fell, and what of it a page of steps shows."""
 
     n: int
+    step: int
     who: str
+    role: str
     at: str
     truth: Right
-    shown: Felt
-    edits: tuple[msgspec.Raw, ...]
+    shown: msgspec.Raw
+    edits: msgspec.Raw
+    minded: AnsweringMind
     plan: msgspec.Raw
     outcome: Came
-    inner: tuple[msgspec.Raw, ...]
-    voice: SupervisorVoice
+    inner: msgspec.Raw
+    voice: msgspec.Raw
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What it changed in whom."""
+        return _changes.decode(self.inner)
 
 
-class SeenStep(Struct, frozen=True, tag_field="kind", tag="step"):
-    """A step, for a page of steps."""
+class SeenStep(Struct, frozen=True, kw_only=True, tag_field="kind", tag="step"):
+    """A step: how everybody and everything stood after it."""
 
     n: int
     day: int
     step: int
-    places: dict[str, tuple[int, ...]]
+    stood: msgspec.Raw = msgspec.field(name="places")
     robots: dict[str, tuple[str, int]]
     incidents: tuple[Incident, ...]
     faults: tuple[str, ...]
@@ -211,9 +129,22 @@ class SeenStep(Struct, frozen=True, tag_field="kind", tag="step"):
     strength: int
     tension: int
 
+    @property
+    def places(self) -> dict[str, tuple[int, ...]]:
+        """How each place stands, in the order of its quantities."""
+        return _places.decode(self.stood)
+
 
 Seen = SeenAct | SeenStep | Night | ClosedDay | Head | Foot
-seen = msgspec.json.Decoder(Seen)
+_seen = msgspec.json.Decoder(Seen)
+
+
+def shortly(line: bytes) -> Seen:
+    """A line as a smaller shape. Raises BadRun."""
+    try:
+        return _seen.decode(body_of(line)[0])
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BadRun(f"this is no row of a run: {error}") from error
 
 
 class Brief(Struct, frozen=True, array_like=True):
@@ -289,10 +220,10 @@ def deed_of(act: SeenAct) -> ActSummary:
         belief=act.outcome.belief,
         belief_error=act.outcome.belief_error,
         incident=act.outcome.incident,
-        edits=len(act.edits),
-        changes=len(act.inner),
-        feels=act.shown.emotions,
-        voice=act.voice,
+        edits=len(_edits.decode(act.edits)),
+        changes=len(act.changes),
+        feels=_felt.decode(act.shown).emotions,
+        voice=_voice.decode(act.voice),
     )
 
 

@@ -11,7 +11,7 @@ the common case; any two runs can be compared, and where they differ from the st
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -57,9 +57,7 @@ def diff(first: Path, second: Path) -> Diff:
         shorter=sides.shorter,
         numbers=_numbers(sides.totals),
         robots={
-            name: _of_one(
-                sides.robots[0].get(name, DiffTally()), sides.robots[1].get(name, DiffTally())
-            )
+            name: _of_one(*(each.get(name, DiffTally()) for each in sides.robots))
             for name in dict.fromkeys([*sides.robots[0], *sides.robots[1]])
         },
         otherwise=tuple(sides.otherwise.values()),
@@ -146,6 +144,10 @@ class DiffTally:
         """One count in another."""
         return round(self.counts[part] / self.counts[whole], 6) if self.counts[whole] else 0.0
 
+    def mean(self, what: str) -> float:
+        """By how much a decision was off, on average."""
+        return round(self.counts[what] / max(1, self.counts["decisions"]), 1)
+
 
 class Sides:
     """Takes two runs in, a group of rows of each at a time."""
@@ -201,14 +203,8 @@ class Sides:
             if row.outcome.did != other.outcome.did:
                 self.changed[row.who] += 1
                 if row.who not in self.otherwise:
-                    found = Otherwise(
-                        row.who,
-                        row.step,
-                        row.at,
-                        ComparedAct(*_deed(row)),
-                        ComparedAct(*_deed(other)),
-                    )
-                    self.otherwise[row.who] = found
+                    acts_of = _deed(row), _deed(other)
+                    self.otherwise[row.who] = Otherwise(row.who, row.step, row.at, *acts_of)
 
     def _close(self, one: Row, other: Row) -> None:
         if isinstance(one, Stepped) and isinstance(other, Stepped):
@@ -252,11 +248,11 @@ class _Total:
                 pass
 
 
-def _deed(row: Decided) -> tuple[int, str, str, str, str, bool, str]:
-    outcome = row.outcome
+def _deed(row: Decided) -> ComparedAct:
+    outcome, truth = row.outcome, row.truth
     mode = outcome.square.partition("+")[0]
-    truth, told = row.truth, outcome.consequence
-    return row.n, outcome.did, mode, outcome.square, truth.rule, truth.right, told
+    said = outcome.consequence
+    return ComparedAct(row.n, outcome.did, mode, outcome.square, truth.rule, truth.right, said)
 
 
 def _happened(row: Stepped) -> dict[tuple[str, str, str], Incident]:
@@ -279,37 +275,31 @@ def _inner(one: DayEnded, other: DayEnded) -> dict[str, dict[str, Pair]]:
 
 
 def _numbers(totals: tuple[_Total, _Total]) -> dict[str, Pair]:
-    def both(values: Iterable[float]) -> Pair:
-        one, other = values
-        return one, other
+    one, other = (_of_run(each) for each in totals)
+    return {name: (one[name], other[name]) for name in one}
 
+
+def _of_run(total: _Total) -> dict[str, float]:
+    run = total.run
     return {
-        "over_compliance": both(round(each.run.over_compliance, 6) for each in totals),
-        "over_reach": both(round(each.run.over_reach, 6) for each in totals),
-        "guardrail": both(each.all.share("guardrail", "decisions") for each in totals),
-        "incidents": both(each.run.incidents for each in totals),
-        "output": both(each.output for each in totals),
-        "belief_error": both(round(each.run.mean_belief_error, 1) for each in totals),
-        "shown_error": both(_mean(each.all, "shown_error") for each in totals),
-        "misjudged": both(each.misjudged for each in totals),
-        "decisions": both(each.run.decisions for each in totals),
+        "over_compliance": round(run.over_compliance, 6),
+        "over_reach": round(run.over_reach, 6),
+        "guardrail": total.all.share("guardrail", "decisions"),
+        "incidents": run.incidents,
+        "output": total.output,
+        "belief_error": round(run.mean_belief_error, 1),
+        "shown_error": total.all.mean("shown_error"),
+        "misjudged": total.misjudged,
+        "decisions": run.decisions,
     }
 
 
-def _mean(tally: DiffTally, what: str) -> float:
-    return round(tally.counts[what] / max(1, tally.counts["decisions"]), 1)
-
-
 def _of_one(one: DiffTally, other: DiffTally) -> dict[str, Pair]:
+    shares = (("over_compliance", "wrong"), ("over_reach", "right"), ("guardrail", "decisions"))
     return {
-        "over_compliance": (
-            one.share("over_compliance", "wrong"),
-            other.share("over_compliance", "wrong"),
-        ),
-        "over_reach": (one.share("over_reach", "right"), other.share("over_reach", "right")),
-        "guardrail": (one.share("guardrail", "decisions"), other.share("guardrail", "decisions")),
+        **{name: (one.share(name, of), other.share(name, of)) for name, of in shares},
         "incidents": (one.counts["incidents"], other.counts["incidents"]),
-        "belief_error": (_mean(one, "belief_error"), _mean(other, "belief_error")),
+        "belief_error": (one.mean("belief_error"), other.mean("belief_error")),
     }
 
 

@@ -16,9 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO, TypeVar
-
-import msgspec
+from typing import BinaryIO, cast
 
 from loopforge.core.factory_vocabulary import Began, Decided, Incident, Reflected, Row
 from loopforge.errors import BadRun, BadScenario, Unknown
@@ -27,32 +25,22 @@ from loopforge.lab.inspect.row_summaries import (
     ActSummary,
     Brief,
     ClosedDay,
-    ClosedStep,
-    Counted,
-    CountedAct,
     Foot,
     Head,
-    LivedAct,
-    LivedStep,
     Night,
+    Seen,
     SeenAct,
     SeenStep,
     StepMoment,
-    WornStep,
-    counted,
     deed_of,
-    lived,
     moment_of,
-    seen,
     shortly,
-    worn,
 )
 from loopforge.lab.run.run_lifecycle import Run
 from loopforge.lab.run.run_log import LOG, row_of
 from loopforge.lab.run.step_loop import FORMAT
 from loopforge.lab.world.scenario_checks import Scenario
 
-T = TypeVar("T")
 LIVES = 6
 """Lives that are kept for as long as the run has not grown."""
 
@@ -62,7 +50,7 @@ class _Open:
     """What was read since the last row that closes something."""
 
     rows: list[int] = field(default_factory=list)
-    acts: list[CountedAct] = field(default_factory=list)
+    acts: list[SeenAct] = field(default_factory=list)
     nights: dict[str, int] = field(default_factory=dict)
 
 
@@ -138,7 +126,7 @@ class RunIndex:
             if not line.endswith(b"\n"):
                 break
             try:
-                row = shortly(line, counted)
+                row = shortly(line)
                 if row.n != number - 1:
                     raise BadRun(f"row {row.n} does not follow on the one before it")
                 pending.rows.append(at)
@@ -154,17 +142,17 @@ class RunIndex:
                 self.size, pending = at, _Open()
         return self.size > before
 
-    def _take(self, row: Counted, line: bytes, pending: _Open) -> bool:
+    def _take(self, row: Seen, line: bytes, pending: _Open) -> bool:
         """Note a row; whether it closes what was open."""
         match row:
-            case CountedAct():
+            case SeenAct():
                 pending.acts.append(row)
                 return False
             case Night():
                 pending.nights[row.who] = row.n
                 self.run.answers.reflected(row.minded)
                 return False
-            case ClosedStep():
+            case SeenStep():
                 self._close(row, pending)
             case ClosedDay():
                 self._nights.append(pending.nights)
@@ -181,11 +169,11 @@ class RunIndex:
         self.scenario = Scenario.from_dict(row.scenario)
         self.began = row
 
-    def _close(self, row: ClosedStep, pending: _Open) -> None:
+    def _close(self, row: SeenStep, pending: _Open) -> None:
         if row.step != self.steps or self.began is None:
             raise BadRun(f"step {row.step} does not follow on the one before it.")
         for act in pending.acts:
-            self._count(act)
+            self.run.decided(cast("Decided", act))  # of the fields that it counts it has all
         self.run.incidents += len(row.incidents)
         self._first.append(len(self._rows))
         self._last.append(row.n)
@@ -194,23 +182,6 @@ class RunIndex:
         self._briefs.append(Brief(row.tension, len(row.incidents), *over))
         self._happened.update((incident.id, row.step) for incident in row.incidents)
         self._stops.close(row.step, row.incidents)
-
-    def _count(self, act: CountedAct) -> None:
-        """As Run.add counts it."""
-        run, came = self.run, act.outcome
-        run.decisions += 1
-        run.squares[came.square] += 1
-        run.belief_error += came.belief_error
-        floor, right = act.role != "supervisor", act.truth.right
-        run.answers.decided(act.minded, floor=floor, right=right, failing=came.failing)
-        if act.role == "supervisor":
-            return
-        if came.failing:
-            run.failings[came.failing] += 1
-        if act.truth.right:
-            run.right += 1
-        else:
-            run.wrong += 1
 
     # ------------------------------------------------------------ what is asked
 
@@ -256,7 +227,7 @@ class RunIndex:
             overseer = self.scenario.overseer if self.scenario else ""
             found: list[StepMoment] = []
             acts: list[SeenAct] = []
-            for row in self._between(self._first[first], self._last[last], seen):
+            for row in self._between(self._first[first], self._last[last]):
                 if isinstance(row, SeenAct):
                     acts.append(row)
                 elif isinstance(row, SeenStep):
@@ -265,12 +236,12 @@ class RunIndex:
                     acts = []
             return found
 
-    def _between(self, first: int, last: int, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
+    def _between(self, first: int, last: int) -> Iterator[Seen]:
         """The rows from one number to another, both among them, in short."""
         with self.path.open("rb") as file:
             file.seek(self._rows[first])
             for _, line in zip(range(first, last + 1), file, strict=False):
-                yield shortly(line, decoder)
+                yield shortly(line)
 
     def line(self, number: int) -> bytes:
         """A row as it stands in the log, hash and all. Raises Unknown."""
@@ -303,7 +274,7 @@ class RunIndex:
         if first > last:
             return []
         with self._lock:
-            rows = self._between(self._first[first], self._last[last], seen)
+            rows = self._between(self._first[first], self._last[last])
             return [deed_of(row) for row in rows if isinstance(row, SeenAct) and row.who == who]
 
     def weather(self, place: str) -> list[tuple[tuple[int, ...], tuple[Incident, ...]]]:
@@ -314,8 +285,8 @@ class RunIndex:
         with self._lock:
             return [
                 (row.places[place], tuple(each for each in row.incidents if each.at == place))
-                for row in self._between(0, len(self._rows) - 1, worn)
-                if isinstance(row, WornStep)
+                for row in self._between(0, len(self._rows) - 1)
+                if isinstance(row, SeenStep)
             ]
 
     def life(self, who: str) -> Life:
@@ -335,14 +306,14 @@ class RunIndex:
 
     def _lived(self, biographer: Biographer) -> Life:
         who = biographer.spec.name
-        for row in self._between(0, len(self._rows) - 1, lived):
-            if isinstance(row, LivedStep):
+        for row in self._between(0, len(self._rows) - 1):
+            if isinstance(row, SeenStep):
                 biographer.battery.append(row.robots.get(who, ("", 0))[1])
-            elif isinstance(row, LivedAct | Night):
+            elif isinstance(row, SeenAct | Night):
                 biographer.came(row.step)
-                for change in row.inner:
+                for change in row.changes if isinstance(row, SeenAct) else row.inner:
                     biographer.change(row.step, row.n, change)
-            if isinstance(row, LivedAct) and row.who == who:
+            if isinstance(row, SeenAct) and row.who == who:
                 fell = row.outcome
                 mark = LifeMark(row.step, row.n, fell.square, fell.failing)
                 biographer.deeds.append(mark)

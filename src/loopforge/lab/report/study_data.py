@@ -320,8 +320,8 @@ def _sweep(folder: Path) -> Study:
 def _run(folder: Path) -> Study:
     began = began_of(folder)
     scenario = Scenario.from_dict(began.scenario)
-    watched = Watched(began, scenario, head_of(folder))
     scoring, picks = Scoring(scenario.overseer), Picks()
+    watched = Watched(began, scenario, head_of(folder), answers=scoring.answers)
     floor = [spec for spec in scenario.robots if spec.name != scenario.overseer]
     written = {spec.name: Biographer(spec, began) for spec in floor}
     last: Row = began
@@ -364,34 +364,17 @@ def _days(rows: Iterator[Row]) -> Iterator[Sequence[Row]]:
 
 
 def _watch(watched: Watched, row: Row, written: dict[str, Biographer]) -> None:
-    match row:
-        case Decided():
-            if row.who in written:
-                watched.add(row)
-        case DayEnded():
-            watched.nights += 1
-        case _:
-            pass
+    """What a row says of robots and rules; of what it changed, traits and scars are what drifts."""
+    watched.nights += isinstance(row, DayEnded)
+    if isinstance(row, Decided) and row.who in written:
+        watched.add(row)
+    if isinstance(row, Decided | Reflected | Stepped):
+        for robot in written.values():
+            robot.came(row.step)
     if isinstance(row, Decided | Reflected):
         for each in row.minded.exchange:
             watched.models[f"{each.model or 'no model'}: {each.outcome}"] += 1
             watched.cost += each.cost
-        if isinstance(row, Reflected):
-            watched.answers.reflected(row.minded)
-        else:
-            right, failing = row.truth.right, row.outcome.failing
-            floor = row.role != "supervisor"
-            watched.answers.decided(row.minded, floor=floor, right=right, failing=failing)
-        _write(row, written)
-    if isinstance(row, Stepped):
-        for robot in written.values():
-            robot.came(row.step)
-
-
-def _write(row: Decided | Reflected, written: dict[str, Biographer]) -> None:
-    """What a row changed in whom: traits and scars alone, which are what drifts."""
-    for robot in written.values():
-        robot.came(row.step)
-    for change in row.inner:
-        if change.who in written and change.what.startswith(("traits.", "scars.")):
-            written[change.who].change(row.step, row.n, change)
+        for change in row.inner:
+            if change.who in written and change.what.startswith(("traits.", "scars.")):
+                written[change.who].change(row.step, row.n, change)

@@ -80,29 +80,26 @@ class Run:
         self.rows += 1
         match row:
             case Decided():
-                self.decisions += 1
-                self.squares[row.outcome.square] += 1
-                self.belief_error += row.outcome.belief_error
-                self.answers.decided(
-                    row.minded,
-                    floor=row.role != "supervisor",
-                    right=row.truth.right,
-                    failing=row.outcome.failing,
-                )
-                if row.role == "supervisor":
-                    return
-                if row.outcome.failing:
-                    self.failings[row.outcome.failing] += 1
-                if row.truth.right:
-                    self.right += 1
-                else:
-                    self.wrong += 1
+                self.decided(row)
             case Stepped():
                 self.incidents += len(row.incidents)
             case Reflected():
                 self.answers.reflected(row.minded)
             case _:
                 pass
+
+    def decided(self, row: Decided) -> None:
+        """Count a decision."""
+        outcome, floor, right = row.outcome, row.role != "supervisor", row.truth.right
+        self.decisions += 1
+        self.squares[outcome.square] += 1
+        self.belief_error += outcome.belief_error
+        self.answers.decided(row.minded, floor=floor, right=right, failing=outcome.failing)
+        if floor:
+            self.right += right
+            self.wrong += not right
+            if outcome.failing:
+                self.failings[outcome.failing] += 1
 
     @property
     def over_compliance(self) -> float:

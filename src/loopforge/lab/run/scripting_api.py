@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopforge.core.factory_vocabulary import Change, Decided, Minded
+from loopforge.core.factory_vocabulary import Change, Minded
 from loopforge.core.reflection import AgentReflection
 from loopforge.lab.run.robot_minds import decide_robot_action_plan, decide_supervisor_action_plan
 from loopforge.lab.run.run_log import JsonlActionLogger, log_action
-from loopforge.lab.world.action_effects import Acted, act, options
+from loopforge.lab.run.step_loop import decided_row
+from loopforge.lab.world.action_effects import Acted, act
 from loopforge.lab.world.city_state import Factory, Robot
 from loopforge.lab.world.daily_reflection import (
     apply_reflection_to_traits,
@@ -54,27 +55,7 @@ def log_action_step(
     acted = act(guarded, agent, env, seen)
     if agent.name == env.overseer:
         speak(guarded.plan, env)
-    seen.dice["fate"] = f"{acted.dice:016x}"
-    row = Decided(
-        n=env.row,
-        day=env.day,
-        step=env.step,
-        who=agent.name,
-        role=agent.role,
-        at=at,
-        truth=seen.truth,
-        shown=seen.shown,
-        edits=seen.edits,
-        options=options(env, at, seen.shown.context),
-        minded=Minded(policy),
-        plan=guarded.plan,
-        verdict=guarded.verdict,
-        notes=guarded.notes,
-        outcome=acted.outcome,
-        inner=acted.inner,
-        voice=seen.voice,
-        dice=seen.dice,
-    )
+    row = decided_row(agent, at, env, seen, guarded, Minded(policy), acted)
     log_action(logger, row)
     env.row += 1
     return acted

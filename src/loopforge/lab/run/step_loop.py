@@ -186,29 +186,9 @@ class Episode:
         acted: Acted,
         throw: int,
     ) -> None:
-        env, outcome = self.env, acted.outcome
-        seen.dice["fate"] = f"{acted.dice:016x}"
-        seen.dice["order"] = f"{throw:016x}"
-        row = Decided(
-            n=env.row,
-            day=env.day,
-            step=env.step,
-            who=robot.name,
-            role=robot.role,
-            at=at,
-            truth=seen.truth,
-            shown=seen.shown,
-            edits=seen.edits,
-            options=options(env, at, seen.shown.context),
-            minded=minded,
-            plan=guarded.plan,
-            verdict=guarded.verdict,
-            notes=guarded.notes,
-            outcome=outcome,
-            inner=acted.inner,
-            voice=seen.voice,
-            dice=seen.dice,
-        )
+        outcome = acted.outcome
+        row = decided_row(robot, at, self.env, seen, guarded, minded, acted)
+        row.dice["order"] = f"{throw:016x}"
         self._squares[outcome.square] += 1
         if outcome.failing:
             self._failings[outcome.failing] += 1
@@ -292,6 +272,39 @@ class Episode:
     def _flush(self) -> None:
         self.sink.write(b"".join(self._lines))
         self._lines.clear()
+
+
+def decided_row(
+    robot: Robot,
+    at: str,
+    env: Factory,
+    seen: Glimpse,
+    guarded: Guarded,
+    minded: Minded,
+    acted: Acted,
+) -> Decided:
+    """The complete row of what a robot did, which stood `at` that place before."""
+    seen.dice["fate"] = f"{acted.dice:016x}"
+    return Decided(
+        n=env.row,
+        day=env.day,
+        step=env.step,
+        who=robot.name,
+        role=robot.role,
+        at=at,
+        truth=seen.truth,
+        shown=seen.shown,
+        edits=seen.edits,
+        options=options(env, at, seen.shown.context),
+        minded=minded,
+        plan=guarded.plan,
+        verdict=guarded.verdict,
+        notes=guarded.notes,
+        outcome=acted.outcome,
+        inner=acted.inner,
+        voice=seen.voice,
+        dice=seen.dice,
+    )
 
 
 def _recorded(rows: Mapping[str, Decided], robot: Robot, env: Factory) -> tuple[Guarded, Minded]:

@@ -7,7 +7,7 @@ registers of its own: the checker has read the rows again, and counts again what
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from loopforge.core.factory_vocabulary import Decided, Incident, Reflected, Shaped
 from loopforge.lab.story.claims import (
@@ -48,14 +48,16 @@ def ids(*rows: int) -> tuple[int, ...]:
 # ---------------------------------------------------------------- an act
 
 
+def _moment(seen: StoryWatch, row: Decided) -> dict[str, Any]:
+    """What every claim about an act says of it."""
+    return {"row": row.n, "day": row.day, "bell": seen.bell(row.step), "who": row.who}
+
+
 def did(seen: StoryWatch, row: Decided) -> Told:
     """What somebody did with a rule."""
     rule, outcome = seen.scenario.rules[row.truth.rule], row.outcome
     claim = Did(
-        row=row.n,
-        day=row.day,
-        bell=seen.bell(row.step),
-        who=row.who,
+        **_moment(seen, row),
         at=row.at,
         title=rule.title,
         text=rule.text,
@@ -71,22 +73,18 @@ def met(seen: StoryWatch, row: Decided) -> Told | None:
     targets, how = row.plan.get("targets", ()), AT_HAND.get(row.outcome.did)
     if how is None or not targets or row.verdict == "contained":
         return None
-    bell = seen.bell(row.step)
-    return MetClaim(row.n, row.day, bell, row.who, str(targets[0]), how), ids(row.n)
+    return MetClaim(**_moment(seen, row), whom=str(targets[0]), did=how), ids(row.n)
 
 
 def unseen(seen: StoryWatch, row: Decided) -> Told:
     """Harm that looked like work."""
-    return Unseen(row.n, row.day, seen.bell(row.step), row.who), ids(row.n)
+    return Unseen(**_moment(seen, row)), ids(row.n)
 
 
 def turned(seen: StoryWatch, row: Decided, streak: Streak) -> Told:
     """A habit broken."""
     claim = Turned(
-        row=row.n,
-        day=row.day,
-        bell=seen.bell(row.step),
-        who=row.who,
+        **_moment(seen, row),
         at=row.at,
         kept=row.outcome.kept,
         after=streak.length,
@@ -98,10 +96,7 @@ def turned(seen: StoryWatch, row: Decided, streak: Streak) -> Told:
 def silent(seen: StoryWatch, row: Decided) -> Told:
     """No answer came."""
     claim = SilentClaim(
-        row=row.n,
-        day=row.day,
-        bell=seen.bell(row.step),
-        who=row.who,
+        **_moment(seen, row),
         at=row.at,
         outcome=row.minded.outcome,
     )
@@ -112,10 +107,7 @@ def gap(seen: StoryWatch, row: Decided, *, widest: bool = False) -> Told:
     """Truth, shown and believed."""
     cue = seen.scenario.rules[row.truth.rule].cue
     claim = Gap(
-        row=row.n,
-        day=row.day,
-        bell=seen.bell(row.step),
-        who=row.who,
+        **_moment(seen, row),
         true=BAND_OF[row.truth.case],
         shown=row.shown.context.get("sign", ""),
         believed=row.outcome.belief,
@@ -131,10 +123,7 @@ def heard(seen: StoryWatch, row: Decided) -> Told:
     """What the Supervisor said, and how it was taken."""
     voice = row.voice
     claim = HeardClaim(
-        row=row.n,
-        day=row.day,
-        bell=seen.bell(row.step),
-        who=row.who,
+        **_moment(seen, row),
         by=seen.scenario.overseer,
         text=row.shown.recent_supervisor_text,
         meant=voice.meant,
@@ -148,10 +137,7 @@ def bent(seen: StoryWatch, row: Decided, edit: Shaped) -> Told:
     """An edit of what was shown."""
     true, shown = sentences_of(seen.scenario, row, edit)
     claim = Bent(
-        row=row.n,
-        day=row.day,
-        bell=seen.bell(row.step),
-        who=row.who,
+        **_moment(seen, row),
         what=edit.what,
         edit=edit.kind,
         by=edit.by,
@@ -167,9 +153,7 @@ def reason(seen: StoryWatch, row: Decided) -> Told | None:
     text = quote(row.plan.get("narrative"))
     if not text:
         return None
-    bell = seen.bell(row.step)
-    claim = Quoted(row.n, row.day, bell, row.who, "reason", text, "")
-    return claim, ids(row.n)
+    return Quoted(**_moment(seen, row), source="reason", text=text, voice=""), ids(row.n)
 
 
 # ---------------------------------------------------------------- an incident
@@ -295,13 +279,5 @@ def voiced(seen: StoryWatch, evening: Reflected, source: Evening, *, voice: bool
         return None
     spec = next(each for each in seen.scenario.robots if each.name == evening.who)
     aside = direction(spec.voice) if voice else ""
-    claim = Quoted(
-        evening.n,
-        evening.day,
-        EVENING,
-        evening.who,
-        source,
-        text,
-        aside,
-    )
+    claim = Quoted(evening.n, evening.day, EVENING, evening.who, source, text, aside)
     return claim, ids(evening.n, *([0] if aside else []))

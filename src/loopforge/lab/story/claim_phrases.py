@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import assert_never
 
+from msgspec.structs import asdict
+
 from loopforge.lab.story.claims import (
     EVENING,
     EVER,
@@ -81,14 +83,15 @@ def phrases(claim: AnyClaim) -> tuple[str, ...]:
     kind = str(claim.__struct_config__.tag)
     cases, fields = _case(claim)
     ways = [way for case in cases for way in templates()[kind][case]]
-    return tuple(filled(way, fields) for way in ways)
+    facts = asdict(claim) | fields
+    return tuple(filled(way, facts) for way in ways)
 
 
 Case = tuple[tuple[str, ...], Fields]
 
 
 def _case(claim: AnyClaim) -> Case:
-    """Which templates fit a claim, and what fills them."""
+    """Which templates fit a claim, and what fills them besides its facts as they stand."""
     match claim:
         case Opening() | Morning() | Forked() | Made() | Tense() | Tensest() | BrokeOff():
             return _frame(claim)
@@ -117,7 +120,6 @@ def _frame(
                 "robots": plural(claim.robots, "robot"),
                 "places": plural(claim.places, "place"),
                 "bells": plural(claim.bells, "bell"),
-                "overseer": claim.overseer,
                 "runs": word("runs", claim.style),
                 "shown": word("shown", claim.perception),
             }
@@ -140,14 +142,10 @@ def _frame(
             )
             return ("any",), {
                 "way": way,
-                "first": claim.first,
-                "peak": claim.peak,
                 "peak_bell": clock(claim.peak_bell),
-                "last": claim.last,
             }
-        case Tensest(day, index, calmest, least):
-            days = {"day": day_of(day), "calmest": day_of(calmest)}
-            return ("any",), {**days, "index": index, "least": least}
+        case Tensest():
+            return ("any",), {"day": day_of(claim.day), "calmest": day_of(claim.calmest)}
         case BrokeOff(_, day, bell):
             return ("any",), {"hour": hour_of(day, bell)}
 
@@ -170,45 +168,34 @@ def _act(claim: Did | MetClaim | Unseen | Turned | SilentClaim) -> Case:
             told = claim.consequence
             case_ = ("kept" if claim.kept else "broke") + ("_good" if claim.good else "_bad")
             return ("bare", "far", "timed", case_), {
-                "who": claim.who,
                 "bell": clock(claim.bell),
                 "ordinal": ordinal(claim.bell),
-                "at": claim.at,
-                "title": claim.title,
-                "text": claim.text,
                 "verdict": "right" if claim.kept == claim.good else "wrong",
                 "obeyed": "kept" if claim.kept else "broken",
                 "told": cap(told),
                 "told_on": lowered(told, (claim.who, claim.at)),
             }
-        case MetClaim(_, _, _, who, whom, how):
-            return (how,), {"who": who, "whom": whom}
-        case Unseen(_, _, _, who):
-            return ("any",), {"who": who}
+        case MetClaim():
+            return (claim.did,), {}
+        case Unseen():
+            return ("any",), {}
         case Turned():
             case_ = ("kept" if claim.kept else "broke") + ("_first" if claim.ever else "")
             return (case_,), {
-                "who": claim.who,
-                "at": claim.at,
                 "bell": clock(claim.bell),
                 "acts": plural(claim.after, "act"),
                 "times": times(claim.after),
             }
-        case SilentClaim(_, _, bell, who, at, outcome):
-            found = {"who": who, "at": at, "silence": word("silence", outcome)}
-            return ("any",), {**found, "bell": clock(bell), "ordinal": ordinal(bell)}
+        case SilentClaim(bell=bell, outcome=outcome):
+            silence = word("silence", outcome)
+            return ("any",), {"silence": silence, "bell": clock(bell), "ordinal": ordinal(bell)}
 
 
 def _seen(claim: Gap | HeardClaim | Bent) -> Case:
     match claim:
         case Gap():
             return ("widest" if claim.widest else "read",), {
-                "who": claim.who,
                 "hour": hour_of(claim.day, claim.bell),
-                "true": claim.true,
-                "shown": claim.shown,
-                "believed": claim.believed,
-                "error": claim.error,
                 "sign": cap(claim.sign),
                 "truth": cap(claim.truth),
             }
@@ -217,16 +204,12 @@ def _seen(claim: Gap | HeardClaim | Bent) -> Case:
             return (
                 twisted or ("harder" if claim.harder else "plainly") if claim.text else "wordless",
             ), {
-                "who": claim.who,
-                "by": claim.by,
-                "text": claim.text,
                 "meant": word("message", claim.meant),
                 "heard": word("message", claim.heard),
             }
         case Bent():
             case_ = "reworded" if claim.edit == "coarsened" else claim.edit
             return (case_,), {
-                "who": claim.who,
                 "true": cap(claim.true),
                 "shown": cap(claim.shown),
                 "by": word("by", claim.by),
@@ -245,8 +228,6 @@ def _world(claim: HappenedClaim | Struck) -> Case:
             return ("longest" if claim.longest else case_,), {
                 "hour": hour_of(claim.day, claim.bell),
                 "bell": clock(claim.bell),
-                "at": claim.at,
-                "kind": claim.kind,
                 "a_kind": an(claim.kind),
                 "broke": f"{claim.at} {broke}" if broke else f"came {an(claim.kind)} at {claim.at}",
                 "thread": "; behind that, ".join(_link(link, claim) for link in claim.links),
@@ -281,7 +262,6 @@ def _evening(claim: BelievedClaim | Quoted) -> Case:
             right = claim.good == claim.truly
             case_ = "misjudged" if not right else "rightly" if claim.good else "laid"
             return (case_,), {
-                "who": claim.who,
                 "well": "well" if claim.good else "badly",
                 "fault": word("fault", claim.fault),
                 "whose": word("whose", claim.fault),
@@ -289,9 +269,7 @@ def _evening(claim: BelievedClaim | Quoted) -> Case:
         case Quoted():
             case_ = claim.source if claim.source in ("reason", "resolve") else "back"
             return (case_,), {
-                "who": claim.who,
                 "day": day_of(claim.day),
-                "text": claim.text,
                 "voice": f" ({claim.voice})" if claim.voice else "",
             }
 
@@ -311,9 +289,8 @@ def _counted(claim: TallyClaim | CountedClaim | Ranked | Swung) -> Case:
                 "incidents": plural(claim.incidents, "incident"),
                 "evening": "evenings" if claim.day == EVER else "evening",
             }
-        case CountedClaim(what, day, who, count, of):
+        case CountedClaim(what, day, _, count, of):
             return (what,), {
-                "who": who,
                 "span": "in all" if day == EVER else f"on {day_of(day)}",
                 "count": number(count),
                 "times": times(count),
@@ -331,9 +308,7 @@ def _counted(claim: TallyClaim | CountedClaim | Ranked | Swung) -> Case:
             }
         case Ranked():
             return ("any",), {
-                "best": claim.best,
                 "least": f"{number(claim.best_wrong)} of {number(claim.best_acts)}",
-                "worst": claim.worst,
                 "most": f"{number(claim.worst_wrong)} of {number(claim.worst_acts)}",
             }
 
@@ -349,12 +324,6 @@ def _inner(claim: Moved | Hinge | Crossed) -> Case:
         case Crossed():
             return ("any",), {
                 "name": what_of(claim.what),
-                "one": claim.one,
-                "other": claim.other,
-                "one_before": claim.one_before,
-                "other_before": claim.other_before,
-                "one_after": claim.one_after,
-                "other_after": claim.other_after,
             }
 
 
@@ -371,11 +340,8 @@ def _moved(claim: Moved) -> Case:
     low, high = BAND_OF[claim.before], BAND_OF[claim.after]
     account = [f"{signed(each.delta)} for {_cause(each)}" for each in claim.causes]
     return ("any",), {
-        "who": claim.who,
         "name": what_of(claim.what),
         "verb": "rose" if claim.after > claim.before else "fell",
-        "before": claim.before,
-        "after": claim.after,
         "bands": f"{low} still" if low == high else f"{low} to {high}",
         "span": "all these days" if claim.day == EVER else day_of(claim.day),
         "account": listed(account),

@@ -125,7 +125,7 @@ class Scoring(Chain):
         self._drift: dict[str, Counter[str]] = {}
         self._telling: list[Telling] = []
         self._asked: Counter[str] = Counter()
-        self._answers = AnswerCounts()
+        self.answers = AnswerCounts()
 
     def line(self, row: Row) -> bytes:
         """The row's line, counted."""
@@ -143,7 +143,7 @@ class Scoring(Chain):
             case Reflected():
                 self._sums["misjudged"] += row.misjudged
                 self._answered(row.minded)
-                self._answers.reflected(row.minded)
+                self.answers.reflected(row.minded)
                 self._moved(row.inner)
             case DayEnded():
                 self._ended(row)
@@ -162,7 +162,7 @@ class Scoring(Chain):
         if row.minded.exchange or row.minded.outcome != "planned":
             self._answered(row.minded)
         floor, right = row.who != self._overseer, row.truth.right
-        self._answers.decided(row.minded, floor=floor, right=right, failing=outcome.failing)
+        self.answers.decided(row.minded, floor=floor, right=right, failing=outcome.failing)
         self._moved(row.inner)
         if row.who != self._overseer:
             self._floor(row)
@@ -278,8 +278,8 @@ class Scoring(Chain):
         """All that was counted of a run that has ended; what it cost is told by who paid."""
         counts = self._counts
         decisions = counts["decisions"]
-        counts.update(self._answers.plain())
-        self._asked.update({f"{BY}{name}": n for name, n in self._answers.by.items()})
+        counts.update(self.answers.plain())
+        self._asked.update({f"{BY}{name}": n for name, n in self.answers.by.items()})
         counts["moments"] = counts["right"] + counts["wrong"]
         counts["good"] = counts["moments"] - counts["over_compliance"] - counts["over_reach"]
         first = {"incident": self._incident} if self._incident else {}
