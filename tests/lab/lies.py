@@ -14,25 +14,18 @@ from loopforge.lab.story.claims import (
     Bent,
     ClaimCause,
     ClaimLink,
-    CountedClaim,
     Crossed,
     Did,
     Gap,
     HappenedClaim,
-    HeardClaim,
     Hinge,
-    Made,
     Moved,
-    Quoted,
     Ranked,
     Struck,
     TallyClaim,
-    Tense,
-    Turned,
     Unseen,
 )
 from loopforge.lab.story.run_story import Sentence, Story
-from loopforge.lab.world.scenario_file import open_scenario
 from tests.lab.shelf import rows, run, story
 
 CHOSEN: dict[str, Any] = {"seed": 7, "perception": "spin", "supervisor": "punitive"}
@@ -82,52 +75,16 @@ def acts() -> Iterator[Decided]:
 # ---------------------------------------------------------------- what is false
 
 
-def wrong_name() -> Sentence:
-    """Somebody else did it."""
-    true = of(Did)
-    who = another(true.claim.who)
-    told_ = true.claim.consequence.replace(true.claim.who, who)
-    return claiming(true, who=who, consequence=told_)
-
-
 def wrong_name_in_words() -> Sentence:
     """The claim is true, the words name another."""
     true = of(Did)
     return altered(true, text=true.text.replace(true.claim.who, another(true.claim.who)))
 
 
-def wrong_place() -> Sentence:
-    """It was elsewhere."""
-    true = of(Did)
-    at = elsewhere(true.claim.at)
-    return claiming(true, at=at, consequence=true.claim.consequence.replace(true.claim.at, at))
-
-
 def wrong_place_in_words() -> Sentence:
     """The claim is true, the words tell of another place."""
     true = of(Did, lambda claim: claim.at in claim.consequence)
     return altered(true, text=true.text.replace(true.claim.at, elsewhere(true.claim.at)))
-
-
-def wrong_bell() -> Sentence:
-    """It was later."""
-    return claiming(of(Did), bell=of(Did).claim.bell + 1)
-
-
-def good_for_bad() -> Sentence:
-    """Harm is told as good."""
-    true = of(Did, lambda claim: not claim.good and claim.kept)
-    rule = open_scenario("first_shift").rules
-    title = true.claim.title
-    fine = next(each for each in rule.values() if each.title == title).kept_good
-    fine = fine.replace("{who}", true.claim.who).replace("{place}", true.claim.at)
-    return claiming(true, good=True, consequence=fine)
-
-
-def kept_for_broke() -> Sentence:
-    """A rule that was kept is told as broken."""
-    true = of(Did)
-    return claiming(true, kept=not true.claim.kept, good=not true.claim.good)
 
 
 def harm_unseen_that_was_seen() -> Sentence:
@@ -137,34 +94,11 @@ def harm_unseen_that_was_seen() -> Sentence:
     return Sentence(phrases(claim)[0], (row.n,), claim)
 
 
-def wrong_count() -> Sentence:
-    """One more went wrong."""
-    return claiming(of(TallyClaim), wrong=of(TallyClaim).claim.wrong + 1)
-
-
 def wrong_count_in_words() -> Sentence:
     """The claim is true, the words count otherwise."""
     true = of(TallyClaim)
     other = phrases(replace(true.claim, wrong=true.claim.wrong + 1))[0]
     return altered(true, text=other)
-
-
-def wrong_share() -> Sentence:
-    """A robot was wrong less often."""
-    true = of(CountedClaim, lambda claim: claim.what == "wrong" and claim.count > 1)
-    return claiming(true, count=true.claim.count - 1)
-
-
-def wrong_rows() -> Sentence:
-    """It rests on another row than it names."""
-    true = of(Did)
-    return altered(true, rows=(true.rows[0] + 1,))
-
-
-def a_row_too_many() -> Sentence:
-    """It names a row that it does not rest on."""
-    true = of(Did)
-    return altered(true, rows=(*true.rows, true.rows[0] + 1))
 
 
 def no_rows() -> Sentence:
@@ -176,11 +110,6 @@ def incident_that_was_not() -> Sentence:
     """Something broke that did not."""
     claim = HappenedClaim("i9999", 0, 3, "fire", "lens room", "", ())
     return Sentence(phrases(claim)[0], (ground()[-1].n,), claim)
-
-
-def incident_of_another_kind() -> Sentence:
-    """It broke otherwise."""
-    return claiming(of(HappenedClaim), kind="fire")
 
 
 def wrong_cause() -> Sentence:
@@ -213,11 +142,6 @@ def trait_that_did_not_move() -> Sentence:
     return Sentence(phrases(claim)[0], (1,), claim)
 
 
-def trait_that_moved_less() -> Sentence:
-    """It moved, but less."""
-    return claiming(of(Moved), after=min(1000, of(Moved).claim.after + 7))
-
-
 def trait_moved_by_something_else() -> Sentence:
     """The sum is right, a cause is not."""
     true = of(Moved)
@@ -238,34 +162,6 @@ def true_belief_told_as_false() -> Sentence:
     right = next(each for each in evening.of if each.good and each.truly)
     claim = BelievedClaim(right.row, evening.day, evening.who, True, False, right.fault)
     return Sentence(phrases(claim)[0], (right.row, evening.n), claim)
-
-
-def blame_laid_elsewhere() -> Sentence:
-    """The fault was put on somebody else."""
-    true = of(BelievedClaim, lambda claim: not claim.good)
-    return claiming(true, fault="luck" if true.claim.fault != "luck" else "rule")
-
-
-def words_put_into_a_mouth() -> Sentence:
-    """A robot said something else in the evening."""
-    return claiming(of(Quoted), text="I saw nothing, and I am glad.")
-
-
-def words_of_another() -> Sentence:
-    """The words are somebody else's."""
-    return claiming(of(Quoted), who=another(of(Quoted).claim.who))
-
-
-def message_that_was_not_meant() -> Sentence:
-    """What the Supervisor meant is told as something else."""
-    true = of(HeardClaim)
-    return claiming(true, meant="calm" if true.claim.meant != "calm" else "praise")
-
-
-def edit_that_was_not_made() -> Sentence:
-    """Fear did it, not the Supervisor."""
-    true = of(Bent)
-    return claiming(true, by="fear" if true.claim.by != "fear" else "distance")
 
 
 def edit_the_other_way_round() -> Sentence:
@@ -296,26 +192,10 @@ def gap_that_is_not_widest() -> Sentence:
     return Sentence(phrases(claim)[0], (row.n,), claim)
 
 
-def habit_that_was_shorter() -> Sentence:
-    """The streak is told longer than it was."""
-    return claiming(of(Turned), after=of(Turned).claim.after + 4)
-
-
 def luck_that_did_not_strike() -> Sentence:
     """Nothing struck there."""
     claim = Struck(0, 2, "heat at press hall")
     return Sentence(phrases(claim)[0], (7,), claim)
-
-
-def output_that_was_more() -> Sentence:
-    """More pieces lay on the rack."""
-    return claiming(of(Made), output=of(Made).claim.output + 1)
-
-
-def tension_that_peaked_elsewhere() -> Sentence:
-    """The peak was at another bell."""
-    true = of(Tense)
-    return claiming(true, peak_bell=true.claim.peak_bell % 16 + 1)
 
 
 def best_and_worst_swapped() -> Sentence:
@@ -340,41 +220,22 @@ def words_of_nobody() -> Sentence:
 
 
 FALSE = [
-    wrong_name,
     wrong_name_in_words,
-    wrong_place,
     wrong_place_in_words,
-    wrong_bell,
-    good_for_bad,
-    kept_for_broke,
     harm_unseen_that_was_seen,
-    wrong_count,
     wrong_count_in_words,
-    wrong_share,
-    wrong_rows,
-    a_row_too_many,
     no_rows,
     incident_that_was_not,
-    incident_of_another_kind,
     wrong_cause,
     cause_and_effect_swapped,
     a_thread_that_is_not_longest,
     trait_that_did_not_move,
-    trait_that_moved_less,
     trait_moved_by_something_else,
     hinge_that_was_none,
     true_belief_told_as_false,
-    blame_laid_elsewhere,
-    words_put_into_a_mouth,
-    words_of_another,
-    message_that_was_not_meant,
-    edit_that_was_not_made,
     edit_the_other_way_round,
     gap_that_is_not_widest,
-    habit_that_was_shorter,
     luck_that_did_not_strike,
-    output_that_was_more,
-    tension_that_peaked_elsewhere,
     best_and_worst_swapped,
     places_that_were_not_changed,
     words_of_nobody,

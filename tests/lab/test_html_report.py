@@ -249,11 +249,11 @@ def test_a_run_has_its_episodes_with_the_way_to_their_rows(run: Report) -> None:
         row = acts[int(step), who]
         part = run.page.split(f'id="episode-{nth}"')[1].split("</section>")[0]
         assert row.outcome.consequence in part
-        assert f"{row.outcome.belief_error} of 1000 off" in part
+        assert f"off by {row.outcome.belief_error} of 1000" in part
         assert f'href="../../run?step={step}"' in part
         assert f"row {row.n};" in part
         for edit in row.edits:
-            assert f"{edit.what} {edit.kind}, {edit.true} → {edit.shown or 'nothing'}" in part
+            assert f"{edit.what}: {edit.true} → {edit.shown or 'nothing'} {edit.kind} by" in part
 
 
 def test_a_sweeps_episodes_are_rows_of_its_runs(wide: Report) -> None:

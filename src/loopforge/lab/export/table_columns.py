@@ -100,8 +100,10 @@ READ: dict[str, tuple[Kind, Callable[[Decided], Any]]] = {
     "cost": ("float", lambda row: float(sum(each.cost for each in row.minded.exchange))),
 }
 """What a column of a decision holds, and where in its row that stands. All may be empty (None)."""
-COLUMNS: dict[str, Kind] = {"scenario": "text", "seed": "int"} | {
-    name: kind for name, (kind, _) in READ.items()
+COLUMNS: dict[str, Kind] = {
+    "scenario": "text",
+    "seed": "int",
+    **{name: kind for name, (kind, _) in READ.items()},
 }
 
 

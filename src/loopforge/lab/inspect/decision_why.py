@@ -8,7 +8,7 @@ over a run, and why, is told by trait_drift.py; both are answers to `loopforge l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +141,11 @@ def chain_of(index: RunIndex, incident: Incident, depth: int = 0) -> Iterator[Wh
 def deed_told(index: RunIndex, row: Decided) -> str:
     """Who kept or broke which rule, and whether that was right."""
     title = index.scenario.rules[row.truth.rule].title if index.scenario else row.truth.rule
+    return act_told(row, title)
+
+
+def act_told(row: Decided, title: str) -> str:
+    """The same, of a rule of this title."""
     return f"{row.who} {_kept(row)} “{title}” at {row.at}, {_rightly(row)}"
 
 
@@ -157,23 +162,28 @@ def _rightly(row: Decided) -> str:
 
 def told(found: DecisionWhy) -> str:
     """The page: the story of it first, then everything."""
+    parts = [(title, lines) for title, lines in sections(found) if lines]
+    parts.append(("The record", _record(found)))
+    told_of = ["\n".join([f"── {title} ──", *lines]) for title, lines in parts]
+    return "\n\n".join(["\n".join(_head(found)), *told_of])
+
+
+def sections(found: DecisionWhy, *, exchange: bool = True) -> list[tuple[str, list[str]]]:
+    """What there is to tell of a decision, by headings; what hangs on another line is indented.
+
+    Without `exchange`, what a model was asked and answered is left out.
+    """
     row = found.row
-    parts = [
-        "\n".join(_head(found)),
-        _section("What was true", _truth(found)),
-        _section("What it was shown", _shown(found)),
-        _section("The Supervisor", _supervisor(found)),
-        _section("How it decided", _decision(row)),
-        _section("What the world made of it", _outcome(found)),
-        _section("What that changed", _inner(row)),
-        _section("What it believed later", _later(found)),
-        _section("The record", _record(found)),
+    asked = [line for each in row.minded.exchange if exchange for line in _exchange(each)]
+    return [
+        ("What was true", _truth(found)),
+        ("What it was shown", _shown(found)),
+        ("The Supervisor", _supervisor(found)),
+        ("How it decided", [*_decision(row), *asked]),
+        ("What the world made of it", _outcome(found)),
+        ("What that changed", _inner(row)),
+        ("What it believed later", _later(found)),
     ]
-    return "\n\n".join(part for part in parts if part)
-
-
-def _section(title: str, lines: Sequence[str]) -> str:
-    return "\n".join([f"── {title} ──", *lines]) if lines else ""
 
 
 def _head(found: DecisionWhy) -> Iterator[str]:
@@ -257,8 +267,6 @@ def _decision(row: Decided) -> list[str]:
     lines += [f"  {note}" for note in row.notes]
     if minded.why:
         lines.append(f"The policy: {minded.why}")
-    for each in minded.exchange:
-        lines += _exchange(each)
     return lines
 
 

@@ -142,9 +142,10 @@ _seen = msgspec.json.Decoder(Seen)
 def shortly(line: bytes) -> Seen:
     """A line as a smaller shape. Raises BadRun."""
     try:
-        return _seen.decode(body_of(line)[0])
+        row: Seen = _seen.decode(body_of(line)[0])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadRun(f"this is no row of a run: {error}") from error
+    return row
 
 
 class Brief(Struct, frozen=True, array_like=True):

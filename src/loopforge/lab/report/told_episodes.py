@@ -1,8 +1,7 @@
 """Episodes: the ten that tell most, each with its row in words and the way to the row itself.
 
-Every word about an episode stands in its row, or in one that the row names: what was true, what was
-shown and who altered it, what was made of that, what the world did, and what it led to. Knows where
-rows are told in full (`lab why`, the page of a run), and leads there.
+An episode is told as `lab why` tells its row (decision_why.py), but for what a model was asked.
+Knows where rows are told in full (`lab why`, the page of a run), and leads there.
 """
 
 from __future__ import annotations
@@ -11,9 +10,7 @@ import shlex
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from loopforge.core.factory_vocabulary import Decided, Shaped
-from loopforge.lab.inspect.decision_why import DecisionWhy
-from loopforge.lab.inspect.trait_drift import cause_of, what_of
+from loopforge.lab.inspect.decision_why import DecisionWhy, act_told, sections
 from loopforge.lab.report.highlights import Highlight, of_run, of_sweep
 from loopforge.lab.report.html_page import (
     Block,
@@ -25,7 +22,6 @@ from loopforge.lab.report.html_page import (
     Part,
     Quote,
     Section,
-    Strong,
     Table,
     Under,
     Words,
@@ -35,7 +31,6 @@ from loopforge.lab.report.number_format import counted
 from loopforge.lab.report.study_data import Study, labelled
 from loopforge.lab.sweeps.sweep_worker import RUNS, Maker, SweepJob
 
-LONGEST_CHAIN = 6
 LONGEST_QUOTE = 400
 AGAIN = (
     "import sys; from pathlib import Path; from loopforge.lab.sweeps.sweep_runner import again; "
@@ -112,7 +107,7 @@ def _whose(each: Highlight, study: Study) -> str:
 def _part(nth: int, each: Highlight, study: Study) -> Part:
     blocks: list[Block] = []
     if each.found is not None:
-        title = f"{nth}. {_title(each.found)}"
+        title = f"{nth}. {act_told(each.found.row, each.found.rule.title)}"
         blocks += [says(each.found.row.outcome.consequence), Facts(tuple(_facts(each.found)))]
     else:
         told = each.told
@@ -124,120 +119,23 @@ def _part(nth: int, each: Highlight, study: Study) -> Part:
     return Part(f"episode-{nth}", title, tuple(blocks))
 
 
-def _title(found: DecisionWhy) -> str:
-    row = found.row
-    kept = "kept to" if row.outcome.kept else "broke"
-    rightly = "rightly" if row.outcome.good else "wrongly"
-    return f"{row.who} {kept} “{found.rule.title}” at {row.at}, {rightly}"
-
-
 def _facts(found: DecisionWhy) -> Iterator[tuple[str, tuple[Words, ...]]]:
-    """The row in words, from what was true to what was thought of it."""
-    row, outcome = found.row, found.row.outcome
-    yield "when", (f"day {row.day + 1}, step {row.step}, row {row.n}; {row.role}",)
-    yield "the rule", (Quote(found.rule.text),)
-    right = "right" if row.truth.right else "wrong"
-    yield (
-        "true",
-        (
-            f"{row.truth.of} stood at {row.truth.value}, and the rule turns at {row.truth.turns}: ",
-            Strong(f"here it was {right}"),
-            f", with a case of {row.truth.case} of 1000.",
-        ),
-    )
-    yield "shown", tuple(_shown(row))
-    if row.edits:
-        yield "altered", ("; ".join(_edit(edit) for edit in row.edits) + ".",)
-    if said := tuple(_said(found)):
-        yield "the Supervisor", said
-    yield (
-        "believed",
-        (
-            f"a {outcome.belief} case for the rule: {outcome.belief_error} of 1000 off; ",
-            f"what was shown was {outcome.shown_error} off.",
-        ),
-    )
-    yield "did", tuple(_did(row))
-    if found.incident is not None:
-        yield "led to", tuple(_chain(found))
-    if row.inner:
-        yield "inside", (" ".join(_inner(row)),)
-    if found.believed is not None:
-        yield "in the evening", (_evening(found),)
+    """The row as `lab why` tells it, but for what a model was asked."""
+    row = found.row
+    yield "When", (f"Day {row.day + 1}, step {row.step}, row {row.n}; {row.role}.",)
+    for title, lines in sections(found, exchange=False):
+        if lines:
+            yield title, tuple(_words(line) for line in lines)
 
 
-def _shown(row: Decided) -> Iterator[Words]:
-    for nth, event in enumerate(row.shown.local_events):
-        yield " " if nth else ""
-        yield Quote(_cut(str(event)))
-    context = row.shown.context
-    cue = f"its cue {context['cue']}" if "cue" in context else "its cue withheld"
-    mode = row.shown.perception_mode
-    yield f" Its sign {context.get('sign', 'nothing')}, {cue}; perception {mode}."
-
-
-def _edit(edit: Shaped) -> str:
-    shown = edit.shown or "nothing"
-    return f"{edit.what} {edit.kind}, {edit.true} → {shown}, by {edit.by} ({edit.why})"
-
-
-def _said(found: DecisionWhy) -> Iterator[Words]:
-    voice = found.row.voice
-    if voice.meant == "silence" and voice.heard == "silence":
-        return
-    if found.text:
-        yield Quote(_cut(found.text))
-        yield " "
-    yield f"meant as {voice.meant} ({voice.meant_strength}), taken as {voice.heard} "
-    yield f"({voice.heard_strength})."
-
-
-def _did(row: Decided) -> Iterator[Words]:
-    mode = row.outcome.square.partition("+")[0]
-    failing = f", {row.outcome.failing.replace('_', '-')}" if row.outcome.failing else ""
-    became = "" if row.minded.outcome == "planned" else f" ({row.minded.outcome})"
-    yield f"{row.outcome.did}, in mode {mode}, by {row.minded.policy}{became}{failing}."
-    narrative = row.plan.get("narrative")
-    if isinstance(narrative, str) and narrative.strip():
-        yield " "
-        yield Quote(_cut(narrative))
-
-
-def _chain(found: DecisionWhy) -> Iterator[Words]:
-    incident = found.incident
-    assert incident is not None
-    yield f"{incident.kind} at {incident.at}, {incident.severity} of 1000, and it came of"
-    for link in found.chain[:LONGEST_CHAIN]:
-        yield Under(link.says, min(link.depth, 3))
-    left = len(found.chain) - LONGEST_CHAIN
-    if left > 0:
-        yield f"and {left} more."
-
-
-def _inner(row: Decided) -> Iterator[str]:
-    """What changed in whom, by cause."""
-    for rule in dict.fromkeys(entry.rule for entry in row.inner):
-        moved = ", ".join(
-            f"{_of(entry.who, row.who)}{what_of(entry.what)} {entry.before} → {entry.after}"
-            for entry in row.inner
-            if entry.rule == rule
-        )
-        cause = cause_of(rule)
-        yield f"{cause[0].upper()}{cause[1:]}: {moved}."
-
-
-def _of(who: str, own: str) -> str:
-    return "" if who == own else f"{who}’s "
-
-
-def _evening(found: DecisionWhy) -> str:
-    believed = found.believed
-    assert believed is not None
-    thought = "well" if believed.good else "badly"
-    blamed = {"self": "itself", "rule": "the rule", "supervisor": "the Supervisor"}
-    fault = "" if believed.good else f", and blamed {blamed.get(believed.fault, believed.fault)}"
-    wrong = "" if believed.good == believed.truly else " It was mistaken."
-    return f"It thought that this had gone {thought}{fault}.{wrong}"
+def _words(line: str) -> Words:
+    """A line within a paragraph; a cause stands under what it led to, a quote as one."""
+    text = _cut(line.strip())
+    if text.startswith("“") and text.endswith("”"):
+        return Quote(text[1:-1])
+    if text.startswith("because "):
+        return Under(text, min((len(line) - len(line.lstrip())) // 2 - 1, 3))
+    return f" {text}" if text.endswith(".") else f" {text}."
 
 
 def _cut(text: str) -> str:

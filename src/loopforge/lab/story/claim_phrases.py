@@ -83,7 +83,7 @@ def phrases(claim: AnyClaim) -> tuple[str, ...]:
     kind = str(claim.__struct_config__.tag)
     cases, fields = _case(claim)
     ways = [way for case in cases for way in templates()[kind][case]]
-    facts = asdict(claim) | fields
+    facts = {**asdict(claim), **fields}
     return tuple(filled(way, facts) for way in ways)
 
 
