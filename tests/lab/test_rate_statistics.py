@@ -16,7 +16,7 @@ from loopforge.lab.stats.rate_statistics import (
     Interval,
     attribution,
     cluster_rate,
-    effect,
+    cohen_h,
     holm,
     minimal_detectable,
     paired_difference,
@@ -243,52 +243,21 @@ def test_holm_between_nothing_and_bonferroni(p_values: dict[str, float]) -> None
         assert all(found[other] >= found[name] for other in p_values if p_values[other] >= p)
 
 
-def test_ratios_against_a_published_table() -> None:
-    """27/122 to 44/487: risk ratio 2.45 (1.58 to 3.79), as in scipy's manual; odds as scipy has it."""
-    from scipy.stats.contingency import odds_ratio
-
-    found = effect((44, 487), (27, 122))
-    assert found.risk_ratio.estimate == pytest.approx(2.4495156)
-    assert found.risk_ratio.low == pytest.approx(1.5836991)
-    assert found.risk_ratio.high == pytest.approx(3.7886786)
-    other = odds_ratio([[27, 95], [44, 443]], kind="sample")
-    limits = other.confidence_interval()
-    assert found.odds_ratio.estimate == pytest.approx(other.statistic)
-    assert found.odds_ratio.low == pytest.approx(limits.low)
-    assert found.odds_ratio.high == pytest.approx(limits.high)
+def test_the_distance_of_two_rates() -> None:
+    """Cohen's h of nothing against all, of two equal rates, and of a quarter against three."""
+    assert cohen_h((0, 4), (4, 4)) == pytest.approx(math.pi)
+    assert cohen_h((1, 4), (2, 8)) == 0
+    assert cohen_h((1, 4), (3, 4)) == pytest.approx(math.pi / 3)
 
 
-def test_an_empty_cell_gets_half_a_case() -> None:
-    """0 of 10 against 5 of 10: (5.5/11) / (0.5/11) = 11, with finite limits; nothing twice is 1."""
-    found = effect((0, 10), (5, 10))
-    assert found.risk_ratio.estimate == pytest.approx(11)
-    assert found.odds_ratio.estimate == pytest.approx(21)
-    assert 0 < found.risk_ratio.low < 11 < found.risk_ratio.high < math.inf
-    assert effect((0, 10), (0, 10)).risk_ratio.estimate == 1
-
-
-def test_cohens_h() -> None:
-    """All against nothing is pi; equal rates are 0; 0.25 to 0.75 is pi/3; B above A is positive."""
-    assert effect((0, 4), (4, 4)).cohen_h == pytest.approx(math.pi)
-    assert effect((1, 4), (2, 8)).cohen_h == 0
-    assert effect((1, 4), (3, 4)).cohen_h == pytest.approx(math.pi / 3)
-
-
-def test_cohens_sample_sizes() -> None:
+@pytest.mark.parametrize(("n", "h"), [(392, 0.2), (63, 0.5), (25, 0.8)])
+def test_what_can_be_detected(n: int, h: float) -> None:
     """Cohen 1988, table 6.4.1: 392, 63 and 25 in each arm detect h = 0.2, 0.5 and 0.8 at 80 %."""
-    for n, h in ((392, 0.2), (63, 0.5), (25, 0.8)):
-        found = minimal_detectable(n, 0.3)
-        assert found.up is not None
-        detected = 2 * (math.asin(math.sqrt(0.3 + found.up)) - math.asin(math.sqrt(0.3)))
-        assert detected == pytest.approx(h, abs=0.01)
-    assert minimal_detectable(63, 0.5).up == pytest.approx(minimal_detectable(63, 0.5).down or 0)
-
-
-def test_what_cannot_be_detected() -> None:
-    """From a rate of 0 there is no way down, and with two trials none at all."""
-    assert minimal_detectable(30, 0).down is None
-    assert minimal_detectable(2, 0.5).up is None
-    assert minimal_detectable(2, 0.5).down is None
+    up = minimal_detectable(n, 0.3)
+    assert up is not None
+    detected = 2 * (math.asin(math.sqrt(0.3 + up)) - math.asin(math.sqrt(0.3)))
+    assert detected == pytest.approx(h, abs=0.01)
+    assert minimal_detectable(2, 0.5) is None
 
 
 changes = st.lists(st.tuples(st.sampled_from("abc"), st.floats(-10, 10)), min_size=1, max_size=30)
@@ -337,7 +306,7 @@ def test_attribution_of_whole_numbers_is_exact() -> None:
         (lambda: paired_means({1: (1.0, 2.0), 2: (math.nan, 1.0)}), "finite"),
         (lambda: holm({"a": math.nan}), "p-value of a"),
         (lambda: holm({"a": 1.2}), "p-value of a"),
-        (lambda: effect((1, 0), (1, 2)), "1 successes in 0"),
+        (lambda: cohen_h((1, 0), (1, 2)), "1 successes in 0"),
         (lambda: minimal_detectable(0, 0.1), "No trials"),
         (lambda: minimal_detectable(9, math.nan), "base rate"),
         (lambda: minimal_detectable(9, 0.5, power=1), "power"),

@@ -9,7 +9,6 @@ from outside (a fork). The deltas add up to after minus before, or the run is da
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +169,8 @@ def drift(folder: Path, agent: str, what: str, step: int | None = None) -> Drift
     after = _added_up(before, turns, key)
     per_day = index.scenario.steps_per_day if index.scenario else 1
     causes = tuple(_cause(index, turn, per_day) for turn in turns)
-    return Drift(life.who, key, before, after, until, _groups(causes), causes)
+    groups = tuple(CauseGroup(*each) for each in life.because(key, until))
+    return Drift(life.who, key, before, after, until, groups, causes)
 
 
 def _key(index: RunIndex, life: Life, what: str) -> str:
@@ -194,15 +194,6 @@ def _added_up(before: int, turns: list[LifeTurn], key: str) -> int:
             )
         now = turn.after
     return now
-
-
-def _groups(causes: tuple[DriftCause, ...]) -> tuple[CauseGroup, ...]:
-    by_rule = sorted(causes, key=lambda cause: cause.rule)
-    groups = []
-    for rule, found in groupby(by_rule, key=lambda cause: cause.rule):
-        deltas = [cause.delta for cause in found]
-        groups.append(CauseGroup(rule, len(deltas), sum(deltas)))
-    return tuple(sorted(groups, key=lambda group: (-abs(group.delta), group.rule)))
 
 
 def _cause(index: RunIndex, turn: LifeTurn, per_day: int) -> DriftCause:

@@ -41,7 +41,7 @@ from loopforge.lab.report.study_data import CALLED, ERRORS, Study, labelled, spe
 from loopforge.lab.stats.rate_statistics import (
     EXACT,
     Difference,
-    effect,
+    cohen_h,
     holm,
     paired_difference,
     paired_means,
@@ -138,7 +138,7 @@ def _size(hypothesis: Hypothesis, results: Sequence[RunResult]) -> float | None:
     a, b = (
         (sum(pair[arm][0] for pair in arms), sum(pair[arm][1] for pair in arms)) for arm in (0, 1)
     )
-    return effect(a, b).cohen_h if a[1] and b[1] else None
+    return cohen_h(a, b) if a[1] and b[1] else None
 
 
 def undeclared(study: Study) -> list[Hypothesis]:

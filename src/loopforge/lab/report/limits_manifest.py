@@ -138,7 +138,7 @@ def _detectable(study: Study, rate: str) -> float | None:
     found = sorted(rates, key=lambda each: each.rate.estimate)[len(rates) // 2]
     of_run = found.trials / found.rate.n
     effective = int(found.trials / (1 + max(0.0, of_run - 1) * max(0.0, found.icc or 0.0)))
-    return minimal_detectable(effective, found.rate.estimate).up if effective else None
+    return minimal_detectable(effective, found.rate.estimate) if effective else None
 
 
 def _policies(study: Study) -> list[str]:

@@ -221,13 +221,7 @@ class Episode:
             squares=dict(sorted(self._squares.items())),
             failings=dict(sorted(self._failings.items())),
             robots={
-                robot.name: {
-                    "battery": robot.battery,
-                    **{f"emotions.{k}": v for k, v in robot.emotions.items()},
-                    **{f"traits.{k}": v for k, v in robot.traits.items()},
-                    **{f"scars.{k}": v for k, v in robot.scars.items()},
-                    **{f"bonds.{k}": v for k, v in sorted(robot.bonds.items())},
-                }
+                robot.name: {"battery": robot.battery, **robot.inner}
                 for robot in env.robots.values()
             },
         )

@@ -67,21 +67,6 @@ class Difference(Struct, frozen=True):
     b: float
 
 
-class Effect(Struct, frozen=True):
-    """How large B is beside A: ratios with intervals, and Cohen's h (0.2 small, 0.8 large)."""
-
-    risk_ratio: Interval
-    odds_ratio: Interval
-    cohen_h: float
-
-
-class Detectable(Struct, frozen=True):
-    """The least differences that would be noticed; None: no rate on that side is far enough."""
-
-    down: float | None
-    up: float | None
-
-
 class Attribution(Struct, frozen=True):
     """What became of a quantity, by cause, the largest first; the causes add up to the change."""
 
@@ -207,31 +192,16 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return {name: adjusted[name] for name in p_values}
 
 
-def effect(a: Count, b: Count, confidence: float = 0.95) -> Effect:
-    """The risk ratio and the odds ratio of B to A and Cohen's h, for independent trials.
-
-    The risk ratio with Katz's interval (1978), the odds ratio with Woolf's (1955); if a cell is
-    empty, half a case is added to each (Haldane 1956). h: Cohen 1988, chapter 6.
-    """
-    z = _z(confidence)
-    for successes, trials in (a, b):
-        wilson(successes, trials)
-    h = _angle(b[0] / b[1]) - _angle(a[0] / a[1])
-    cells = [float(cell) for s, n in (a, b) for cell in (s, n - s)]
-    sa, fa, sb, fb = cells = [cell + 0.5 for cell in cells] if 0 in cells else cells
-    risk = (sb / (sb + fb)) / (sa / (sa + fa))
-    risk_error = math.sqrt(1 / sa - 1 / (sa + fa) + 1 / sb - 1 / (sb + fb))
-    odds_error = math.sqrt(sum(1 / cell for cell in cells))
-    n = a[1] + b[1]
-    return Effect(
-        _ratio(risk, z * risk_error, n), _ratio(sb * fa / (fb * sa), z * odds_error, n), h
-    )
+def cohen_h(a: Count, b: Count) -> float:
+    """How far rate B is from rate A (0.2 small, 0.8 large): Cohen 1988, chapter 6."""
+    rates = [wilson(*count).estimate for count in (a, b)]
+    return _angle(rates[1]) - _angle(rates[0])
 
 
 def minimal_detectable(
     n: int, base: float, power: float = 0.8, confidence: float = 0.95
-) -> Detectable:
-    """The least difference from a rate of `base` that two arms of `n` independent trials detect.
+) -> float | None:
+    """The least rise from a rate of `base` that two arms of `n` independent trials detect, if any.
 
     By the arcsine approximation of Cohen 1988, chapter 6. Trials of one run are not independent:
     divide their number by 1 + (trials in a run - 1) * ICC first. Pairing over seeds does better.
@@ -242,11 +212,8 @@ def minimal_detectable(
     if not (0 <= base <= 1 and 0.5 <= power < 1):
         raise InputError(f"A base rate lies in 0 to 1, a power in 0.5 to 1; not {base}, {power}.")
     h = (_z(confidence) + NormalDist().inv_cdf(power)) * math.sqrt(2 / n)
-    low, high = _angle(base) - h, _angle(base) + h
-    return Detectable(
-        down=base - math.sin(low / 2) ** 2 if low >= 0 else None,
-        up=math.sin(high / 2) ** 2 - base if high <= math.pi else None,
-    )
+    high = _angle(base) + h
+    return math.sin(high / 2) ** 2 - base if high <= math.pi else None
 
 
 def attribution(entries: Iterable[tuple[str, float, float]]) -> Attribution:
@@ -318,10 +285,6 @@ def _newcombe(a: float, b: float, n: int, z: float) -> tuple[float, float]:
 
 def _angle(rate: float) -> float:
     return 2 * math.asin(math.sqrt(rate))
-
-
-def _ratio(estimate: float, half: float, n: int) -> Interval:
-    return Interval(estimate, estimate * math.exp(-half), estimate * math.exp(half), n)
 
 
 def _table(by_seed: Mapping[int, Sequence[int]], width: int) -> Numbers:

@@ -57,13 +57,18 @@ class Made(Struct, frozen=True, tag_field="claim", tag="made"):
     quota: int
 
 
-class Did(Struct, frozen=True, tag_field="claim", tag="did"):
-    """Somebody kept or broke a rule, somewhere, at some bell, and it was good or bad."""
+class OfAct(Struct, frozen=True):
+    """What is claimed of one row: which, when, and of whom."""
 
     row: int
     day: int
     bell: int
     who: str
+
+
+class Did(OfAct, frozen=True, tag_field="claim", tag="did"):
+    """Somebody kept or broke a rule, somewhere, at some bell, and it was good or bad."""
+
     at: str
     title: str
     text: str
@@ -76,37 +81,24 @@ AtHand = Literal["confront", "help"]
 AT_HAND: dict[str, AtHand] = {"confront": "confront", "help": "help"}
 
 
-class MetClaim(Struct, frozen=True, tag_field="claim", tag="met"):
+class MetClaim(OfAct, frozen=True, tag_field="claim", tag="met"):
     """Who was on the other end of an act: spoken up to, or helped."""
 
-    row: int
-    day: int
-    bell: int
-    who: str
     whom: str
     did: AtHand
 
 
-class Unseen(Struct, frozen=True, tag_field="claim", tag="unseen"):
+class Unseen(OfAct, frozen=True, tag_field="claim", tag="unseen"):
     """It was bad, and to who did it it looked good."""
 
-    row: int
-    day: int
-    bell: int
-    who: str
 
-
-class Gap(Struct, frozen=True, tag_field="claim", tag="gap"):
+class Gap(OfAct, frozen=True, tag_field="claim", tag="gap"):
     """Truth, shown and believed of one moment, in bands; and the sign against what was so.
 
     `sign` is what the rule looked at, as shown; `truth` is what could have been noticed up close.
     `widest`: nobody in the whole run was further off.
     """
 
-    row: int
-    day: int
-    bell: int
-    who: str
     true: str
     shown: str
     believed: str
@@ -116,13 +108,9 @@ class Gap(Struct, frozen=True, tag_field="claim", tag="gap"):
     widest: bool = False
 
 
-class Turned(Struct, frozen=True, tag_field="claim", tag="turned"):
+class Turned(OfAct, frozen=True, tag_field="claim", tag="turned"):
     """Somebody did with rules what they had not done for so many acts; or had never done."""
 
-    row: int
-    day: int
-    bell: int
-    who: str
     at: str
     kept: bool
     after: int
@@ -172,13 +160,9 @@ class Struck(Struct, frozen=True, tag_field="claim", tag="struck"):
     what: str
 
 
-class HeardClaim(Struct, frozen=True, tag_field="claim", tag="heard"):
+class HeardClaim(OfAct, frozen=True, tag_field="claim", tag="heard"):
     """The Supervisor said something and meant it so; somebody took it so."""
 
-    row: int
-    day: int
-    bell: int
-    who: str
     by: str
     text: str
     meant: str
@@ -186,13 +170,9 @@ class HeardClaim(Struct, frozen=True, tag_field="claim", tag="heard"):
     harder: bool
 
 
-class Bent(Struct, frozen=True, tag_field="claim", tag="bent"):
+class Bent(OfAct, frozen=True, tag_field="claim", tag="bent"):
     """An edit bent what somebody was shown. `true` and `shown` are sentences of the protocol."""
 
-    row: int
-    day: int
-    bell: int
-    who: str
     what: str
     edit: str
     by: str
@@ -212,25 +192,17 @@ class BelievedClaim(Struct, frozen=True, tag_field="claim", tag="believed"):
     fault: str
 
 
-class Quoted(Struct, frozen=True, tag_field="claim", tag="quoted"):
+class Quoted(OfAct, frozen=True, tag_field="claim", tag="quoted"):
     """Somebody's own words: the reason for an act, or what was resolved or said in the evening."""
 
-    row: int
-    day: int
-    bell: int
-    who: str
     source: Literal["reason", "day", "self", "resolve"]
     text: str
     voice: str
 
 
-class SilentClaim(Struct, frozen=True, tag_field="claim", tag="silent"):
+class SilentClaim(OfAct, frozen=True, tag_field="claim", tag="silent"):
     """Somebody was asked, and no answer came that could be acted on."""
 
-    row: int
-    day: int
-    bell: int
-    who: str
     at: str
     outcome: str
 

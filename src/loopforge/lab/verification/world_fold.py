@@ -17,7 +17,7 @@ from loopforge.core.factory_vocabulary import Began, Change, DayEnded, Decided, 
 from loopforge.lab.run.fork_change import change
 from loopforge.lab.run.robot_minds import MATE, PLAIN, Minds, Persona
 from loopforge.lab.run.run_lifecycle import minds_of
-from loopforge.lab.world.city_state import AT_REST, Factory, Robot
+from loopforge.lab.world.city_state import AT_REST, Factory
 from loopforge.lab.world.protocols import INDEX
 from loopforge.lab.world.robot_perception import Glimpse, glimpse
 from loopforge.lab.world.scenario_checks import Scenario
@@ -134,7 +134,7 @@ class Fold:
         for name, robot in self.env.robots.items():
             told = dict(row.robots.get(name, {}))
             robot.battery = max(robot.battery, told.pop("battery", 0))
-            if told != (stands := inner_of(robot)):
+            if told != (stands := robot.inner):
                 what = next((k for k in {**stands, **told} if told.get(k) != stands.get(k)), "")
                 wrong.append(
                     f"{name}'s {what} is {stands.get(what)} by the entries and "
@@ -202,13 +202,3 @@ class Fold:
                 before, table[what] = table[what], entry.after
                 return before
         return None
-
-
-def inner_of(robot: Robot) -> dict[str, int]:
-    """A robot's inner life as a day's table names it."""
-    return {
-        **{f"emotions.{name}": value for name, value in robot.emotions.items()},
-        **{f"traits.{name}": value for name, value in robot.traits.items()},
-        **{f"scars.{name}": value for name, value in robot.scars.items()},
-        **{f"bonds.{name}": value for name, value in robot.bonds.items()},
-    }

@@ -119,6 +119,16 @@ class Robot:
         """How much trust, fear or resentment it has for another."""
         return self.bonds.get(f"{kind}:{other}", AT_REST[kind])
 
+    @property
+    def inner(self) -> dict[str, int]:
+        """Its inner life as a day's table names it."""
+        return {
+            **{f"emotions.{name}": value for name, value in self.emotions.items()},
+            **{f"traits.{name}": value for name, value in self.traits.items()},
+            **{f"scars.{name}": value for name, value in self.scars.items()},
+            **{f"bonds.{name}": value for name, value in sorted(self.bonds.items())},
+        }
+
 
 @dataclass(slots=True)
 class SaidInCity:
