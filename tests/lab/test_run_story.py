@@ -23,7 +23,6 @@ from loopforge.lab.run.run_lifecycle import fork
 from loopforge.lab.run.run_log import rows_of
 from loopforge.lab.story.claim_phrases import phrases
 from loopforge.lab.story.claims import (
-    EVER,
     BelievedClaim,
     Bent,
     BrokeOff,
@@ -32,7 +31,6 @@ from loopforge.lab.story.claims import (
     Gap,
     HappenedClaim,
     HeardClaim,
-    Moved,
     Quoted,
     SilentClaim,
     TallyClaim,
@@ -166,15 +164,6 @@ def test_a_thread_of_causes_leads_back_to_an_act() -> None:
         assert all(one.ref == other.of for one, other in pairwise(links))
         times = [(link.day, link.bell) for link in links]
         assert times == sorted(times, reverse=True)
-
-
-@pytest.mark.parametrize("chosen", RUNS, ids=str)
-def test_arcs_add_up(chosen: dict[str, Any]) -> None:
-    """What moved somebody over the run, and over a day, adds up to how far it moved."""
-    moved = [s.claim for s in story(**chosen).sentences if isinstance(s.claim, Moved)]
-    assert any(claim.day == EVER for claim in moved)
-    for claim in moved:
-        assert sum(cause.delta for cause in claim.causes) == claim.after - claim.before
 
 
 def test_a_fork_is_told_as_another_run(tmp_path: Path) -> None:

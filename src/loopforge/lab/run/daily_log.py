@@ -15,8 +15,8 @@ from itertools import zip_longest
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from loopforge.core.factory_vocabulary import Began, Decided, Row, Stepped
-from loopforge.errors import BadRun
+from loopforge.core.factory_vocabulary import Decided, Row, Stepped
+from loopforge.lab.run.run_log import begun
 from loopforge.lab.world.protocols import Protocol
 from loopforge.lab.world.scenario_checks import Scenario
 
@@ -128,10 +128,7 @@ def _judged(row: Decided, rules: dict[str, Protocol]) -> tuple[bool, bool]:
 
 
 def _lines(rows: Iterable[Row], judge: Judge) -> Iterator[LogLine]:
-    stream = iter(rows)
-    first = next(stream, None)
-    if not isinstance(first, Began):
-        raise BadRun("These rows do not begin with what the run was; its head is missing.")
+    first, stream = begun(rows)
     scenario = Scenario.from_dict(first.scenario)
     bells, rules = scenario.steps_per_day, scenario.rules
     deeds: list[LoggedAct] = []

@@ -193,30 +193,19 @@ class _Log:
         self._file.close()
 
 
-class _New:
-    """Passes on what comes after the first so many bytes: what a log does not hold already."""
+class _Beside:
+    """A run's log with an action log beside it, which gets what is new: behind `known` bytes."""
 
-    def __init__(self, sink: Sink, known: int) -> None:
-        self._sink, self._left = sink, known
+    def __init__(self, log: Sink, logger: Sink, known: int) -> None:
+        self._log, self._logger, self._left = log, logger, known
 
     def write(self, lines: bytes) -> None:
-        """Pass on what is new."""
+        """To both."""
+        self._log.write(lines)
         skipped = min(self._left, len(lines))
         self._left -= skipped
         if skipped < len(lines):
-            self._sink.write(lines[skipped:])
-
-
-class _All:
-    """Several sinks as one."""
-
-    def __init__(self, *sinks: Sink) -> None:
-        self._sinks = sinks
-
-    def write(self, lines: bytes) -> None:
-        """To each."""
-        for sink in self._sinks:
-            sink.write(lines)
+            self._logger.write(lines[skipped:])
 
 
 async def play(
@@ -242,7 +231,7 @@ async def play(
         if beside is not None:
             logger = JsonlActionLogger(beside)
             stack.callback(logger.close)
-            sink = _All(log, _New(logger, sum(map(len, known or ()))))
+            sink = _Beside(log, logger, sum(map(len, known or ())))
         episode = Episode(first, minds, sink, record)
         async for row in episode.run():
             if progress is not None and (more := progress(row)) is not None:

@@ -9,7 +9,7 @@ checking says which line is not what was written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -101,6 +101,15 @@ def began_of(folder: Path) -> Began:
     if not isinstance(first, Began):
         raise BadRun(f"{folder / LOG} does not begin with what the run was; its head is missing.")
     return first
+
+
+def begun(rows: Iterable[Row]) -> tuple[Began, Iterator[Row]]:
+    """The first of these rows, and those behind it. Raises BadRun where they do not begin a run."""
+    stream = iter(rows)
+    first = next(stream, None)
+    if not isinstance(first, Began):
+        raise BadRun("These rows do not begin with what the run was; its head is missing.")
+    return first, stream
 
 
 def closed(row: Row) -> bool:

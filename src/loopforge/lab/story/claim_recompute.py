@@ -13,8 +13,8 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from loopforge.core.factory_vocabulary import Began, Decided, Reflected, Row
-from loopforge.errors import BadRun
+from loopforge.core.factory_vocabulary import Decided, Reflected, Row
+from loopforge.lab.run.run_log import begun
 from loopforge.lab.story import act_findings as found
 from loopforge.lab.story import day_findings as days
 from loopforge.lab.story.act_findings import Told
@@ -59,10 +59,7 @@ class ClaimEvidence:
     """A run's rows, watched for these claims. Raises BadRun where they do not begin a run."""
 
     def __init__(self, rows: Iterable[Row], claims: Sequence[AnyClaim]) -> None:
-        stream = iter(rows)
-        first = next(stream, None)
-        if not isinstance(first, Began):
-            raise BadRun("These rows do not begin with what the run was; its head is missing.")
+        first, stream = begun(rows)
         self.watch = StoryWatch(first, {getattr(claim, "row", 0) for claim in claims})
         self._accounts: dict[tuple[int, str, str], ActAccount] = {}
         self._evenings: dict[tuple[int, str], tuple[Reflected, Told]] = {}

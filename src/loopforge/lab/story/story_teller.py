@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopforge.core.factory_vocabulary import Began, Decided, Reflected, Row
-from loopforge.errors import BadRun
+from loopforge.lab.run.run_log import begun, rows_of
 from loopforge.lab.story import act_findings as found
 from loopforge.lab.story import day_findings
 from loopforge.lab.story.act_findings import Evening, Told
@@ -52,8 +52,6 @@ STALE = 2
 
 def tell(folder: Path) -> Story:
     """The story of a run in this folder. Raises BadRun, BadScenario."""
-    from loopforge.lab.run.run_log import rows_of
-
     return told_of(rows_of(folder))
 
 
@@ -410,10 +408,7 @@ def _furthest(
 
 def told_of(rows: Iterable[Row]) -> Story:
     """The story of these rows, which are a run's, from its first. Raises BadRun, BadScenario."""
-    stream = iter(rows)
-    first = next(stream, None)
-    if not isinstance(first, Began):
-        raise BadRun("These rows do not begin with what the run was; its head is missing.")
+    first, stream = begun(rows)
     teller = StoryTeller(first)
     days = tuple(teller.day(today) for today in teller.watch.days(stream))
     scenario = teller.watch.scenario

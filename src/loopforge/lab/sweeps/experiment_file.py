@@ -14,7 +14,6 @@ Knows nothing of workers or files of results; which cells are run is laid out in
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -28,7 +27,7 @@ from loopforge.lab.sweeps.run_score import MEANS, RATES
 from loopforge.lab.world.protocols import quoted, sentence_problem
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import ABLATIONS, MOST_DAYS, MOST_STEPS, open_scenario
-from loopforge.lab.world.toml_bounds import held, tables, text_of
+from loopforge.lab.world.toml_bounds import opened, shipped_names, tables
 
 Level: TypeAlias = str | int
 Levels: TypeAlias = dict[str, Level]
@@ -270,9 +269,7 @@ def scenarios_of(experiment: Experiment, folders: Iterable[Path] = ()) -> dict[s
 
 def shipped_experiments() -> tuple[str, ...]:
     """Names of the experiments that ship with the Factory."""
-    folder = resources.files("loopforge.lab").joinpath("shipped/experiments")
-    names = (each.name for each in folder.iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+    return shipped_names("experiment")
 
 
 def open_experiment(name: str, folder: Path | None = None) -> Experiment:
@@ -280,15 +277,4 @@ def open_experiment(name: str, folder: Path | None = None) -> Experiment:
 
     Raises BadScenario: no such experiment, or what is wrong in it.
     """
-    if name.endswith(".toml"):
-        path = Path(name)
-        return read_experiment(text_of(path, BIGGEST), path.name)
-    if own := held(name, folder):
-        return read_experiment(text_of(own, BIGGEST), own.name)
-    if name in shipped_experiments():
-        found = resources.files("loopforge.lab").joinpath(f"shipped/experiments/{name}.toml")
-        return read_experiment(found.read_text("utf-8"), name)
-    known = ", ".join(shipped_experiments())
-    raise BadScenario(
-        f"There is no experiment {quoted(name[:80])!r}. Shipped are {known}; or name a .toml file."
-    )
+    return read_experiment(*opened("experiment", name, folder, BIGGEST))

@@ -16,8 +16,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from loopforge.core.factory_vocabulary import Began, DayEnded, Decided, Row, Stepped
-from loopforge.errors import BadRun
+from loopforge.core.factory_vocabulary import DayEnded, Decided, Row, Stepped
+from loopforge.lab.run.run_log import begun
 from loopforge.lab.verification.world_fold import Fold
 from loopforge.lab.world.protocols import INDEX, shipped
 
@@ -192,10 +192,7 @@ class Checked:
 
 def checked(rows: Iterable[Row]) -> Checked:
     """Check every sentence about a consequence in these rows. Raises BadRun without a first row."""
-    stream = iter(rows)
-    first = next(stream, None)
-    if not isinstance(first, Began):
-        raise BadRun("These rows do not begin with what the run was; its head is missing.")
+    first, stream = begun(rows)
     fold, found = Fold(first), Checked()
     opened: dict[str, dict[str, int]] = {}
     charged: dict[str, int] = {}

@@ -23,7 +23,7 @@ from loopforge.lab.world.scenario_checks import ABLATIONS as ABLATIONS
 from loopforge.lab.world.scenario_checks import MOST_DAYS as MOST_DAYS
 from loopforge.lab.world.scenario_checks import MOST_STEPS as MOST_STEPS
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.lab.world.toml_bounds import held, tables, text_of
+from loopforge.lab.world.toml_bounds import opened, shipped_names, tables
 
 BIGGEST = 256 * 1024
 """Bytes of a scenario file."""
@@ -108,31 +108,12 @@ def shipped_cast() -> dict[str, dict[str, Any]]:
 
 def shipped_scenarios() -> tuple[str, ...]:
     """Names of the scenarios that ship with the Factory."""
-    folder = resources.files("loopforge.lab").joinpath("shipped/scenarios")
-    return tuple(
-        sorted(
-            each.name.removesuffix(".toml")
-            for each in folder.iterdir()
-            if each.name.endswith(".toml")
-        )
-    )
+    return shipped_names("scenario")
 
 
 def open_scenario(name: str, folder: Path | None = None) -> Scenario:
     """A scenario by its path, by its name in `folder` (a home's), or by its shipped name.
 
-    A name in a folder stays in that folder, whatever it is and wherever a link there leads.
     Raises BadScenario: no such scenario, or what is wrong in it.
     """
-    if name.endswith(".toml"):
-        path = Path(name)
-        return read_scenario(text_of(path, BIGGEST), path.name)
-    if own := held(name, folder):
-        return read_scenario(text_of(own, BIGGEST), own.name)
-    if name in shipped_scenarios():
-        found = resources.files("loopforge.lab").joinpath(f"shipped/scenarios/{name}.toml")
-        return read_scenario(found.read_text("utf-8"), name)
-    known = ", ".join(shipped_scenarios())
-    raise BadScenario(
-        f"There is no scenario {quoted(name[:80])!r}. Shipped are {known}; or name a .toml file."
-    )
+    return read_scenario(*opened("scenario", name, folder, BIGGEST))

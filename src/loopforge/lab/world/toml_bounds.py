@@ -7,6 +7,8 @@ error in one line. What the tables say is for scenario_file.py and experiment_fi
 from __future__ import annotations
 
 import tomllib
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +64,32 @@ def held(name: str, folder: Path | None) -> Path | None:
     if not path.resolve().is_relative_to(folder.resolve()):
         raise BadScenario(f"{quoted(path.name)} leads out of {folder}; put the file itself there.")
     return path
+
+
+def shipped_names(kind: str) -> tuple[str, ...]:
+    """Names of the files of this kind that ship with the Factory: "scenario" or "experiment"."""
+    names = (each.name for each in _shipped(kind).iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+def _shipped(kind: str) -> Traversable:
+    return resources.files("loopforge.lab").joinpath(f"shipped/{kind}s")
+
+
+def opened(kind: str, name: str, folder: Path | None, biggest: int) -> tuple[str, str]:
+    """What such a file says, by its path, its name in `folder` or its shipped name; and its source.
+
+    A name in a folder stays in that folder, whatever it is and wherever a link there leads. Raises
+    BadScenario: there is none, or it is no text within bounds.
+    """
+    if name.endswith(".toml"):
+        return text_of(Path(name), biggest), Path(name).name
+    if own := held(name, folder):
+        return text_of(own, biggest), own.name
+    known = shipped_names(kind)
+    if name in known:
+        return _shipped(kind).joinpath(f"{name}.toml").read_text("utf-8"), name
+    raise BadScenario(
+        f"There is no {kind} {quoted(name[:80])!r}. Shipped are {', '.join(known)}; or name a "
+        ".toml file."
+    )
