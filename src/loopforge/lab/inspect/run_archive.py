@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import fcntl
 from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from threading import Lock
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
@@ -21,6 +23,7 @@ from loopforge.errors import BadRun, TooLarge, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_log import LOG
 
+V = TypeVar("V")
 OPEN = 64
 """Indexes that are kept."""
 WITHIN = "~"
@@ -40,13 +43,35 @@ class Sweep(Struct, frozen=True):
     runs: tuple[str, ...]
 
 
+class LatestFew(Generic[V]):
+    """So many things that were asked for last, by key; each is made once. Safe in threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[Hashable, V] = OrderedDict()
+        self._lock, self._making = Lock(), Lock()
+
+    def of(self, key: Hashable, make: Callable[[], V]) -> V:
+        """What has this key; made, where it is not there, while others who ask wait."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        with self._making:
+            found = self._kept.get(key) or make()
+            with self._lock:
+                self._kept[key] = found
+                while len(self._kept) > self._most:
+                    self._kept.popitem(last=False)
+        return found
+
+
 class Archive:
     """The runs under a folder, which need not be there yet. Safe in threads."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._open: OrderedDict[str, RunIndex] = OrderedDict()
-        self._lock = Lock()
+        self._open: LatestFew[RunIndex] = LatestFew(OPEN)
 
     def names(self) -> list[str]:
         """The runs, the one that was written last first; those of sweeps are not among them."""
@@ -90,12 +115,7 @@ class Archive:
         folder = self.path(name)
         if not (folder / LOG).is_file():
             raise Unknown(f"There is no run {name[:100]!r} here.")
-        with self._lock:
-            index = self._open.get(name) or RunIndex(folder)
-            self._open[name] = index
-            self._open.move_to_end(name)
-            while len(self._open) > OPEN:
-                self._open.popitem(last=False)
+        index = self._open.of(name, lambda: RunIndex(folder))
         index.refresh()
         return index
 

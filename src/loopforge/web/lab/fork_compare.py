@@ -8,9 +8,7 @@ Two runs are set out at the same step, with where they part and what became of i
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Mapping
-from threading import Lock
 from typing import Annotated, Any
 
 from litestar import get, post
@@ -20,8 +18,8 @@ from litestar.response import Redirect, Template
 from loopforge.core.factory_vocabulary import EMOTIONS, PERCEPTION_MODES, SCARS, STYLES, TRAITS
 from loopforge.errors import BadRun, InputError
 from loopforge.lab.inspect.diff_text import Diff
+from loopforge.lab.inspect.run_archive import LatestFew
 from loopforge.lab.inspect.run_diff import diff
-from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.fork_change import check_changes
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import minds_of
@@ -145,34 +143,9 @@ def _checked(shifts: Shifts, run: str, at: int, changes: Mapping[str, str]) -> N
 # ---------------------------------------------------------------- side by side
 
 
-class Diffs:
-    """The comparisons that were made last; a run that grew is compared anew."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[object, ...], Diff] = OrderedDict()
-        self._lock = Lock()
-
-    def of(self, one: RunIndex, other: RunIndex) -> Diff:
-        """Compare two runs. Raises BadRun."""
-        key = one.path, one.size, other.path, other.size
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        found = diff(one.folder, other.folder)
-        with self._lock:
-            self._kept[key] = found
-            while len(self._kept) > DIFFS:
-                self._kept.popitem(last=False)
-        return found
-
-
-def diffs_of(request: Asked) -> Diffs:
-    """The comparisons of this server."""
-    state = request.app.state
-    if "lab_diffs" not in state:
-        state["lab_diffs"] = Diffs()
-    found: Diffs = state["lab_diffs"]
+def diffs_of(request: Asked) -> LatestFew[Diff]:
+    """The comparisons of this server that were made last; a run that grew is compared anew."""
+    found: LatestFew[Diff] = request.app.state.setdefault("lab_diffs", LatestFew(DIFFS))
     return found
 
 
@@ -194,11 +167,15 @@ async def against(
     return page("lab-against.html", visitor, here="lab", **context)
 
 
-def _against(shifts: Shifts, kept: Diffs, run: str, other: str, step: int | None) -> dict[str, Any]:
+def _against(
+    shifts: Shifts, kept: LatestFew[Diff], run: str, other: str, step: int | None
+) -> dict[str, Any]:
     both = [opened(shifts, run), opened(shifts, other)]
     if not all(index.steps for index, _ in both):
         raise BadRun("One of these runs has no step yet; wait for it, then compare.")
-    found = kept.of(both[0][0], both[1][0])
+    one, two = both[0][0], both[1][0]
+    key = one.path, one.size, two.path, two.size
+    found = kept.of(key, lambda: diff(one.folder, two.folder))
     steps = max(index.steps for index, _ in both)
     parted = found.parting.step if found.parting else -1
     at = min(steps - 1, max(0, parted) if step is None else step)

@@ -7,9 +7,6 @@ while. A long one is shown a few days at a time: those about a step or a day, or
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from pathlib import Path
-from threading import Lock
 from typing import Annotated, Any
 
 from litestar import get
@@ -18,6 +15,7 @@ from litestar.response import Redirect, Template
 from msgspec import Struct
 
 from loopforge.errors import Unknown
+from loopforge.lab.inspect.run_archive import LatestFew
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run_queue import Shifts
 from loopforge.lab.story.run_story import Sentence, Story, StoryDay
@@ -50,42 +48,9 @@ class TalePart(Struct, frozen=True, kw_only=True):
     after: int = -1
 
 
-class Stories:
-    """The stories that were read last; a run that grew is told anew. Safe in threads."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[Path, tuple[int, Story]] = OrderedDict()
-        self._lock, self._telling = Lock(), Lock()
-
-    def of(self, index: RunIndex) -> Story:
-        """The story of a run; told once, whoever asks meanwhile. Raises BadRun, BadScenario."""
-        if found := self._known(index):
-            return found
-        with self._telling:
-            if found := self._known(index):
-                return found
-            size, story = index.size, tell(index.folder)
-            with self._lock:
-                self._kept[index.path] = size, story
-                while len(self._kept) > STORIES:
-                    self._kept.popitem(last=False)
-            return story
-
-    def _known(self, index: RunIndex) -> Story | None:
-        with self._lock:
-            size, story = self._kept.get(index.path, (-1, None))
-            if story is None or size != index.size:
-                return None
-            self._kept.move_to_end(index.path)
-            return story
-
-
-def stories_of(request: Asked) -> Stories:
-    """The stories that this server has told."""
-    state = request.app.state
-    if "lab_stories" not in state:
-        state["lab_stories"] = Stories()
-    found: Stories = state["lab_stories"]
+def stories_of(request: Asked) -> LatestFew[Story]:
+    """The stories that this server has told; one of a run that grew is told anew."""
+    found: LatestFew[Story] = request.app.state.setdefault("lab_stories", LatestFew(STORIES))
     return found
 
 
@@ -150,11 +115,11 @@ def part_of(days: tuple[StoryDay, ...], day: int, *, end: bool = False) -> TaleP
     )
 
 
-def _story(shifts: Shifts, stories: Stories, run: str) -> tuple[Story, RunIndex]:
+def _story(shifts: Shifts, stories: LatestFew[Story], run: str) -> tuple[Story, RunIndex]:
     index, _ = opened(shifts, run)
     if not index.steps:
         raise Unknown("Nothing has happened in this run yet.")
-    return stories.of(index), index
+    return stories.of((index.path, index.size), lambda: tell(index.folder)), index
 
 
 handlers: list[Any] = [story]
