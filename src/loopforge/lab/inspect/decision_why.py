@@ -27,9 +27,7 @@ from loopforge.core.text.erasable_text import encode_plain
 from loopforge.errors import BadRun, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import (
-    Drift,
     cause_of,
-    drift,
     opened,
     signed,
     what_of,
@@ -38,17 +36,6 @@ from loopforge.lab.inspect.trait_drift import (
 from loopforge.lab.world.protocols import Protocol
 from loopforge.lab.world.robot_perception import BAND_OF, HEARD
 
-__all__ = [
-    "DecisionWhy",
-    "Drift",
-    "WhyLink",
-    "chain_of",
-    "deed_told",
-    "drift",
-    "gather",
-    "told",
-    "why",
-]
 DEEPEST = 6
 """Links of a chain of causes that are followed."""
 

@@ -144,7 +144,7 @@ def cause_of(rule: str) -> str:
 
 def times(count: int) -> str:
     """How often."""
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def signed(delta: int) -> str:

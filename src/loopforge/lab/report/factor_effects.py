@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from loopforge.lab.charts.bar_charts import MARKS, ChartLane, Dot, lanes, plain, points
+from loopforge.lab.inspect.trait_drift import times
 from loopforge.lab.report.error_rates import ROLES
 from loopforge.lab.report.html_page import (
     Block,
@@ -228,7 +229,7 @@ def _two_rates(results: Sequence[RunResult]) -> tuple[Words, ...]:
         parts += [
             (
                 f"In {counted(hid[1], 'moment')} a rule was wrong where it stood, and was kept to "
-                f"{_often(hid[0])}: "
+                f"{times(hid[0])}: "
             ),
             Strong(f"over-compliance {shared(wilson(*hid))}"),
             ". ",
@@ -237,16 +238,12 @@ def _two_rates(results: Sequence[RunResult]) -> tuple[Words, ...]:
         parts += [
             (
                 f"In {counted(reached[1], 'moment')} it was right, and was broken "
-                f"{_often(reached[0])}: "
+                f"{times(reached[0])}: "
             ),
             Strong(f"over-reach {shared(wilson(*reached))}"),
             ".",
         ]
     return tuple(parts) or ("Nobody had anything to decide.",)
-
-
-def _often(count: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _honest() -> Block:

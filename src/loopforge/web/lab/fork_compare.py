@@ -17,7 +17,7 @@ from litestar.response import Redirect, Template
 
 from loopforge.core.factory_vocabulary import EMOTIONS, PERCEPTION_MODES, SCARS, STYLES, TRAITS
 from loopforge.errors import BadRun, InputError
-from loopforge.lab.inspect.diff_text import Diff
+from loopforge.lab.inspect.diff_text import SHARES, Diff
 from loopforge.lab.inspect.run_archive import LatestFew
 from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.run.fork_change import check_changes
@@ -36,7 +36,6 @@ MOST = 12
 """Things that one fork changes, at most."""
 DIFFS = 8
 """Comparisons that are kept."""
-SHARES = ("over_compliance", "over_reach", "guardrail")
 Word = Annotated[str, Parameter(max_length=200)]
 
 # ---------------------------------------------------------------- a fork
