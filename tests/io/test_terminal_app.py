@@ -23,7 +23,6 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import HostTaken, Unknown
-from loopforge.io.pixel_portrait import portrait
 from loopforge.io.socket.socket_client import SocketLink
 from loopforge.io.terminal.input_composer import InputPen
 from loopforge.io.terminal.side_panes import OverlayPage
@@ -577,14 +576,6 @@ async def test_stopped_is_shown_until_somebody_speaks(tmp_path: Path) -> None:
         await ana.sees("■ stopped")
         ana.heard("go on, please")
         await ana.until(lambda: "■ stopped" not in ana.screen())
-
-
-def test_portraits_are_always_the_same_and_differ() -> None:
-    """A seed has one portrait of eight by eight pixels, and few seeds share one."""
-    made = {name: portrait(name, "#8f7ee7") for name in map(str, range(60))}
-    assert all(len(rows) == 8 and all(len(row) == 8 for row in rows) for rows in made.values())
-    assert made["7"] == portrait("7", "#8f7ee7")
-    assert len({str(rows) for rows in made.values()}) > 40
 
 
 def test_notices_hold_text_and_no_markup() -> None:

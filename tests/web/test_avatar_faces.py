@@ -13,11 +13,10 @@ from loopforge.web.rendering import avatar_faces
 from loopforge.web.rendering.avatar_faces import face_svg, initials, initials_svg
 
 ATTRIBUTES = {
-    *("class", "viewBox", "aria-hidden", "focusable", "transform", "d", "fill", "stroke", "rx"),
-    *("ry", "cx", "cy", "r", "x", "y", "width", "height", "stroke-width", "stroke-linecap"),
-    *("stroke-linejoin", "text-anchor", "font-size", "font-weight"),
+    *("class", "viewBox", "aria-hidden", "focusable", "d", "fill", "x", "y"),
+    *("text-anchor", "font-size", "font-weight"),
 }
-ELEMENTS = {"svg", "g", "path", "circle", "ellipse", "rect", "text"}
+ELEMENTS = {"svg", "g", "path", "text"}
 
 
 def checked(svg: str) -> ET.Element:
@@ -52,14 +51,14 @@ def test_a_face_stays() -> None:
 
 
 def test_faces_differ() -> None:
-    """Of three hundred mates in one colour hardly two look alike."""
+    """Of three hundred mates in one colour few look alike."""
     drawn = {face_svg(f"mate-{n}", "#2a9d8f") for n in range(300)}
-    assert len(drawn) > 290
+    assert len(drawn) > 150
 
 
 def test_a_face_is_in_its_colour() -> None:
-    """A mate's colour is the colour of its head."""
-    assert "#9b5de5" in face_svg("merlin", "#9b5de5")
+    """A mate's colour makes every shade of its face, by whatever name it is called."""
+    assert face_svg("merlin", "#008080") == face_svg("merlin", "teal")
     assert face_svg("merlin", "#9b5de5") != face_svg("merlin", "teal")
 
 

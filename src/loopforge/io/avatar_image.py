@@ -7,17 +7,14 @@ not read files.
 
 from __future__ import annotations
 
-import colorsys
 import hashlib
 import io
 from typing import Literal
 
-from loopforge.io.pixel_portrait import portrait
+from loopforge.core.mates.pixel_portrait import inks, portrait
 
 SIDE = 256
 """Pixels of a side, of which each pixel of the face takes a whole number."""
-GROUND = 0.88
-"""How light the ground is, from 0 to 1."""
 
 
 def picture(handle: str, colour: str, format: Literal["png", "jpeg"] = "png") -> bytes:
@@ -27,7 +24,7 @@ def picture(handle: str, colour: str, format: Literal["png", "jpeg"] = "png") ->
     face = portrait(handle, colour)
     dot = SIDE // 12
     left, top = (SIDE - dot * len(face[0])) // 2, (SIDE - dot * len(face)) // 2
-    drawn = Image.new("RGB", (SIDE, SIDE), _ground(colour))
+    drawn = Image.new("RGB", (SIDE, SIDE), inks(colour)["G"])
     for down, row in enumerate(face):
         for across, pixel in enumerate(row):
             if pixel is not None:
@@ -40,17 +37,5 @@ def picture(handle: str, colour: str, format: Literal["png", "jpeg"] = "png") ->
 
 def fingerprint(handle: str, colour: str) -> str:
     """Six hexadecimal digits that are others as soon as the picture is another one."""
-    seen = f"{SIDE} {_ground(colour)} {portrait(handle, colour)}"
+    seen = f"{SIDE} {inks(colour)['G']} {portrait(handle, colour)}"
     return hashlib.sha256(seen.encode()).hexdigest()[:6]
-
-
-def _bytes(colour: str) -> tuple[int, ...]:
-    return tuple(bytes.fromhex(colour[1:]))
-
-
-def _ground(colour: str) -> str:
-    """A light shade of the colour across the circle from the mate's own."""
-    red, green, blue = (value / 255 for value in _bytes(colour))
-    hue, _, strength = colorsys.rgb_to_hls(red, green, blue)
-    channels = colorsys.hls_to_rgb((hue + 0.5) % 1, GROUND, min(0.6, strength))
-    return "#" + "".join(f"{round(channel * 255):02x}" for channel in channels)

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.color import Color, ColorParseError
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -15,17 +14,15 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from loopforge.chat.room.room_snapshot import MateCard, Scene, face
-from loopforge.io.pixel_portrait import colour_of, portrait
+from loopforge.core.mates.pixel_portrait import portrait
+from loopforge.core.text.css_colours import code, given_to
 from loopforge.io.terminal.keyboard_input import one_line, visible
 from loopforge.io.terminal.terminal_wording import energy_bar
 
 
 def mate_colour(card: MateCard) -> str:
     """A mate's own colour ("#rrggbb", or a name such as teal), or one made for it."""
-    try:
-        return Color.parse(card.colour).hex6
-    except ColorParseError:
-        return colour_of(card.handle)
+    return code(card.colour) or given_to(card.handle)
 
 
 def mate_face(card: MateCard) -> str:
@@ -138,7 +135,7 @@ class Side(VerticalScroll, can_focus=False):
         for id, name in sorted(scene.people, key=lambda one: (one[0] not in here, one[1])):
             you = (" you", "$quiet") if id == scene.you else ""
             if id in here:
-                lines.append(Content.assemble(("● ", "$success"), (name, colour_of(name)), you))
+                lines.append(Content.assemble(("● ", "$success"), (name, given_to(name)), you))
             else:
                 lines.append(Content.assemble(("○ ", "$faint"), (name, "$quiet"), you))
         return Content("\n").join(lines)

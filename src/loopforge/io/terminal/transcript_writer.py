@@ -30,7 +30,7 @@ from loopforge.core.room_vocabulary import (
     Said,
     Told,
 )
-from loopforge.io.pixel_portrait import colour_of
+from loopforge.core.text.css_colours import given_to
 from loopforge.io.socket.socket_client import UnsentLine
 from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.keyboard_input import one_line, visible
@@ -226,7 +226,7 @@ class TranscriptWriter:
     def _prose(self, text: str, files: Sequence[str] = ()) -> Content:
         scene = self._minutes.scene
         names = {card.handle.casefold(): mate_colour(card) for card in scene.mates}
-        names |= {name.casefold(): colour_of(name) for _, name in scene.people}
+        names |= {name.casefold(): given_to(name) for _, name in scene.people}
         parts = [prose(text, names)] if text.strip() else []
         parts += [Content.assemble(("▤ ", "$primary"), (about, "$quiet")) for about in files]
         return Content("\n").join(parts)
@@ -241,7 +241,7 @@ class TranscriptWriter:
 
     def _person(self, person: str) -> tuple[str, Content]:
         name = one_line(self._minutes.scene.person(person), 40)
-        colour = colour_of(name)
+        colour = given_to(name)
         return colour, Content.assemble((name, f"bold {colour}"))
 
     # ------------------------------------------------------------ what is being said

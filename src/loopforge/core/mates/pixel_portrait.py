@@ -1,7 +1,7 @@
 """Portraits: small pixel faces, always the same for one seed, drawn in one colour's shades.
 
-Eight by eight pixels, two to a character cell, so eight columns by four rows. Pure: it gives
-colours; who draws them decides how. Also the colour of somebody who has none.
+One grid of eight by eight for every surface: pages write it as SVG, platforms as PNG, terminals as
+half blocks. Pure: it gives colours; who draws them decides how.
 """
 
 from __future__ import annotations
@@ -56,24 +56,20 @@ _SALT = b"portrait 91641\x1f"
 """Of very many the one that gives Merlin a hat and a beard, and Zuzu ears and a mask."""
 
 
-def colour_of(seed: str) -> str:
-    """A friendly colour for somebody who has none of their own."""
-    roll = hashlib.sha256(b"colour\x1f" + seed.encode("utf-8", "replace")).digest()
-    hue = int.from_bytes(roll[:2], "big") / 65536
-    return _hex(hue, 0.66 + roll[2] % 6 / 100, 0.50 + roll[3] % 12 / 100)
-
-
-def portrait(seed: str, colour: str) -> list[list[Pixel]]:
-    """Eight rows of eight pixels, in shades of `colour` ("#rrggbb")."""
+def face(seed: str) -> list[str]:
+    """Eight rows of eight letters, each a kind of ink (see `inks`) or a space."""
     roll = hashlib.sha256(_SALT + seed.encode("utf-8", "replace")).digest()
     rows = [list(row) for row in _HEAD]
     _lay(rows, _MOUTHS[roll[2] % len(_MOUTHS)], 5)
     _lay(rows, _EYES[roll[1] % len(_EYES)], 4)
     _lay(rows, _HAIR[roll[0] % len(_HAIR)], 0)
-    if roll[3] % 2:
-        rows = [row[::-1] for row in rows]
-    inks = _inks(colour)
-    return [[inks.get(letter) for letter in row] for row in rows]
+    return ["".join(row)[:: -1 if roll[3] % 2 else 1] for row in rows]
+
+
+def portrait(seed: str, colour: str) -> list[list[Pixel]]:
+    """The same in shades of `colour` ("#rrggbb")."""
+    shades = inks(colour)
+    return [[shades.get(letter) for letter in row] for row in face(seed)]
 
 
 def _lay(rows: list[list[str]], stamp: tuple[str, ...], top: int) -> None:
@@ -83,20 +79,23 @@ def _lay(rows: list[list[str]], stamp: tuple[str, ...], top: int) -> None:
                 rows[top + down][across] = letter
 
 
-def _inks(colour: str) -> dict[str, Pixel]:
+def inks(colour: str) -> dict[str, str]:
+    """The shade of each kind of ink; E and W are the eyes, G is the ground of a whole picture."""
     red, green, blue = (int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5))
     hue, light, strength = colorsys.rgb_to_hls(red, green, blue)
     return {
-        "S": _hex(hue, min(0.86, max(0.72, light + 0.16)), strength * 0.75),
-        "H": _hex(hue, max(0.22, light * 0.62), strength),
-        "E": _hex(hue, 0.12, 0.25),
+        "S": shade(hue, min(0.86, max(0.72, light + 0.16)), strength * 0.75),
+        "H": shade(hue, max(0.22, light * 0.62), strength),
+        "E": shade(hue, 0.12, 0.25),
         "W": "#f6f4ee",
-        "A": _hex(hue + 0.45, 0.5, 0.5),
-        "B": _hex(hue - 0.04, min(0.8, max(0.62, light + 0.05)), min(1.0, strength + 0.1)),
-        "M": _hex(hue, max(0.25, light * 0.55), min(1.0, strength + 0.1)),
+        "A": shade(hue + 0.45, 0.5, 0.5),
+        "B": shade(hue - 0.04, min(0.8, max(0.62, light + 0.05)), min(1.0, strength + 0.1)),
+        "M": shade(hue, max(0.25, light * 0.55), min(1.0, strength + 0.1)),
+        "G": shade(hue + 0.5, 0.88, min(0.6, strength)),
     }
 
 
-def _hex(hue: float, light: float, strength: float) -> str:
+def shade(hue: float, light: float, strength: float) -> str:
+    """A colour by hue (a turn is 1), lightness and saturation, as "#rrggbb"."""
     channels = colorsys.hls_to_rgb(hue % 1, light, strength)
     return "#" + "".join(f"{round(channel * 255):02x}" for channel in channels)

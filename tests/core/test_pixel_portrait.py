@@ -1,0 +1,23 @@
+"""Portraits: eight by eight pixels, always the same for one seed."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.core.mates.pixel_portrait import portrait
+from loopforge.core.text.css_colours import code
+
+
+@given(st.text(max_size=40))
+def test_any_seed_has_a_portrait(seed: str) -> None:
+    """Whatever the seed, there are eight rows of eight pixels, each a colour or none."""
+    drawn = portrait(seed, "#8f7ee7")
+    assert [len(row) for row in drawn] == [8] * 8
+    assert all(pixel is None or code(pixel) == pixel for row in drawn for pixel in row)
+    assert drawn == portrait(seed, "#8f7ee7")
+
+
+def test_few_seeds_share_a_portrait() -> None:
+    """Of sixty mates in one colour most can be told apart."""
+    assert len({str(portrait(str(n), "#8f7ee7")) for n in range(60)}) > 40
