@@ -1,8 +1,7 @@
-"""What persons ask of applications: slash commands, context menus, buttons, forms, completions.
+"""What persons ask of applications: slash commands, context menus, completions.
 
 Each returns an Answer: what came back, live (a later follow-up shows in it). Only commands that an
-application has really registered can be used, by those whom Discord would let. Selects are pressed
-like buttons, with values.
+application has really registered can be used, by those whom Discord would let.
 """
 
 from __future__ import annotations
@@ -13,20 +12,19 @@ from typing import Any
 from simcord import interactions
 from simcord.backend import serializers
 from simcord.backend.command_access import command_access
-from simcord.backend.models import Interaction, Message
+from simcord.backend.models import Interaction
 
 from tests.discord.people import People
 from tests.discord.words import Bot, Line, Person, Place
 
-COMMAND, COMPONENT, COMPLETION, FORM = 2, 3, 4, 5
+COMMAND, COMPLETION = 2, 4
 """Discord's kinds of interaction."""
 USER, CHANNEL, MENTIONABLE, ATTACHMENT = 6, 7, 9, 11
 """Kinds of options whose values are told of beside them."""
-BUTTON, SELECT = 2, 3
 
 
 class Answer:
-    """What came back to one person. `kind`: message, deferred, update, modal, ... or None yet."""
+    """What came back to one person. `kind`: message, deferred, ... or None yet."""
 
     def __init__(self, world: People, bot: Bot, record: Interaction) -> None:
         self._world, self._record = world, record
@@ -70,11 +68,6 @@ class Answer:
         """What was offered for completion."""
         return list(self._record.autocomplete_choices or [])
 
-    @property
-    def modal(self) -> dict[str, Any] | None:
-        """The form that was shown."""
-        return self._record.modal
-
     def plain(self) -> dict[str, Any]:
         """All of it, for another process."""
         names = (
@@ -86,7 +79,6 @@ class Answer:
             "text",
             "followups",
             "choices",
-            "modal",
         )
         return {name: getattr(self, name) for name in names}
 
@@ -106,7 +98,6 @@ class Commands(People):
         super().__init__(guild)
         self.asked: dict[int, Bot] = {}
         self.deadline = 60.0
-        self._form: int | None = None
 
     async def slash(
         self,
@@ -182,56 +173,7 @@ class Commands(People):
         data = {**self._data(root, [], resolved), "target_id": str(wanted)}
         return await self._ask(app, person, where, COMMAND, data, settled, timeout)
 
-    async def press(
-        self,
-        person: Person | str,
-        line: Line | int,
-        custom_id: str,
-        *,
-        values: Sequence[str] | None = None,
-        settled: bool = True,
-        timeout: float = 120.0,
-    ) -> Answer:
-        """Press a button, or choose `values` in a select."""
-        message = self.find(line)
-        assert custom_id in str(message.components), (
-            f"there is no {custom_id} on {message.components}"
-        )
-        app = next(bot for bot in self.bots.values() if bot.id == self._owner(message))
-        data: dict[str, Any] = {"custom_id": custom_id, "component_type": BUTTON}
-        if values is not None:
-            data |= {"component_type": SELECT, "values": list(values)}
-        where = message.channel_id
-        return await self._ask(app, person, where, COMPONENT, data, settled, timeout, message)
-
-    async def submit(
-        self,
-        person: Person | str,
-        answer: Answer,
-        values: Mapping[str, str],
-        *,
-        timeout: float = 120.0,
-    ) -> Answer:
-        """Fill in the form that came back, by the fields' custom ids, and send it."""
-        modal = answer.modal
-        assert modal is not None, "no form came back"
-        fields: list[dict[str, Any]] = []
-        for row in modal["components"]:
-            field = row.get("component") or row["components"][0]
-            one = {"type": field["type"], "custom_id": field["custom_id"], "id": 1}
-            one["value"] = values.get(field["custom_id"], "")
-            wrapped = {"component": one} if "component" in row else {"components": [one]}
-            fields.append({"type": row["type"], "id": 1, **wrapped})
-        data = {"custom_id": modal["custom_id"], "components": fields}
-        where = self.town.interactions[answer.id].channel_id
-        self._form = answer.id
-        return await self._ask(answer.bot, person, where, FORM, data, True, timeout)
-
     # --------------------------------------------------------------- plumbing
-
-    def _owner(self, message: Message) -> int:
-        owner = self.town.owners.get(message.webhook_id or 0)
-        return owner.id if owner is not None else message.author_id
 
     def _command(
         self, bot: Bot, person: Person | str, place: Place | int | str, name: str, kind: int
@@ -321,7 +263,6 @@ class Commands(People):
         data: dict[str, Any],
         settled: bool,
         timeout: float,
-        source: Message | None = None,
     ) -> Answer:
         town, where = self.as_bot(bot), self.where(place)
         record, payload = interactions.base_payload(
@@ -332,15 +273,10 @@ class Commands(People):
             user_id=self.who(person).id,
             data=data,
         )
-        if source is not None:
-            record.source_message_id = source.id
-            payload["message"] = dict(serializers.message_payload(town, source))
         owners = {"0": payload["guild_id"]} if "guild_id" in payload else {"0": "0"}
         payload["authorizing_integration_owners"] = owners
         record.initial_response_deadline = town.iso_after(self.deadline)
         self.asked[record.id] = bot
-        if self._form is not None:
-            self.before[record.id], self._form = self._form, None
         answer = Answer(self, bot, record)
         self.to_bot(bot, "INTERACTION_CREATE", payload)
         await self.until(lambda: record.responded and not (settled and record.loading), timeout)

@@ -45,7 +45,6 @@ DOES = [
     "slash",
     "autocomplete",
     "context",
-    "press",
     "cut",
     "forget",
     "reconnect",

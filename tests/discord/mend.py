@@ -151,15 +151,9 @@ def _message(made: dict[str, Any], world: World) -> None:
 
 
 def _asked(made: dict[str, Any], world: World) -> None:
-    """A message's interaction: on what it was pressed, or which form it came from."""
+    """A message's interaction: where it was asked."""
     record = world.town.interactions[int(made["id"])]
     made["authorizing_integration_owners"] = {"0": str(record.guild_id or 0)}
-    if record.source_message_id is not None:
-        made["interacted_message_id"] = str(record.source_message_id)
-    before = world.before.get(record.id)
-    if before is not None:
-        inner = {"id": str(before), "type": world.town.interactions[before].type}
-        made["triggering_interaction_metadata"] = {**made, **inner}
 
 
 def portal_flags(bot: Bot) -> int:

@@ -263,7 +263,6 @@ class World:
         self.bots: dict[str, Bot] = {}
         self.persons: dict[str, Person] = {}
         self.places: dict[str, Place] = {}
-        self.before: dict[int, int] = {}
         self._nobody: User = self.town.bot_user
         self.guild: Guild = self._found(guild)
         self._waiting: set[asyncio.Future[None]] = set()

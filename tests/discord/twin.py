@@ -17,10 +17,9 @@
         await city.dm(ben, aria, "psst")
 
         answer = await city.slash(ben, plaza, aria, "why", {"line": "3"})
-        answer.text, answer.ephemeral, answer.followups, answer.modal
+        answer.text, answer.ephemeral, answer.followups
         await city.autocomplete(ben, plaza, aria, "mate", "name", "ar")
         await city.context(ben, aria, "Why?", line)
-        await city.press(ben, answer.line, "yes")
 
         city.faults.rate_limit("POST /channels/*/messages", retry_after=0.05)
         city.faults.fail("POST /channels/*/messages", 502, carried=True)

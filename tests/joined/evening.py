@@ -40,7 +40,6 @@ from loopforge.runtime.ports import Models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import Settings
 from tests.discord import words as discord
-from tests.discord.test_twin_hikari import online
 from tests.discord.twin import Twin as Discord
 from tests.elsewhere import elsewhere
 from tests.telegram import records as telegram
@@ -56,6 +55,35 @@ SIGNED = re.compile(r"(?P<who>\w+) \((?P<where>\w+)\)")
 PREFIXED = re.compile(r"(?P<who>\w+) \((?P<where>\w+)\): (?P<text>.*)", re.DOTALL)
 PRINTED = re.compile(r"(?P<who>\w+)(?P<asides>( \([^)]*\))*): (?P<text>.*)", re.DOTALL)
 DRAWN = " ▌"
+
+
+@asynccontextmanager
+async def online(
+    city: Discord, bot: discord.Bot
+) -> AsyncIterator[tuple[hikari.GatewayBot, list[hikari.Event]]]:
+    """A hikari bot, started; and all it heard."""
+    made = hikari.GatewayBot(
+        bot.token,
+        rest_url=city.rest,
+        intents=hikari.Intents.ALL,
+        banner=None,
+        logs=None,
+        suppress_optimization_warning=True,
+    )
+    heard: list[hikari.Event] = []
+
+    async def keep(event: hikari.Event) -> None:
+        heard.append(event)
+
+    made.subscribe(hikari.MessageEvent, keep)
+    made.subscribe(hikari.ReactionEvent, keep)
+    made.subscribe(hikari.GuildAvailableEvent, keep)
+    await made.start(check_for_updates=False)
+    try:
+        await city.until(lambda: heard)
+        yield made, heard
+    finally:
+        await made.close()
 
 
 class Shown(NamedTuple):
@@ -259,7 +287,7 @@ class Evening:
 
     async def told(self) -> list[Shown]:
         """What the ledger says was said, as it stands now."""
-        scene = await self.app.front.scene(ROOM)
+        scene = await self.app.front.rooms.scene(ROOM)
         events = await self.events()
         edited = {e.body.line: str(e.body.text) for e in events if isinstance(e.body, LineEdited)}
         told = []
@@ -295,7 +323,7 @@ class Evening:
         async with asyncio.timeout(120):
             while await self._count(Heard) < heard or await self._count(LineEdited) < edited:
                 await asyncio.sleep(0.02)
-            await self.app.front.settled(ROOM)
+            await self.app.front.rooms.settled(ROOM)
             while self.app.deliveries.waiting(STREAM):
                 await asyncio.sleep(0.02)
             last = (await self.app.front.history(ROOM, limit=1))[-1].seq
@@ -332,12 +360,12 @@ async def evening(
         town = Town(settings.home, app, await enter(opened(app)), stack)
         await reachable(town.address)
         guest = await town.owner("olu")
-        await app.front.come_in(ROOM, guest.person, "olu")
+        await app.front.rooms.come_in(ROOM, guest.person, "olu")
         page = await enter(open_page(guest, ROOM))
         sessions = Sessions(app.front)
         for key, name in ((f"discord:{plaza.id}", "plaza"), (f"telegram:{lab.id}", "Lab")):
             await sessions.join(ChannelSpot(key, name, "group"), ROOM, MATES)
-        await app.front.act(ROOM, guest.person, "talk", "called", owner=True)
+        await app.front.commands.act(ROOM, guest.person, "talk", "called", owner=True)
         made = Evening(
             app,
             OnDiscord(city, plaza, ben, heard),

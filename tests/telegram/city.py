@@ -49,12 +49,9 @@ class City:
 
     # who and where
 
-    async def bot(
-        self, name: str, username: str = "", *, reads_all: bool = False, hears_bots: bool = False
-    ) -> Bot:
-        """A new bot. `reads_all`: privacy mode is off; `hears_bots`: bot-to-bot mode is on."""
-        more = {"reads_all": reads_all, "hears_bots": hears_bots}
-        return await self._do(Bot, "bot", name=name, username=username, **more)
+    async def bot(self, name: str, username: str = "", *, reads_all: bool = False) -> Bot:
+        """A new bot. `reads_all`: privacy mode is off."""
+        return await self._do(Bot, "bot", name=name, username=username, reads_all=reads_all)
 
     async def person(self, name: str, username: str = "") -> Person:
         """A new person."""
@@ -90,12 +87,6 @@ class City:
     async def topic(self, person: Person, chat: Chat, name: str) -> int:
         """Open a topic; its message_thread_id."""
         return await self._do(int, "topic", person=person.id, chat=chat, name=name)
-
-    async def rename_topic(self, person: Person, chat: Chat, topic: int, name: str) -> None:
-        """Give a topic another name."""
-        await self._do(
-            type(None), "rename_topic", person=person.id, chat=chat, topic=topic, name=name
-        )
 
     # what people do
 
@@ -154,10 +145,6 @@ class City:
     async def react(self, person: Person, line: Line, *emoji: str) -> None:
         """Set the person's reactions to a message; none takes them back."""
         await self._do(type(None), "react", person=person.id, key=line.key, emoji=list(emoji))
-
-    async def press(self, person: Person, line: Line, data: str) -> str:
-        """Press the button with this data under a bot's message; the callback query's id."""
-        return await self._do(str, "press", person=person.id, key=line.key, data=data)
 
     async def join(self, person: Person, chat: Chat) -> None:
         """Come into a group."""

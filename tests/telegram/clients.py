@@ -12,9 +12,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import aiogram
-from aiogram.client.session.aiohttp import AiohttpSession
-from aiogram.client.telegram import TelegramAPIServer
 from telegram.ext import Application, ApplicationBuilder, ExtBot, TypeHandler
 from telegram.request import HTTPXRequest
 
@@ -65,11 +62,3 @@ async def polling(base: str, bot: Bot, heard: list[Update]) -> AsyncIterator[Tel
         finally:
             await app.updater.stop()
             await app.stop()
-
-
-@asynccontextmanager
-async def other(base: str, bot: Bot) -> AsyncIterator[aiogram.Bot]:
-    """aiogram that calls methods."""
-    session = AiohttpSession(api=TelegramAPIServer.from_base(base))
-    async with aiogram.Bot(bot.token, session=session) as ready:
-        yield ready

@@ -54,8 +54,8 @@ class People:
 
     # who and where
 
-    def bot(self, name: str, username: str, reads_all: bool, hears_bots: bool) -> Bot:
-        it = self._town.enrol(name, username, bot=True, reads_all=reads_all, hears_bots=hears_bots)
+    def bot(self, name: str, username: str, reads_all: bool) -> Bot:
+        it = self._town.enrol(name, username, bot=True, reads_all=reads_all)
         return Bot(it.id, it.name, it.username, it.token)
 
     def person(self, name: str, username: str) -> Person:
@@ -88,10 +88,6 @@ class People:
         if not room.forum:
             raise ValueError(f"{room.title} has no topics")
         return self._town.open_topic(room, who, name)
-
-    def rename_topic(self, person: int, chat: Chat, topic: int, name: str) -> None:
-        room, who = self._here(person, chat)
-        self._town.rename_topic(room, who, topic, name)
 
     # what people do
 
@@ -156,24 +152,6 @@ class People:
                 }
                 self._town.tell(bot, "message_reaction", body)
         self._town.touch()
-
-    def press(self, person: int, key: int, data: str) -> str:
-        message = self._message(key)
-        room, who = self._here(person, message.room.handle)
-        rows = (message.markup or {}).get("inline_keyboard", [])
-        if not any(button.get("callback_data") == data for row in rows for button in row):
-            raise ValueError(f"there is no button {data!r} under message {key}")
-        query = str(10_000 + len(self._town.queries))
-        self._town.queries[query] = message.author.id
-        body = {
-            "id": query,
-            "from": shapes.user(who),
-            "message": shapes.message(message, message.author),
-            "chat_instance": str(abs(room.id)),
-            "data": data,
-        }
-        self._town.tell(message.author, "callback_query", body)
-        return query
 
     def join(self, person: int, chat: Chat) -> None:
         who = self._who(person)

@@ -141,8 +141,6 @@ def _where(it: Message, bot: Account, depth: int) -> Body:
     known = answered is not None and answered.number(bot.id) and not answered.deleted
     if answered is not None and known and depth:
         body["reply_to_message"] = message(answered, bot, depth=depth - 1)
-        if it.quote:
-            body["quote"] = it.quote
     return body
 
 

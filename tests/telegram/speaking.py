@@ -49,10 +49,10 @@ class Speaking(Turn):
             raise bad("message thread not found")
         return topic
 
-    def _answered(self, room: Room, call: Any) -> tuple[Message | None, Body | None]:
+    def _answered(self, room: Room, call: Any) -> Message | None:
         reply = call.reply_parameters
         if reply is None and call.reply_to_message_id is None:
-            return None, None
+            return None
         number = call.reply_to_message_id if reply is None else reply.message_id
         lenient = (
             call.allow_sending_without_reply if reply is None else reply.allow_sending_without_reply
@@ -61,21 +61,15 @@ class Speaking(Turn):
             raise bad("chat not found")
         message = room.find(self.bot.id, number or 0)
         if message is None and said(lenient):
-            return None, None
+            return None
         if message is None:
             raise bad("message to be replied not found")
-        if reply is None or reply.quote is None:
-            return message, None
-        quote, _ = text.read(reply.quote, said(reply.quote_parse_mode), plain(reply.quote_entities))
-        if quote not in message.text:
-            raise bad("QUOTE_TEXT_INVALID")
-        place = text.units(message.text[: message.text.index(quote)])
-        return message, {"text": quote, "position": place, "is_manual": True}
+        return message
 
     def _send(self, call: Any, words: str, entities: list[Body], **more: Any) -> Body:
         room = self.room(call.chat_id)
         topic = self._where(room, call.message_thread_id)
-        reply, quote = self._answered(room, call)
+        reply = self._answered(room, call)
         if topic is None and reply is not None:
             topic = reply.topic
         message = self.town.write(
@@ -85,7 +79,6 @@ class Speaking(Turn):
             entities=entities,
             topic=topic,
             reply=reply,
-            quote=quote,
             markup=plain(call.reply_markup),
             **more,
         )
@@ -129,10 +122,7 @@ class Speaking(Turn):
 
     def _mine(
         self,
-        call: m.EditMessageText
-        | m.EditMessageCaption
-        | m.EditMessageMedia
-        | m.EditMessageReplyMarkup,
+        call: m.EditMessageText | m.EditMessageMedia | m.EditMessageReplyMarkup,
     ) -> Message:
         """The message to be edited, if it is this bot's."""
         if call.chat_id is None or call.message_id is None:
@@ -157,17 +147,6 @@ class Speaking(Turn):
         message.markup, message.preview = markup, preview
         self.town.rewrite(message, words, entities)
         return shapes.message(message, self.bot)
-
-    def edit_message_caption(self, call: m.EditMessageCaption) -> Body:
-        message = self._mine(call)
-        if message.file is None:
-            raise bad("there is no caption in the message to edit")
-        words, entities = text.read(
-            call.caption or "", said(call.parse_mode), plain(call.caption_entities)
-        )
-        if text.units(words) > text.CAPTION:
-            raise bad("MEDIA_CAPTION_TOO_LONG")
-        return self._change(message, words, entities, plain(call.reply_markup), message.preview)
 
     def edit_message_media(self, call: m.EditMessageMedia) -> Body:
         message = self._mine(call)
@@ -230,11 +209,6 @@ class Speaking(Turn):
             raise bad("message is too long")
         self.town.drafts.append(Draft(self.bot.username, room.id, call.draft_id, words))
         self.town.touch()
-        return True
-
-    def answer_callback_query(self, call: m.AnswerCallbackQuery) -> bool:
-        if self.town.queries.pop(call.callback_query_id, 0) != self.bot.id:
-            raise bad("query is too old and response timeout expired or query ID is invalid")
         return True
 
     def get_file(self, call: m.GetFile) -> Body:

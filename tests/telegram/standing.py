@@ -1,4 +1,4 @@
-"""What bots ask and set: who and where they are, forums' topics, their own commands and names.
+"""What bots ask and set: who and where they are, their own commands and names.
 
 A method is named for the Bot API's; it returns its result as JSON or raises Refused in Telegram's
 words, where the documents or experience give them.
@@ -13,7 +13,6 @@ from aiogram.types import InputProfilePhotoStatic
 
 from tests.telegram import shapes, text
 from tests.telegram.records import Body
-from tests.telegram.things import Room
 from tests.telegram.turn import Turn, plain
 from tests.telegram.wire import bad
 
@@ -46,42 +45,6 @@ class Standing(Turn):
             if one.status != "member" and (not one.account.is_bot or one.account is self.bot)
         ]
 
-    def get_chat_member_count(self, call: m.GetChatMemberCount) -> int:
-        return len(self.room(call.chat_id).inside())
-
-    def leave_chat(self, call: m.LeaveChat) -> bool:
-        room = self.room(call.chat_id)
-        if room.kind == "private":
-            raise bad("chat is not a group")
-        self.town.place(room, self.bot, "left", self.bot)
-        return True
-
-    def create_forum_topic(self, call: m.CreateForumTopic) -> Body:
-        room = self.room(call.chat_id)
-        self._topics(room)
-        _length(call.name, 1, 128, "TOPIC_TITLE_EMPTY" if not call.name else "TOPIC_TITLE_TOO_LONG")
-        topic = self.town.open_topic(room, self.bot, call.name)
-        color = room.topics[topic].root.service
-        assert color is not None
-        return {"message_thread_id": topic, **color[1]}
-
-    def edit_forum_topic(self, call: m.EditForumTopic) -> bool:
-        room = self.room(call.chat_id)
-        self._topics(room)
-        if call.message_thread_id not in room.topics:
-            raise bad("TOPIC_ID_INVALID")
-        if call.name in (None, room.topics[call.message_thread_id].name):
-            raise bad("TOPIC_NOT_MODIFIED")
-        _length(call.name, 1, 128, "TOPIC_TITLE_TOO_LONG")
-        self.town.rename_topic(room, self.bot, call.message_thread_id, str(call.name))
-        return True
-
-    def _topics(self, room: Room) -> None:
-        if not room.forum:
-            raise bad("the chat is not a forum")
-        if not self.is_admin(room):
-            raise bad("not enough rights to create a topic")
-
     def set_my_commands(self, call: m.SetMyCommands) -> bool:
         if len(call.commands) > 100:
             raise bad("BOT_COMMANDS_TOO_MUCH")
@@ -93,15 +56,6 @@ class Standing(Turn):
         scopes[_scope(call)] = plain(call.commands)
         self.town.touch()
         return True
-
-    def delete_my_commands(self, call: m.DeleteMyCommands) -> bool:
-        self.bot.profile.get("commands", {}).pop(_scope(call), None)
-        self.town.touch()
-        return True
-
-    def get_my_commands(self, call: m.GetMyCommands) -> list[Body]:
-        commands: list[Body] = self.bot.profile.get("commands", {}).get(_scope(call), [])
-        return commands
 
     def _word(self, key: str, value: str | None, language: str | None, most: int) -> bool:
         _length(value, 0, most, f"{key} is too long")
@@ -120,15 +74,6 @@ class Standing(Turn):
     def set_my_short_description(self, call: m.SetMyShortDescription) -> bool:
         return self._word("short_description", call.short_description, call.language_code, 120)
 
-    def get_my_name(self, call: m.GetMyName) -> Body:
-        return {"name": self.bot.name}
-
-    def get_my_description(self, call: m.GetMyDescription) -> Body:
-        return {"description": self.bot.profile.get("description", "")}
-
-    def get_my_short_description(self, call: m.GetMyShortDescription) -> Body:
-        return {"short_description": self.bot.profile.get("short_description", "")}
-
     def set_my_profile_photo(self, call: m.SetMyProfilePhoto) -> bool:
         if not isinstance(call.photo, InputProfilePhotoStatic):
             raise bad("animated profile photos are not modelled by the twin")
@@ -136,11 +81,6 @@ class Standing(Turn):
         if not file.data.startswith(b"\xff\xd8\xff"):
             raise bad("PHOTO_INVALID_DIMENSIONS")
         self.bot.profile["photo"] = file.paper.sha256
-        self.town.touch()
-        return True
-
-    def remove_my_profile_photo(self, call: m.RemoveMyProfilePhoto) -> bool:
-        self.bot.profile.pop("photo", None)
         self.town.touch()
         return True
 
@@ -162,7 +102,7 @@ def _length(value: str | None, least: int, most: int, otherwise: str) -> None:
         raise bad(otherwise)
 
 
-def _scope(call: m.SetMyCommands | m.GetMyCommands | m.DeleteMyCommands) -> str:
+def _scope(call: m.SetMyCommands) -> str:
     scope = plain(call.scope) or {}
     words = [scope.get("type", "default"), scope.get("chat_id", ""), scope.get("user_id", "")]
     return ":".join(str(word) for word in [*words, call.language_code or ""] if word)

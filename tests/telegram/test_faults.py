@@ -6,12 +6,11 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from aiogram import exceptions
 from telegram.error import BadRequest, ChatMigrated, Forbidden, NetworkError, RetryAfter
 
 from telegram import Update
 from tests.telegram.city import City
-from tests.telegram.clients import calling, other, polling
+from tests.telegram.clients import calling, polling
 from tests.telegram.records import FaultKind
 from tests.telegram.twin import Twin
 
@@ -148,22 +147,3 @@ async def test_updates_that_come_again(twin: Twin, city: City) -> None:
 
 async def _heard(heard: list[Update], count: int) -> bool:
     return len(heard) >= count
-
-
-async def test_aiogram_meets_the_same(twin: Twin, city: City) -> None:
-    """The second client reads the same errors as what they are."""
-    aria, ana = await city.bot("Aria"), await city.person("Ana")
-    chat = await city.private(ana, aria)
-    async with other(twin.base, aria) as bot:
-        faults: tuple[tuple[FaultKind, type[Exception]], ...] = (
-            ("flood", exceptions.TelegramRetryAfter),
-            ("after", exceptions.TelegramServerError),
-            ("cut", exceptions.TelegramNetworkError),
-            ("drop", exceptions.TelegramNetworkError),
-            ("refuse", exceptions.TelegramForbiddenError),
-        )
-        for kind, error in faults:
-            await city.fault("sendMessage", kind, description="Forbidden: so it is")
-            with pytest.raises(error):
-                await bot.send_message(chat.id, kind)
-    assert [line.text for line in await city.lines(chat)] == ["after", "cut"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from telegram import ReplyParameters, Update
+from telegram import Update
 from tests.telegram.city import City
 from tests.telegram.clients import Telegram, calling
 from tests.telegram.records import Bot, Chat, Line, Person
@@ -30,12 +30,10 @@ async def waiting(city: City, bot: Bot, kind: str, *path: str) -> list[Any]:
     return found
 
 
-async def house(
-    city: City, *, reads_all: bool = False, hears_bots: bool = False
-) -> tuple[Bot, Bot, Person, Chat]:
+async def house(city: City, *, reads_all: bool = False) -> tuple[Bot, Bot, Person, Chat]:
     """A supergroup with a person and two bots in privacy mode, unless it is said otherwise."""
-    aria = await city.bot("Aria", reads_all=reads_all, hears_bots=hears_bots)
-    bram = await city.bot("Bram", reads_all=reads_all, hears_bots=hears_bots)
+    aria = await city.bot("Aria", reads_all=reads_all)
+    bram = await city.bot("Bram", reads_all=reads_all)
     ana = await city.person("Ana", "ana_l")
     return aria, bram, ana, await city.supergroup("Lab", [ana, aria, bram])
 
@@ -73,20 +71,6 @@ async def test_without_privacy_mode(twin: Twin, city: City) -> None:
     assert await texts(city, aria, bram) == [["one", "two", "three"], ["two"]]
 
 
-async def test_bots_that_hear_bots(twin: Twin, city: City) -> None:
-    """In bot-to-bot mode a bot hears the bot that commands it or answers it, not the rest."""
-    aria, bram, ana, lab = await house(city, hears_bots=True)
-    async with calling(twin.base, bram) as bot, calling(twin.base, aria) as another:
-        await bot.send_message(lab.id, "to nobody, @aria_bot")
-        await bot.send_message(lab.id, "/why@aria_bot")
-        mine = await another.send_message(lab.id, "Because")
-        await bot.send_message(lab.id, "oh", reply_parameters=ReplyParameters(mine.message_id))
-        assert await texts(city, aria, bram) == [["/why@aria_bot", "oh"], []]
-        await city.promote(ana, aria, lab)
-        await bot.send_message(lab.id, "to all")
-    assert (await texts(city, aria))[0][-1] == "to all"
-
-
 async def test_one_bot_in_privacy_mode_at_a_time(city: City) -> None:
     """Of two that are mentioned, the first alone is told."""
     aria, bram, ana, lab = await house(city)
@@ -111,20 +95,6 @@ async def test_message_ids(twin: Twin, city: City) -> None:
         (await waiting(city, bot, "message", "reply_to_message"))[-1] for bot in (aria, bram)
     ]
     assert [one and one["message_id"] for one in answered] == [before.ids[aria.id], None]
-
-
-async def test_people_edit_and_delete(city: City) -> None:
-    """An edit is told as one; a deletion is not told to any bot."""
-    aria, ana = await city.bot("Aria"), await city.person("Ana")
-    line = await city.say(ana, aria, "tee")
-    edited = await city.edit(ana, line, "tea at /four")
-    assert (edited.text, edited.edits) == ("tea at /four", ["tee"])
-    await city.delete(ana, line)
-    assert await waiting(city, aria, "edited_message", "text") == ["tea at /four"]
-    assert len(await city.updates(aria)) == 2
-    assert (await city.lines())[0].deleted
-    with pytest.raises(ValueError, match="is deleted"):
-        await city.edit(ana, line, "no")
 
 
 async def test_coming_and_going(city: City) -> None:
@@ -152,43 +122,6 @@ async def test_coming_and_going(city: City) -> None:
         await city.say(bob, lab, "still here?")
     with pytest.raises(ValueError, match="has blocked"):
         await city.say(bob, aria, "hello?")
-
-
-async def test_a_group_becomes_a_supergroup(city: City) -> None:
-    """Both chats say so, with each other's id; the members come along, the messages do not."""
-    aria, ana = await city.bot("Aria", reads_all=True), await city.person("Ana")
-    lab = await city.group("Lab", [ana, aria])
-    await city.say(ana, lab, "before")
-    moved = await city.upgrade(lab)
-    with pytest.raises(ValueError, match="has become the supergroup"):
-        await city.say(ana, lab, "there?")
-    await city.say(ana, moved, "here")
-    assert [
-        there for there in await waiting(city, aria, "message", "migrate_to_chat_id") if there
-    ] == [moved.id]
-    assert [line.text for line in await city.lines(moved)] == ["", "here"]
-    assert (await texts(city, aria)) == [["before", "here"]]
-
-
-async def test_topics_of_people(city: City) -> None:
-    """A person's topic holds what is said there, and answers to it; the rest is in no topic."""
-    aria, ana = await city.bot("Aria", reads_all=True), await city.person("Ana")
-    lab = await city.supergroup("Lab", [ana, aria], forum=True)
-    topic = await city.topic(ana, lab, "Plans")
-    line = await city.say(ana, lab, "a plan", topic=topic)
-    await city.say(ana, lab, "a better one", reply_to=line)
-    await city.say(ana, lab, "weather")
-    await city.rename_topic(ana, lab, topic, "Old plans")
-    assert await waiting(city, aria, "message", "message_thread_id") == [
-        None,
-        topic,
-        topic,
-        topic,
-        None,
-        topic,
-    ]
-    names = await waiting(city, aria, "message", "forum_topic_edited", "name")
-    assert names[-1] == "Old plans"
 
 
 async def test_what_is_wanted_by_name(twin: Twin, city: City) -> None:

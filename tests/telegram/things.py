@@ -21,7 +21,6 @@ class Account:
     username: str
     token: str = ""
     reads_all: bool = False
-    hears_bots: bool = False
     profile: Body = field(default_factory=dict)
     count: int = 0
     box: Mailbox = field(default_factory=lambda: Mailbox(1))
@@ -119,7 +118,6 @@ class Message:
     photo: bool = False
     markup: Body | None = None
     preview: Body | None = None
-    quote: Body | None = None
     origin: Account | None = None
     service: tuple[str, Any] | None = None
     edited: int = 0

@@ -45,7 +45,6 @@ class Town:
         self.disk: Path | None = None  # where files are kept by a server that runs with --local
         self.calls: list[Call] = []
         self.drafts: list[Draft] = []
-        self.queries: dict[str, int] = {}
         self.version = 0
         self.waiters: list[Any] = []
 
@@ -70,14 +69,13 @@ class Town:
         *,
         bot: bool,
         reads_all: bool = False,
-        hears_bots: bool = False,
     ) -> Account:
         """A new account. Usernames of bots end in "bot", as Telegram wants them."""
         number = (7_000_001 if bot else 1001) + len(self.accounts)
         if bot and not username.lower().endswith("bot"):
             username = f"{username or name.lower()}_bot"
         token = f"{number}:AA{hashlib.sha256(str(number).encode()).hexdigest()[:33]}" if bot else ""
-        account = Account(number, name, username, token, reads_all, hears_bots)
+        account = Account(number, name, username, token, reads_all)
         account.box = Mailbox(1000 * (number % 1000) + 1)
         self.accounts[number] = account
         if bot:
@@ -150,11 +148,6 @@ class Town:
         )
         return room.count
 
-    def rename_topic(self, room: Room, author: Account, topic: int, name: str) -> None:
-        """Another name for a topic; it is announced there."""
-        room.topics[topic].name = name
-        self.write(room, author, topic=topic, service=("forum_topic_edited", {"name": name}))
-
     def upgrade(self, old: Room) -> Room:
         """A supergroup in place of a group, with the same members and none of the messages."""
         if old.kind != "group" or old.closed:
@@ -190,14 +183,9 @@ class Town:
         here = [bot for bot in room.bots() if bot is not author]
         if room.kind == "private" or message.service:
             return here
-        called, named = self._called(message, here), self._named(message, here)
         if author.is_bot:
-            return [
-                bot
-                for bot in here
-                if (bot is called and (bot.hears_bots or author.hears_bots))
-                or (bot.hears_bots and self._sees_all(room, bot))
-            ]
+            return []
+        called, named = self._called(message, here), self._named(message, here)
         return [bot for bot in here if bot is (called or named) or self._sees_all(room, bot)]
 
     def _sees_all(self, room: Room, bot: Account) -> bool:
@@ -211,7 +199,7 @@ class Town:
         for kind, word in shapes.spans(message):
             name = word.partition("@")[2].lower()
             for bot in here:
-                last = not name and message.room.spoke == bot.id and not message.author.is_bot
+                last = not name and message.room.spoke == bot.id
                 if kind == "bot_command" and (last or bot.username.lower() == name):
                     return bot
         return None
