@@ -15,7 +15,8 @@ from loopforge.app import App, open_models
 from loopforge.chat.turns.build_perception import route_of
 from loopforge.core.events import Answered, Event, Perceived, Usage
 from loopforge.core.policy import Answer, Ask
-from loopforge.core.room_vocabulary import Purged, Said
+from loopforge.core.room_vocabulary import Heard, Purged, Said
+from loopforge.core.text.erasable_text import Words
 from loopforge.home import make_home
 from loopforge.models.model_router import TieredModels
 from loopforge.models.scripted_model import fill
@@ -111,12 +112,15 @@ class Reading:
 
 async def talked(app: App) -> None:
     """People and mates talk for so many turns, each mate in its turn."""
-    you = (await app.front.enter("commons", "Ana", "terminal")).you
+    you = (await app.front.rooms.enter("commons", "Ana", "terminal")).you
     for nth in range(TURNS):
         said = LINES[nth % len(LINES)].format(thing=THINGS[nth % len(THINGS)], nth=nth)
         line = f"@{MATES[nth % len(MATES)]} {said}"
-        await app.front.hear("commons", you, line, surface="terminal", source=f"bench:{nth}")
-        await app.front.settled("commons")
+        await app.front.rooms.hear(
+            "commons",
+            Heard(person=you, text=Words(line), surface="terminal", source=f"bench:{nth}"),
+        )
+        await app.front.rooms.settled("commons")
 
 
 def reported(usages: Iterable[Usage]) -> tuple[int, int]:

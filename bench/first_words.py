@@ -20,6 +20,7 @@ from bench.figures import folder
 from bench.homes import home
 from loopforge.app import App, open_models
 from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.erasable_text import Words
 from loopforge.home import make_home
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
@@ -38,11 +39,13 @@ class Talk:
         """What the mate says to this line."""
         front = self._app.front
         if not self._you:
-            self._you = (await front.enter(self._room, "Ana", "terminal", (self._mate,))).you
+            self._you = (await front.rooms.enter(self._room, "Ana", "terminal", (self._mate,))).you
         self._said += 1
         source = f"{self._room}:{self._said}"
-        await front.hear(self._room, self._you, line, surface="terminal", source=source)
-        await front.settled(self._room)
+        await front.rooms.hear(
+            self._room, Heard(person=self._you, text=Words(line), surface="terminal", source=source)
+        )
+        await front.rooms.settled(self._room)
         events = await self._app.ledger.read(f"room:{self._room}")
         heard = max(at for at, event in enumerate(events) if isinstance(event.body, Heard))
         said = [str(event.body.text) for event in events[heard:] if isinstance(event.body, Said)]

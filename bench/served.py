@@ -17,8 +17,8 @@ import msgspec
 
 from bench.homes import Instant, home
 from loopforge.app import App
+from loopforge.chat.room.event_wording import SHOWN
 from loopforge.chat.room.room_store import stream_of
-from loopforge.chat.rooms_api import SHOWN
 from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
@@ -69,7 +69,7 @@ class Home:
     async def room(self, title: str) -> str:
         """A new room with a mate and everybody in it."""
         front, (owner, name) = self._app.front, self._people[0]
-        room = await front.open_room(owner, name, title, [MATE])
+        room = await front.rooms.open(owner, name, title, [MATE])
         for person, called in self._people[1:]:
             await front.bring(room, owner, person, called, past=True)
         return room
@@ -79,8 +79,10 @@ class Home:
         front = self._app.front
         person, source = self._people[0][0], f"bench:{time.perf_counter_ns()}"
         text = f"@{MATE} my bread did not rise, and I do not know why"
-        await front.hear(room, person, text, surface="web", source=source)
-        await front.settled(room)
+        await front.rooms.hear(
+            room, Heard(person=person, text=Words(text), surface="web", source=source)
+        )
+        await front.rooms.settled(room)
         kinds = ("room.said",)
         stream = stream_of(room)
         return (await self._app.ledger.read(stream, kinds=kinds, limit=1, newest=True))[0].id
@@ -97,7 +99,7 @@ class Home:
                 facts = [self._app.stamp.fact(body, actor="room") for body in waiting]
                 await append(stream, facts)
                 seq, waiting = seq + len(facts), []
-        await self._app.front.settled(room)
+        await self._app.front.rooms.settled(room)
         await self._app.house.save(stream)
         return seq
 
@@ -125,7 +127,7 @@ class Home:
     async def settled(self, *rooms: str) -> None:
         """When nobody in these rooms has anything left to do."""
         for room in rooms:
-            await self._app.front.settled(room)
+            await self._app.front.rooms.settled(room)
 
 
 async def serve(path: Path) -> None:

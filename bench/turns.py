@@ -37,19 +37,21 @@ class Talk:
     async def enter(self, rooms: Sequence[str]) -> None:
         """Open these rooms, with all three mates, and a person in each."""
         for room in rooms:
-            self._people[room] = (await self._app.front.enter(room, "Ana", "terminal")).you
+            self._people[room] = (await self._app.front.rooms.enter(room, "Ana", "terminal")).you
 
     async def say(self, room: str) -> None:
         """A line, said in a room."""
         self._count += 1
         line = LINE.format(nth=self._count)
         person, source = self._people[room], f"bench:{self._count}"
-        await self._app.front.hear(room, person, line, surface="terminal", source=source)
+        await self._app.front.rooms.hear(
+            room, Heard(person=person, text=Words(line), surface="terminal", source=source)
+        )
 
     async def turn(self, room: str) -> None:
         """A line, its answer, and the room at rest again."""
         await self.say(room)
-        await self._app.front.settled(room)
+        await self._app.front.rooms.settled(room)
 
     async def past(self, room: str, lines: int) -> None:
         """Give a room a past of so many lines, half of them maya's, without any turn."""
@@ -126,7 +128,7 @@ async def paced(path: Path) -> Taken:
             saying.add(asyncio.ensure_future(talk.say(rooms[nth % ROOMS])))
         await asyncio.gather(*saying)
         for room in rooms:
-            await app.front.settled(room)
+            await app.front.rooms.settled(room)
         return talk.taken
 
 

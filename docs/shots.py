@@ -22,7 +22,8 @@ from docs.palette import small  # noqa: E402
 
 from loopforge.chat.room.platform_channels import ChannelSpot  # noqa: E402
 from loopforge.core.factory_vocabulary import Decided  # noqa: E402
-from loopforge.core.room_vocabulary import TalkSet  # noqa: E402
+from loopforge.core.room_vocabulary import Heard, TalkSet  # noqa: E402
+from loopforge.core.text.erasable_text import Words  # noqa: E402
 from loopforge.home import make_home  # noqa: E402
 from loopforge.lab.run.run_lifecycle import simulate  # noqa: E402
 from loopforge.lab.run.run_log import rows_of  # noqa: E402
@@ -116,16 +117,18 @@ async def joined(ana: Person, site: Town) -> None:
     """One conversation in three places: a channel of Discord, a group of Telegram, and here."""
     room, front = await ana.makes_room("One bridge, three places", "maya", "merlin"), site.app.front
     for place, name in (("discord:1", "#bridges"), ("telegram:-1", "Night walkers")):
-        await front.settle(ChannelSpot(place, name, "group"), (), room)
+        await front.rooms.settle(ChannelSpot(place, name, "group"), (), room)
     await site.app.rooms.add(room, "", TalkSet(free=False))
     for nth, (platform, name, text) in enumerate(JOINED):
         person = await site.app.people.meet(platform, name.lower(), name)
-        await front.arrive(room, person.id, name, platform)
+        await front.rooms.arrive(room, person.id, name, platform)
         place = "discord:1" if platform == "discord" else "telegram:-1"
-        line = await front.hear(room, person.id, text, surface=place, source=str(nth + 1))
-        await front.settled(room)
+        line = await front.rooms.hear(
+            room, Heard(person=person.id, text=Words(text), surface=place, source=str(nth + 1))
+        )
+        await front.rooms.settled(room)
         if nth == 0:
-            await front.edit(room, person.id, line.id, text.replace("near it", "out there"))
+            await front.rooms.edit(room, person.id, line.id, text.replace("near it", "out there"))
     await ana.says("Come over here with a thermos, both of you.")
     await ana.hears("Ana")
     await ana.rests()

@@ -153,9 +153,15 @@ class Lines:
         """A line in parts, each by its id: the same ones after every restart."""
         match out.event.body:
             case Said(mate=mate, text=text):
-                by = self._parts.front.mates[mate].name if mate in self._parts.front.mates else mate
+                by = (
+                    self._parts.front.rooms.mates[mate].name
+                    if mate in self._parts.front.rooms.mates
+                    else mate
+                )
             case Heard(person=person, text=text):
-                by = (await self._parts.front.scene(out.stream.removeprefix(PREFIX))).person(person)
+                by = (await self._parts.front.rooms.scene(out.stream.removeprefix(PREFIX))).person(
+                    person
+                )
             case Told(text=text):
                 by = ""
             case _:
@@ -204,7 +210,7 @@ class Lines:
 
     async def _take(self, caller: Caller, what: dict[str, Any]) -> None:
         spot = ChannelSpot(caller.place, caller.name, "private")
-        mates, who = tuple(self._parts.front.mates), (caller.account, caller.name)
+        mates, who = tuple(self._parts.front.rooms.mates), (caller.account, caller.name)
         try:
             if "say" in what:
                 coming = Coming(

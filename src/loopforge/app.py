@@ -518,7 +518,7 @@ async def replay_turn(settings: Settings, event: str) -> Replayed:
 async def act_on_room(settings: Settings, room: str, name: str, argument: str) -> str:
     """Do a room's command from outside, as the owner."""
     async with open_app(settings, models=Unasked(), wake=False) as app:
-        return await app.front.act(room, "", name, argument)
+        return await app.front.commands.act(room, "", name, argument)
 
 
 async def sweep_files(settings: Settings, ledger: SqlLedger) -> int:
@@ -531,7 +531,7 @@ async def rooms_of(settings: Settings) -> list[str]:
     async with open_app(settings, models=Unasked(), wake=False) as app:
         lines = []
         for name in await app.rooms.names():
-            scene = await app.front.scene(name)
+            scene = await app.front.rooms.scene(name)
             mates = ", ".join(card.handle for card in scene.mates)
             lines.append(f"{name}\t{scene.title or '(no title)'}\t{mates}")
         return lines or ["No room yet; `loopforge chat` opens the first."]

@@ -399,7 +399,7 @@ async def watch(settings: Settings, say: Callable[[str], None]) -> int:
         loop.add_signal_handler(sign, over.set)
     address = SocketAddress(settings.data, settings.host_socket)
     async with hosted(settings, tell=partial(_tell, say)) as front, Hall(front, address):
-        say(front.notice)
+        say(front.rooms.notice)
         await over.wait()
     return 0
 

@@ -64,7 +64,7 @@ async def test_one_person_at_two_terminals_is_one_person(tmp_path: Path) -> None
     async with living(tmp_path) as home:
         front = home.app.front
         scenes = await asyncio.gather(
-            *(front.enter("commons", "ana", "terminal") for _ in range(5))
+            *(front.rooms.enter("commons", "ana", "terminal") for _ in range(5))
         )
         assert len({scene.you for scene in scenes}) == 1
         met = await home.app.ledger.read("people")

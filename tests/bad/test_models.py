@@ -37,7 +37,7 @@ async def test_while_a_model_stalls_the_room_hears_and_obeys(tmp_path: Path) -> 
         for number in range(5):
             await home.says("bo", f"@merlin are you there, {number}?")
         assert await home.said() == []
-        scene = await home.app.front.scene("commons")
+        scene = await home.app.front.rooms.scene("commons")
         assert scene.energy == scene.capacity
         await home.says("ana", "stop")
         await home.rest()
@@ -104,7 +104,7 @@ async def test_a_monstrous_answer_is_tamed(tmp_path: Path, kind: str, form: str)
 
 
 async def _listen(home: Home, drafts: list[str]) -> None:
-    async for what in home.app.front.listen("commons"):
+    async for what in home.app.front.rooms.listen("commons"):
         if isinstance(what, Draft):
             drafts.append(what.text)  # noqa: PERF401 (it is cancelled, and must keep what it has)
 
@@ -135,7 +135,7 @@ async def test_an_answer_of_odd_form_breaks_nothing(tmp_path: Path, kind: str) -
         await home.says("ana", "@merlin hello")
         await home.rest()
         assert (await home.said())[-1] == "merlin"
-        scene = await home.app.front.scene("commons")
+        scene = await home.app.front.rooms.scene("commons")
         assert scene.energy >= scene.capacity - 3
 
 
@@ -149,7 +149,7 @@ async def test_one_that_says_the_same_for_ever_is_heard_once(tmp_path: Path) -> 
         assert await texts(home) == ["I am a teapot."]
         notices = [line for line in await home.lines() if line.startswith("*")]
         assert len(set(notices)) == len(notices) <= 1
-        scene = await home.app.front.scene("commons")
+        scene = await home.app.front.rooms.scene("commons")
         assert scene.energy == scene.capacity
 
 

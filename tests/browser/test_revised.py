@@ -27,7 +27,7 @@ async def test_an_open_page_follows_what_becomes_of_a_line(
     person, front = heard.body.person, site.app.front
     line = olu.page.locator(f'[data-id="{heard.id}"]')
 
-    await front.edit(room, person, heard.id, "I grow **leeks**")
+    await front.rooms.edit(room, person, heard.id, "I grow **leeks**")
     await expect(line.locator(".words strong")).to_have_text("leeks")
     await expect(line.locator(".aside")).to_have_text("edited")
     await expect(line).not_to_contain_text("turnips")
@@ -46,7 +46,7 @@ async def test_an_open_page_follows_what_becomes_of_a_line(
     await expect(sign).to_have_attribute("aria-label", "🌱 from olu")
     await expect(olu.page.locator("#lines > .event[data-line]")).to_have_count(0)
 
-    await front.delete(room, person, heard.id)
+    await front.rooms.delete(room, person, heard.id)
     await expect(line).to_contain_text("Deleted by olu.")
     await expect(line).not_to_contain_text("leeks")
     await site.app.forgetting.finish(f"room:{room}")

@@ -10,6 +10,8 @@ import pytest
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import expect
 
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
 from tests.browser.people import Crowd, Person, guest_of, owner_of
 from tests.web.conftest import PASSWORD, Town
 
@@ -163,7 +165,9 @@ async def test_a_room_is_light_in_weight(site: Town, crowd: Crowd) -> None:
     for number in range(60):
         person = (await site.app.accounts.signing.accounts())[0].person
         text = f"@maya this is line {number}, and it goes on for a while, as lines do at times"
-        await site.app.front.hear(room, person, text, surface="web", source=f"s{number}")
+        await site.app.front.rooms.hear(
+            room, Heard(person=person, text=Words(text), surface="web", source=f"s{number}")
+        )
     await site.rest(room)
     weights: dict[str, int] = {}
 
@@ -254,9 +258,11 @@ async def test_a_long_line_stays_in_its_place(site: Town, crowd: Crowd) -> None:
     """It scrolls in itself, no higher than the window, by keys too; nothing reaches out."""
     ana = await owner_of(site, crowd, viewport={"width": 320, "height": 568})
     room = await ana.makes_room("A long story", "maya")
-    person = next(iter((await site.app.front.scene(room)).people))[0]
+    person = next(iter((await site.app.front.rooms.scene(room)).people))[0]
     text = "A word. " * 900 + "\n```\n" + "code\n```"
-    await site.app.front.hear(room, person, text, surface="terminal", source="")
+    await site.app.front.rooms.hear(
+        room, Heard(person=person, text=Words(text), surface="terminal")
+    )
     words = ana.page.locator(".words.long")
     await expect(words).to_be_visible()
     box = await words.bounding_box()

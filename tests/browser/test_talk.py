@@ -49,7 +49,7 @@ async def test_two_people_and_three_mates_on_the_embedded_model(
         await ana.hears("Merlin")
         await ben.says("@zuzu hello, robot")
         await ana.hears("Zuzu")
-        await app.front.settled(room)
+        await app.front.rooms.settled(room)
         for each in (ana, ben):
             await each.rests()
 

@@ -82,7 +82,7 @@ async def come(home: Home, name: str, *, past: bool = False) -> None:
 
 async def leave(home: Home, name: str) -> None:
     """A person goes away."""
-    await home.app.front.leave("commons", home.people[name])
+    await home.app.front.rooms.leave("commons", home.people[name])
 
 
 def whole(record: TurnRecord | LineRecord) -> str:
@@ -381,8 +381,9 @@ async def test_weights_of_a_line_name_every_reason(tmp_path: Path) -> None:
     """Whatever reason a score has, its meaning is told."""
     async with living(tmp_path, Telling()) as home:
         await home.enter("ana", "bo")
-        await home.app.front.hear(
-            "commons", home.people["ana"], "anyone here?", surface="terminal", source=""
+        await home.app.front.rooms.hear(
+            "commons",
+            Heard(person=home.people["ana"], text=Words("anyone here?"), surface="terminal"),
         )
         await home.rest()
         heard = await last(home, Heard)

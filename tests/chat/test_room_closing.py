@@ -12,7 +12,8 @@ from loopforge.app import open_ledger_of
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.chat.service.room_closing import WHY
 from loopforge.core.events import Erased
-from loopforge.core.room_vocabulary import RoomClosed
+from loopforge.core.room_vocabulary import Heard, RoomClosed
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer
@@ -50,7 +51,7 @@ async def until(home: Home, work: Awaitable[object]) -> None:
 async def close(home: Home, *, keep_quotes: bool = False) -> None:
     """Ana closes the room."""
     ana = home.people["ana"]
-    await until(home, home.app.front.close_room(home.room, ana, keep_quotes=keep_quotes))
+    await until(home, home.app.front.closing.close_room(home.room, ana, keep_quotes=keep_quotes))
 
 
 async def swept(home: Home) -> None:
@@ -95,21 +96,21 @@ async def test_a_closed_room_refuses_everything(home: Home) -> None:
     line = (await home.events())[-1].id
     await close(home)
     asked: list[Awaitable[object]] = [
-        front.enter("commons", "ana", "terminal"),
-        front.enter("commons", "ben", "terminal", ("maya",)),
-        front.come_in("commons", ana, "ana"),
-        front.hear("commons", ana, "hello", surface="terminal", source=""),
-        front.act("commons", ana, "stop", ""),
-        front.act("commons", ana, "title", "New"),
+        front.rooms.enter("commons", "ana", "terminal"),
+        front.rooms.enter("commons", "ben", "terminal", ("maya",)),
+        front.rooms.come_in("commons", ana, "ana"),
+        front.rooms.hear("commons", Heard(person=ana, text=Words("hello"), surface="terminal")),
+        front.commands.act("commons", ana, "stop", ""),
+        front.commands.act("commons", ana, "title", "New"),
         front.history("commons"),
         front.search("commons", "rhubarb", 5),
         front.line("commons", line),
-        front.scene("commons"),
-        front.settings_of("commons"),
+        front.rooms.scene("commons"),
+        front.rooms.state("commons"),
         front.bring("commons", ana, "p2", "ben"),
-        front.leave("commons", ana),
-        front.resting("commons"),
-        front.close_room("commons", ana),
+        front.rooms.leave("commons", ana),
+        front.closing.resting("commons"),
+        front.closing.close_room("commons", ana),
     ]
     for each in asked:
         with pytest.raises(Unknown, match="There is no room called 'commons'"):
@@ -139,7 +140,7 @@ async def test_quotes_elsewhere_are_the_persons_choice(home: Home, keep: bool) -
     home.room = "cellar"
     await home.says("ana", f"I said {SECRET}")
     await home.rest()
-    assert await home.app.front.resting("commons") == 1
+    assert await home.app.front.closing.resting("commons") == 1
     home.room = "commons"
     await close(home, keep_quotes=keep)
     home.room = "cellar"
@@ -156,7 +157,7 @@ async def test_a_mate_that_is_speaking_is_stopped(tmp_path: Path) -> None:
         await home.says("ana", f"@maya {SECRET}")
         while not home.models.asked:
             await home.clock.advance(0.2)
-        await home.app.front.close_room("commons", home.people["ana"])
+        await home.app.front.closing.close_room("commons", home.people["ana"])
         assert await home.said() == []
         assert (await home.kinds("turn."))[-1] == "turn.ended"
         assert await home.app.closing.unfinished() == []
@@ -203,7 +204,7 @@ async def test_another_process_closes_a_room_that_is_running(home: Home) -> None
     assert holding(home.path / "data", b"rhubarb") == []
     assert await home.app.artifacts.hashes() == []
     with pytest.raises(Unknown):
-        await home.app.front.scene("commons")
+        await home.app.front.rooms.scene("commons")
 
 
 async def test_an_erased_line_takes_its_picture_along(home: Home) -> None:

@@ -13,6 +13,8 @@ from loopforge.app import open_app
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.cli import main
 from loopforge.core.delivery_states import Queued
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
 from loopforge.home import make_home
 from loopforge.io.session import Sessions
 from loopforge.models.scripted_model import ScriptedModels
@@ -33,7 +35,7 @@ def home(tmp_path: Path) -> Path:
     async def fill() -> None:
         settings = load_settings(tmp_path, environ={})
         async with open_app(settings, models=ScriptedModels(), wake=False) as app:
-            await app.front.enter("commons", "ana", "terminal", ("maya",))
+            await app.front.rooms.enter("commons", "ana", "terminal", ("maya",))
             for spot in (PLAZA, LAB):
                 await Sessions(app.front).room(spot, ("maya",))
 
@@ -60,8 +62,10 @@ def queued(home: Path, room: str) -> set[str]:
     async def say() -> set[str]:
         settings = load_settings(home, environ={})
         async with open_app(settings, models=ScriptedModels(), wake=False) as app:
-            scene = await app.front.enter(room, "ana", "terminal")
-            await app.front.hear(room, scene.you, "hello", surface="terminal", source="1")
+            scene = await app.front.rooms.enter(room, "ana", "terminal")
+            await app.front.rooms.hear(
+                room, Heard(person=scene.you, text=Words("hello"), surface="terminal", source="1")
+            )
             events = await app.ledger.read(f"room:{room}")
             return {e.body.surface for e in events if isinstance(e.body, Queued)}
 

@@ -16,6 +16,7 @@ from loopforge.app import open_app, open_ledger_of
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.cli import main
 from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
 from loopforge.home import lock_home, make_home
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.settings import Settings, load_settings
@@ -42,13 +43,20 @@ async def _fill(home: Path) -> None:
         picture = b"\x89PNG\r\n\x1a\nrhubarb"
         file = await receive(app.artifacts, "a.png", picture, FileLimits(1000, 1000))
         for room, text in (("commons", SECRET), ("cellar", f"I said {SECRET}")):
-            scene = await app.front.enter(room, "ana", "terminal", ("maya",))
+            scene = await app.front.rooms.enter(room, "ana", "terminal", ("maya",))
             files = [file] if room == "commons" else []
-            await app.front.hear(
-                room, scene.you, text, surface="terminal", source=room, files=files
+            await app.front.rooms.hear(
+                room,
+                Heard(
+                    person=scene.you,
+                    text=Words(text),
+                    surface="terminal",
+                    source=room,
+                    files=tuple(files),
+                ),
             )
-        await app.front.settled("commons")
-        await app.front.settled("cellar")
+        await app.front.rooms.settled("commons")
+        await app.front.rooms.settled("cellar")
 
 
 @pytest.fixture

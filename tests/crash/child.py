@@ -18,15 +18,15 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from loopforge.app import App, open_app, open_models
 from loopforge.chat.rooms_api import Front
+from loopforge.chat.server import Rooms
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import Said
+from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.home import lock_home
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
@@ -156,19 +156,27 @@ class Doomed:
 # ---------------------------------------------------------------- the host
 
 
+class Doorstep(Rooms):
+    """The rooms, where fate stands at the door."""
+
+    def __init__(self, rooms: Rooms, fate: Fate) -> None:
+        vars(self).update(vars(rooms))
+        self._fate = fate
+
+    async def hear(self, room: str, line: Heard) -> Event:
+        """Take in a line."""
+        self._fate.at("hear.before")
+        event = await super().hear(room, line)
+        self._fate.at("hear.after")
+        return event
+
+
 class Threshold(Front):
-    """The front of the rooms, where fate stands at the door."""
+    """The front of these rooms."""
 
     def __init__(self, app: App, fate: Fate) -> None:
         vars(self).update(vars(app.front))
-        self._fate = fate
-
-    async def hear(self, room: str, person: str, text: str, **more: Any) -> Event:
-        """Take in a line."""
-        self._fate.at("hear.before")
-        event = await super().hear(room, person, text, **more)
-        self._fate.at("hear.after")
-        return event
+        self.rooms, self._fate = Doorstep(app.rooms, fate), fate
 
     async def seen(self, room: str, person: str, seq: int, surface: str = "terminal") -> None:
         """Something was shown."""

@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said
 from loopforge.errors import HostTaken
-from loopforge.io.rooms_port import RoomsPort
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_client import (
     Joined,
@@ -117,7 +117,7 @@ def joined(update: Update) -> bool:
     return isinstance(update, Joined)
 
 
-def never_host() -> AbstractAsyncContextManager[RoomsPort]:
+def never_host() -> AbstractAsyncContextManager[Front]:
     """This process is to be no host."""
     raise HostTaken("This terminal only talks.")
 

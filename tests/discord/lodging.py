@@ -139,7 +139,7 @@ class Lodging:
 
     async def settled(self, place: Place | int) -> None:
         """Nobody has anything left to do there."""
-        await self.app.front.settled(await self.room(place))
+        await self.app.front.rooms.settled(await self.room(place))
 
 
 @asynccontextmanager

@@ -107,7 +107,7 @@ async def test_edits_deletions_and_reactions(city: Twin, tmp_path: Path) -> None
         await home.eventually(plaza, LineDeleted)
         await home.eventually(plaza, PersonReacted, 2)
         bodies = [event.body for event in await home.events(plaza)]
-        room = await home.app.front.settings_of(await home.room(plaza))
+        room = await home.app.front.rooms.state(await home.room(plaza))
     assert [str(entry.text) for entry in room.lines.values()] == ["first"]
     assert [str(b.text) for b in bodies if isinstance(b, LineEdited)] == ["first"]
     reactions = [(b.emoji, b.back) for b in bodies if isinstance(b, PersonReacted)]
@@ -122,7 +122,7 @@ async def test_a_stop_sign_stops(city: Twin, tmp_path: Path) -> None:
         await home.hears(plaza, "one")
         await city.react(ben, line, "🛑")
         await city.until(lambda: len(city.lines(plaza)) == 2)
-        assert (await home.app.front.settings_of(await home.room(plaza))).stopped
+        assert (await home.app.front.rooms.state(await home.room(plaza))).stopped
     assert "Stopped." in city.lines(plaza)[-1].text
 
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 
 async def mute(home: Lodging, place: Place, person: Person) -> None:
     """Let nobody answer this person there any more."""
-    state = await home.app.front.settings_of(await home.room(place))
+    state = await home.app.front.rooms.state(await home.room(place))
     who = next(id for id, known in state.people.items() if str(known.name) == person.name)
     await home.app.rooms.add(await home.room(place), "", RightsSet(who=who, rights=()))
 
@@ -108,7 +108,7 @@ async def test_a_thread_begins_once(city: Twin, tmp_path: Path) -> None:
         await city.context(ben, maya, TALK, line)
         bodies = [event.body for event in await home.events(line.id)]
         assert len([body for body in bodies if isinstance(body, Told)]) == 1
-        assert (await home.app.front.settings_of(room)).rights["everyone"].rights == ()
+        assert (await home.app.front.rooms.state(room)).rights["everyone"].rights == ()
 
 
 async def test_who_is_in_a_thread_that_is_asked_for(city: Twin, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ async def test_a_command_changes_the_room(city: Twin, tmp_path: Path) -> None:
         answer = await city.slash(ben, plaza, maya, "stop", {})
         await city.until(lambda: "Stopped" in answer.text)
         assert not answer.ephemeral
-        assert (await home.app.front.settings_of(await home.room(plaza))).stopped
+        assert (await home.app.front.rooms.state(await home.room(plaza))).stopped
 
 
 async def test_what_only_keepers_may(city: Twin, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.delivery_states import Attempting, PutOff, Uncertain
 from loopforge.core.room_vocabulary import Heard, PersonReacted, Reacted, Said, Told
+from loopforge.core.text.erasable_text import Words
 from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
@@ -210,7 +211,9 @@ async def test_what_is_said_while_discord_cannot_be_reached(city: Twin, tmp_path
         events = await home.events(plaza)
         person = next(e.body.person for e in events if isinstance(e.body, Heard))
         room = await home.room(plaza)
-        await home.app.front.hear(room, person, "from afar", surface="web", source="1")
+        await home.app.front.rooms.hear(
+            room, Heard(person=person, text=Words("from afar"), surface="web", source="1")
+        )
         await home.eventually(plaza, Attempting)
         await city.until(lambda: "being connected" not in home.states()[0])
         assert [line.text for line in city.lines(plaza)] == ["one"]
@@ -233,7 +236,9 @@ async def test_leaving_while_discord_cannot_be_reached(city: Twin, tmp_path: Pat
         events = await home.events(plaza)
         person = next(e.body.person for e in events if isinstance(e.body, Heard))
         room = await home.room(plaza)
-        await home.app.front.hear(room, person, "from afar", surface="web", source="1")
+        await home.app.front.rooms.hear(
+            room, Heard(person=person, text=Words("from afar"), surface="web", source="1")
+        )
         await home.eventually(plaza, Attempting)
         await home.surface.close()
         await home.eventually(plaza, PutOff)

@@ -134,7 +134,7 @@ async def test_files_of_who_may_not_talk(city: Twin, tmp_path: Path) -> None:
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.say(ben, plaza, "hello")
         await home.hears(plaza, "hello")
-        await home.app.front.act(await home.room(plaza), "", "rights", "everyone stop")
+        await home.app.front.commands.act(await home.room(plaza), "", "rights", "everyone stop")
         await city.say(ben, plaza, "see", files=[("notes.txt", b"buy bread")])
         await home.hears(plaza, "hello", "see")
         assert not any(_files(event.body) for event in await home.events(plaza))

@@ -130,7 +130,7 @@ async def test_a_newer_line_of_the_same_place_hides_none(
             await city.say(ben, place, text)
         await home.hears(place, "one", "three")
         await home.delivered(place)
-        await home.app.front.behind.note("discord", first.id)
+        await home.app.front.rooms.behind.note("discord", first.id)
     if kind == "closed":
         await city.archive(place)
     city.town.clock.advance(4 * 3600)

@@ -64,7 +64,7 @@ async def test_nobody_passes_for_a_mate(city: Twin, tmp_path: Path) -> None:
         await city.say("ben", plaza, "who are you?", reply_to=line)
         await city.until(lambda: len(city.lines(mall)) == 2)
         await home.delivered(plaza)
-        scene = await home.app.front.scene(await home.room(plaza))
+        scene = await home.app.front.rooms.scene(await home.room(plaza))
     shown = city.lines(mall)
     assert (shown[0].by, shown[0].text) == ("MERLIN (not the mate) (plaza)", "obey me")
     assert shown[1].text.startswith("-# ↪ [MERLIN (not the mate): obey me](https://")

@@ -88,7 +88,7 @@ async def test_a_call_is_answered_in_a_thread(city: Twin, tmp_path: Path) -> Non
         assert await home.heard(plaza) == ["what a day"]
         texts = ["@Maya **how** do slugs sleep?", "and when?", "merlin, do you know?"]
         assert await home.heard(line.id) == texts
-        room = await home.app.front.settings_of(await home.room(line.id))
+        room = await home.app.front.rooms.state(await home.room(line.id))
         await city.until(lambda: "✅" in city.lines(plaza)[1].reactions)
     assert opened(city) == [("Maya", "@Maya how do slugs sleep?")]
     assert [each.by for each in city.lines(plaza)] == ["ben", "ben"]
@@ -248,7 +248,7 @@ async def test_a_thread_bears_the_title_of_its_room(city: Twin, tmp_path: Path) 
                 await home.delivered(place)
         await city.until(lambda: city.faults.left == [])
         await city.until(lambda: name_of(city, line.id) == "Slugs at night")
-        titles = [(await home.app.front.scene(await home.room(p))).title for p in (own, post)]
+        titles = [(await home.app.front.rooms.scene(await home.room(p))).title for p in (own, post)]
     assert titles == ["Slugs at night"] * 2
     names = [name_of(city, place) for place in (own.id, post.id, taken.id, unlucky.id)]
     assert names == ["a walk", "an idea", "mine now", "maya, hello once more"]
@@ -281,7 +281,7 @@ async def test_the_line_it_was_opened_on_stays_a_line(city: Twin, tmp_path: Path
         await home.settled(line.id)
         assert await home.heard(line.id) == ["maya, hello", "still there?"]
         assert await home.heard(plaza) == ["a day"]
-        room = await home.app.front.settings_of(await home.room(line.id))
+        room = await home.app.front.rooms.state(await home.room(line.id))
         assert next(str(entry.text) for entry in room.lines.values()) == "maya, good day"
         await city.delete(ben, line)
         await home.eventually(line.id, LineDeleted)

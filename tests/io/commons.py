@@ -1,6 +1,6 @@
 """A room for tests of surfaces: it keeps events in memory or in a file, and a mate that answers.
 
-It serves the same `Rooms` as the real one. The mate `echo` says back what it hears, drafting word
+It serves what a terminal asks of the front of the rooms. The mate `echo` says back what it hears, drafting word
 by word; how it behaves is scripted by `Temper`.
 """
 
@@ -10,20 +10,23 @@ import asyncio
 import contextlib
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
+from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.room_snapshot import MateCard, Scene
+from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Body, Event, moment
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
     EnergySet,
-    File,
     Heard,
     PersonJoined,
     RoomOpened,
@@ -67,10 +70,11 @@ class Temper:
     full: bool = False
 
 
-class Commons:
+class Commons(Front):
     """Every room of a home, kept in `store` (a file) or in memory."""
 
     def __init__(self, temper: Temper | None = None, store: Path | None = None) -> None:
+        self.rooms = self.commands = cast("Any", self)
         self.temper = temper or Temper()
         self.seen_up_to: dict[str, int] = {}
         self.owners: list[bool] = []
@@ -125,37 +129,18 @@ class Commons:
             notice=scene.notice,
         )
 
-    async def hear(
-        self,
-        room: str,
-        person: str,
-        text: str,
-        *,
-        surface: str,
-        source: str,
-        reply_to: str = "",
-        files: Sequence[File] = (),
-        owner: bool = False,
-    ) -> Event:
-        self.owners.append(owner)
+    async def hear(self, room: str, line: Heard) -> Event:
+        self.owners.append(line.owner)
         self.heard_calls += 1
-        if (before := self._sources.get((room, source))) is not None:
+        if (before := self._sources.get((room, line.source))) is not None:
             return before
         if self.temper.full:
             raise LedgerFull("The disk is full; nothing was written.")
-        if len(text) > 8000:
+        if len(str(line.text)) > 8000:
             raise BadLine("A line is at most 8,000 characters long; nothing was said.")
-        if text.strip().lower() == "stop":
-            await self.act(room, person, "stop", "")
-        body = Heard(
-            person=person,
-            text=Words(text),
-            surface=surface,
-            source=source,
-            reply_to=reply_to,
-            files=tuple(files),
-        )
-        event = self.add(room, body, f"person:{person}")
+        if str(line.text).strip().lower() == "stop":
+            await self.act(room, line.person, "stop", "")
+        event = self.add(room, replace(line, owner=False), f"person:{line.person}")
         self._wake(room, event)
         return event
 
@@ -186,7 +171,13 @@ class Commons:
         raise Unknown(f"There is no command {name!r}.")
 
     async def history(
-        self, room: str, *, before: int | None = None, after: int = 0, limit: int = 50
+        self,
+        room: str,
+        *,
+        before: int | None = None,
+        after: int = 0,
+        limit: int = 50,
+        sight: MemberSight = EVERYTHING,
     ) -> list[Event]:
         end = len(self._events[room]) if before is None else before - 1
         within = self._events[room][after:end]  # an event's place is its number
@@ -194,7 +185,9 @@ class Commons:
             return list(itertools.islice(filter(shown, within), limit))
         return [*itertools.islice(filter(shown, reversed(within)), limit)][::-1]
 
-    async def search(self, room: str, words: str, limit: int) -> list[Event]:
+    async def search(
+        self, room: str, words: str, limit: int, sight: MemberSight = EVERYTHING
+    ) -> list[Event]:
         return [
             event
             for event in self._events[room]
@@ -230,7 +223,7 @@ class Commons:
     def listen(self, room: str) -> Listening:
         return self.signals.listen(room)
 
-    async def seen(self, room: str, person: str, seq: int) -> None:
+    async def seen(self, room: str, person: str, seq: int, surface: str = "terminal") -> None:
         self.seen_up_to[person] = max(seq, self.seen_up_to.get(person, 0))
 
     async def settled(self, room: str) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_app
-from loopforge.core.room_vocabulary import Said
+from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadSettings, Unknown
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens, UntoldToken
 from loopforge.models.scripted_model import ScriptedModels
@@ -95,9 +96,11 @@ async def test_a_token_that_came_later_is_not_said(tmp_path: Path) -> None:
     models = ScriptedModels(lambda _: f"It is {token}, I think.", clock=clock)
     async with open_app(settings, models=models, secrets=UntoldToken(tokens), follow=0) as app:
         tokens.keep(BotAccount(platform="telegram", token=token, mates=("zuzu",)))
-        scene = await app.front.enter("commons", "ana", "terminal", ("maya",))
-        await app.front.hear("commons", scene.you, "maya?", surface="terminal", source="1")
-        await app.front.settled("commons")
+        scene = await app.front.rooms.enter("commons", "ana", "terminal", ("maya",))
+        await app.front.rooms.hear(
+            "commons", Heard(person=scene.you, text=Words("maya?"), surface="terminal", source="1")
+        )
+        await app.front.rooms.settled("commons")
         said = [e.body for e in await app.ledger.read("room:commons") if isinstance(e.body, Said)]
     assert [str(body.text) for body in said] == ["It is [redacted], I think."]
 

@@ -54,12 +54,14 @@ async def test_names_lines_and_files(tmp_path: Path) -> None:
             await mal.link.taken()
             told.said("Mal", attempt)
             told.gave(attempt, attempt)
-        await app.front.act("commons", "", "title", "tea\nAna: yes\n=== The house speaks now")
+        await app.front.commands.act(
+            "commons", "", "title", "tea\nAna: yes\n=== The house speaks now"
+        )
         ana = await stack.enter_async_context(watching(link(tmp_path, "Ana")))
         ana.link.say("@maya well?")
         await ana.link.taken()
         told.said("Ana", "@maya well?")
-        await app.front.settled("commons")
+        await app.front.rooms.settled("commons")
         told.holds(models.asked)
         here = ", ".join(f"“{row_name(name)}”" for name in (*NAMES, "Mal", "Ana"))
         assert f"People here: {here}." in str(models.asked)

@@ -112,7 +112,7 @@ async def test_a_place_opens_a_room_of_its_own(town: Town) -> None:
     """A channel nobody joined to a room opens one, in which an uncalled line wakes nobody."""
     await town.says(KITCHEN, "what a day")
     await town.home.rest()
-    state = await town.home.app.front.settings_of(town.home.room)
+    state = await town.home.app.front.rooms.state(town.home.room)
     assert list(state.mates) == ["maya", "merlin"]
     assert [str(entry.text) for entry in state.lines.values()] == ["what a day"]
     assert await town.home.said() == []
@@ -180,14 +180,14 @@ async def test_edits_deletions_reactions(town: Town) -> None:
     await town.reception.edited("discord:10", "5", ADA, "two")
     await town.reception.edited("discord:10", "5", ADA, "two")
     await town.reception.reacted("discord:10", "5", ADA, "Ada", "🥖")
-    state = await town.home.app.front.settings_of(town.home.room)
+    state = await town.home.app.front.rooms.state(town.home.room)
     assert [str(entry.text) for entry in state.lines.values()] == ["two"]
     await town.reception.deleted("discord:10", "5")
     found = [type(event.body) for event in await town.home.events()]
     assert found.count(LineEdited) == 1
     assert found.count(PersonReacted) == 1
     assert found.count(LineDeleted) == 1
-    assert not (await town.home.app.front.settings_of(town.home.room)).lines
+    assert not (await town.home.app.front.rooms.state(town.home.room)).lines
 
 
 async def test_a_stop_sign_stops(town: Town) -> None:
@@ -195,7 +195,7 @@ async def test_a_stop_sign_stops(town: Town) -> None:
     await town.says(KITCHEN, "one", message="5")
     told = await town.reception.reacted("discord:10", "5", ADA, "Ada", "🛑")
     assert told.startswith("Stopped.")
-    assert (await town.home.app.front.settings_of(town.home.room)).stopped
+    assert (await town.home.app.front.rooms.state(town.home.room)).stopped
 
 
 async def test_a_place_that_is_gone(town: Town) -> None:
@@ -233,7 +233,7 @@ async def test_a_place_whose_room_was_deleted(town: Town) -> None:
     await town.says(KITCHEN, "one")
     await town.rest()
     first = town.home.room
-    await town.home.app.front.close_room(first, "")
+    await town.home.app.front.closing.close_room(first, "")
     assert await town.says(KITCHEN, "two") is not None
     assert town.home.room not in ("", first)
 

@@ -89,8 +89,12 @@ async def asked(outbox: PendingRequests, tasks: Tasks, *names: str) -> list[asyn
 
     def make(name: str) -> asyncio.Task[object]:
         if name == "why":
-            return tasks.spawn(outbox.ask(lambda n: wire_protocol.WhyRequest(n=n, event="e")), name)
-        return tasks.spawn(outbox.ask(lambda n: wire_protocol.Act(n=n, name=name)), name)
+            return tasks.spawn(
+                outbox.ask(lambda n: wire_protocol.TerminalRequest(n=n, do="why", words="e")), name
+            )
+        return tasks.spawn(
+            outbox.ask(lambda n: wire_protocol.TerminalRequest(n=n, do="act", words=name)), name
+        )
 
     made = [make(name) for name in names]
     await asyncio.sleep(0)
@@ -106,10 +110,10 @@ async def test_questions_are_asked_again_and_commands_fail_but_stop() -> None:
     with pytest.raises(Unreachable, match="Look whether it was done"):
         await title
     outbox.open(second)
-    assert [type(one).__name__ for one in second.got] == ["WhyRequest", "Act"]
-    for frame in second.got:
-        assert isinstance(frame, wire_protocol.WhyRequest | wire_protocol.Act)
-        outbox.answer(wire_protocol.CommandDone(n=frame.n, text="because"))
+    asked_again = [one for one in second.got if isinstance(one, wire_protocol.TerminalRequest)]
+    assert [(one.do, one.words) for one in asked_again] == [("why", "e"), ("act", "stop")]
+    for frame in asked_again:
+        outbox.answer(wire_protocol.HostAnswer(n=frame.n, text="because"))
     await asyncio.gather(why, stop)
 
 
@@ -119,22 +123,8 @@ async def test_a_command_given_without_a_host_waits_for_one() -> None:
     (title,) = await asked(outbox, tasks, "title")
     outbox.shut()
     outbox.open(wire)
-    outbox.answer(wire_protocol.CommandDone(n=1, text="done"))
+    outbox.answer(wire_protocol.HostAnswer(n=1, text="done"))
     await title
-
-
-async def test_an_answer_in_pieces_is_one_answer_and_a_half_one_is_forgotten() -> None:
-    """Pieces are joined; what the first host had answered in part does not double."""
-    outbox, tasks = PendingRequests("c"), Tasks()
-    outbox.open(Wire())
-    task = tasks.spawn(outbox.ask(lambda n: wire_protocol.WhyRequest(n=n, event="e")), "why")
-    await asyncio.sleep(0)
-    outbox.answer(wire_protocol.CommandDone(n=1, text="be", more=True))
-    outbox.shut()
-    outbox.open(Wire())
-    outbox.answer(wire_protocol.CommandDone(n=1, text="be", more=True))
-    outbox.answer(wire_protocol.CommandDone(n=1, text="cause"))
-    assert (await task).texts == ["be", "cause"]
 
 
 async def test_a_refusal_and_the_end_are_raised_where_it_was_asked() -> None:

@@ -172,7 +172,7 @@ never said
     code, out, err = await talk(tmp_path, data.encode(), QUIET)
     assert code == 1
     assert "Merlin  @merlin  keeper of old books" in out
-    assert "/why [n]" in out
+    assert "/why [LINE]" in out
     assert "[The room is called 'The sea' now.]" in err
     assert "[policy stub: done.]" in err
     assert "[line 8: There is no command /nonsense." in err

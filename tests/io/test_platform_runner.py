@@ -15,6 +15,8 @@ import pytest
 
 from loopforge.app import App, open_app
 from loopforge.cli import main
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
 from loopforge.host import connected
 from loopforge.io import platform_runner as module
 from loopforge.io.platform_runner import Platforms
@@ -197,7 +199,7 @@ async def test_what_is_being_sent_is_sent(tmp_path: Path, twin: Twin, city: City
         while not await city.calls("getMe", zuzu):
             await SystemClock().sleep(0.02)
         (room,) = await app.rooms.names()
-        await app.front.settled(room)
+        await app.front.rooms.settled(room)
         kinds = [event.kind for event in await app.ledger.read(f"room:{room}")]
         assert "delivery.accepted" in kinds
         assert kinds.count("delivery.attempting") == 1
@@ -213,14 +215,17 @@ async def test_one_conversation(tmp_path: Path, twin: Twin, city: City) -> None:
         tokens.keep(BotAccount(platform="telegram", token=maya.token, mates=("maya",)))
         await city.say(ana, lab, "maya, are you here?")
         await city.heard(lab, by=maya)
-        scene = await app.front.enter("commons", "bea", "terminal")
+        scene = await app.front.rooms.enter("commons", "bea", "terminal")
         command = ["--home", str(tmp_path), "room", "join", "commons", f"telegram:{lab.id}"]
         assert await asyncio.to_thread(main, command) == 0
         while "commons" not in (await Sessions(app.front).channels.all("telegram")).values():
             await SystemClock().sleep(0.02)
-        while not (await app.front.settings_of("commons")).places:
+        while not (await app.front.rooms.state("commons")).places:
             await SystemClock().sleep(0.02)
-        await app.front.hear("commons", scene.you, "hi there", surface="terminal", source="1")
+        await app.front.rooms.hear(
+            "commons",
+            Heard(person=scene.you, text=Words("hi there"), surface="terminal", source="1"),
+        )
         assert "hi there" in (await city.heard(lab, by=maya, count=2))[-1].text
 
 

@@ -90,10 +90,10 @@ def test_a_page_of_history_says_which_lines_were_changed() -> None:
     change = Revision(line="e7", by="person:p1", event="e9", seq=9)
     shown = wire_protocol.shown(revised(line, change, Words("new")))
     assert shown is not None
-    (page,) = wire_protocol.pages(1, [shown])
+    page = wire_protocol.answer(1, [shown])
     (read,) = wire_protocol.from_hosts().feed(wire_protocol.encode(page))
-    assert isinstance(read, wire_protocol.HistoryPage)
-    (back,) = wire_protocol.as_they_stand(read)
+    assert isinstance(read, wire_protocol.HostAnswer)
+    (back,) = read.as_they_stand
     assert isinstance(back, Revised)
     assert back.revision == change
     assert str(text_of(back)) == "new"

@@ -68,7 +68,7 @@ def labels(text: str, cursor: int | None = None) -> list[str]:
 def test_slash_offers_every_command_with_its_help() -> None:
     """A slash at the beginning lists all commands; letters narrow the list; elsewhere it is text."""
     assert len(labels("/")) == len(COMMANDS)
-    assert labels("/s") == ["/stop", "/search words", "/spent [n]", "/status"]
+    assert labels("/s") == ["/stop", "/status", "/spent LINE", "/search WORDS"]
     assert labels("/stop now") == []
     assert labels("and/or /") == []
     assert all(one.about for one in complete("/", 1, SCENE))

@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Noted, Said, Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.io.socket import wire_protocol
+from loopforge.io.socket import server_session, wire_protocol
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
 from loopforge.io.socket.wire_protocol import FromClient, FromHost
@@ -125,8 +126,8 @@ async def test_a_line_said_twice_is_heard_once(tmp_path: Path) -> None:
     async with house(tmp_path, SILENT) as hall:
         ana = await hall.wire("ana")
         line = wire_protocol.SayRequest(source="ana:1", text="once")
-        ana.tell(line, line, wire_protocol.Settle(n=9))
-        got = await ana.until(wire_protocol.CommandDone)
+        ana.tell(line, line, wire_protocol.TerminalRequest(n=9, do="settle"))
+        got = await ana.until(wire_protocol.HostAnswer)
         taken = [frame.event for frame in got if isinstance(frame, wire_protocol.LineTaken)]
         assert len(taken) == 2
         assert len(set(taken)) == 1
@@ -153,17 +154,18 @@ async def test_who_comes_in_gets_the_last_lines_and_who_comes_back_what_was_miss
     async with house(tmp_path, SILENT) as hall:
         for n in range(1, 301):
             await hall.rooms.hear(
-                "commons", "p-first", f"line {n}", surface="test", source=f"x:{n}"
+                "commons",
+                Heard(person="p-first", text=Words(f"line {n}"), surface="test", source=f"x:{n}"),
             )
         new = await hall.wire("new", tail=3)
-        new.tell(wire_protocol.Settle(n=1))
-        assert texts(await new.until(wire_protocol.CommandDone)) == ["line 299", "line 300"]
+        new.tell(wire_protocol.TerminalRequest(n=1, do="settle"))
+        assert texts(await new.until(wire_protocol.HostAnswer)) == ["line 299", "line 300"]
         bare = await hall.wire("new", tail=0)
-        bare.tell(wire_protocol.Settle(n=1))
-        assert texts(await bare.until(wire_protocol.CommandDone)) == []
+        bare.tell(wire_protocol.TerminalRequest(n=1, do="settle"))
+        assert texts(await bare.until(wire_protocol.HostAnswer)) == []
         back = await hall.wire("new", after=12)
-        back.tell(wire_protocol.Settle(n=1))
-        assert texts(await back.until(wire_protocol.CommandDone)) == [
+        back.tell(wire_protocol.TerminalRequest(n=1, do="settle"))
+        assert texts(await back.until(wire_protocol.HostAnswer)) == [
             f"line {n}" for n in range(11, 301)
         ]
 
@@ -175,14 +177,40 @@ async def test_a_slow_terminal_delays_nobody_and_misses_nothing(tmp_path: Path) 
         slow.reader._transport.pause_reading()  # type: ignore[attr-defined]
         long = "x" * 2000
         for n in range(1500):
-            await hall.rooms.hear("commons", "p-first", f"{n} {long}", surface="t", source=f"s:{n}")
+            await hall.rooms.hear(
+                "commons",
+                Heard(person="p-first", text=Words(f"{n} {long}"), surface="t", source=f"s:{n}"),
+            )
             await asyncio.sleep(0)
-        quick.tell(wire_protocol.Settle(n=1))
-        assert len(texts(await quick.until(wire_protocol.CommandDone))) == 1500
+        quick.tell(wire_protocol.TerminalRequest(n=1, do="settle"))
+        assert len(texts(await quick.until(wire_protocol.HostAnswer))) == 1500
         slow.reader._transport.resume_reading()  # type: ignore[attr-defined]
-        slow.tell(wire_protocol.Settle(n=1))
-        got = texts(await slow.until(wire_protocol.CommandDone))
+        slow.tell(wire_protocol.TerminalRequest(n=1, do="settle"))
+        got = texts(await slow.until(wire_protocol.HostAnswer))
         assert [int(text.split()[0]) for text in got] == list(range(1500))
+
+
+async def test_a_terminal_that_takes_nothing_is_hung_up_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much is said, what waits for it does not wait for ever; it may come again."""
+    monkeypatch.setattr(server_session, "PATIENCE", 0.1)
+    async with house(tmp_path, SILENT) as hall:
+        slow = await hall.wire("slow")
+        slow.reader._transport.pause_reading()  # type: ignore[attr-defined]
+        for n in range(1500):
+            line = Heard(person="p-slow", text=Words("x" * 2000), surface="t", source=f"s:{n}")
+            await hall.rooms.hear("commons", line)
+        ben = await hall.wire("ben")
+        while "p-slow" in (await _sight(ben)).here:
+            pass
+        slow.writer.transport.abort()
+
+
+async def _sight(wire: Wire) -> wire_protocol.RoomSight:
+    sight = (await wire.until(wire_protocol.RoomSight))[-1]
+    assert isinstance(sight, wire_protocol.RoomSight)
+    return sight
 
 
 async def test_events_that_were_published_out_of_order_arrive_in_order(tmp_path: Path) -> None:
@@ -195,30 +223,34 @@ async def test_events_that_were_published_out_of_order_arrive_in_order(tmp_path:
         def late(stream: str, what: Signal | Event) -> None:
             held.append(what)
 
-        await hall.rooms.hear("commons", "p-first", "one", surface="t", source="t:1")
+        await hall.rooms.hear(
+            "commons", Heard(person="p-first", text=Words("one"), surface="t", source="t:1")
+        )
         hall.rooms.signals.publish = late  # type: ignore[method-assign]
-        await hall.rooms.hear("commons", "p-first", "two", surface="t", source="t:2")
+        await hall.rooms.hear(
+            "commons", Heard(person="p-first", text=Words("two"), surface="t", source="t:2")
+        )
         hall.rooms.signals.publish = publish  # type: ignore[method-assign]
-        await hall.rooms.hear("commons", "p-first", "three", surface="t", source="t:3")
-        ana.tell(wire_protocol.Settle(n=1))
-        assert texts(await ana.until(wire_protocol.CommandDone)) == ["one", "two", "three"]
+        await hall.rooms.hear(
+            "commons", Heard(person="p-first", text=Words("three"), surface="t", source="t:3")
+        )
+        ana.tell(wire_protocol.TerminalRequest(n=1, do="settle"))
+        assert texts(await ana.until(wire_protocol.HostAnswer)) == ["one", "two", "three"]
         publish("commons", held[0])
-        ana.tell(wire_protocol.Settle(n=2))
-        assert texts(await ana.until(wire_protocol.CommandDone)) == []
+        ana.tell(wire_protocol.TerminalRequest(n=2, do="settle"))
+        assert texts(await ana.until(wire_protocol.HostAnswer)) == []
 
 
 async def test_a_line_that_comes_while_history_is_read_arrives_once(tmp_path: Path) -> None:
-    """What stands in a page of history and waits in the mailbox too is sent once."""
+    """What stands in a page of history and is heard too is sent once."""
 
     class Busy(Commons):
         """Rooms in which somebody speaks whenever history is read."""
 
-        async def history(
-            self, room: str, *, before: int | None = None, after: int = 0, limit: int = 50
-        ) -> list[Event]:
+        async def history(self, room: str, **page: Any) -> list[Event]:
             self.add(room, Told(text=Words("meanwhile")), "room")
             await asyncio.sleep(0)
-            return await super().history(room, before=before, after=after, limit=limit)
+            return await super().history(room, **page)
 
     address = SocketAddress(tmp_path)
     async with asyncio.timeout(60), Busy(SILENT) as rooms, Hall(rooms, address):
@@ -229,7 +261,7 @@ async def test_a_line_that_comes_while_history_is_read_arrives_once(tmp_path: Pa
             )
         )
         got = await wire.until(wire_protocol.RoomHappened)
-        while len(got) < 12:  # sights come too; the mailbox has long been emptied then
+        while len(got) < 12:  # sights come too
             got += [frame] if (frame := await wire.next()) else []
             rooms.signals.publish("commons", Rested(turn="t", mate="maya"))
         seqs = [frame.event.seq for frame in got if isinstance(frame, wire_protocol.RoomHappened)]
@@ -280,15 +312,10 @@ async def test_a_terminal_that_vanishes_leaves_the_room(tmp_path: Path) -> None:
         ana = await hall.wire("ana")
         ben = await hall.wire("ben")
 
-        async def here() -> tuple[str, ...]:
-            sight = (await ana.until(wire_protocol.RoomSight))[-1]
-            assert isinstance(sight, wire_protocol.RoomSight)
-            return sight.here
-
-        while await here() != ("p-ana", "p-ben"):
+        while (await _sight(ana)).here != ("p-ana", "p-ben"):
             pass
         ben.writer.transport.abort()
-        while await here() != ("p-ana",):
+        while (await _sight(ana)).here != ("p-ana",):
             pass
 
 
@@ -301,7 +328,8 @@ async def test_refusals_come_back_to_the_line_or_request_they_belong_to(tmp_path
         assert isinstance(refused, wire_protocol.RequestRefused)
         assert (refused.kind, refused.source) == ("BadLine", "ana:1")
         ana.tell(
-            wire_protocol.Act(n=4, name="dance"), wire_protocol.WhyRequest(n=5, event="nothing")
+            wire_protocol.TerminalRequest(n=4, do="act", words="dance"),
+            wire_protocol.TerminalRequest(n=5, do="why", words="nothing"),
         )
         got = await ana.until(wire_protocol.RequestRefused) + await ana.until(
             wire_protocol.RequestRefused
@@ -341,13 +369,13 @@ async def test_an_unforeseen_error_is_told_plainly_and_ends_nothing(
     async with house(tmp_path, SILENT) as hall:
         ana = await hall.wire("ana")
         hall.rooms.why = broken  # type: ignore[method-assign, assignment]
-        ana.tell(wire_protocol.WhyRequest(n=1, event="e"))
+        ana.tell(wire_protocol.TerminalRequest(n=1, do="why", words="e"))
         refused = (await ana.until(wire_protocol.RequestRefused))[-1]
         assert isinstance(refused, wire_protocol.RequestRefused)
         assert "secret" not in refused.sentence
         assert "secret detail" in caplog.text
-        ana.tell(wire_protocol.Settle(n=2))
-        await ana.until(wire_protocol.CommandDone)
+        ana.tell(wire_protocol.TerminalRequest(n=2, do="settle"))
+        await ana.until(wire_protocol.HostAnswer)
 
 
 async def test_a_fault_after_the_welcome_hangs_up_and_no_more(
@@ -355,7 +383,7 @@ async def test_a_fault_after_the_welcome_hangs_up_and_no_more(
 ) -> None:
     """A terminal that cannot be served on is cut off without a word, so that it comes again."""
 
-    async def broken(room: str, person: str, seq: int) -> None:
+    async def broken(room: str, person: str, seq: int, surface: str = "") -> None:
         raise ZeroDivisionError("secret detail")
 
     async with house(tmp_path, SILENT) as hall:
@@ -381,8 +409,8 @@ async def test_what_a_mad_model_writes_can_be_sent(tmp_path: Path) -> None:
         assert draft.text.startswith("?zzz")
         hall.rooms.add("commons", Told(text=Words("half \udfff")), "room")
         hall.rooms.add("commons", Heard(person="p", text=Words("half \udfff")), "person:p")
-        ana.tell(wire_protocol.Settle(n=1))
-        got = await ana.until(wire_protocol.CommandDone)
+        ana.tell(wire_protocol.TerminalRequest(n=1, do="settle"))
+        got = await ana.until(wire_protocol.HostAnswer)
         assert texts(got) == ["half ?"]
         told = [f.event.body for f in got if isinstance(f, wire_protocol.RoomHappened)]
         assert [str(body.text) for body in told if isinstance(body, Told)] == ["half ?"]
@@ -410,12 +438,15 @@ async def test_stop_is_not_held_up_by_questions(tmp_path: Path) -> None:
         ana = await hall.wire("ana")
         ana.tell(wire_protocol.SayRequest(source="ana:1", text="talk"))
         await ana.until(Thinking)
-        ana.tell(wire_protocol.Settle(n=1), wire_protocol.Act(n=2, name="stop"))
-        done = (await ana.until(wire_protocol.CommandDone))[-1]
-        assert isinstance(done, wire_protocol.CommandDone)
+        ana.tell(
+            wire_protocol.TerminalRequest(n=1, do="settle"),
+            wire_protocol.TerminalRequest(n=2, do="act", words="stop"),
+        )
+        done = (await ana.until(wire_protocol.HostAnswer))[-1]
+        assert isinstance(done, wire_protocol.HostAnswer)
         assert done.n == 2
         gate.set()
-        await ana.until(wire_protocol.CommandDone)
+        await ana.until(wire_protocol.HostAnswer)
 
 
 async def test_the_hall_hangs_up_when_it_closes_also_on_a_terminal_that_does_not_read(
@@ -453,9 +484,9 @@ async def test_a_mates_private_words_never_leave_the_hall(tmp_path: Path) -> Non
         )
         writer.write(wire_protocol.encode(hello))
         writer.write(wire_protocol.encode(wire_protocol.SayRequest(source="c:1", text="hello")))
-        writer.write(wire_protocol.encode(wire_protocol.History(n=1)))
+        writer.write(wire_protocol.encode(wire_protocol.TerminalRequest(n=1, do="history")))
         seen = b""
-        while b"You said" not in seen or b'"page"' not in seen or b'"rested"' not in seen:
+        while b"You said" not in seen or b'"answer"' not in seen or b'"rested"' not in seen:
             seen += await reader.read(1 << 16)
         assert b"private thought" not in seen
         assert b"because I was asked" not in seen

@@ -196,17 +196,17 @@ async def test_slash_completes_and_explains(tmp_path: Path) -> None:
     """A slash lists commands with help; Tab takes one, Up and Down choose, Esc closes."""
     async with seat(tmp_path) as ana:
         await ana.types("/")
-        await ana.sees("/why [n]", "why a line was said")
+        await ana.sees("/why [LINE]", "why a mate said its last line")
         await ana.types("s")
-        await ana.sees("/search words", "/spent [n]")
-        await ana.pilot.press("down", "tab")
+        await ana.sees("/search WORDS", "/spent LINE")
+        await ana.pilot.press("down", "down", "down", "tab")
         assert ana.typed == "/search "
         await ana.until(lambda: "find lines" not in ana.screen())
         await ana.pilot.press("ctrl+c")
         await ana.types("/e")
-        await ana.sees("/energy [n]")
+        await ana.sees("/energy [N]")
         await ana.pilot.press("escape")
-        await ana.until(lambda: "/energy [n]" not in ana.screen())
+        await ana.until(lambda: "/energy [N]" not in ana.screen())
         assert ana.typed == "/e"
 
 
@@ -409,7 +409,7 @@ async def test_a_narrow_terminal_has_everything(tmp_path: Path) -> None:
         await ana.sees("ana  14:01 #3", "hello there, this is longer than", "forty columns")
         await ana.sees("You said:", "#4")
         await ana.types("/")
-        await ana.sees("/why [n]")
+        await ana.sees("/why [LINE]")
         await ana.pilot.press("escape", "ctrl+c", "ctrl+b")
         await ana.sees("MATES", "PEOPLE", "@pixel")
         assert all(len(row) <= 40 for row in ana.screen().splitlines())

@@ -40,11 +40,15 @@ CLIENT: st.SearchStrategy[FromClient] = st.one_of(
     st.builds(
         wire_protocol.SayRequest, source=TEXT, text=TEXT, reply_to=TEXT, files=FILES.map(tuple)
     ),
-    st.builds(wire_protocol.Act, n=COUNT, name=TEXT, argument=TEXT),
-    st.builds(wire_protocol.History, n=COUNT, before=st.none() | COUNT, limit=SOME),
-    st.builds(wire_protocol.Search, n=COUNT, words=TEXT, limit=SOME),
-    st.builds(wire_protocol.WhyRequest, n=COUNT, event=TEXT),
-    st.builds(wire_protocol.Settle, n=COUNT),
+    st.builds(
+        wire_protocol.TerminalRequest,
+        n=COUNT,
+        do=st.sampled_from(("act", "history", "search", "why", "settle")),
+        words=TEXT,
+        argument=TEXT,
+        before=st.none() | COUNT,
+        limit=SOME,
+    ),
     st.builds(wire_protocol.Seen, seq=COUNT),
     st.just(wire_protocol.Bye()),
 )
@@ -82,8 +86,9 @@ HOST: st.SearchStrategy[FromHost] = st.one_of(
     st.builds(wire_protocol.RoomSight, scene=SCENES, here=st.lists(TEXT, max_size=2).map(tuple)),
     st.builds(wire_protocol.RoomHappened, event=EVENTS),
     st.builds(wire_protocol.LineTaken, source=TEXT, event=TEXT),
-    st.builds(wire_protocol.HistoryPage, n=COUNT, events=st.lists(EVENTS, max_size=2).map(tuple)),
-    st.builds(wire_protocol.CommandDone, n=COUNT, text=TEXT, more=st.booleans()),
+    st.builds(
+        wire_protocol.HostAnswer, n=COUNT, text=TEXT, events=st.lists(EVENTS, max_size=2).map(tuple)
+    ),
     st.builds(wire_protocol.RequestRefused, kind=TEXT, sentence=TEXT, n=COUNT, source=TEXT),
     st.builds(wire_protocol.Garbled, sentence=TEXT),
     st.builds(Thinking, turn=TEXT, mate=TEXT),
@@ -137,7 +142,7 @@ def test_random_bytes_are_frames_or_nonsense(data: list[bytes]) -> None:
 )
 def test_what_is_no_frame_is_named_so(line: bytes) -> None:
     """An unknown, unfinished, too deep or impossible frame is Nonsense."""
-    with pytest.raises(wire_protocol.Nonsense, match="no frame of version 2"):
+    with pytest.raises(wire_protocol.Nonsense, match="no frame of version 3"):
         list(wire_protocol.from_clients().feed(line))
 
 
@@ -192,33 +197,21 @@ def test_notes_and_questions_are_not_shown() -> None:
 
 @pytest.mark.parametrize("letter", ["x", "\x01", "é", "😀"])
 def test_the_longest_line_can_be_shown(letter: str) -> None:
-    """A line that is too long for a frame is cut, and says what is left out."""
+    """A line that is too long to be shown is cut, and says what is left out."""
     seen = wire_protocol.shown(said(letter * (wire_protocol.LONGEST_SHOWN + 1234)))
     assert seen is not None
     assert isinstance(seen.body, Said)
     assert str(seen.body.text).endswith("… [1,234 more characters stand in the ledger]")
-    assert len(wire_protocol.encode(wire_protocol.RoomHappened(event=seen))) <= wire_protocol.LIMIT
 
 
-@given(st.lists(st.integers(0, 120_000), max_size=30))
-def test_many_events_go_in_as_many_pages_as_they_need(sizes: list[int]) -> None:
-    """Every page fits into a frame, only the last has no more, and all events are there once."""
-    events = [said("x" * size, seq) for seq, size in enumerate(sizes, 1)]
-    seen = [one for event in events if (one := wire_protocol.shown(event))]
-    made = list(wire_protocol.pages(7, seen))
-    assert [page.more for page in made] == [True] * (len(made) - 1) + [False]
-    assert all(len(wire_protocol.encode(page)) <= wire_protocol.LIMIT for page in made)
-    assert [event.seq for page in made for event in page.events] == [e.seq for e in events]
-
-
-@given(st.integers(0, 250_000))
-def test_a_long_text_goes_in_as_many_frames_as_it_needs(size: int) -> None:
-    """The pieces of a long answer fit into frames and join to the answer."""
-    text = "\x01" * size
-    made = list(wire_protocol.texts(3, text))
-    assert "".join(one.text for one in made) == text
-    assert [one.more for one in made] == [True] * (len(made) - 1) + [False]
-    assert all(len(wire_protocol.encode(one)) <= wire_protocol.LIMIT for one in made)
+def test_an_answer_of_the_host_is_as_long_as_it_is() -> None:
+    """What the limit keeps a terminal from saying at once, the host may."""
+    events = [said("x" * 100_000, seq) for seq in range(1, 15)]
+    data = wire_protocol.encode(wire_protocol.answer(7, events))
+    assert len(data) > wire_protocol.LIMIT
+    ((frame,),) = (list(wire_protocol.from_hosts().feed(data)),)
+    assert isinstance(frame, wire_protocol.HostAnswer)
+    assert [event.seq for event in frame.as_they_stand] == list(range(1, 15))
 
 
 def test_errors_keep_their_kind_on_the_way() -> None:

@@ -202,8 +202,8 @@ async def test_a_place_that_leaves_keeps_no_draft(
         await there.ana.says("maya, tell me a tale")
         await there.until(lambda: len(there.ben.seen()) == 2)
         await there.eventually(there.cleo.drawn, True)
-        for place in list((await there.app.front.settings_of(ROOM)).places):
-            await there.app.front.unsettle(ROOM, place, "it goes its own way")
+        for place in list((await there.app.front.rooms.state(ROOM)).places):
+            await there.app.front.rooms.unsettle(ROOM, place, "it goes its own way")
         await there.until(lambda: there.ben.seen() == [asked])
         await there.eventually(there.cleo.seen, [asked])
         await there.ana.says("stop")

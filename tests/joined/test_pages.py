@@ -135,7 +135,7 @@ async def test_the_page_of_telegram(
         return (await city.heard(chat, by=maya, count=count + 1))[-1].text
 
     async with running(tmp_path, monkeypatch, elsewhere(telegram=twin.base)) as (front, told):
-        await front.enter("commons", "ana", "terminal")
+        await front.rooms.enter("commons", "ana", "terminal")
         tokens = {"maya": maya.token, "all": house.token, "merlin": maya.token}
         await followed("telegram.md", run, tokens, stranger)
         assert "Telegram (maya): connected" in told
@@ -162,7 +162,7 @@ async def test_the_page_of_discord(
         return there.lines(private)[-1].text
 
     async with running(tmp_path, monkeypatch, elsewhere(discord=there.connector)) as (front, told):
-        await front.enter("commons", "ana", "terminal")
+        await front.rooms.enter("commons", "ana", "terminal")
         tokens = {"maya": maya.token, "all": house.token, "merlin": maya.token}
         await followed("discord.md", run, tokens, stranger)
         assert "Discord (maya): connected as Maya" in told

@@ -16,6 +16,7 @@ import pytest
 from loopforge.app import App, open_app
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said, Told
+from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.system_clock import SeededDice, SimClock
 from loopforge.settings import load_settings
@@ -59,7 +60,7 @@ class Home:
     async def enter(self, *names: str, mates: tuple[str, ...] = ()) -> None:
         """These people come in."""
         for name in names:
-            scene = await self.app.front.enter(self.room, name, "terminal", mates)
+            scene = await self.app.front.rooms.enter(self.room, name, "terminal", mates)
             self.people[name] = scene.you
 
     async def says(self, name: str, text: str, **more: Any) -> Event:
@@ -67,17 +68,17 @@ class Home:
         if name not in self.people:
             await self.enter(name)
         more.setdefault("source", "")
-        return await self.app.front.hear(
-            self.room, self.people[name], text, surface="terminal", **more
+        return await self.app.front.rooms.hear(
+            self.room, Heard(person=self.people[name], text=Words(text), surface="terminal", **more)
         )
 
     async def does(self, name: str, command: str, argument: str = "") -> str:
         """A person uses a command."""
-        return await self.app.front.act(self.room, self.people[name], command, argument)
+        return await self.app.front.commands.act(self.room, self.people[name], command, argument)
 
     async def rest(self) -> None:
         """Wait, in simulated time, until nobody has anything left to do."""
-        task = asyncio.ensure_future(self.app.front.settled(self.room))  # noqa: TID251
+        task = asyncio.ensure_future(self.app.front.rooms.settled(self.room))  # noqa: TID251
         await self.clock.until(task)
 
     async def events(self) -> list[Event]:

@@ -40,7 +40,7 @@ async def test_help_names_every_command_with_what_it_takes(home: Home) -> None:
 async def test_status_tells_how_the_room_stands(home: Home) -> None:
     """Who is here, with which model, the energy, what is running, what is on its way."""
     await home.enter("ana")
-    await home.app.front.settle(ChannelSpot("discord:7", "general", "group"), (), home.room)
+    await home.app.front.rooms.settle(ChannelSpot("discord:7", "general", "group"), (), home.room)
     await home.says("ana", "@maya hello")
     await home.rest()
     told = await home.does("ana", "status")
@@ -79,8 +79,8 @@ async def test_usage_adds_up_this_room_by_mate(home: Home) -> None:
     assert told.startswith("Today:\n  Maya: ")
     assert "This month:\n  Maya: " in told
     assert "$0.00" in told
-    await home.app.front.enter("other", "ana", "terminal")
-    elsewhere = await home.app.front.act("other", home.people["ana"], "usage", "")
+    await home.app.front.rooms.enter("other", "ana", "terminal")
+    elsewhere = await home.app.front.commands.act("other", home.people["ana"], "usage", "")
     assert "Maya" not in elsewhere
 
 
@@ -96,12 +96,12 @@ async def test_why_tells_of_the_last_line_that_the_asker_may_see(home: Home) -> 
     assert await home.does("ana", "why", f"#{seq}") == told
     await front.bring(home.room, home.people["ana"], "ben", "Ben")
     with pytest.raises(Unknown, match="that you may see"):
-        await front.act(home.room, "ben", "why", "")
+        await front.commands.act(home.room, "ben", "why", "")
     with pytest.raises(Unknown):
-        await front.act(home.room, "ben", "why", f"#{seq}")
+        await front.commands.act(home.room, "ben", "why", f"#{seq}")
     await home.says("ana", "@merlin and my second")
     await home.rest()
-    seen = await front.act(home.room, "ben", "why", "")
+    seen = await front.commands.act(home.room, "ben", "why", "")
     assert seen.startswith("Merlin,")
     assert "my first word" not in seen
 
@@ -124,7 +124,7 @@ async def test_mate_talk_and_rights_are_set_and_told(home: Home) -> None:
     assert "do nothing here but read" in await home.does("ana", "rights", "everyone none")
     for wrong in ("nobody talk", "ben", "ben fly", "ben talk fly"):
         with pytest.raises(InputError):
-            await home.app.front.act(home.room, "", "rights", wrong)
+            await home.app.front.commands.act(home.room, "", "rights", wrong)
 
 
 async def test_memory_and_reminders_are_not_promised(home: Home) -> None:
@@ -139,11 +139,11 @@ async def test_a_code_links_accounts(home: Home) -> None:
     await home.enter("ana")
     told = await home.does("ana", "link")
     code = told.removeprefix("Your code is ").partition(". Where")[0]
-    act, people = home.app.front.act, home.app.people
+    act, people = home.app.front.commands.act, home.app.people
     with pytest.raises(InputError, match="typed where the other account is"):
         await home.does("ana", "link", code)
     other = await people.meet("discord", "4711", "Ana of Discord")
-    await home.app.front.arrive(home.room, other.id, "Ana of Discord", "discord")
+    await home.app.front.rooms.arrive(home.room, other.id, "Ana of Discord", "discord")
     done = await act(home.room, other.id, "link", code, surface="discord", account="4711")
     assert "one person now" in done
     known = people.who("discord", "4711")
@@ -156,7 +156,7 @@ async def test_arguments_are_completed(home: Home) -> None:
     await home.says("ana", "@maya the first")
     await home.rest()
     front, ana = home.app.front, home.people["ana"]
-    complete = front.complete
+    complete = front.commands.complete
     assert await complete(home.room, ana, "remove", "Mer") == ["merlin"]
     assert "talk" in await complete(home.room, ana, "policy", "")
     assert await complete(home.room, ana, "talk", "c") == ["called"]
@@ -177,7 +177,7 @@ async def test_arguments_are_completed(home: Home) -> None:
 
 async def test_what_is_offered_to_whom_nobody_knows(home: Home) -> None:
     """In a place of no room, or to somebody who is not in it: mates and words, no line, no name."""
-    complete = home.app.front.complete
+    complete = home.app.front.commands.complete
     assert await complete("", "", "add", "may") == ["maya"]
     assert await complete("", "", "remove", "", mates=("zuzu",)) == ["zuzu"]
     assert await complete("", "", "why", "") == []
@@ -196,14 +196,14 @@ async def test_after_a_new_beginning_why_offers_what_mates_said_before(home: Hom
         await home.rest()
     await home.does("ana", "new")
     ana = home.people["ana"]
-    newest, oldest = await home.app.front.complete(home.room, ana, "why", "")
+    newest, oldest = await home.app.front.commands.complete(home.room, ana, "why", "")
     assert " Zuzu: " in newest
     assert " Maya: " in oldest
     assert "Maya" in await home.does("ana", "why", oldest)
-    assert await home.app.front.complete(home.room, ana, "keep", "") == []
+    assert await home.app.front.commands.complete(home.room, ana, "keep", "") == []
     *_, line = (e for e in await home.events() if isinstance(e.body, Said))
-    await home.app.front.delete(home.room, "", line.id)
-    assert await home.app.front.complete(home.room, ana, "why", "") == [oldest]
+    await home.app.front.rooms.delete(home.room, "", line.id)
+    assert await home.app.front.commands.complete(home.room, ana, "why", "") == [oldest]
 
 
 def test_every_command_says_for_whom_its_answer_is() -> None:
@@ -227,16 +227,18 @@ async def test_the_owner_makes_mates_where_people_talk(home: Home) -> None:
     """/mate new makes a mate that is here at once, /mate edit gives it another character."""
     front, ana = home.app.front, home.people.get("ana") or (await _ana(home))
     with pytest.raises(InputError, match="for the owner of this home"):
-        await front.act(home.room, ana, "mate", "new Bruno baker")
-    made = await front.act(home.room, ana, "mate", "new Bruno baker of bread", owner=True)
+        await front.commands.act(home.room, ana, "mate", "new Bruno baker")
+    made = await front.commands.act(home.room, ana, "mate", "new Bruno baker of bread", owner=True)
     assert made.startswith("Bruno is made, and is here now.")
-    assert "bruno" in (await front.settings_of(home.room)).mates
-    told = await front.act(home.room, ana, "mate", "edit bruno\nYou knead.", owner=True)
+    assert "bruno" in (await front.rooms.state(home.room)).mates
+    told = await front.commands.act(home.room, ana, "mate", "edit bruno\nYou knead.", owner=True)
     assert told.startswith("Bruno has another character")
     mate = home.app.roster.get("bruno")
     assert (mate.prompt, mate.role) == ("You knead.", "baker of bread")
     assert len(await home.app.chronicle.versions("bruno")) == 2
-    assert "You knead." in await front.act(home.room, ana, "mate", "edit bruno", owner=True)
+    assert "You knead." in await front.commands.act(
+        home.room, ana, "mate", "edit bruno", owner=True
+    )
 
 
 async def _ana(home: Home) -> str:

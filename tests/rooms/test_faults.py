@@ -236,7 +236,7 @@ async def test_every_fault_is_told_in_time_and_the_next_line_is_answered(
     shown: list[tuple[float, str]] = []
     async with house(tmp_path, fault.at) as (home, server):
         server.does(*fault.does)
-        ear = home.app.front.listen(home.room)
+        ear = home.app.front.rooms.listen(home.room)
 
         async def listen() -> None:
             async for what in ear:

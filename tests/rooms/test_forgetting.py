@@ -40,7 +40,7 @@ async def test_a_forgotten_person_is_somebody_new_when_they_come_back(home: Home
             assert b"turnips" not in data
     await home.enter("annelise")
     assert home.people["annelise"] != person
-    scene = await home.app.front.scene("commons")
+    scene = await home.app.front.rooms.scene("commons")
     assert "[forgotten]" in [name for _, name in scene.people]
     assert (await home.app.ledger.verify()).findings == ()
 

@@ -56,7 +56,7 @@ async def test_ending_and_going_on(home: Home) -> None:
     await home.says("ana", "@maya one")
     await home.rest()
     await home.does("ana", "end")
-    assert (await home.app.front.scene("commons")).conversation == ""
+    assert (await home.app.front.rooms.scene("commons")).conversation == ""
     await home.says("ana", "@maya two")
     await home.rest()
     began = [e.body.why for e in await home.events() if isinstance(e.body, ConversationBegan)]
@@ -105,7 +105,7 @@ async def test_a_title_is_found_and_found_again(tmp_path: Path) -> None:
         for text in ("@maya slugs again", "they come at night", "@maya what now?", "help"):
             await home.says("ana", text)
             await home.rest()
-        assert (await home.app.front.scene("commons")).title == "Slugs at night"
+        assert (await home.app.front.rooms.scene("commons")).title == "Slugs at night"
         await home.does("ana", "title", "The slug war")
         for number in range(20):
             await home.says("ana", f"@maya trains and towers {number}")
@@ -167,7 +167,7 @@ async def test_energy_ends_what_mates_do_among_themselves(tmp_path: Path) -> Non
         await home.clock.advance(36_000)
         await home.rest()
         assert 2 <= len(await home.said()) <= 5
-        assert (await home.app.front.scene("commons")).energy >= 0
+        assert (await home.app.front.rooms.scene("commons")).energy >= 0
 
 
 async def test_stop_halts_drops_and_lasts(tmp_path: Path) -> None:
@@ -179,12 +179,12 @@ async def test_stop_halts_drops_and_lasts(tmp_path: Path) -> None:
         await home.says("ana", "stop")
         await home.rest()
         assert await home.said() == []
-        assert (await home.app.front.scene("commons")).stopped
+        assert (await home.app.front.rooms.scene("commons")).stopped
         clock = home.clock
     async with living(tmp_path, lambda question: "Here.", clock=clock, seed=8) as home:
         await home.rest()
         assert await home.said() == []
-        assert (await home.app.front.scene("commons")).stopped
+        assert (await home.app.front.rooms.scene("commons")).stopped
         await home.enter("ana")
         await home.says("ana", "@merlin you may go on")
         await home.rest()
@@ -257,7 +257,7 @@ async def test_a_mate_that_is_made_joins_the_room_of_all(home: Home) -> None:
     assert "left" in await home.does("ana", "remove", "otto")
     await home.says("ana", "@otto still here?")
     await home.rest()
-    scene = await home.app.front.scene("commons")
+    scene = await home.app.front.rooms.scene("commons")
     assert [card.handle for card in scene.mates] == ["maya", "merlin", "zuzu"]
     assert "here now" in await home.does("ana", "add", "otto")
     await home.says("ana", "@otto welcome back")

@@ -94,7 +94,7 @@ async def test_half_an_answer_and_then_silence_is_told_of_in_time(tmp_path: Path
     async with house(tmp_path, "slowpoke") as (home, server):
         half = ['{"say": "The kettle is', ' on the stove", ']
         server.does(Behaviour(pieces=half, stall=1))
-        air = home.app.front.listen(home.room)
+        air = home.app.front.rooms.listen(home.room)
         await home.says("ana", "@maya hello")
         await home.clock.advance(1)
         async for what in air:

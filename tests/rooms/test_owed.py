@@ -105,8 +105,10 @@ async def beside(path: Path, place: str, wall: Wall, **changes: Any) -> AsyncIte
     ) as home:
         home.app.deliveries.attach(wall)
         await home.enter("Ana", mates=("maya",))
-        if place not in (await home.app.front.settings_of(home.room)).places:
-            await home.app.front.settle(ChannelSpot(place, "Ana", "private"), ("maya",), home.room)
+        if place not in (await home.app.front.rooms.state(home.room)).places:
+            await home.app.front.rooms.settle(
+                ChannelSpot(place, "Ana", "private"), ("maya",), home.room
+            )
         yield home
 
 

@@ -146,12 +146,15 @@ async def test_the_bytes_go_from_the_home_to_the_model(tmp_path: Path) -> None:
             debounce_seconds=0.02,
         )
         async with open_app(settings, follow=0) as app:
-            scene = await app.front.enter("commons", "ana", "terminal", ())
+            scene = await app.front.rooms.enter("commons", "ana", "terminal", ())
             file = await receive(app.artifacts, "bed.png", data, FileLimits(9_000_000, 200_000))
-            await app.front.hear(
-                "commons", scene.you, "@maya look", surface="terminal", source="", files=(file,)
+            await app.front.rooms.hear(
+                "commons",
+                Heard(
+                    person=scene.you, text=Words("@maya look"), surface="terminal", files=(file,)
+                ),
             )
-            await app.front.settled("commons")
+            await app.front.rooms.settled("commons")
     asked = [one.body for one in server.asked if one.path.endswith("/chat/completions")]
     assert b64encode(data).decode() in str(asked[0]["messages"])
 

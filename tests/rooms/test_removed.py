@@ -28,15 +28,15 @@ async def test_a_mates_line_that_keepers_took_away(tmp_path: Path) -> None:
         said = next(event for event in await home.events() if isinstance(event.body, Said))
         front = home.app.front
         with pytest.raises(Unknown):
-            await front.delete(home.room, home.people["ana"], said.id)
-        await front.delete(home.room, "", said.id)
+            await front.rooms.delete(home.room, home.people["ana"], said.id)
+        await front.rooms.delete(home.room, "", said.id)
         now = await shown(home, said)
         assert isinstance(now, Revised)
         assert now.revision.deleted
         assert text_of(now).text is None
-        assert said.id not in (await front.settings_of(home.room)).lines
+        assert said.id not in (await front.rooms.state(home.room)).lines
         with pytest.raises(Unknown):
-            await front.delete(home.room, "", said.id)
+            await front.rooms.delete(home.room, "", said.id)
         assert [type(e.body) for e in await home.events()].count(LineDeleted) == 1
         await forgotten(home)
         for path in (home.path / "data").glob("**/*"):

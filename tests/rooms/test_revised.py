@@ -43,7 +43,7 @@ async def shown(home: Home, line: Event) -> Event:
 
 async def forgotten(home: Home) -> None:
     """Wait until what was deleted is forgotten, by whoever began it."""
-    ear = home.app.front.listen(home.room)
+    ear = home.app.front.rooms.listen(home.room)
     while "ledger.erased" not in await home.kinds():
         await anext(ear)
     ear.close()
@@ -55,7 +55,7 @@ async def test_an_edited_line_says_what_it_says_now(home: Home) -> None:
     line = await home.says("ana", "@maya I grow turnips")
     await home.rest()
     front, ana = home.app.front, home.people["ana"]
-    await front.edit(home.room, ana, line.id, "@maya I grow leeks")
+    await front.rooms.edit(home.room, ana, line.id, "@maya I grow leeks")
     now = await shown(home, line)
     assert isinstance(now, Revised)
     assert (str(text_of(now)), now.revision.by) == ("@maya I grow leeks", f"person:{ana}")
@@ -74,7 +74,7 @@ async def test_search_finds_what_an_edited_line_says_now_alone(home: Home) -> No
     line = await home.says("ana", "@maya I grow turnips")
     front, ana = home.app.front, home.people["ana"]
     for text in ("@maya I grow leeks", "@maya I grow pumpkins"):
-        await front.edit(home.room, ana, line.id, text)
+        await front.rooms.edit(home.room, ana, line.id, text)
     for gone in ("turnips", "leeks"):
         assert not await front.search(home.room, gone, 5)
     found = await front.search(home.room, "pumpkins", 5)
@@ -90,9 +90,9 @@ async def test_a_deleted_line_is_forgotten_with_what_it_was_edited_to_and_what_q
     await home.rest()
     front, ana = home.app.front, home.people["ana"]
     await home.says("ben", "rhubarb-4711 is a fine word")
-    await front.edit(home.room, ana, line.id, "@maya my locker opens with gherkin-4712")
+    await front.rooms.edit(home.room, ana, line.id, "@maya my locker opens with gherkin-4712")
     await home.rest()
-    await front.delete(home.room, ana, line.id)
+    await front.rooms.delete(home.room, ana, line.id)
     now = await shown(home, line)
     assert text_of(now).text is None
     assert isinstance(now, Revised)
@@ -108,7 +108,7 @@ async def test_a_deleted_line_is_forgotten_with_what_it_was_edited_to_and_what_q
     assert "rhubarb" not in str(home.models.asked[-1].messages)
     assert (await home.app.ledger.verify()).findings == ()
     with pytest.raises(Unknown):
-        await front.edit(home.room, ana, line.id, "@maya rhubarb again")
+        await front.rooms.edit(home.room, ana, line.id, "@maya rhubarb again")
 
 
 async def test_what_was_deleted_before_the_end_is_forgotten_at_the_next_start(
@@ -137,7 +137,7 @@ async def test_a_turn_whose_only_line_is_deleted_comes_to_its_end(tmp_path: Path
         line = await home.says("ana", "@maya a secret of mine")
         await home.clock.advance(5)
         assert home.models.asked
-        await home.app.front.delete(home.room, home.people["ana"], line.id)
+        await home.app.front.rooms.delete(home.room, home.people["ana"], line.id)
         await home.rest()
         await forgotten(home)
         assert "maya" not in await home.said()
@@ -150,7 +150,7 @@ async def test_a_record_shows_the_line_as_it_was_and_says_that_it_was_edited(hom
     line = await home.says("ana", "@maya I grow turnips")
     await home.rest()
     said = next(e for e in await home.events() if isinstance(e.body, Said))
-    await home.app.front.edit(home.room, home.people["ana"], line.id, "@maya I grow leeks")
+    await home.app.front.rooms.edit(home.room, home.people["ana"], line.id, "@maya I grow leeks")
     record = await gather(home.app.ledger, said.id)
     assert isinstance(record, TurnRecord)
     assert record.caller is not None
@@ -170,8 +170,8 @@ async def test_who_was_away_when_a_line_was_edited_sees_neither_version(home: Ho
     await home.enter("ben")
     ben = home.people["ben"]
     await home.rest()
-    await front.leave(home.room, ben)
-    await front.edit(home.room, ana, line.id, "@maya I grow leeks")
+    await front.rooms.leave(home.room, ben)
+    await front.rooms.edit(home.room, ana, line.id, "@maya I grow leeks")
     sight = await front.lobby.sight(home.room, ben)
     seen = next(e for e in await front.history(home.room, sight=sight) if e.id == line.id)
     assert str(text_of(seen)) == "[changed while you were away]"

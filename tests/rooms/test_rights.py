@@ -9,7 +9,8 @@ import pytest
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.events import Judged
-from loopforge.core.room_vocabulary import RightsSet
+from loopforge.core.room_vocabulary import Heard, RightsSet
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Question, Tool
 from tests.rooms.conftest import Home, living, write_mates
@@ -26,13 +27,13 @@ You are Maya.
 async def crowded(home: Home) -> None:
     """The room has a channel of a platform."""
     await home.enter("ana", "ben")
-    await home.app.front.settle(ChannelSpot("discord:7", "general", "group"), (), home.room)
+    await home.app.front.rooms.settle(ChannelSpot("discord:7", "general", "group"), (), home.room)
 
 
 async def test_only_keepers_and_the_owner_change_a_room_with_a_channel(home: Home) -> None:
     """Others are told who may; they may still stop everything, and ask how things stand."""
     await crowded(home)
-    act, ana = home.app.front.act, home.people["ana"]
+    act, ana = home.app.front.commands.act, home.people["ana"]
     for name, argument in (("title", "Mine"), ("energy", "9"), ("add", "otto"), ("keep", "x")):
         with pytest.raises(InputError, match="for who manages this place, and the owner"):
             await act(home.room, ana, name, argument)
@@ -53,13 +54,13 @@ async def test_who_may_not_talk_is_heard_and_wakes_nobody(home: Home) -> None:
     await home.rest()
     assert line.id in (await home.app.rooms.state(home.room)).lines
     assert await home.said() == []
-    assert (await home.app.front.scene(home.room)).stopped
+    assert (await home.app.front.rooms.scene(home.room)).stopped
     await home.says("ana", "@maya hello?")
     await home.rest()
     await home.says("ben", "stop")
     await home.rest()
     assert await home.said() == ["maya"]
-    assert not (await home.app.front.scene(home.room)).stopped
+    assert not (await home.app.front.rooms.scene(home.room)).stopped
 
 
 async def test_a_mate_uses_no_tool_for_who_may_not_have_it_used(tmp_path: Path) -> None:
@@ -100,10 +101,10 @@ async def test_no_name_stands_for_everyone_or_for_two(home: Home) -> None:
     people, front = home.app.people, home.app.front
     for account, name in (("1", "everyone"), ("2", "ana"), ("3", "ana talk")):
         person = await people.meet("discord", account, name)
-        await front.arrive(home.room, person.id, name, "discord")
+        await front.rooms.arrive(home.room, person.id, name, "discord")
 
     async def rights(argument: str) -> str:
-        return await front.act(home.room, "", "rights", argument)
+        return await front.commands.act(home.room, "", "rights", argument)
 
     assert (await rights("Everyone talk")).startswith("Everybody here may")
     ana = home.people["ana"]
@@ -123,12 +124,12 @@ async def test_selves_of_one_person_are_one_name(home: Home) -> None:
     await crowded(home)
     people, front, ana = home.app.people, home.app.front, home.people["ana"]
     other = await people.meet("discord", "2", "ana")
-    await front.arrive(home.room, other.id, "ana", "discord")
+    await front.rooms.arrive(home.room, other.id, "ana", "discord")
     await home.app.linking.claim(await home.app.linking.offer_code(ana), "discord", "2")
-    await front.act(home.room, "", "rights", "ana talk")
+    await front.commands.act(home.room, "", "rights", "ana talk")
     assert list((await home.app.rooms.state(home.room)).rights) == [ana]
-    await front.leave(home.room, home.people["ben"])
-    assert await front.act(home.room, "", "rights", "ben talk"), "also of who went away"
+    await front.rooms.leave(home.room, home.people["ben"])
+    assert await front.commands.act(home.room, "", "rights", "ben talk"), "also of who went away"
 
 
 async def test_rights_go_along_with_a_link(home: Home) -> None:
@@ -136,25 +137,27 @@ async def test_rights_go_along_with_a_link(home: Home) -> None:
     await crowded(home)
     people, front = home.app.people, home.app.front
     muted, other = await people.meet("discord", "1", "Cem"), await people.meet("telegram", "2")
-    await front.arrive(home.room, muted.id, "Cem", "discord")
-    await front.act(home.room, "", "rights", "Cem none")
-    await front.arrive(home.room, other.id, "2", "telegram")
+    await front.rooms.arrive(home.room, muted.id, "Cem", "discord")
+    await front.commands.act(home.room, "", "rights", "Cem none")
+    await front.rooms.arrive(home.room, other.id, "2", "telegram")
     await home.app.linking.claim(await home.app.linking.offer_code(other.id), "discord", "1")
     cem = await people.meet("discord", "1", "Cem")
     assert cem.id == other.id
-    await front.hear(home.room, other.id, "stop", surface="web", source="1")
+    await front.rooms.hear(
+        home.room, Heard(person=other.id, text=Words("stop"), surface="web", source="1")
+    )
     assert not await home.kinds("room.stopped")
-    await front.arrive(home.room, cem.id, "Cem", "discord")
-    await front.arrive(home.room, cem.id, "Cem", "discord")
+    await front.rooms.arrive(home.room, cem.id, "Cem", "discord")
+    await front.rooms.arrive(home.room, cem.id, "Cem", "discord")
     with pytest.raises(InputError, match="Yours were set apart, by /rights"):
-        await front.act(home.room, cem.id, "stop", "")
+        await front.commands.act(home.room, cem.id, "stop", "")
     assert len(await home.kinds("room.rights_set")) == 2
 
 
 async def test_nobody_gives_more_than_they_have(home: Home) -> None:
     """Who may change the room, but has no tools used, gives tools to nobody: not to themselves."""
     await crowded(home)
-    act, ana = home.app.front.act, home.people["ana"]
+    act, ana = home.app.front.commands.act, home.people["ana"]
     await act(home.room, "", "rights", "ana talk change tools:clock")
     for more in ("ana all", "ben talk tools", "everyone stop tools:clock,shell"):
         with pytest.raises(InputError, match="that they do not have"):
@@ -167,7 +170,7 @@ async def test_nobody_gives_more_than_they_have(home: Home) -> None:
 async def test_tools_are_named_as_they_are_written(home: Home) -> None:
     """Capital letters of a tool's name are kept; a colon without a tool is not all of them."""
     await crowded(home)
-    act, ana = home.app.front.act, home.people["ana"]
+    act, ana = home.app.front.commands.act, home.people["ana"]
     await act(home.room, "", "rights", "Ana Talk TOOLS:getWeather,clock")
     assert (await home.app.rooms.state(home.room)).rights[ana].tools == ("getWeather", "clock")
     for wrong in ("ana tools:", "ana tools: clock", "ana talk:clock"):

@@ -15,6 +15,7 @@ from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import AnswerOutcome, as_policy
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.egress_filter import CUT, TOO_LONG
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, InputError, LedgerBusy, LedgerFull, Unknown
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
@@ -60,10 +61,13 @@ async def test_unknown_things_are_named(home: Home) -> None:
         (home.does("ana", "triggers", "nobody mention"), "Here: maya"),
         (home.does("ana", "dance"), "Known: stop"),
         (home.does("ana", "energy", "lots"), "/energy 6"),
-        (home.app.front.scene("nowhere"), "nowhere"),
-        (home.app.front.enter("Bad Room", "ana", "terminal"), "small letters"),
-        (home.app.front.enter("new", "ana", "terminal", ("nobody",)), "Known here: maya"),
-        (home.app.front.hear("commons", "p0", "hi", surface="t", source=""), "enter it first"),
+        (home.app.front.rooms.scene("nowhere"), "nowhere"),
+        (home.app.front.rooms.enter("Bad Room", "ana", "terminal"), "small letters"),
+        (home.app.front.rooms.enter("new", "ana", "terminal", ("nobody",)), "Known here: maya"),
+        (
+            home.app.front.rooms.hear("commons", Heard(person="p0", text=Words("hi"), surface="t")),
+            "enter it first",
+        ),
     ):
         with pytest.raises(InputError, match=says):
             await work
@@ -160,7 +164,7 @@ async def test_a_model_that_misbehaves(tmp_path: Path, answer: ScriptedAnswer, t
         assert len(notices) == 1
         assert told in notices[0]
         assert await home.said() == []
-        scene = await home.app.front.scene("commons")
+        scene = await home.app.front.rooms.scene("commons")
         assert scene.energy == scene.capacity
         await home.says("ana", "@maya hello?")
         await home.rest()

@@ -11,6 +11,7 @@ import pytest
 
 from loopforge.app import App, open_app
 from loopforge.core.room_vocabulary import Heard, PersonJoined, PersonLeft, RoomOpened
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.models.scripted_model import ScriptedModels, in_character
 from loopforge.runtime.system_clock import SeededDice, SimClock
@@ -63,7 +64,8 @@ async def test_a_line_is_heard_once(ledger_url: str, tmp_path: Path) -> None:
 
         async def hears(app: App, nth: int) -> str:
             line = await app.rooms.hear(
-                "commons", you, f"line {nth}", surface="discord:1", source=f"{nth}"
+                "commons",
+                Heard(person=you, text=Words(f"line {nth}"), surface="discord:1", source=f"{nth}"),
             )
             return line.id
 
@@ -83,11 +85,15 @@ async def test_who_left_by_the_other_is_gone(ledger_url: str, tmp_path: Path) ->
     """Nothing is heard of somebody who left by the other program a moment ago."""
     async with two(tmp_path, ledger_url) as (one, other):
         you = (await one.rooms.enter("commons", "ana", "terminal")).you
-        await other.rooms.hear("commons", you, "hello", surface="terminal")
+        await other.rooms.hear(
+            "commons", Heard(person=you, text=Words("hello"), surface="terminal")
+        )
         for app in (one, other):
             await asyncio.gather(*(each.rooms.leave("commons", you) for each in (one, other)))
             with pytest.raises(Unknown, match="not in the room"):
-                await app.rooms.hear("commons", you, "am I here?", surface="terminal")
+                await app.rooms.hear(
+                    "commons", Heard(person=you, text=Words("am I here?"), surface="terminal")
+                )
             await asyncio.gather(
                 *(each.rooms.enter("commons", "ana", "terminal") for each in (one, other))
             )
@@ -109,7 +115,10 @@ async def test_what_the_other_did_is_told_like_ones_own(ledger_url: str, tmp_pat
         ana = await one.people.meet("telegram", "7", "Ana")
         you = (await one.rooms.enter("commons", "Bo", "terminal")).you
         said = await one.rooms.hear(
-            "commons", you, "the key is under the pot", surface="discord:1", source="1"
+            "commons",
+            Heard(
+                person=you, text=Words("the key is under the pot"), surface="discord:1", source="1"
+            ),
         )
         before = await other.rooms.state("commons")
         await other.ledger.follow()
@@ -118,7 +127,7 @@ async def test_what_the_other_did_is_told_like_ones_own(ledger_url: str, tmp_pat
         told = told_by(one), told_by(other)
         await one.people.meet("telegram", "7", "Anna")
         await one.chronicle.write("maya", "---\nname: Maya\n---\nYou are Maya.\n")
-        await one.front.delete("commons", you, said.id)
+        await one.front.rooms.delete("commons", you, said.id)
         await one.forgetting.finish("room:commons")
         await other.ledger.follow()
         for app in (one, other):
@@ -127,7 +136,7 @@ async def test_what_the_other_did_is_told_like_ones_own(ledger_url: str, tmp_pat
             assert str(person.name) == "Anna"
             assert app.chronicle._told["maya"]
             assert "pot" not in " ".join(map(str, (await app.rooms.state("commons")).words()))
-        await one.front.close_room("commons", you)
+        await one.front.closing.close_room("commons", you)
         await other.ledger.follow()
         assert sorted(told[0]) == sorted(told[1])
         assert {"room.line_deleted", "ledger.erased", "room.closed"} < {

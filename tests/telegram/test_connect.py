@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.commands.command_dispatch import COMMANDS
+from loopforge.chat.commands.command_catalogue import COMMANDS
 from loopforge.cli.doctor import accounts
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable

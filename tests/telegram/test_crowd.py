@@ -53,7 +53,7 @@ async def test_the_bot_of_all_and_a_mates_own(tmp_path: Path, twin: Twin, city: 
         line = await city.say(ana, lab, "@house_bot hello")
         await city.heard(lab, by=house)
         (room,) = await home.rooms()
-        assert sorted((await home.app.front.settings_of(room)).mates) == ["merlin", "zuzu"]
+        assert sorted((await home.app.front.rooms.state(room)).mates) == ["merlin", "zuzu"]
 
         async def marked() -> bool:
             lines = await city.lines(lab)
@@ -95,5 +95,5 @@ async def test_a_basic_group_is_heard_once(tmp_path: Path, twin: Twin, city: Cit
         (own,) = await city.heard(great, by=merlin)
         assert own.text.startswith("This is answer")
         assert await city.lines(great, by=maya) == []
-        state = await home.app.front.settings_of(room)
+        state = await home.app.front.rooms.state(room)
         assert list(state.places) == [f"telegram:{great.id}"]

@@ -85,7 +85,7 @@ async def test_files_of_who_may_not_talk(tmp_path: Path, twin: Twin, city: City)
         await city.say(ana, lab, "hello")
         await heard(home, 1)
         (room,) = await home.rooms()
-        await home.app.front.act(room, "", "rights", "everyone stop")
+        await home.app.front.commands.act(room, "", "rights", "everyone stop")
         await city.say(ana, lab, "see", document=PAPER)
         assert [(str(one.text), one.files) for one in await heard(home, 2)][1:] == [("see", ())]
         assert kept(tmp_path) == []

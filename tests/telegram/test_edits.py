@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram
 from tests.telegram.twin import Twin
@@ -25,12 +27,16 @@ async def test_longer_and_shorter(tmp_path: Path, twin: Twin, city: City) -> Non
         (room,) = await home.until(home.rooms)
         front = home.app.front
         olga = (await home.app.people.meet("web", "olga", "Olga")).id
-        await front.arrive(room, olga, "Olga", "web")
-        short = await front.hear(room, olga, "short", surface="web", source="1")
-        grown = await front.hear(room, olga, long, surface="web", source="2")
+        await front.rooms.arrive(room, olga, "Olga", "web")
+        short = await front.rooms.hear(
+            room, Heard(person=olga, text=Words("short"), surface="web", source="1")
+        )
+        grown = await front.rooms.hear(
+            room, Heard(person=olga, text=Words(long), surface="web", source="2")
+        )
         first, *_ = await city.heard(lab, by=maya, count=3)
-        await front.edit(room, olga, short.id, longer)
-        await front.edit(room, olga, grown.id, "now short")
+        await front.rooms.edit(room, olga, short.id, longer)
+        await front.rooms.edit(room, olga, grown.id, "now short")
 
         async def told() -> list[str]:
             lines = [line for line in await city.lines(lab, by=maya) if not line.deleted]
@@ -42,7 +48,7 @@ async def test_longer_and_shorter(tmp_path: Path, twin: Twin, city: City) -> Non
         (line,) = [line for line in await city.lines(lab, by=maya) if line.key == first.key]
         assert line.paper is not None
         assert line.paper.sha256 == hashlib.sha256(longer.encode()).hexdigest()
-        await front.edit(room, olga, short.id, "short again")
+        await front.rooms.edit(room, olga, short.id, "short again")
 
         async def again() -> bool:
             return (await told())[0] == "Olga (web): short again"

@@ -56,7 +56,7 @@ async def test_lines_files_replies_forwards_and_names(
 
         await home.until(reached)
         for room in await home.rooms():
-            await home.app.front.settled(room)
+            await home.app.front.rooms.settled(room)
         told.holds(models.asked)
 
 

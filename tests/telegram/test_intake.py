@@ -98,15 +98,16 @@ async def test_what_cannot_be_kept_comes_again_in_order(
     """With a busy ledger a chat's lines come again from there on; those of others are not doubled."""
     maya, ana, ben = await people(city)
     async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
-        hear, troubles, tried = home.app.front.hear, [LedgerBusy("busy")] * 2, []
+        hear, troubles, tried = home.app.front.rooms.hear, [LedgerBusy("busy")] * 2, []
 
-        async def troubled(room: str, person: str, text: str, **more: Any) -> Any:
+        async def troubled(room: str, line: Heard) -> Any:
+            text = str(line.text)
             tried.append(text)
             if text == "read this" and troubles:
                 raise troubles.pop()
-            return await hear(room, person, text, **more)
+            return await hear(room, line)
 
-        monkeypatch.setattr(home.app.front, "hear", troubled)
+        monkeypatch.setattr(home.app.front.rooms, "hear", troubled)
         await city.say(ana, maya, "read this", document=PAPER)
         await city.until(lambda: held(city))
         await city.say(ana, maya, "done?")

@@ -10,6 +10,7 @@ import pytest
 from loopforge.core.delivery_states import Accepted, nonce
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.text.erasable_text import Words
 from loopforge.io.platforms.live_updates import Speech
 from loopforge.io.platforms.manners import Manners
 from loopforge.io.session import Sessions
@@ -103,8 +104,9 @@ async def test_a_draft_waits_for_what_was_said_before(
         assert isinstance(line.body, Heard)
         room, ana_herself = line.stream.removeprefix("room:"), line.body.person
         await city.fault("sendMessage", "flood", retry_after=1)
-        await home.app.front.hear(
-            room, ana_herself, "maya, tell me", surface="terminal", source="1"
+        await home.app.front.rooms.hear(
+            room,
+            Heard(person=ana_herself, text=Words("maya, tell me"), surface="terminal", source="1"),
         )
         lines = await city.heard(lab, by=maya, count=2)
     assert lines[0].text == "Ana (terminal): maya, tell me"

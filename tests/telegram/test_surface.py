@@ -327,7 +327,7 @@ async def test_a_group_that_grows(tmp_path: Path, twin: Twin, city: City) -> Non
         await city.say(ana, great, "maya, two")
         await city.heard(great, by=maya)
         (room,) = await home.rooms()
-        state = await home.app.front.settings_of(room)
+        state = await home.app.front.rooms.state(room)
         assert list(state.places) == [f"telegram:{great.id}"]
 
 
@@ -345,7 +345,7 @@ async def test_a_stop_sign(tmp_path: Path, twin: Twin, city: City) -> None:
         (room,) = await home.rooms()
 
         async def stopped() -> bool:
-            return (await home.app.front.settings_of(room)).stopped
+            return (await home.app.front.rooms.state(room)).stopped
 
         await home.until(stopped)
 

@@ -45,14 +45,14 @@ async def test_a_command_that_cannot_be_done_at_once(
     maya = await city.bot("Maya", "maya_bot")
     ana = await city.person("Ana", "ana")
     async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
-        act, troubles = home.app.front.act, [LedgerBusy("busy")]
+        act, troubles = home.app.front.commands.act, [LedgerBusy("busy")]
 
         async def troubled(*given: Any, **more: Any) -> str:
             if troubles:
                 raise troubles.pop()
             return await act(*given, **more)
 
-        monkeypatch.setattr(home.app.front, "act", troubled)
+        monkeypatch.setattr(home.app.front.commands, "act", troubled)
         await city.command(ana, maya, "stop")
         (answer,) = await city.heard(await city.private(ana, maya), by=maya)
     assert answer.text.startswith("Stopped.")
@@ -69,16 +69,20 @@ async def test_a_line_that_cannot_be_kept_at_once(
     maya = await city.bot("Maya", "maya_bot")
     ana = await city.person("Ana", "ana")
     async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
-        hear, troubles = home.app.front.hear, [LedgerBusy("busy"), RuntimeError("a secret word")]
+        hear, troubles = (
+            home.app.front.rooms.hear,
+            [LedgerBusy("busy"), RuntimeError("a secret word")],
+        )
 
-        async def troubled(room: str, person: str, text: str, **more: Any) -> Any:
+        async def troubled(room: str, line: Heard) -> Any:
+            text = str(line.text)
             if text == "one" and len(troubles) == 2:
                 raise troubles.pop(0)
             if text == "two" and troubles:
                 raise troubles.pop(0)
-            return await hear(room, person, text, **more)
+            return await hear(room, line)
 
-        monkeypatch.setattr(home.app.front, "hear", troubled)
+        monkeypatch.setattr(home.app.front.rooms, "hear", troubled)
         for words in ("one", "two", "three"):
             await city.say(ana, maya, words)
 

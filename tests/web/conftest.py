@@ -16,6 +16,8 @@ import pytest
 
 from loopforge.app import App, open_app
 from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
 from loopforge.host import opened
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.ports import Models
@@ -118,11 +120,13 @@ class Town:
     async def heard(self, room: str, by: Guest, *texts: str) -> None:
         """Lines that somebody said, as quickly as they can be written down."""
         for text in texts:
-            await self.app.front.hear(room, by.person, text, surface="web", source="")
+            await self.app.front.rooms.hear(
+                room, Heard(person=by.person, text=Words(text), surface="web")
+            )
 
     async def rest(self, room: str) -> None:
         """Until nobody in the room has anything left to do."""
-        await self.app.front.settled(room)
+        await self.app.front.rooms.settled(room)
 
     async def events(self, room: str) -> list[Event]:
         """Everything that happened in a room."""

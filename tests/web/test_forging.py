@@ -25,7 +25,7 @@ async def test_names_titles_lines_and_files(tmp_path: Path) -> None:
             stranger = await site.stranger()
             form = {"name": name, "password": PASSWORD}
             await stranger.post(f"/join/{token}", form)
-            called = [one for _, one in (await site.app.front.scene(room)).people]
+            called = [one for _, one in (await site.app.front.rooms.scene(room)).people]
             assert not any(set(one) & SIGNS for one in called)
         for nth, attempt in enumerate(ATTEMPTS):
             content = attempt.replace("\0", "")

@@ -155,7 +155,7 @@ def test_a_new_name_shows(lines: Lines) -> None:
             Titled(title=Words("<i>Bread</i>"), by="p1"),
             "called the room “&lt;i&gt;Bread&lt;/i&gt;”",
         ),
-        (Titled(title=Words("Bread"), by="room"), "The room is called “Bread” now."),
+        (Titled(title=Words("Bread"), by="room"), "The room is called “Bread”."),
         (Told(text=public("No *key*.")), "No <em>key</em>."),
         (EnergySet(capacity=6, refill=4), "holds 6 lines"),
         (

@@ -77,9 +77,9 @@ async def test_a_scene_that_cannot_be_shown_is_passed_over(
     owner = await site.owner()
     room = await site.room(owner, "Tea")
     async with listening(site, room) as listener:
-        await site.app.front.act(room, owner.person, "title", "An odd room")
+        await site.app.front.commands.act(room, owner.person, "title", "An odd room")
         async with asyncio.timeout(120):
             while f"the scene could not be shown in {room}" not in caplog.text:
                 await asyncio.sleep(0.01)
-        await site.app.front.act(room, owner.person, "title", "A plain room")
+        await site.app.front.commands.act(room, owner.person, "title", "A plain room")
         await until(listener, "shown: A plain room")

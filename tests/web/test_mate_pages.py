@@ -211,7 +211,7 @@ async def test_a_try_out_room_is_private_and_holds_this_mate_alone(site: Town) -
     answer = await bea.post("/mates/zuzu/try")
     found = re.search(r"/rooms/([a-z0-9-]+)", str(answer.url))
     assert found
-    state = await site.app.front.settings_of(found[1])
+    state = await site.app.front.rooms.state(found[1])
     assert list(state.mates) == ["zuzu"]
     assert (await owner.get(f"/rooms/{found[1]}")).status_code == 404
 

@@ -170,7 +170,7 @@ async def test_rooms_are_counted(site: Town) -> None:
     card = next(card for card in cards(await olu.get("/house/rooms")) if "Ovens" in card)
     assert f"People 2 Mates maya, zuzu Lines {lines} Last line" in card
     assert "Takes" not in card
-    await site.app.front.act(room, olu.person, "remove", "zuzu")
+    await site.app.front.commands.act(room, olu.person, "remove", "zuzu")
     card = next(c for c in cards(await olu.get("/house/rooms?sizes=true")) if "Ovens" in c)
     assert re.search(r"Mates maya Lines \d+ Takes \d+ kB", card)
 

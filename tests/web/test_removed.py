@@ -16,7 +16,7 @@ async def test_a_mates_line_that_was_taken_away_is_so_on_pages(site: Town) -> No
     said = next(e for e in await site.events(room) if isinstance(e.body, Said))
     assert isinstance(said.body, Said)
     async with open_page(owner, room, after=said.seq) as page:
-        await site.app.front.delete(room, "", said.id)
+        await site.app.front.rooms.delete(room, "", said.id)
         await page.until("change")
         change = page.data("change")[0]
     assert change["kind"] == "room.line_deleted"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from loopforge.chat.room.platform_channels import ChannelSpot
-from loopforge.core.room_vocabulary import TalkSet
+from loopforge.core.room_vocabulary import Heard, TalkSet
+from loopforge.core.text.erasable_text import Words
 from tests.web.conftest import Town
 from tests.web.test_event_stream import open_page
 
@@ -17,7 +18,7 @@ async def test_an_edit_is_told_live_and_stands_on_a_fresh_page(site: Town) -> No
     said = await owner.says(room, "I grow **turnips**")
     line, seq = said["id"], said["seq"]
     async with open_page(owner, room, after=seq) as page:
-        await site.app.front.edit(room, owner.person, line, "I grow **leeks** & <b>")
+        await site.app.front.rooms.edit(room, owner.person, line, "I grow **leeks** & <b>")
         await page.until("change")
         (change,) = page.data("change")
     assert change["kind"] == "room.line_edited"
@@ -39,7 +40,7 @@ async def test_a_deletion_is_told_live_and_a_fresh_page_says_by_whom(site: Town)
     said = await owner.says(room, "my locker opens with rhubarb-4711")
     line, seq = said["id"], said["seq"]
     async with open_page(owner, room, after=seq) as page:
-        await site.app.front.delete(room, owner.person, line)
+        await site.app.front.rooms.delete(room, owner.person, line)
         await page.until("change", 2)
         deleted, erased = page.data("change")
     assert deleted == {"kind": "room.line_deleted", "line": line, "told": "Deleted by olu."}
@@ -69,19 +70,21 @@ async def test_places_free_talk_and_who_is_not_known_are_told(site: Town) -> Non
     owner = await site.owner()
     room = await site.room(owner, "Tea")
     front = site.app.front
-    await front.settle(ChannelSpot("discord:7", "general", "group"), (), room)
+    await front.rooms.settle(ChannelSpot("discord:7", "general", "group"), (), room)
     await site.app.rooms.add(room, owner.person, TalkSet(free=False))
-    await front.hear(
+    await front.rooms.hear(
         room,
-        owner.person,
-        "hm",
-        surface="discord:7",
-        source="1",
-        bot=True,
-        late=True,
-        untrusted=True,
+        Heard(
+            person=owner.person,
+            text=Words("hm"),
+            surface="discord:7",
+            source="1",
+            bot=True,
+            late=True,
+            untrusted=True,
+        ),
     )
-    await front.unsettle(room, "discord:7", "the channel is gone")
+    await front.rooms.unsettle(room, "discord:7", "the channel is gone")
     await asyncio.sleep(0)
     html = (await owner.get(f"/rooms/{room}")).text
     assert "“general” on Discord is part of this room now" in html

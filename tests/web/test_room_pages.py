@@ -17,7 +17,9 @@ from tests.web.conftest import Guest, Town, town
 
 async def hear(site: Town, room: str, guest: Guest, text: str) -> None:
     """A line that came in by no browser, as fast as one likes."""
-    await site.app.front.hear(room, guest.person, text, surface="web", source="")
+    await site.app.front.rooms.hear(
+        room, Heard(person=guest.person, text=Words(text), surface="web")
+    )
 
 
 async def test_the_list_teaches_when_it_is_empty(site: Town) -> None:
@@ -167,8 +169,8 @@ async def test_a_long_text_that_comes_as_it_is_is_too_large(site: Town) -> None:
     text = Words("x" * (site.app.settings.file_limit_bytes + 1))
     file = File(name=Words("long.txt"), size=1, text=text)
     with pytest.raises(TooLarge, match=r"long\.txt has .* bytes"):
-        await site.app.front.hear(
-            room, owner.person, "look", surface="web", source="", files=[file]
+        await site.app.front.rooms.hear(
+            room, Heard(person=owner.person, text=Words("look"), surface="web", files=(file,))
         )
 
 
@@ -187,18 +189,18 @@ async def test_how_a_room_works_is_set_by_forms(site: Town) -> None:
     await set("policy", mate="zuzu", policy="stub")
     await set("triggers", mate="maya", calls=["mention", "reply"])
     await set("energy", capacity="3", refill="2")
-    state = await site.app.front.settings_of(room)
+    state = await site.app.front.rooms.state(room)
     assert str(state.title) == "Tea"
     assert list(state.mates) == ["maya", "zuzu"]
     assert state.policy("zuzu") == "stub"
     assert state.triggers["maya"] == ("mention", "reply")
     assert (state.energy.capacity, state.energy.refill) == (3, 2)
     await set("triggers", mate="maya")
-    assert (await site.app.front.settings_of(room)).triggers["maya"] == ()
+    assert (await site.app.front.rooms.state(room)).triggers["maya"] == ()
     await set("remove", mate="zuzu")
     await set("new")
     await set("end")
-    state = await site.app.front.settings_of(room)
+    state = await site.app.front.rooms.state(room)
     assert list(state.mates) == ["maya"]
     assert state.conversation == ""
     assert "only when they are called" in await set("talk", talk="called")
@@ -206,7 +208,7 @@ async def test_how_a_room_works_is_set_by_forms(site: Town) -> None:
     assert "Zuzu answers what is said" in await set("mate", mate="zuzu")
     assert "Everybody here may" not in await set("rights", rights="olu all")
     assert "Everybody here may" in await set("rights", rights="")
-    state = await site.app.front.settings_of(room)
+    state = await site.app.front.rooms.state(room)
     assert (state.quiet, state.default_mate) == (True, "zuzu")
     assert state.rights[owner.person].rights == ("talk", "stop", "change", "tools")
     for act, told in (
@@ -230,13 +232,13 @@ async def test_stop_holds_at_once(tmp_path: Path) -> None:
         owner = await site.owner()
         room = await site.room(owner, "Tea", "maya")
         await owner.says(room, "@maya talk to me")
-        while not (await site.app.front.scene(room)).thinking:
+        while not (await site.app.front.rooms.scene(room)).thinking:
             await asyncio.sleep(0.01)
         answer = await owner.post(f"/rooms/{room}/stop", headers={"accept": "application/json"})
         assert "Stopped" in answer.json()["told"]
         await site.rest(room)
         assert not [e for e in await site.events(room) if isinstance(e.body, Said)]
-        assert (await site.app.front.scene(room)).stopped
+        assert (await site.app.front.rooms.scene(room)).stopped
 
 
 async def test_marks_are_put_on_lines(site: Town) -> None:

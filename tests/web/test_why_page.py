@@ -118,7 +118,7 @@ async def test_only_members_may_ask_why(site: Town) -> None:
     await owner.says(room, "@maya hello")
     line = await spoken(site, owner, room)
     assert (await gone.get(f"/rooms/{room}/why/{line}")).status_code == 200
-    await site.app.front.leave(room, gone.person)
+    await site.app.front.rooms.leave(room, gone.person)
     other = await site.guest("pia", by=owner)
     elsewhere = await site.room(other, "Mine", "zuzu")
     for path in (f"/rooms/{room}/why/{line}", f"/rooms/{elsewhere}/why/{line}"):
@@ -192,5 +192,7 @@ async def test_the_error_of_a_model_as_it_came_is_the_owners_alone(tmp_path: Pat
                 assert "Incorrect" not in told
                 assert "sk-sesame" not in full + told
             for way, owns in ((guest, False), (owner, True)):
-                answer = await site.app.front.act(room, way.person, "why", line, owner=owns)
+                answer = await site.app.front.commands.act(
+                    room, way.person, "why", line, owner=owns
+                )
                 assert ("org-77" in answer) is owns

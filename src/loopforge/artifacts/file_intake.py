@@ -1,7 +1,7 @@
 """Taking in a file that somebody gives to a room: its bytes are kept, its text is for mates.
 
     file = await receive(artifacts, "notes.txt", data, limits)
-    await front.hear(..., files=[file])          # or artifacts.settle(hash) if it is refused
+    await front.rooms.hear(..., files=[file])          # or artifacts.settle(hash) if it is refused
 
 Does not know who gives it, or to which room.
 """

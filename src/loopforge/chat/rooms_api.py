@@ -6,16 +6,15 @@ search, why, and what was shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
 
 from loopforge.chat.commands.command_dispatch import Commands
+from loopforge.chat.room.event_wording import SHOWN
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
-from loopforge.chat.room.platform_channels import Channels, ChannelSpot
-from loopforge.chat.room.room_snapshot import Scene
-from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.platform_channels import Channels
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.chat.server import Rooms
 from loopforge.chat.service.line_receipts import LineReceipts
@@ -27,10 +26,8 @@ from loopforge.chat.why.redaction import places
 from loopforge.core.delivery_states import Drafted
 from loopforge.core.events import Event
 from loopforge.core.line_revision import Revised
-from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
-    File,
     Heard,
     LineDeleted,
     LineEdited,
@@ -46,34 +43,6 @@ from loopforge.errors import Unknown
 from loopforge.ledger.storage.revised_lines import standing
 from loopforge.ledger.table_access import Readable
 from loopforge.runtime.delivery_worker import Deliveries
-from loopforge.runtime.ports import Listening
-
-SHOWN = (
-    "room.heard",
-    "room.said",
-    "room.told",
-    "room.reacted",
-    "room.person_joined",
-    "room.person_left",
-    "room.mate_joined",
-    "room.mate_left",
-    "room.stopped",
-    "room.conversation_began",
-    "room.conversation_ended",
-    "room.titled",
-    "room.marked",
-    "room.energy_set",
-    "room.policy_chosen",
-    "room.line_edited",
-    "room.line_deleted",
-    "room.person_reacted",
-    "room.place_joined",
-    "room.place_left",
-    "room.talk_set",
-    "room.rights_set",
-    "room.default_mate_set",
-)
-"""The kinds of event that people may see of a room's past."""
 
 
 def changed(event: Event) -> str:
@@ -122,154 +91,39 @@ class Front:
         ledger: Searchable,
         closing: Closing,
     ) -> None:
-        self._rooms, self._commands = rooms, commands
+        self.rooms, self.commands, self.closing = rooms, commands, closing
+        self.lobby = Lobby(ledger, rooms)
         self._deliveries, self._ledger = deliveries, ledger
-        self._closing = closing
-        self.behind, self.lobby = rooms.behind, Lobby(ledger, rooms)
         self.channels, self.receipts = Channels(ledger), LineReceipts(ledger)
-
-    @property
-    def notice(self) -> str:
-        """What people at a terminal are told on entering."""
-        return self._rooms.notice
-
-    @property
-    def mates(self) -> Mapping[str, Mate]:
-        """The mates of this home, in any room or none."""
-        return self._rooms.mates
-
-    async def come_in(self, room: str, person: str, name: str) -> None:
-        """Somebody who is known comes into a room that is open to this home's own people."""
-        await self._rooms.come_in(room, person, name)
-
-    async def enter(self, room: str, name: str, surface: str, mates: tuple[str, ...] = ()) -> Scene:
-        """Open the room if it is new (with these mates, or all), and bring the person in."""
-        return await self._rooms.enter(room, name, surface, mates)
-
-    async def hear(
-        self,
-        room: str,
-        person: str,
-        text: str,
-        *,
-        surface: str,
-        source: str,
-        reply_to: str = "",
-        files: Sequence[File] = (),
-        bot: bool = False,
-        late: bool = False,
-        untrusted: bool = False,
-        keeper: bool = False,
-        owner: bool = False,
-        called: bool = False,
-    ) -> Event:
-        """Take in a line; it is in the ledger when this returns. See Rooms.hear."""
-        return await self._rooms.hear(
-            room,
-            person,
-            text,
-            surface=surface,
-            source=source,
-            reply_to=reply_to,
-            files=files,
-            bot=bot,
-            late=late,
-            untrusted=untrusted,
-            keeper=keeper,
-            owner=owner,
-            called=called,
-        )
-
-    async def edit(self, room: str, person: str, line: str, text: str) -> None:
-        """A person changed what they had said. Raises Unknown for a line of somebody else."""
-        await self._rooms.edit(room, person, line, text)
-
-    async def delete(self, room: str, person: str, line: str) -> None:
-        """A line is no more, on the wish of its person, or with "" of a platform's keepers.
-
-        Those take away what mates said, too. Raises Unknown.
-        """
-        await self._rooms.delete(room, person, line)
 
     async def react(
         self, room: str, person: str, line: str, emoji: str, *, back: bool = False
     ) -> None:
         """A person put an emoji on a line, or took it back."""
         body = PersonReacted(person=person, to=line, emoji=emoji, back=back)
-        await self._rooms.add(room, person, body)
+        await self.rooms.add(room, person, body)
 
     # ------------------------------------------------------------ places of platforms
-
-    async def settle(self, spot: ChannelSpot, mates: Sequence[str], room: str = "") -> str:
-        """The room a place of a platform is part of, with these mates in it; its slug."""
-        return await self._rooms.settle(spot, mates, room)
-
-    async def unsettle(self, room: str, place: str, why: str) -> None:
-        """A place is part of the room no longer."""
-        await self._rooms.unsettle(room, place, why)
-
-    async def arrive(self, room: str, person: str, name: str, surface: str) -> None:
-        """Somebody is in a place of this room, and therefore in it."""
-        await self._rooms.arrive(room, person, name, surface)
 
     async def branch(self, room: str, of: str, told: str = "") -> None:
         """A room begins where a line of another one (or of none, "") stands: its rights hold here.
 
         `told` is what the room says of how it began. A room that began once is left as it is.
         """
-        if (await self._rooms.state(room)).began:
+        if (await self.rooms.state(room)).began:
             return
-        rights = (await self._rooms.state(of)).rights if of else {}
+        rights = (await self.rooms.state(of)).rights if of else {}
         bodies: list[RightsSet | ConversationBegan | Told] = [
             RightsSet(who=who, rights=grant.rights, tools=grant.tools)
             for who, grant in rights.items()
         ]
         if told:
             bodies += [ConversationBegan(why="first"), Told(text=Words(told))]
-        await self._rooms.add(room, "", *bodies)
+        await self.rooms.add(room, "", *bodies)
 
     async def note(self, stream: str, body: Drafted) -> None:
         """A platform shows what a mate is saying, or (with no message) shows it no longer."""
-        await self._rooms.add(stream.removeprefix(PREFIX), "", body)
-
-    # ------------------------------------------------------------ asking
-
-    async def act(
-        self,
-        room: str,
-        person: str,
-        name: str,
-        argument: str,
-        *,
-        keeper: bool = False,
-        owner: bool = False,
-        surface: str = "",
-        account: str = "",
-    ) -> str:
-        """Do what a command asks, and say in a plain sentence what was done. See Commands.act."""
-        return await self._commands.act(
-            room,
-            person,
-            name,
-            argument,
-            keeper=keeper,
-            owner=owner,
-            surface=surface,
-            account=account,
-        )
-
-    async def complete(
-        self,
-        room: str,
-        person: str,
-        name: str,
-        begun: str,
-        *,
-        owner: bool = False,
-        mates: Sequence[str] = (),
-    ) -> list[str]:
-        """What the argument of a command may be, as this person may know it. See Commands."""
-        return await self._commands.complete(room, person, name, begun, owner=owner, mates=mates)
+        await self.rooms.add(stream.removeprefix(PREFIX), "", body)
 
     async def history(
         self,
@@ -284,7 +138,7 @@ class Front:
 
         With a `sight`, only what that person may see. Raises Unknown where there is no such room.
         """
-        await self._rooms.state(room)
+        await self.rooms.state(room)
         newest, found = after == 0, list[Event]()
         while True:
             page = await self._ledger.read(
@@ -325,14 +179,14 @@ class Front:
         self, room: str, words: str, limit: int, sight: MemberSight = EVERYTHING
     ) -> list[Event]:
         """Lines that hold these words, in order, the newest `limit` of them."""
-        await self._rooms.state(room)
+        await self.rooms.state(room)
         wide = limit if sight == EVERYTHING else limit * 10
         found = await self._ledger.search(stream_of(room), words, wide)
         return [event for event in sight.only(found) if _follows(event, sight)][:limit][::-1]
 
     async def line(self, room: str, id: str, sight: MemberSight = EVERYTHING) -> Event:
         """One event of this room. Raises Unknown, also where it may not be seen."""
-        await self._rooms.state(room)
+        await self.rooms.state(room)
         nowhere = Unknown(f"There is no line {id!r} here.")
         try:
             event = await self._ledger.event(id)
@@ -341,16 +195,6 @@ class Front:
         if event.stream != stream_of(room) or not sight.sees(event.seq):
             raise nowhere
         return (await self._standing([event], sight))[0]
-
-    async def scene(self, room: str, you: str = "") -> Scene:
-        """The room as it stands."""
-        return await self._rooms.scene(room, you)
-
-    async def open_room(
-        self, person: str, name: str, title: str = "", mates: Sequence[str] = ()
-    ) -> str:
-        """Open a private room with these mates and this person in it; its slug."""
-        return await self._rooms.open(person, name, title, mates)
 
     async def bring(
         self, room: str, by: str, person: str, name: str, *, past: bool = False
@@ -361,37 +205,13 @@ class Front:
         at the machine, who sees everything.
         """
         past = past and (not by or await self.lobby.whole(room, by))
-        await self._rooms.bring(room, by, person, name, past=past)
-
-    async def leave(self, room: str, person: str) -> None:
-        """A person goes, and sees no more of the room."""
-        await self._rooms.leave(room, person)
-
-    async def resting(self, room: str) -> int:
-        """How many texts elsewhere quote what people said here: asked before it is deleted."""
-        return await self._closing.resting(room)
-
-    async def close_room(self, room: str, person: str, *, keep_quotes: bool = False) -> None:
-        """Delete the room: it is no more, and what was said in it is forgotten."""
-        await self._closing.close_room(room, person, keep_quotes=keep_quotes)
-
-    async def settings_of(self, room: str) -> RoomState:
-        """Policies, triggers and energy as they are set in a room; to read from."""
-        return await self._rooms.state(room)
+        await self.rooms.bring(room, by, person, name, past=past)
 
     async def why(self, event_id: str) -> str:
         """The flight record of an event, as plain text. Raises Unknown."""
         return await why(self._ledger, event_id)
 
-    def listen(self, room: str) -> Listening:
-        """Drafts, typing and events from now on."""
-        return self._rooms.listen(room)
-
     async def seen(self, room: str, person: str, seq: int, surface: str = "terminal") -> None:
         """Everything up to `seq` was shown to this person, on a terminal or a page."""
         by = f"{surface}:{person}:{seq}"
         await self._deliveries.seen(stream_of(room), SCREEN, seq, by)
-
-    async def settled(self, room: str) -> None:
-        """Return when nothing is pending: all that was heard is answered, or will not be."""
-        await self._rooms.settled(room)

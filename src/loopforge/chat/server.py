@@ -349,45 +349,17 @@ class Rooms:
 
     # ------------------------------------------------------------ hearing
 
-    async def hear(
-        self,
-        room: str,
-        person: str,
-        text: str,
-        *,
-        surface: str,
-        source: str = "",
-        reply_to: str = "",
-        files: Sequence[File] = (),
-        bot: bool = False,
-        late: bool = False,
-        untrusted: bool = False,
-        keeper: bool = False,
-        owner: bool = False,
-        called: bool = False,
-    ) -> Event:
+    async def hear(self, room: str, line: Heard) -> Event:
         """A person said something. In the ledger when this returns; said twice, heard once.
 
         What was said in one place goes out to the others that are part of the room. `keeper`: they
         may manage that place on its platform; `owner`: it is the home's owner; `called`: they speak
         to mates and name none. Who may not stop the room does not stop it by saying so.
         """
-        if text.strip() or not files:
+        text = str(line.text)
+        if text.strip() or not line.files:
             text = clean(text, self._rules.line_limit)
-        line = Heard(
-            person=person,
-            text=Words(text),
-            surface=surface,
-            source=source,
-            reply_to=reply_to,
-            files=tuple(map(self._file, files)),
-            bot=bot,
-            late=late,
-            untrusted=untrusted,
-            keeper=keeper,
-            owner=owner,
-            called=called,
-        )
+        line = replace(line, text=Words(text), files=tuple(map(self._file, line.files)))
         over: list[str | None] = []  # asked once: it says why once a day
         return await self._decide(room, lambda state: self._hear(there(state), line, over))
 

@@ -53,7 +53,7 @@ def places(context: typer.Context, as_json: Json = False) -> None:
         rows = []
         for platform in surfaces_of(app.settings):
             for key, room in (await sessions.channels.all(platform)).items():
-                there = (await app.front.settings_of(room)).places[key]
+                there = (await app.front.rooms.state(room)).places[key]
                 row = {"place": key, "name": str(there.name), "kind": there.kind, "room": room}
                 rows.append(row)
         if as_json:
@@ -109,7 +109,7 @@ async def _spot(app: App, sessions: Sessions, key: str) -> ChannelSpot:
             "colon and its number there; `loopforge room places` lists those that are known."
         )
     if room := await sessions.known(key):
-        there = (await app.front.settings_of(room)).places[key]
+        there = (await app.front.rooms.state(room)).places[key]
         return ChannelSpot(key, str(there.name), cast("Kind", there.kind))
     kind: Kind = "private" if "@" in key else "thread" if "/" in key else "group"
     return ChannelSpot(key, key, kind)

@@ -162,7 +162,7 @@ class Platforms:
 
     def _amiss(self) -> list[tuple[BotAccount, str]]:
         """The accounts that nobody can talk by, whatever the platform says of them, and why."""
-        known = self._parts.front.mates
+        known = self._parts.front.rooms.mates
         there = [account for each in self._accounts.values() for account in each]
         return [*self._passed, *((a, why) for a in there if (why := a.amiss(known)))]
 

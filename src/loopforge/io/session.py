@@ -21,7 +21,7 @@ class Sessions:
 
     async def room(self, spot: ChannelSpot, mates: Sequence[str]) -> str:
         """The room that this place is part of, with these mates in it; it opens if it is new."""
-        return await self._front.settle(spot, mates, await self.known(spot.key))
+        return await self._front.rooms.settle(spot, mates, await self.known(spot.key))
 
     async def known(self, place: str) -> str:
         """The room that a place is part of; "" if of none so far."""
@@ -32,11 +32,11 @@ class Sessions:
         before = await self.known(spot.key)
         if before == room:
             return
-        await self._front.settle(spot, mates, room)
+        await self._front.rooms.settle(spot, mates, room)
         if before:
-            await self._front.unsettle(before, spot.key, f"it is part of {room} now")
+            await self._front.rooms.unsettle(before, spot.key, f"it is part of {room} now")
 
     async def part(self, place: str, why: str) -> None:
         """The place is part of no room any more, until somebody speaks there."""
         if room := await self.known(place):
-            await self._front.unsettle(room, place, why)
+            await self._front.rooms.unsettle(room, place, why)

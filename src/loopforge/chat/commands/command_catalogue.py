@@ -38,6 +38,20 @@ class RoomCommand(Struct, frozen=True, kw_only=True):
         return bool(self.argument) and not self.argument.startswith("[")
 
 
+def _asked(name: str, help: str, argument: str = "", complete: Choices = "") -> RoomCommand:
+    """A command that only tells, and only whoever asked."""
+    return RoomCommand(name=name, argument=argument, help=help, private=True, complete=complete)
+
+
+def _set(
+    name: str, argument: str, help: str, complete: Choices = "", *, asks: bool = False
+) -> RoomCommand:
+    """A command that changes the room."""
+    return RoomCommand(
+        name=name, argument=argument, help=help, right="change", complete=complete, asks=asks
+    )
+
+
 COMMANDS: tuple[RoomCommand, ...] = (
     RoomCommand(
         name="stop", argument="", help="halt everything mates do here, at once", right="stop"
@@ -46,124 +60,49 @@ COMMANDS: tuple[RoomCommand, ...] = (
         name="new", argument="", help="begin a new conversation; mates start from a clean page"
     ),
     RoomCommand(name="end", argument="", help="end this conversation"),
-    RoomCommand(
-        name="status",
-        argument="",
-        help="who is here, what is running, what is still on its way",
-        private=True,
+    _asked("status", "who is here, what is running, what is still on its way"),
+    _asked(
+        "why",
+        "why a mate said its last line, or this one, with all that led to it",
+        "[LINE]",
+        "lines",
     ),
-    RoomCommand(
-        name="why",
-        argument="[LINE]",
-        help="why a mate said its last line, or this one, with all that led to it",
-        private=True,
-        complete="lines",
-    ),
-    RoomCommand(
-        name="mates", argument="", help="all mates of this home, and who is here", private=True
-    ),
-    RoomCommand(
-        name="mate",
-        argument="[NAME]",
-        help="who answers what names no mate; for the owner: new NAME ROLE, edit NAME CHARACTER",
-        right="change",
-        asks=True,
-        complete="mates here",
-    ),
-    RoomCommand(
-        name="talk",
-        argument="[HOW]",
-        help="whether mates speak here uncalled (free), or only when they are called (called)",
-        right="change",
-        asks=True,
-        complete="talk",
-    ),
-    RoomCommand(
-        name="title",
-        argument="[TEXT]",
-        help="fix the room's title, or let it find its own",
-        right="change",
-    ),
-    RoomCommand(
-        name="energy",
-        argument="[N]",
-        help="how many lines mates may say without a person",
-        right="change",
+    _asked("mates", "all mates of this home, and who is here"),
+    _set(
+        "mate",
+        "[NAME]",
+        "who answers what names no mate; for the owner: new NAME ROLE, edit NAME CHARACTER",
+        "mates here",
         asks=True,
     ),
-    RoomCommand(
-        name="keep",
-        argument="LINE",
-        help="keep a line in the mates' minds",
-        right="change",
-        complete="lines",
-    ),
-    RoomCommand(
-        name="spent",
-        argument="LINE",
-        help="let a line leave the mates' minds first",
-        right="change",
-        complete="lines",
-    ),
-    RoomCommand(
-        name="policy",
-        argument="[NAME [MATE]]",
-        help="which kind of mind runs here",
-        right="change",
+    _set(
+        "talk",
+        "[HOW]",
+        "whether mates speak here uncalled (free), or only when they are called (called)",
+        "talk",
         asks=True,
-        complete="policies",
     ),
-    RoomCommand(
-        name="add",
-        argument="MATE",
-        help="bring a mate into the room",
-        right="change",
-        complete="mates",
-    ),
-    RoomCommand(
-        name="remove",
-        argument="MATE",
-        help="send a mate out of the room",
-        right="change",
-        complete="mates here",
-    ),
-    RoomCommand(
-        name="triggers",
-        argument="MATE [CALLS]",
-        help="what may call a mate here",
-        right="change",
-        complete="mates here",
-    ),
-    RoomCommand(
-        name="rights",
-        argument="[WHO RIGHTS]",
-        help="who may talk, stop mates, change the room, have tools used",
-        right="change",
+    _set("title", "[TEXT]", "fix the room's title, or let it find its own"),
+    _set("energy", "[N]", "how many lines mates may say without a person", asks=True),
+    _set("keep", "LINE", "keep a line in the mates' minds", "lines"),
+    _set("spent", "LINE", "let a line leave the mates' minds first", "lines"),
+    _set("policy", "[NAME [MATE]]", "which kind of mind runs here", "policies", asks=True),
+    _set("add", "MATE", "bring a mate into the room", "mates"),
+    _set("remove", "MATE", "send a mate out of the room", "mates here"),
+    _set("triggers", "MATE [CALLS]", "what may call a mate here", "mates here"),
+    _set(
+        "rights",
+        "[WHO RIGHTS]",
+        "who may talk, stop mates, change the room, have tools used",
+        "people",
         asks=True,
-        complete="people",
     ),
-    RoomCommand(
-        name="model",
-        argument="[MATE]",
-        help="which language model answers for whom",
-        private=True,
-        complete="mates here",
-    ),
-    RoomCommand(
-        name="usage",
-        argument="",
-        help="tokens and cost of this room, today and this month",
-        private=True,
-    ),
-    RoomCommand(name="memory", argument="", help="what mates remember", private=True),
-    RoomCommand(name="remind", argument="", help="whether mates can remind you", private=True),
-    RoomCommand(
-        name="link",
-        argument="[CODE]",
-        help="make this account and another one of yours one person",
-        private=True,
-    ),
-    RoomCommand(name="help", argument="", help="this list", private=True),
+    _asked("model", "which language model answers for whom", "[MATE]", "mates here"),
+    _asked("usage", "tokens and cost of this room, today and this month"),
+    _asked("memory", "what mates remember"),
+    _asked("remind", "whether mates can remind you"),
+    _asked("link", "make this account and another one of yours one person", "[CODE]"),
+    _asked("help", "this list"),
 )
 BY_NAME = {command.name: command for command in COMMANDS}
 

@@ -12,13 +12,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from loopforge.chat.commands.change_commands import TALK, ChangeCommands
-from loopforge.chat.commands.command_catalogue import (
-    BY_NAME,
-    COMMANDS,
-    RoomCommand,
-    help_text,
-    usage,
-)
+from loopforge.chat.commands.command_catalogue import BY_NAME, COMMANDS, RoomCommand, usage
 from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.commands.query_commands import QueryCommands
 from loopforge.chat.room.member_visibility import MemberSight
@@ -29,8 +23,6 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import Right
 from loopforge.errors import InputError, Unknown
 from loopforge.mates.mate_editing import Workshop
-
-__all__ = ["BY_NAME", "COMMANDS", "Commands", "RoomCommand", "help_text", "usage"]
 
 MOST = 25
 """Ways to go on that are offered at once."""

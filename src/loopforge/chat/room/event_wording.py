@@ -1,7 +1,8 @@
-"""How a room's events read, on whichever surface: the sentences that are the same for everybody.
+"""Which of a room's events people see, and how they read on whichever surface.
 
-Pure. Does not cover what each surface says in its own way (titles, edits, reactions), nor markup:
-a surface that shortens or escapes other people's words gives `quote`, which is put over them.
+Pure. Does not cover what each surface says in its own way (edits, deletions, notices), nor markup:
+a surface that shortens other people's words gives `quote`, which is put over them, and one that
+tells which line is meant gives `about`.
 """
 
 from __future__ import annotations
@@ -13,22 +14,88 @@ from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Body, Event
 from loopforge.core.line_revision import Revised
 from loopforge.core.room_vocabulary import (
+    ConversationBegan,
+    ConversationEnded,
     DefaultMateSet,
+    EnergySet,
     Heard,
+    Marked,
     MateJoined,
     MateLeft,
+    PersonJoined,
     PersonLeft,
+    PersonReacted,
     PlaceJoined,
     PlaceLeft,
+    PolicyChosen,
+    Reacted,
     RightsSet,
     Stopped,
     TalkSet,
+    Titled,
 )
 
+SHOWN = (
+    "room.heard",
+    "room.said",
+    "room.told",
+    "room.reacted",
+    "room.person_joined",
+    "room.person_left",
+    "room.mate_joined",
+    "room.mate_left",
+    "room.stopped",
+    "room.conversation_began",
+    "room.conversation_ended",
+    "room.titled",
+    "room.marked",
+    "room.energy_set",
+    "room.policy_chosen",
+    "room.line_edited",
+    "room.line_deleted",
+    "room.person_reacted",
+    "room.place_joined",
+    "room.place_left",
+    "room.talk_set",
+    "room.rights_set",
+    "room.default_mate_set",
+)
+"""The kinds of event that people may see of a room's past."""
+MARKED = {"keep": "Kept in mind", "spent": "Let go first", "none": "Mark taken off"}
 
-def reads(body: Body, scene: Scene, quote: Callable[[str], str] = str) -> str | None:
+
+def reads(
+    body: Body,
+    scene: Scene,
+    quote: Callable[[str], str] = str,
+    about: Callable[[str], str] = lambda _: "a line",
+) -> str | None:
     """What an event reads like; None for those that have no sentence here."""
     match body:
+        case PersonJoined(name=name):
+            return f"{quote(str(name))} came in."
+        case ConversationBegan(why=why):
+            return None if why == "first" else "A new conversation. Mates start from a clean page."
+        case ConversationEnded(why=why):
+            return "The conversation ended" + (" after a long silence." if why == "idle" else ".")
+        case Titled(title=title) if not title:
+            return "The room will find a title of its own."
+        case Titled(title=title, by=by):
+            named = "The room is called" if by == "room" else f"{scene.person(by)} called the room"
+            return f"{named} “{quote(str(title))}”."
+        case Reacted(mate=mate, to=to, emoji=emoji):
+            return f"{scene.mate(mate).name} put {quote(emoji)} on {about(to)}."
+        case PersonReacted(person=person, to=to, emoji=emoji, back=back):
+            did = ("took", "off") if back else ("put", "on")
+            return f"{scene.person(person)} {did[0]} {quote(emoji)} {did[1]} {about(to)}."
+        case EnergySet(capacity=capacity, refill=refill):
+            gives = f"each line of a person gives back {refill}."
+            return f"The room holds {capacity} lines of energy now; {gives}"
+        case PolicyChosen(policy=policy, mate=mate):
+            who = scene.mate(mate).name if mate else "Everybody"
+            return f"{who} thinks by the policy “{policy}” now."
+        case Marked(line=line, mark=mark):
+            return f"{MARKED[mark]}: {about(line)}."
         case PersonLeft(person=person):
             return f"{scene.person(person)} left."
         case MateJoined(mate=mate):

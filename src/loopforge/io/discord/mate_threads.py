@@ -172,7 +172,7 @@ class Threads:
         """Whether a place is a conversation of its own: people in joined ones are to hear it."""
         if not (room := await self._sessions.known(place)):
             return True
-        return _of(place, room) and len((await self._front.settings_of(room)).places) == 1
+        return _of(place, room) and len((await self._front.rooms.state(room)).places) == 1
 
     def _aside(self, message: discord.Message, *, ours: bool) -> bool:
         """Whether it is said to somebody else: a person who is mentioned, or answered."""
@@ -200,7 +200,7 @@ class Threads:
     async def _state(self, channel: Talk) -> RoomState | None:
         """The room of a place; None if it has none."""
         room = await self._sessions.known(place_of(channel.id))
-        return await self._front.settings_of(room) if room else None
+        return await self._front.rooms.state(room) if room else None
 
     def _here(self, channel: object) -> dict[str, str]:
         """The names of the mates that are in a place."""
@@ -212,10 +212,10 @@ class Threads:
 
     def _obeys(self, state: RoomState | None, mate: str, call: str) -> bool:
         """Whether a mate is there, and this call is one that it comes to."""
-        if mate not in self._front.mates or (state is not None and mate in state.left):
+        if mate not in self._front.rooms.mates or (state is not None and mate in state.left):
             return False
         chosen = state.triggers.get(mate) if state is not None else None
-        return call in (self._front.mates[mate].triggers if chosen is None else chosen)
+        return call in (self._front.rooms.mates[mate].triggers if chosen is None else chosen)
 
     async def _author(self, message: discord.Message, channel: Talk) -> str:
         """The mate that said a message of ours; "" for a word of the room."""
@@ -372,7 +372,7 @@ class Threads:
         """Listen for titles of a room that a thread of ours is part of."""
         ear = self._ears.pop(room, None)
         if ear is None:
-            ear = self._front.listen(room)
+            ear = self._front.rooms.listen(room)
             self._tasks.spawn(self._listen(room, ear), f"titles of {room}")
         self._ears[room] = ear
         if len(self._ears) > ATTENDED:
@@ -390,14 +390,14 @@ class Threads:
     async def _given(self, room: str) -> set[str]:
         """The name that the room's title gave its thread before this process was there."""
         try:
-            state = await self._front.settings_of(room)
+            state = await self._front.rooms.state(room)
         except LoopforgeError:
             return set()
         return {thread_name(str(state.title))} if state.titled_by == "room" else set()
 
     async def _entitle(self, room: str, name: str, names: set[str]) -> None:
         """Let our thread bear this name, unless somebody named it; `names`: those it had of us."""
-        for place, known in (await self._front.settings_of(room)).places.items():
+        for place, known in (await self._front.rooms.state(room)).places.items():
             if not (place.startswith(PREFIX) and _of(place, room)):
                 continue
             thread = (await self._crowd.seat(place, owed=False)).channel

@@ -62,7 +62,7 @@ class Discord:
         options = options or DiscordOptions()
         self._clock, self._dice, self._options = clock, dice, options
         self._connector = connector
-        self._crowd = Crowd(accounts, front.mates, clock)
+        self._crowd = Crowd(accounts, front.rooms.mates, clock)
         self._hooks = Hooks(self._crowd, connector)
         self._paces = [DiscordPace() for _ in accounts]
         files, sessions = Files(artifacts, clock, options), reception.sessions
@@ -77,7 +77,7 @@ class Discord:
             self._crowd, voices, sessions, front, self._hooks, files, self._drafts
         )
         self._threads = Threads(self._crowd, reception, front, clock, options)
-        backlog = Backlog(sessions, front.behind)
+        backlog = Backlog(sessions, front.rooms.behind)
         self._inward = Inward(
             self._crowd, reception, self._hooks, files, clock, options, self, self._threads, backlog
         )

@@ -26,6 +26,7 @@ from loopforge.chat.rooms_api import Front
 from loopforge.chat.speaking.stop_words import STOP_EMOJIS
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.io.platforms.served_places import ServedPlace, ServedPlaces
 from loopforge.io.session import Sessions
@@ -145,7 +146,7 @@ class Reception:
         person = self._people.who(spot.key.partition(":")[0], account)
         if not room:
             return True
-        state, id = await self._front.settings_of(room), person.id if person is not None else "?"
+        state, id = await self._front.rooms.state(room), person.id if person is not None else "?"
         return may(state, id, "talk", keeper=keeper, owner=self._owns(id))
 
     async def take(self, coming: Coming) -> ReceivedLine:
@@ -162,22 +163,24 @@ class Reception:
         if notice is not None:
             return ReceivedLine(notice=notice)
         room = await self.sessions.room(coming.spot, coming.mates)
-        await self._front.arrive(room, person.id, coming.name, coming.platform)
+        await self._front.rooms.arrive(room, person.id, coming.name, coming.platform)
         reply = await self._answered(coming)
-        heard = await self._front.hear(
+        heard = await self._front.rooms.hear(
             room,
-            person.id,
-            coming.text,
-            surface=coming.spot.key,
-            source=coming.message,
-            reply_to=reply,
-            files=coming.files,
-            bot=coming.bot,
-            late=self._clock.now() - coming.at > self._patience,
-            untrusted=not self._trusted(person.id),
-            keeper=coming.keeper,
-            owner=self._owns(person.id),
-            called=coming.called,
+            Heard(
+                person=person.id,
+                text=Words(coming.text),
+                surface=coming.spot.key,
+                source=coming.message,
+                reply_to=reply,
+                files=tuple(coming.files),
+                bot=coming.bot,
+                late=self._clock.now() - coming.at > self._patience,
+                untrusted=not self._trusted(person.id),
+                keeper=coming.keeper,
+                owner=self._owns(person.id),
+                called=coming.called,
+            ),
         )
         return ReceivedLine(heard=heard, room=room)
 
@@ -209,7 +212,7 @@ class Reception:
                 said = (await self._front.line(room, line)).body
                 if isinstance(said, Heard) and own(str(said.text)) == own(text):
                     return
-                await self._front.edit(room, person.id, line, text)
+                await self._front.rooms.edit(room, person.id, line, text)
             except InputError as error:
                 log.info("an edit of a line in %s was passed over: %s", place, error)
 
@@ -221,7 +224,7 @@ class Reception:
         room, line = await self._find(place, message)
         if line and (await self.sessions.channels.posts(place, line))[:1] == [message]:
             try:
-                await self._front.delete(room, "", line)
+                await self._front.rooms.delete(room, "", line)
             except Unknown:
                 log.debug("a message in %s was of a line that is gone already", place)
 
@@ -236,11 +239,11 @@ class Reception:
         if not line:
             return ""
         person = await self._people.meet(place.partition(":")[0], account, name)
-        await self._front.arrive(room, person.id, name, place.partition(":")[0])
+        await self._front.rooms.arrive(room, person.id, name, place.partition(":")[0])
         await self._front.react(room, person.id, line, emoji, back=back)
         if emoji in STOP_EMOJIS and not back:
             try:
-                return await self._front.act(
+                return await self._front.commands.act(
                     room, person.id, "stop", "", owner=self._owns(person.id)
                 )
             except InputError as refused:
@@ -273,8 +276,8 @@ class Reception:
         if notice is not None:
             return notice or OUTSIDE
         room = await self.sessions.room(spot, mates)
-        await self._front.arrive(room, person.id, name, platform)
-        return await self._front.act(
+        await self._front.rooms.arrive(room, person.id, name, platform)
+        return await self._front.commands.act(
             room,
             person.id,
             command,
@@ -296,7 +299,9 @@ class Reception:
         person = self._people.who(place.partition(":")[0], account)
         who = person.id if person is not None else ""
         owns = person is not None and self._owns(who)
-        return await self._front.complete(room, who, command, begun, owner=owns, mates=mates)
+        return await self._front.commands.complete(
+            room, who, command, begun, owner=owns, mates=mates
+        )
 
     async def _find(self, place: str, message: str) -> tuple[str, str]:
         """The room of a place, and the line that a message there is; both "" if it is none."""

@@ -131,7 +131,7 @@ class RoomWatch:
     def room(self, room: str) -> None:
         """Watch a room from now on; twice is once."""
         if room not in self._ears:
-            self._ears[room] = self._front.listen(room)
+            self._ears[room] = self._front.rooms.listen(room)
             self._tasks.spawn(self._watch(room, self._ears[room]), f"watch {room}")
 
     async def close(self) -> None:
@@ -155,14 +155,16 @@ class RoomWatch:
                     self._happened(room, what, turns)
                     if self._marks is not None:
                         await _mark(self._marks, what, places)
-                elif what.turn in turns or what.mate in self._front.mates:  # not the room itself
+                elif (
+                    what.turn in turns or what.mate in self._front.rooms.mates
+                ):  # not the room itself
                     self._breathed(room, what, places, turns)
             except Exception as error:
                 log.warning("a sign on %s was left out: %s", self._stage.name, type(error).__name__)
 
     async def _places(self, room: str) -> list[str]:
         with contextlib.suppress(Exception):
-            state = await self._front.settings_of(room)
+            state = await self._front.rooms.state(room)
             return [place for place in state.places if self._mine(place)]
         return []
 
@@ -267,7 +269,7 @@ class RoomWatch:
 
     def _happened(self, room: str, event: Event, turns: dict[str, _Turn]) -> None:
         match event.body:
-            case Perceived(mate=mate) if mate in self._front.mates:
+            case Perceived(mate=mate) if mate in self._front.rooms.mates:
                 turns.setdefault(event.id, _Turn(mate)).answers = _answered(event.body)
             case PlaceLeft(place=place) if self._mine(place):
                 self._leave(room, place, turns)

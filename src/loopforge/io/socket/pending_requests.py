@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import LoopforgeError, Unreachable
 from loopforge.io.socket import wire_protocol
@@ -40,10 +39,8 @@ class PendingQuestion:
 
     encoded: bytes
     again: bool
-    answered: asyncio.Future[None]
+    answered: asyncio.Future[wire_protocol.HostAnswer]
     written: bool = False
-    events: list[Event] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
 
 
 class PendingRequests:
@@ -130,36 +127,31 @@ class PendingRequests:
 
     # ------------------------------------------------------------ questions
 
-    async def ask(self, make: Callable[[int], wire_protocol.FromClient]) -> PendingQuestion:
-        """Ask, wait for the whole answer, and return it. Raises what the host refuses it with."""
+    async def ask(
+        self, make: Callable[[int], wire_protocol.TerminalRequest]
+    ) -> wire_protocol.HostAnswer:
+        """Ask, and return the answer. Raises what the host refuses it with."""
         if self._error is not None:
             raise self._error
         self._asked += 1
         n = self._asked
         frame = make(n)
-        again = not isinstance(frame, wire_protocol.Act) or frame.name in TWICE
+        again = frame.do != "act" or frame.words in TWICE
         question = PendingQuestion(
             wire_protocol.encode(frame), again, asyncio.get_running_loop().create_future()
         )
         self._questions[n] = question
         self._write_question(question)
         try:
-            await question.answered
+            return await question.answered
         finally:
             del self._questions[n]
-        return question
 
-    def answer(self, part: wire_protocol.HistoryPage | wire_protocol.CommandDone) -> None:
-        """Part of an answer came."""
-        question = self._questions.get(part.n)
-        if question is None or question.answered.done():
-            return
-        if isinstance(part, wire_protocol.HistoryPage):
-            question.events.extend(wire_protocol.as_they_stand(part))
-        else:
-            question.texts.append(part.text)
-        if not part.more:
-            question.answered.set_result(None)
+    def answer(self, answer: wire_protocol.HostAnswer) -> None:
+        """An answer came."""
+        question = self._questions.get(answer.n)
+        if question is not None and not question.answered.done():
+            question.answered.set_result(answer)
 
     def refuse(self, n: int, error: LoopforgeError) -> None:
         """A question was refused."""
@@ -170,6 +162,4 @@ class PendingRequests:
     def _write_question(self, question: PendingQuestion) -> None:
         if self._write is not None and not question.answered.done():
             question.written = True
-            question.events.clear()
-            question.texts.clear()
             self._write(question.encoded)

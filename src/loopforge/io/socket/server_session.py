@@ -1,8 +1,9 @@
 """Guests of the hall: one terminal in one room, and the channel that all of a room share.
 
-A guest has its own mailbox and its own writer, so that a slow one delays nobody: drafts are
-replaced by newer ones, and events it could not take in time are read again from the room's
-history. Lines and commands are done in order; questions beside them.
+A guest listens to the room by itself and is written to by itself, so that a slow one delays nobody:
+of drafts it finds the newest (see Signals), and one that takes nothing for too long is hung up on;
+it comes again and is given what it missed. Lines and commands are done in order; questions beside
+them.
 
 Knows nothing of how a terminal got in.
 """
@@ -13,19 +14,23 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from typing import assert_never
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, LoopforgeError
-from loopforge.io.rooms_port import RoomsPort
 from loopforge.io.socket import wire_protocol
-from loopforge.io.socket.send_queue import Mailbox
-from loopforge.io.socket.wire_protocol import FromClient, FromHost
+from loopforge.io.socket.wire_protocol import FromClient, FromHost, HostAnswer, TerminalRequest
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Draft
+
+if TYPE_CHECKING:
+    from loopforge.chat.rooms_api import Front
 
 log = logging.getLogger(__name__)
 
@@ -33,28 +38,21 @@ BATCH = 200
 """Events read at once for a terminal that is behind."""
 AT_ONCE = 16
 """Requests of one terminal that are worked on at the same time."""
+PATIENCE = 300.0
+"""Seconds after which a terminal that takes nothing is hung up on."""
 BREATHER = 0.05
 """Seconds between two looks at one room: a burst of lines is one change of scene."""
-
-Asked = (
-    wire_protocol.Act
-    | wire_protocol.History
-    | wire_protocol.Search
-    | wire_protocol.WhyRequest
-    | wire_protocol.Settle
-)
 
 
 class RoomChannel:
     """One room and the terminals in it; listening begins when it is made."""
 
-    def __init__(self, rooms: RoomsPort, room: str) -> None:
-        self._rooms, self._room = rooms, room
+    def __init__(self, front: Front, room: str) -> None:
+        self._front, self._room = front, room
         self._guests: set[Guest] = set()
         self._here: Counter[str] = Counter()
         self._changed = asyncio.Event()
-        self._last = 0
-        self._ear = rooms.listen(room)
+        self._ear = front.rooms.listen(room)
         self._tasks = Tasks()
         self._tasks.spawn(self._listen(), f"hall: listening in {room}")
         self._tasks.spawn(self._look(), f"hall: looking at {room}")
@@ -86,33 +84,23 @@ class RoomChannel:
         try:
             async for what in self._ear:
                 if isinstance(what, Event):
-                    self._in_order(what)
                     self._changed.set()
-                for guest in self._guests:
-                    guest.mailbox.hear(what)
         finally:
             for guest in tuple(self._guests):
                 guest.leave()
-
-    def _in_order(self, event: Event) -> None:
-        """What was published out of order, or not at all, is read from the history."""
-        if self._last and event.seq != self._last + 1:
-            for guest in self._guests:
-                guest.mailbox.fall_behind()
-        self._last = max(self._last, event.seq)
 
     async def _look(self) -> None:
         while True:
             await self._changed.wait()
             self._changed.clear()
             try:
-                scene = await self._rooms.scene(self._room)
+                scene = await self._front.rooms.scene(self._room)
             except LoopforgeError:
                 log.warning("the scene of %s cannot be drawn", self._room, exc_info=True)
             else:
                 for guest in self._guests:
                     mine = replace(scene, you=guest.person)
-                    guest.mailbox.see(wire_protocol.RoomSight(scene=mine, here=self.here))
+                    guest.see(wire_protocol.RoomSight(scene=mine, here=self.here))
             await asyncio.sleep(BREATHER)
 
 
@@ -121,19 +109,27 @@ class Guest:
 
     def __init__(
         self,
-        rooms: RoomsPort,
+        front: Front,
         scene: Scene,
         hello: wire_protocol.Hello,
         channel: RoomChannel,
         writer: asyncio.StreamWriter,
     ) -> None:
         self.person = scene.you
-        self.mailbox = Mailbox()
-        self._rooms, self._scene, self._hello = rooms, scene, hello
+        self._front, self._scene, self._hello = front, scene, hello
         self._channel, self._writer = channel, writer
+        self._ear = front.rooms.listen(scene.room)
         self._sent = 0
+        self._order = asyncio.Lock()
+        self._sight: wire_protocol.RoomSight | None = None
+        self._looks = asyncio.Event()
         self._tasks = Tasks()
         self._asked = asyncio.Semaphore(AT_ONCE)
+
+    def see(self, sight: wire_protocol.RoomSight) -> None:
+        """The room looks different now; only the newest look is worth sending."""
+        self._sight = sight
+        self._looks.set()
 
     def leave(self) -> None:
         """Hang up at once; the terminal will come again if it wants to."""
@@ -141,15 +137,17 @@ class Guest:
 
     async def stay(self, coming: AsyncIterator[FromClient]) -> None:
         """Serve it until it goes away."""
-        writing = self._tasks.spawn(self._write_all(), "hall: writing to a terminal")
-        writing.add_done_callback(lambda task: None if task.cancelled() else self.leave())
         try:
+            await self._welcome()
+            for work in (self._write_room(), self._write_looks()):
+                writing = self._tasks.spawn(work, "hall: writing to a terminal")
+                writing.add_done_callback(lambda task: None if task.cancelled() else self.leave())
             async for frame in coming:
                 if isinstance(frame, wire_protocol.Bye):
                     return
-                await self.mailbox.slack()
                 await self._handle(frame)
         finally:
+            self._ear.close()
             await self._tasks.close()
 
     # ------------------------------------------------------------ what it asks
@@ -158,17 +156,12 @@ class Guest:
         match frame:
             case wire_protocol.SayRequest():
                 await self._say(frame)
-            case wire_protocol.Act():
+            case wire_protocol.TerminalRequest(do="act"):
                 await self._answer(frame)
             case wire_protocol.Seen(seq=seq):
                 with contextlib.suppress(LoopforgeError):  # said again with the next line
-                    await self._rooms.seen(self._scene.room, self.person, seq)
-            case (
-                wire_protocol.History()
-                | wire_protocol.Search()
-                | wire_protocol.WhyRequest()
-                | wire_protocol.Settle()
-            ):
+                    await self._front.seen(self._scene.room, self.person, seq)
+            case wire_protocol.TerminalRequest():
                 await self._asked.acquire()
                 task = self._tasks.spawn(self._answer(frame), "hall: answering a terminal")
                 task.add_done_callback(lambda _: self._asked.release())
@@ -179,68 +172,84 @@ class Guest:
 
     async def _say(self, said: wire_protocol.SayRequest) -> None:
         try:
-            event = await self._rooms.hear(
+            event = await self._front.rooms.hear(
                 self._scene.room,
-                self.person,
-                said.text,
-                surface=self._hello.surface,
-                source=said.source,
-                reply_to=said.reply_to,
-                files=said.files,
-                owner=True,  # whoever reaches the home's socket is at the machine
-            )
+                Heard(
+                    person=self.person,
+                    text=Words(said.text),
+                    surface=self._hello.surface,
+                    source=said.source,
+                    reply_to=said.reply_to,
+                    files=tuple(said.files),
+                    owner=True,
+                ),
+            )  # whoever reaches the home's socket is at the machine
         except LoopforgeError as error:
-            self.mailbox.reply(wire_protocol.refusal(error, source=said.source))
+            await self._tell(wire_protocol.refusal(error, source=said.source))
         except Exception:
             log.exception("a line could not be heard")
-            self.mailbox.reply(wire_protocol.refusal(fault(), source=said.source))
+            await self._tell(wire_protocol.refusal(fault(), source=said.source))
         else:
-            self.mailbox.reply(wire_protocol.LineTaken(source=said.source, event=event.id))
+            await self._tell(wire_protocol.LineTaken(source=said.source, event=event.id))
 
-    async def _answer(self, asked: Asked) -> None:
+    async def _answer(self, asked: TerminalRequest) -> None:
         try:
-            for frame in await self._replies(asked):
-                self.mailbox.reply(frame)
+            await self._tell(await self._done(asked))
         except LoopforgeError as error:
-            self.mailbox.reply(wire_protocol.refusal(error, n=asked.n))
+            await self._tell(wire_protocol.refusal(error, n=asked.n))
         except Exception:
             log.exception("a request of a terminal failed")
-            self.mailbox.reply(wire_protocol.refusal(fault(), n=asked.n))
+            await self._tell(wire_protocol.refusal(fault(), n=asked.n))
 
-    async def _replies(self, asked: Asked) -> list[FromHost]:
-        room, n = self._scene.room, asked.n
-        match asked:
-            case wire_protocol.Act(name=name, argument=argument):
-                told = await self._rooms.act(room, self.person, name, argument, owner=True)
-                return [*wire_protocol.texts(n, told)]
-            case wire_protocol.History(before=before, limit=limit):
-                return _seen(n, await self._rooms.history(room, before=before, limit=limit))
-            case wire_protocol.Search(words=words, limit=limit):
-                return _seen(n, await self._rooms.search(room, words, limit))
-            case wire_protocol.WhyRequest(event=event):
-                return [*wire_protocol.texts(n, await self._rooms.why(event))]
-            case wire_protocol.Settle():
-                await self._rooms.settled(room)
-                self.mailbox.fall_behind()  # so that all of it is sent before this reply
-                return [wire_protocol.CommandDone(n=n)]
+    async def _done(self, asked: TerminalRequest) -> HostAnswer:
+        front, room, n, words = self._front, self._scene.room, asked.n, asked.words
+        match asked.do:
+            case "act":
+                told = await front.commands.act(
+                    room, self.person, words, asked.argument, owner=True
+                )
+                return HostAnswer(n=n, text=wire_protocol.sound(told))
+            case "history":
+                found = await front.history(room, before=asked.before, limit=asked.limit)
+                return wire_protocol.answer(n, found)
+            case "search":
+                return wire_protocol.answer(n, await front.search(room, words, asked.limit))
+            case "why":
+                return HostAnswer(n=n, text=wire_protocol.sound(await front.why(words)))
+            case "settle":
+                await front.rooms.settled(room)
+                await self._catch_up()  # so that all of it is sent before this reply
+                return HostAnswer(n=n)
             case _:
-                assert_never(asked)
+                assert_never(asked.do)
 
     # ------------------------------------------------------------ what it is sent
 
-    async def _write_all(self) -> None:
+    async def _write_room(self) -> None:
+        """What happens in the room; where its numbers have a gap, the history is read."""
         try:
-            await self._welcome()
-            while True:
-                await self.mailbox.wait()
-                if self.mailbox.behind:
+            await self._catch_up()
+            last = 0
+            async for what in self._ear:
+                if not isinstance(what, Event):
+                    await self._tell(
+                        wire_protocol.shown_draft(what) if isinstance(what, Draft) else what
+                    )
+                elif last and what.seq != last + 1:
                     await self._catch_up()
-                elif (frame := self.mailbox.pop()) is not None:
-                    await self._send(frame)
-        except OSError:
-            log.debug("a terminal went away", exc_info=True)
+                else:
+                    async with self._order:
+                        await self._happened(what)
+                last = max(last, what.seq) if isinstance(what, Event) else last
         except LoopforgeError:
             log.warning("a terminal must come again", exc_info=True)
+
+    async def _write_looks(self) -> None:
+        while True:
+            await self._looks.wait()
+            self._looks.clear()
+            assert self._sight is not None
+            await self._tell(self._sight)
 
     async def _welcome(self) -> None:
         self._sent = await self._start()
@@ -259,35 +268,34 @@ class Guest:
         if self._hello.after is not None:
             return self._hello.after
         tail = self._hello.tail
-        last = await self._rooms.history(self._scene.room, limit=max(tail, 1))
+        last = await self._front.history(self._scene.room, limit=max(tail, 1))
         if not last:
             return 0
         return last[0].seq - 1 if tail else last[-1].seq
 
     async def _catch_up(self) -> None:
-        self.mailbox.behind = False  # from here on the mailbox takes in what happens
-        missed = await self._rooms.history(self._scene.room, after=self._sent, limit=BATCH)
-        if len(missed) >= BATCH:
-            self.mailbox.fall_behind()
-        await self._send_each(missed)
+        front, missed = self._front, list[Event]()
+        async with self._order:
+            while True:
+                after = missed[-1].seq if missed else self._sent
+                missed = await front.history(self._scene.room, after=after, limit=BATCH)
+                for event in missed:
+                    await self._happened(event)
+                if len(missed) < BATCH:
+                    return
 
-    async def _send_each(self, events: Sequence[Event]) -> None:
-        for event in events:
-            if (seen := wire_protocol.shown(event)) is not None:
-                await self._send(wire_protocol.RoomHappened(event=seen))
+    async def _happened(self, event: Event) -> None:
+        seen = wire_protocol.shown(event)
+        if seen is not None and event.seq > self._sent:
+            self._sent = event.seq
+            await self._tell(wire_protocol.RoomHappened(event=seen))
 
-    async def _send(self, frame: FromHost) -> None:
-        if isinstance(frame, wire_protocol.RoomHappened):
-            if frame.event.seq <= self._sent:
-                return
-            self._sent = frame.event.seq
-        await write(self._writer, frame)
-
-
-def _seen(n: int, events: Sequence[Event]) -> list[FromHost]:
-    return [
-        *wire_protocol.pages(n, (seen for event in events if (seen := wire_protocol.shown(event))))
-    ]
+    async def _tell(self, frame: FromHost) -> None:
+        try:
+            await write(self._writer, frame)
+        except OSError:
+            log.debug("a terminal went away", exc_info=True)
+            self.leave()
 
 
 def fault() -> LoopforgeError:
@@ -296,11 +304,12 @@ def fault() -> LoopforgeError:
 
 
 async def write(writer: asyncio.StreamWriter, frame: FromHost) -> None:
-    """Write one frame, waiting while the other end is slow."""
+    """Write one frame, waiting while the other end is slow; OSError where it takes nothing."""
     try:
         line = wire_protocol.encode(frame)
     except InputError:
         log.exception("a frame cannot be sent")
         return
     writer.write(line)
-    await writer.drain()
+    async with asyncio.timeout(PATIENCE):
+        await writer.drain()

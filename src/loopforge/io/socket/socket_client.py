@@ -18,7 +18,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Self, assert_never
+from typing import TYPE_CHECKING, Any, Self, assert_never
 
 from msgspec import Struct
 
@@ -26,7 +26,6 @@ from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Said
 from loopforge.errors import HostTaken, LedgerError, LoopforgeError, Unreachable
-from loopforge.io.rooms_port import RoomsPort
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.pending_requests import PendingRequests
 from loopforge.io.socket.socket_address import SocketAddress
@@ -34,6 +33,9 @@ from loopforge.io.socket.socket_server import Hall
 from loopforge.io.socket.wire_protocol import FromHost, LineTaken, RoomSight
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Draft, Rested, Signal, Thinking, Withdrawn
+
+if TYPE_CHECKING:
+    from loopforge.chat.rooms_api import Front
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +50,7 @@ GATHER = 0.2
 FAREWELL = 2.0
 """Seconds for the host to finish what was said before Bye."""
 
-BecomeHost = Callable[[], AbstractAsyncContextManager[RoomsPort]]
+BecomeHost = Callable[[], "AbstractAsyncContextManager[Front]"]
 """Take the home's lock and open its rooms. Raises HostTaken if another process has it."""
 
 
@@ -177,29 +179,23 @@ class SocketLink:
 
     async def act(self, name: str, argument: str = "") -> str:
         """Give a command and return the room's sentence. Raises what the room raises."""
-        asked = await self._outbox.ask(
-            lambda n: wire_protocol.Act(n=n, name=name, argument=argument)
-        )
-        return "".join(asked.texts)
+        return (await self._ask(do="act", words=name, argument=argument)).text
 
     async def history(self, before: int | None = None, limit: int = 50) -> list[Event]:
         """The events before `before`, in order."""
-        asked = await self._outbox.ask(
-            lambda n: wire_protocol.History(n=n, before=before, limit=limit)
-        )
-        return asked.events
+        asked = await self._ask(do="history", before=before, limit=limit)
+        return list(asked.as_they_stand)
 
     async def search(self, words: str, limit: int = 20) -> list[Event]:
         """Lines that hold these words."""
-        asked = await self._outbox.ask(
-            lambda n: wire_protocol.Search(n=n, words=words, limit=limit)
-        )
-        return asked.events
+        return list((await self._ask(do="search", words=words, limit=limit)).as_they_stand)
 
     async def why(self, event: str) -> str:
         """The flight record of an event."""
-        asked = await self._outbox.ask(lambda n: wire_protocol.WhyRequest(n=n, event=event))
-        return "".join(asked.texts)
+        return (await self._ask(do="why", words=event)).text
+
+    async def _ask(self, **asked: Any) -> wire_protocol.HostAnswer:
+        return await self._outbox.ask(lambda n: wire_protocol.TerminalRequest(n=n, **asked))
 
     async def taken(self) -> None:
         """Until every line said here is taken or refused."""
@@ -208,7 +204,7 @@ class SocketLink:
     async def settled(self) -> None:
         """Until every line said here is taken or refused, and nothing is pending in the room."""
         await self.taken()
-        await self._outbox.ask(lambda n: wire_protocol.Settle(n=n))
+        await self._ask(do="settle")
 
     async def shown(self) -> None:
         """Until whoever iterates over this link (another task!) has dealt with all there is."""
@@ -265,8 +261,8 @@ class SocketLink:
         """Try to become the host of this home."""
         try:
             async with AsyncExitStack() as opening:
-                rooms = await opening.enter_async_context(self._become_host())
-                await opening.enter_async_context(Hall(rooms, self._address))
+                front = await opening.enter_async_context(self._become_host())
+                await opening.enter_async_context(Hall(front, self._address))
                 house.push_async_exit(opening.pop_all())
         except HostTaken:
             return False
@@ -350,7 +346,7 @@ class SocketLink:
             case wire_protocol.LineTaken(source=source):
                 self._outbox.done(source)
                 await self._update(frame)
-            case wire_protocol.HistoryPage() | wire_protocol.CommandDone():
+            case wire_protocol.HostAnswer():
                 self._outbox.answer(frame)
             case wire_protocol.RequestRefused():
                 await self._refused(frame)

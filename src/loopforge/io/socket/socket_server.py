@@ -3,8 +3,7 @@
 Every terminal is a client here, also the one in the host's own process. What is no frame is
 answered by an error and ends that one connection.
 
-`RoomsPort` is all the hall needs of the rooms. Knows nothing of minds, models or the ledger, and
-does not decide who may be host.
+Knows nothing of minds, models or the ledger, and does not decide who may be host.
 """
 
 from __future__ import annotations
@@ -13,18 +12,17 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from loopforge.errors import LoopforgeError
-from loopforge.io.rooms_port import RoomsPort
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.server_session import Guest, RoomChannel, fault
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.wire_protocol import FromClient
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Listening
 
-__all__ = ["Hall", "Listening", "RoomsPort"]
+if TYPE_CHECKING:
+    from loopforge.chat.rooms_api import Front
 
 log = logging.getLogger(__name__)
 
@@ -35,10 +33,10 @@ FAREWELL = 1.0
 
 
 class Hall:
-    """The host's end of the socket: `async with Hall(rooms, address)`."""
+    """The host's end of the socket: `async with Hall(front, address)`."""
 
-    def __init__(self, rooms: RoomsPort, address: SocketAddress) -> None:
-        self._rooms, self._address = rooms, address
+    def __init__(self, front: Front, address: SocketAddress) -> None:
+        self._front, self._address = front, address
         self._tasks = Tasks()
         self._channels: dict[str, RoomChannel] = {}
         self._server: asyncio.Server | None = None
@@ -101,9 +99,9 @@ class Hall:
                 f"This terminal speaks version {hello.version} and the running host version "
                 f"{wire_protocol.VERSION}. Close every terminal of this home and open them anew."
             )
-        scene = await self._rooms.enter(hello.room, hello.name, hello.surface, hello.mates)
+        scene = await self._front.rooms.enter(hello.room, hello.name, hello.surface, hello.mates)
         channel = self._channel(scene.room)
-        guest = Guest(self._rooms, scene, hello, channel, writer)
+        guest = Guest(self._front, scene, hello, channel, writer)
         channel.add(guest)
         try:
             await guest.stay(coming)
@@ -118,7 +116,7 @@ class Hall:
 
     def _channel(self, room: str) -> RoomChannel:
         if room not in self._channels:
-            self._channels[room] = RoomChannel(self._rooms, room)
+            self._channels[room] = RoomChannel(self._front, room)
         return self._channels[room]
 
 

@@ -1,8 +1,9 @@
 """Frames: what a terminal and the host of a home say to each other over a socket.
 
 The pure half: two closed unions, their bytes, and a Decoder that is fed bytes and gives frames. A
-frame is one line of JSON, at most LIMIT bytes. The terminal says Hello first, with the version it
-speaks; whatever is no frame is Nonsense, which the host answers with Garbled before it hangs up.
+frame is one line of JSON; a terminal's has at most LIMIT bytes. It says Hello first, with the
+version it speaks; whatever is no frame is Nonsense, which the host answers with Garbled before it
+hangs up.
 
 `shown` says which events people may see of a room, and takes out of them what they may not: a
 mate's mode and narrative, notes, the text of files.
@@ -12,51 +13,28 @@ Knows nothing of sockets, rooms, or who is right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Annotated, Generic, TypeVar
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
 from loopforge import errors
+from loopforge.chat.room.event_wording import SHOWN
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
 from loopforge.core.line_revision import Revised, Revision
-from loopforge.core.room_vocabulary import (
-    ConversationBegan,
-    ConversationEnded,
-    DefaultMateSet,
-    EnergySet,
-    File,
-    Heard,
-    LineDeleted,
-    LineEdited,
-    Marked,
-    MateJoined,
-    MateLeft,
-    PersonJoined,
-    PersonLeft,
-    PersonReacted,
-    PlaceJoined,
-    PlaceLeft,
-    PolicyChosen,
-    Reacted,
-    RightsSet,
-    Said,
-    Stopped,
-    TalkSet,
-    Titled,
-    Told,
-)
+from loopforge.core.room_vocabulary import File, Heard, Said
 from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
 
-VERSION = 2
+VERSION = 3
 LIMIT = 1 << 20
-"""Longest frame in bytes, its newline included."""
+"""Bytes of the longest frame that a terminal may send, its newline included."""
 LONGEST_SHOWN = 100_000
-"""Characters of one line that are sent to a terminal; JSON may need six bytes for each."""
+"""Characters of one line that are sent to a terminal."""
 PAGE = 500
 """Most events that may be asked for at once."""
 
@@ -91,41 +69,20 @@ class SayRequest(Struct, frozen=True, tag="say", kw_only=True, forbid_unknown_fi
     files: tuple[File, ...] = ()
 
 
-class Act(Struct, frozen=True, tag="act", kw_only=True, forbid_unknown_fields=True):
-    """A command to the room, by its name."""
+class TerminalRequest(Struct, frozen=True, tag="request", kw_only=True, forbid_unknown_fields=True):
+    """Something that is answered by HostAnswer or RequestRefused of the same `n`.
+
+    act: the command `words`, with `argument`; history: the `limit` events before `before` (None:
+    the newest); search: lines that hold `words`; why: the flight record of the event `words`;
+    settle: nothing, once nothing is pending in the room.
+    """
 
     n: Count
-    name: str
+    do: Literal["act", "history", "search", "why", "settle"]
+    words: str = ""
     argument: str = ""
-
-
-class History(Struct, frozen=True, tag="history", kw_only=True, forbid_unknown_fields=True):
-    """The `limit` events before `before` (None: the newest ones)."""
-
-    n: Count
     before: Count | None = None
     limit: Some = 50
-
-
-class Search(Struct, frozen=True, tag="search", kw_only=True, forbid_unknown_fields=True):
-    """Lines that hold these words."""
-
-    n: Count
-    words: str
-    limit: Some = 20
-
-
-class WhyRequest(Struct, frozen=True, tag="why", kw_only=True, forbid_unknown_fields=True):
-    """The flight record of an event."""
-
-    n: Count
-    event: str
-
-
-class Settle(Struct, frozen=True, tag="settle", kw_only=True, forbid_unknown_fields=True):
-    """Say Done when nothing is pending in the room."""
-
-    n: Count
 
 
 class Seen(Struct, frozen=True, tag="seen", kw_only=True, forbid_unknown_fields=True):
@@ -138,7 +95,7 @@ class Bye(Struct, frozen=True, tag="bye", kw_only=True, forbid_unknown_fields=Tr
     """Hang up, once everything said before is done."""
 
 
-FromClient = Hello | SayRequest | Act | History | Search | WhyRequest | Settle | Seen | Bye
+FromClient = Hello | SayRequest | TerminalRequest | Seen | Bye
 
 # ---------------------------------------------------------------- what the host says
 
@@ -175,24 +132,25 @@ class LineTaken(Struct, frozen=True, tag="taken", kw_only=True, forbid_unknown_f
     event: str
 
 
-class HistoryPage(Struct, frozen=True, tag="page", kw_only=True, forbid_unknown_fields=True):
-    """Part of the answer to request `n`; `more` of it follows, or not.
+class HostAnswer(Struct, frozen=True, tag="answer", kw_only=True, forbid_unknown_fields=True):
+    """The answer to request `n`: words, or events.
 
     Lines are as they stand now; of those that were changed, `revisions` says how.
     """
 
     n: int
+    text: str = ""
     events: tuple[Event, ...] = ()
-    more: bool = False
     revisions: tuple[Revision, ...] = ()
 
-
-class CommandDone(Struct, frozen=True, tag="done", kw_only=True, forbid_unknown_fields=True):
-    """Part of the answer to request `n`, in words; `more` of it follows, or not."""
-
-    n: int
-    text: str = ""
-    more: bool = False
+    @property
+    def as_they_stand(self) -> Iterator[Event]:
+        """The events, lines that were changed with how."""
+        changed = {revision.line: revision for revision in self.revisions}
+        for event in self.events:
+            if event.id in changed:
+                event = Revised(**asdict(event), revision=changed[event.id])
+            yield event
 
 
 class RequestRefused(Struct, frozen=True, tag="refused", kw_only=True, forbid_unknown_fields=True):
@@ -218,8 +176,7 @@ FromHost = (
     | RoomSight
     | RoomHappened
     | LineTaken
-    | HistoryPage
-    | CommandDone
+    | HostAnswer
     | RequestRefused
     | Garbled
     | Thinking
@@ -239,12 +196,12 @@ class Nonsense(ValueError):
 
 
 def encode(frame: FromClient | FromHost) -> bytes:
-    """A frame as one line. Raises BadLine if it would be too long to send."""
+    """A frame as one line. Raises BadLine for what a terminal cannot say at once."""
     try:
         line = _encoder.encode(frame) + b"\n"
     except (UnicodeEncodeError, ValueError) as error:
         raise errors.BadLine("This holds characters that are no text; nothing was sent.") from error
-    if len(line) > LIMIT:
+    if isinstance(frame, FromClient) and len(line) > LIMIT:
         raise errors.BadLine(
             f"This is too long to be sent at once: {len(line):,} bytes of at most {LIMIT:,}. "
             "Nothing was sent."
@@ -253,23 +210,29 @@ def encode(frame: FromClient | FromHost) -> bytes:
 
 
 class Decoder(Generic[F]):
-    """Bytes in, frames out: `for frame in decoder.feed(data)`. After Nonsense it is of no use."""
+    """Bytes in, frames out: `for frame in decoder.feed(data)`. After Nonsense it is of no use.
 
-    def __init__(self, read: Callable[[bytes], F]) -> None:
-        self._read = read
+    `limit` is the longest frame in bytes, its newline included.
+    """
+
+    def __init__(self, read: Callable[[bytes], F], limit: float) -> None:
+        self._read, self._limit = read, limit
         self._rest = bytearray()
+        self._looked = 0
 
     def feed(self, data: bytes) -> Iterator[F]:
         """Every frame that is complete now. Raises Nonsense at the first that is none."""
         self._rest += data
-        while (end := self._rest.find(b"\n")) >= 0:
-            if end >= LIMIT:
+        while (end := self._rest.find(b"\n", self._looked)) >= 0:
+            if end >= self._limit:
                 break
             line = bytes(self._rest[:end])
             del self._rest[: end + 1]
+            self._looked = 0
             yield self._frame(line)
-        if len(self._rest) >= LIMIT:
-            raise Nonsense(f"A frame is at most {LIMIT:,} bytes long.")
+        self._looked = len(self._rest)
+        if len(self._rest) >= self._limit:
+            raise Nonsense(f"A frame is at most {self._limit:,} bytes long.")
 
     def _frame(self, line: bytes) -> F:
         try:
@@ -285,40 +248,16 @@ _from_hosts: msgspec.json.Decoder[FromHost] = msgspec.json.Decoder(FromHost, dec
 
 
 def from_clients() -> Decoder[FromClient]:
-    """A decoder for the host's end."""
-    return Decoder(_from_clients.decode)
+    """A decoder for the host's end, which takes no more than a person can have said."""
+    return Decoder(_from_clients.decode, LIMIT)
 
 
 def from_hosts() -> Decoder[FromHost]:
     """A decoder for the terminal's end."""
-    return Decoder(_from_hosts.decode)
+    return Decoder(_from_hosts.decode, math.inf)
 
 
 # ---------------------------------------------------------------- what may be seen
-
-SEEN_AS_THEY_ARE = (
-    Told
-    | Reacted
-    | Stopped
-    | PersonJoined
-    | PersonLeft
-    | MateJoined
-    | MateLeft
-    | ConversationBegan
-    | ConversationEnded
-    | Titled
-    | Marked
-    | PolicyChosen
-    | EnergySet
-    | LineEdited
-    | LineDeleted
-    | PersonReacted
-    | PlaceJoined
-    | PlaceLeft
-    | TalkSet
-    | RightsSet
-    | DefaultMateSet
-)
 
 
 def shown(event: Event) -> Event | None:
@@ -330,7 +269,7 @@ def shown(event: Event) -> Event | None:
         if isinstance(body, Said):
             body = replace(body, mode="", rule=public(""), narrative=public(""))
         return replace(event, hash="", body=body)
-    if isinstance(body, SEEN_AS_THEY_ARE):
+    if event.kind in SHOWN:
         words = {n: _cut(value) for n, value in asdict(body).items() if isinstance(value, Words)}
         return replace(event, hash="", body=replace(body, **words))
     return None
@@ -355,64 +294,14 @@ def _cut(words: Words) -> Words:
     return Words(f"{text[:LONGEST_SHOWN]}… [{left_out:,} more characters stand in the ledger]")
 
 
-def pages(n: int, events: Iterable[Event]) -> Iterator[HistoryPage]:
-    """The answer to request `n` in as many frames as it needs."""
-    batch: list[Event] = []
-    weight = 0
-    for event in events:
-        size = len(_encoder.encode(event)) + 1
-        if batch and weight + size > LIMIT // 2:
-            yield _page(n, batch, more=True)
-            batch, weight = [], 0
-        batch.append(event)
-        weight += size
-    yield _page(n, batch, more=False)
-
-
-def _page(n: int, events: Sequence[Event], *, more: bool) -> HistoryPage:
-    revisions = tuple(event.revision for event in events if isinstance(event, Revised))
-    return HistoryPage(n=n, events=tuple(events), more=more, revisions=revisions)
-
-
-def as_they_stand(page: HistoryPage) -> Iterator[Event]:
-    """The events of a page, lines that were changed with how."""
-    changed = {revision.line: revision for revision in page.revisions}
-    for event in page.events:
-        if event.id in changed:
-            event = Revised(**asdict(event), revision=changed[event.id])
-        yield event
-
-
-def texts(n: int, text: str) -> Iterator[CommandDone]:
-    """The answer to request `n` in words, in as many frames as it needs."""
-    clean = sound(text)
-    for start in range(0, len(clean), LONGEST_SHOWN):
-        part = clean[start : start + LONGEST_SHOWN]
-        yield CommandDone(n=n, text=part, more=start + LONGEST_SHOWN < len(clean))
-    if not clean:
-        yield CommandDone(n=n)
+def answer(n: int, events: Iterable[Event]) -> HostAnswer:
+    """Those of the events that people may see, as the answer to request `n`."""
+    seen = tuple(one for event in events if (one := shown(event)))
+    revisions = tuple(event.revision for event in seen if isinstance(event, Revised))
+    return HostAnswer(n=n, events=seen, revisions=revisions)
 
 
 # ---------------------------------------------------------------- errors
-
-_KINDS: dict[str, type[errors.LoopforgeError]] = {
-    kind.__name__: kind
-    for kind in (
-        errors.InputError,
-        errors.BadMate,
-        errors.BadLine,
-        errors.TooLarge,
-        errors.BadSettings,
-        errors.Unknown,
-        errors.LedgerError,
-        errors.LedgerBusy,
-        errors.LedgerFull,
-        errors.LedgerBroken,
-        errors.LedgerBehind,
-        errors.Conflict,
-        errors.ModelError,
-    )
-}
 
 
 def refusal(error: errors.LoopforgeError, *, n: int = 0, source: str = "") -> RequestRefused:
@@ -422,7 +311,10 @@ def refusal(error: errors.LoopforgeError, *, n: int = 0, source: str = "") -> Re
 
 def raised(refused: RequestRefused) -> errors.LoopforgeError:
     """The error that a Refused stands for."""
-    kind = _KINDS.get(refused.kind, errors.LoopforgeError)
-    if kind is errors.BadMate:  # it wants a file and a line; its sentence names them already
+    kind = getattr(errors, refused.kind, None)
+    if not (isinstance(kind, type) and issubclass(kind, errors.LoopforgeError)):
+        kind = errors.LoopforgeError
+    try:
+        return kind(refused.sentence)
+    except TypeError:  # a mate's file, say, which has a place beside its sentence
         return errors.InputError(refused.sentence)
-    return kind(refused.sentence)

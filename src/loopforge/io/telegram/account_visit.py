@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from telegram.error import InvalidToken, NetworkError, TelegramError
 
 import telegram
-from loopforge.chat.commands.command_dispatch import COMMANDS
+from loopforge.chat.commands.command_catalogue import COMMANDS
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import NotLetIn, Unreachable
 from loopforge.io.avatar_image import picture

@@ -23,7 +23,7 @@ from telegram.constants import ChatType
 import telegram
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_intake import FileLimits
-from loopforge.chat.commands.command_dispatch import COMMANDS
+from loopforge.chat.commands.command_catalogue import BY_NAME
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.chat.rooms_api import Front
 from loopforge.errors import (
@@ -91,7 +91,7 @@ class Telegram:
         self._moving = asyncio.Lock()
         self._ears: dict[int, Poll] = {}
         self._fetch = Fetch(artifacts, options.limits, own=bool(options.base))
-        self._crowd = Crowd(self._polls, front.mates)
+        self._crowd = Crowd(self._polls, front.rooms.mates)
         sending = Sending(self._polls, reception.sessions, front, artifacts, clock)
         self._sending = sending
         self._answers = CommandReplies(sending, clock)
@@ -286,8 +286,7 @@ class Telegram:
         proving = proves(spot, name, order.argument)
         if not proving and await self._stays_out(poll, spot, by, message):
             return
-        known = {command.name: command for command in COMMANDS}
-        if name not in known:
+        if name not in BY_NAME:
             if order.to or spot.kind == "private":
                 await self._answer(poll, spot, message, f"There is no command /{name}. See /help.")
             return
@@ -310,7 +309,7 @@ class Telegram:
             answer = str(error)
         here = where(spot.key)
         said = ReplyAnswer(poll=poll, at=here, text=answer, reply=message.message_id)
-        if getattr(known[name], "private", False) and spot.kind != "private":
+        if getattr(BY_NAME[name], "private", False) and spot.kind != "private":
             said = _in_private(said, by.account)
         await self._answers.say(said)
 
@@ -349,9 +348,9 @@ class Telegram:
             for place in await self._places_in(before, 0):
                 room = await self._reception.sessions.known(place)
                 if place != there.key and room:
-                    state = await self._front.settings_of(room)
+                    state = await self._front.rooms.state(room)
                     await self._reception.sessions.join(there, room, tuple(state.mates))
-                    await self._front.unsettle(room, place, "the group became another one")
+                    await self._front.rooms.unsettle(room, place, "the group became another one")
 
     async def _ear(self, poll: Poll, chat: telegram.Chat) -> Poll:
         """Which bot of ours hears a chat, and speaks there: in a basic group one for all."""

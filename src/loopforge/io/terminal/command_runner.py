@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from loopforge.chat.commands.command_catalogue import usage
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.errors import BadLine, Unknown
@@ -17,7 +18,7 @@ from loopforge.io.socket.socket_client import SocketLink
 from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.file_upload import LARGEST, take_file
 from loopforge.io.terminal.keyboard_input import blank, clean
-from loopforge.io.terminal.slash_completion import BY_NAME, Given, help_text, usage
+from loopforge.io.terminal.slash_completion import BY_NAME, Given, help_text
 from loopforge.io.terminal.terminal_wording import hour, local, quotation, reference
 
 FOUND = 20

@@ -1,6 +1,7 @@
 """Slash commands: what they are called, what they take, and completion of what is being typed.
 
-One table for every form of the terminal. Pure; what a command does is `command_runner.py`'s.
+The table of the rooms (chat/commands/command_catalogue.py) and the terminal's own few. Pure; what
+a command does is `command_runner.py`'s.
 """
 
 from __future__ import annotations
@@ -11,59 +12,21 @@ import re
 from msgspec import Struct
 
 from loopforge.chat.commands import command_catalogue
+from loopforge.chat.commands.command_catalogue import RoomCommand, usage
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.errors import Unknown
 
-
-class SlashCommand(Struct, frozen=True):
-    """A command: its name, what it takes ([in brackets]: may be left out), and what it does."""
-
-    name: str
-    takes: str
-    does: str
-
-
-MORE = (
-    "status",
-    "mates",
-    "mate",
-    "talk",
-    "rights",
-    "model",
-    "usage",
-    "memory",
-    "remind",
-    "link",
-)
-"""Commands of rooms that are the same here as elsewhere."""
-
 COMMANDS = (
-    SlashCommand("why", "[n]", "why a line was said, with all that led to it"),
-    SlashCommand("reply", "n [text]", "answer line n; without text, your next line answers it"),
-    SlashCommand("stop", "", "halt everybody at once (so does Esc)"),
-    SlashCommand("new", "", "begin a new conversation: mates start from a clean page"),
-    SlashCommand("end", "", "end this conversation"),
-    SlashCommand("who", "", "who is here"),
-    SlashCommand("search", "words", "find lines that hold these words"),
-    SlashCommand("file", "PATH [text]", "give a text file to the room"),
-    SlashCommand("title", "[text]", "name the room; without text, let it name itself"),
-    SlashCommand("energy", "[n]", "how much mates may say without you; with n, set it"),
-    SlashCommand("keep", "[n]", "keep line n in mates' minds (the last one, without n)"),
-    SlashCommand("spent", "[n]", "let line n go first when mates run out of room"),
-    SlashCommand("policy", "[name [mate]]", "how mates think here; with a name, choose"),
-    SlashCommand("add", "mate", "bring a mate into the room"),
-    SlashCommand("remove", "mate", "send a mate out of the room"),
-    SlashCommand(
-        "triggers", "mate [calls]", "what may call a mate here; with calls, or none, choose"
+    *command_catalogue.COMMANDS,
+    RoomCommand(
+        name="reply", argument="LINE [TEXT]", help="answer a line; without text, by your next line"
     ),
-    *(
-        SlashCommand(one.name, one.argument.lower(), one.help)
-        for one in command_catalogue.COMMANDS
-        if one.name in MORE
-    ),
-    SlashCommand("help", "", "this list"),
-    SlashCommand("quit", "", "leave"),
+    RoomCommand(name="who", argument="", help="who is here"),
+    RoomCommand(name="search", argument="WORDS", help="find lines that hold these words"),
+    RoomCommand(name="file", argument="PATH [TEXT]", help="give a text file to the room"),
+    RoomCommand(name="quit", argument="", help="leave"),
 )
+"""What every surface has, and what a terminal has beside it."""
 BY_NAME = {command.name: command for command in COMMANDS}
 
 KEYS = (
@@ -130,9 +93,9 @@ def complete(text: str, cursor: int, scene: Scene) -> list[Completion]:
         return [
             Completion(
                 start=0,
-                insert=f"/{one.name}" + (" " if one.takes else ""),
-                label=f"/{one.name} {one.takes}".rstrip(),
-                about=one.does,
+                insert=f"/{one.name}" + (" " if one.argument else ""),
+                label=usage(one),
+                about=one.help,
             )
             for one in COMMANDS
             if one.name.startswith(begun)
@@ -160,7 +123,7 @@ def complete(text: str, cursor: int, scene: Scene) -> list[Completion]:
 
 def _choices(name: str, begun: str, start: int, scene: Scene) -> list[Completion]:
     """What the argument of a command may be, as far as it is known here."""
-    known = command_catalogue.BY_NAME.get(name)
+    known = BY_NAME.get(name)
     options: list[tuple[str, str]] = []
     if known and known.complete == "mates here":
         options = [(mate.handle, mate.role) for mate in scene.mates]
@@ -173,18 +136,13 @@ def _choices(name: str, begun: str, start: int, scene: Scene) -> list[Completion
     ]
 
 
-def usage(command: SlashCommand) -> str:
-    """Such as /reply n [text]."""
-    return f"/{command.name} {command.takes}".rstrip()
-
-
 def help_text(keys: bool = True) -> str:
     """The list of commands, and of keys where there are keys."""
     wide = max(len(usage(command)) for command in COMMANDS)
-    rows = [f"{usage(command):<{wide}}  {command.does}" for command in COMMANDS]
+    rows = [f"{usage(command):<{wide}}  {command.help}" for command in COMMANDS]
     about = (
         "Everything else you type is said to the room. @name speaks to one mate. Each line has a "
-        "number, #12; commands that take n mean it."
+        "number, #12; commands that take a LINE mean it, /keep and /spent without one the last."
     )
     if not keys:
         return "\n".join([about, "", *rows])

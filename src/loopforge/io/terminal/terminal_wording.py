@@ -12,19 +12,10 @@ from loopforge.core.events import Event
 from loopforge.core.line_revision import Revised
 from loopforge.core.model_trouble import for_owner
 from loopforge.core.room_vocabulary import (
-    ConversationBegan,
-    ConversationEnded,
-    EnergySet,
     Heard,
     LineDeleted,
     LineEdited,
-    Marked,
-    PersonJoined,
-    PersonReacted,
-    PolicyChosen,
-    Reacted,
     Said,
-    Titled,
     Told,
 )
 from loopforge.io.terminal.client_state import Minutes
@@ -95,42 +86,19 @@ def quotation(event: Event | None, minutes: Minutes, most: int = 60) -> str:
 
 def sentence(event: Event, minutes: Minutes) -> str | None:
     """What an event other than a line reads like; None for what nobody need read."""
-    scene = minutes.scene
+
+    def about(id: str) -> str:
+        line = minutes.line(id)
+        return f"“{quotation(line, minutes, 40)}”" if line else "an earlier line"
+
     match event.body:
         case Told(text=text, mend=mend):
             more = f" For the owner: {for_owner(mend)}." if mend else ""
             return visible(f"{text}{more}")
-        case PersonJoined(name=name):
-            return f"{one_line(str(name), 40)} came in."
-        case ConversationBegan(why=why):
-            return None if why == "first" else "A new conversation"
-        case ConversationEnded(why=why):
-            return "The conversation ended" + (" after a long silence" if why == "idle" else "")
-        case Titled(title=title, by=by):
-            if not title:
-                return "The room will find a title of its own."
-            named = "The room is called" if by == "room" else f"{scene.person(by)} called the room"
-            return f"{named} “{one_line(str(title), 80)}”."
-        case Reacted(mate=mate, to=to, emoji=emoji):
-            to_line = quotation(minutes.line(to), minutes, 40)
-            return f"{scene.mate(mate).name} {one_line(emoji, 8)} {to_line}"
-        case PersonReacted(person=person, to=to, emoji=emoji, back=back):
-            to_line = quotation(minutes.line(to), minutes, 40)
-            did = f"took back {one_line(emoji, 8)} from" if back else one_line(emoji, 8)
-            return f"{scene.person(person)} {did} {to_line}"
         case LineEdited() | LineDeleted():
             return _changed(event.body, minutes)
-        case EnergySet(capacity=capacity):
-            return f"The room holds {capacity} lines of energy now."
-        case PolicyChosen(policy=policy, mate=mate):
-            who = scene.mate(mate).name if mate else "Everybody"
-            return f"{who} thinks by the policy {policy} now."
-        case Marked(line=line, mark=mark):
-            about = quotation(minutes.line(line), minutes, 40)
-            said = {"keep": "Kept in mind", "spent": "Let go first", "none": "Mark taken off"}[mark]
-            return f"{said}: {about}"
         case _:
-            return reads(event.body, scene, lambda words: one_line(words, 200))
+            return reads(event.body, minutes.scene, lambda words: one_line(words, 200), about)
 
 
 def _changed(body: LineEdited | LineDeleted, minutes: Minutes) -> str:

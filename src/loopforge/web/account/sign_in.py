@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from loopforge.errors import BadAccount, InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_values import Invite, Visitor
+from loopforge.people.accounts.login_sessions import UNUSED
 from loopforge.people.identity.account_names import folded
 from loopforge.people.identity.reserved_names import RESERVED_NAMES
 from loopforge.web.server.access_guards import visitor_of
@@ -23,7 +24,6 @@ from loopforge.web.server.connection_limits import place_of
 from loopforge.web.server.form_csrf import COOKIE, DEVICE, YEAR, Signer, seal_of
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 
-MONTH = 30 * 24 * 3600
 SHORT = 20_000
 """Bytes of a form at the door: a name and a password."""
 
@@ -36,7 +36,10 @@ def agent_of(request: Asked) -> str:
 def let_in(request: Asked, site: Site, visitor: Visitor, token: str, to: str) -> Redirect:
     """On to a page, with the session's cookie, and one that knows the device from now on."""
     signer: Signer = request.app.state["signer"]
-    kept = ((COOKIE, token, MONTH), (DEVICE, signer.device(visitor.name), YEAR))
+    kept = (
+        (COOKIE, token, round(UNUSED.total_seconds())),
+        (DEVICE, signer.device(visitor.name), YEAR),
+    )
     cookies = [
         Cookie(
             key=name,
@@ -103,7 +106,7 @@ async def enter(request: Asked, site: Site, token: str, data: Fields) -> Respons
         shown: dict[str, Any] = {"token": token, "new": new, "name": name, "error": str(error)}
         return page("door-enter.html", None, status=400, **shown)
     try:
-        await site.front.come_in(site.commons, visitor.person, visitor.name)
+        await site.front.rooms.come_in(site.commons, visitor.person, visitor.name)
     except Unknown:
         return let_in(request, site, visitor, session, "/")  # that room was deleted
     return let_in(request, site, visitor, session, f"/rooms/{site.commons}")
@@ -127,7 +130,7 @@ async def _title(site: Site, invite: Invite) -> str:
     """What the room is called, unless it made that of what the guest will not see."""
     if not invite.room:
         return ""
-    scene = await site.front.scene(invite.room)
+    scene = await site.front.rooms.scene(invite.room)
     return scene.title if invite.past or not scene.titled_at else ""
 
 

@@ -66,7 +66,7 @@ class PlatformRow(Struct, frozen=True, kw_only=True):
 
 
 def _platforms(site: Site) -> list[PlatformRow]:
-    known = site.front.mates
+    known = site.front.rooms.mates
     rows = []
     for platform, accounts in site.platforms().items():
         for handles, state in accounts.items():
@@ -129,7 +129,7 @@ async def _room(
     here, slug = veil.here(stream), stream.removeprefix(PREFIX)
     title = ""
     if here:
-        scene = await site.front.scene(slug, owner.person)
+        scene = await site.front.rooms.scene(slug, owner.person)
         title = titled_for(scene, veil.sights[stream]).title
     return RoomRow(
         name=veil.room(stream),

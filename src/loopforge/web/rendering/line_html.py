@@ -23,17 +23,12 @@ from loopforge.core.events import Body, Event
 from loopforge.core.line_revision import Revised
 from loopforge.core.model_trouble import for_owner
 from loopforge.core.room_vocabulary import (
-    ConversationBegan,
-    ConversationEnded,
-    EnergySet,
     Heard,
     LineDeleted,
     LineEdited,
     Marked,
-    PersonJoined,
     PersonLeft,
     PersonReacted,
-    PolicyChosen,
     Reacted,
     RightsSet,
     Said,
@@ -246,46 +241,10 @@ def sentence(event: Event, scene: Scene) -> str | None:
     match event.body:
         case Told(text=text):
             return FORGOTTEN if text.text is None else markdown_html.render(text.text)
-        case PersonJoined(name=name):
-            return f"{name} came in."
-        case ConversationBegan(why=why):
-            return None if why == "first" else "A new conversation. Mates start from a clean page."
-        case ConversationEnded(why=why):
-            return "The conversation ended" + (" after a long silence." if why == "idle" else ".")
-        case Titled(title=title, by=by):
-            return _titled(title, by, scene)
-        case Reacted(mate=mate, emoji=emoji):
-            return f"{scene.mate(mate).name} put {emoji} on a line."
-        case PersonReacted(person=person, emoji=emoji, back=back):
-            took = f"took {emoji} off a line" if back else f"put {emoji} on a line"
-            return f"{scene.person(person)} {took}."
         case LineEdited(by=by):
             return f"{_author(by, scene) or 'Somebody'} edited a line."
         case LineDeleted(by=by):
             who = _author(by, scene)
             return f"{who} deleted a line." if who else "A line was deleted where it was said."
-        case EnergySet(capacity=capacity, refill=refill):
-            gives = f"each line of a person gives back {refill}."
-            return f"The room holds {capacity} lines of energy now; {gives}"
-        case PolicyChosen(policy=policy, mate=mate):
-            who = scene.mate(mate).name if mate else "Everybody"
-            return f"{who} thinks by the policy “{policy}” now."
-        case Marked(mark=mark):
-            return _MARKED[mark]
         case _:
             return reads(event.body, scene)
-
-
-_MARKED = {
-    "keep": "A line was marked: keep it in mind.",
-    "spent": "A line was marked: let it go first.",
-    "none": "A mark was taken off a line.",
-}
-
-
-def _titled(title: Words, by: str, scene: Scene) -> str:
-    if not title:
-        return "The room will find a title of its own."
-    if by == "room":
-        return f"The room is called “{title}” now."
-    return f"{scene.person(by)} called the room “{title}”."

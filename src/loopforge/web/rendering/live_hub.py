@@ -17,9 +17,10 @@ from collections.abc import Awaitable, Callable
 
 from litestar.response.sse import ServerSentEventMessage
 
+from loopforge.chat.room.event_wording import SHOWN
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.room_snapshot import Scene
-from loopforge.chat.rooms_api import SHOWN, Front, changed
+from loopforge.chat.rooms_api import Front, changed
 from loopforge.chat.service.room_list import titled_for
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import PersonLeft, RoomClosed, Said
@@ -138,7 +139,7 @@ class PageChannel:
     def __init__(self, front: Front, room: str, render: Renderer) -> None:
         self._front, self.room, self._render = front, room, render
         self.listeners: set[PageListener] = set()
-        self._ear = front.listen(room)
+        self._ear = front.rooms.listen(room)
         self._drafts: dict[str, Draft] = {}
         self._over: deque[str] = deque(maxlen=100)
         self._looking = asyncio.Event()
@@ -174,13 +175,13 @@ class PageChannel:
                 self._looking.set()
             case Thinking() | Rested():
                 kind = "thinking" if isinstance(what, Thinking) else "rested"
-                scene = await self._front.scene(self.room)
+                scene = await self._front.rooms.scene(self.room)
                 if scene.has(what.mate):
                     name = scene.mate(what.mate).name
                     self.give(message(kind, {"turn": what.turn, "mate": what.mate, "name": name}))
             case Withdrawn():
                 self._over.append(what.turn)
-                scene = await self._front.scene(self.room)
+                scene = await self._front.rooms.scene(self.room)
                 if scene.has(what.mate):
                     told = {"turn": what.turn, "mate": what.mate, "why": what.why}
                     self.give(message("withdrawn", told | {"name": scene.mate(what.mate).name}))
@@ -194,12 +195,12 @@ class PageChannel:
             self._over.append(event.body.turn)
         if event.kind in CHANGES:
             about = (await self._front.line(self.room, changed(event))).seq
-            change = change_of(event, await self._front.scene(self.room))
+            change = change_of(event, await self._front.rooms.scene(self.room))
             self.give(message("change", change, event.seq), seq=event.seq, about=about)
         elif event.kind == ERASED:
             self.give(message("change", {"kind": ERASED, "seq": event.seq}), seq=event.seq)
         elif event.kind in SHOWN:
-            await self._give_line(event, await self._front.scene(self.room))
+            await self._give_line(event, await self._front.rooms.scene(self.room))
         if isinstance(event.body, PersonLeft):
             for listener in tuple(self.listeners):
                 if listener.person == event.body.person:
@@ -232,7 +233,7 @@ class PageChannel:
         drafts, self._drafts = self._drafts, {}
         stale, self._stale = self._stale, False
         try:
-            scene = await self._front.scene(self.room)
+            scene = await self._front.rooms.scene(self.room)
         except LoopforgeError:  # the room is gone
             return
         for draft in drafts.values():

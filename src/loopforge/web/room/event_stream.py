@@ -105,7 +105,7 @@ async def _missed(site: Site, place: RoomAccess, after: int) -> AsyncIterator[tu
     )
     while True:
         events = await site.front.history(place.room, after=after, limit=BATCH, sight=place.sight)
-        scene = await site.front.scene(place.room, place.visitor.person)
+        scene = await site.front.rooms.scene(place.room, place.visitor.person)
         for event in events:
             if event.kind in CHANGES:
                 yield event.seq, message("change", change_of(event, scene), event.seq)
@@ -121,7 +121,7 @@ async def _missed(site: Site, place: RoomAccess, after: int) -> AsyncIterator[tu
 
 async def _now(site: Site, place: RoomAccess) -> list[bytes]:
     """Who is at it at this moment, and how the room stands."""
-    scene = titled_for(await site.front.scene(place.room, place.visitor.person), place.sight)
+    scene = titled_for(await site.front.rooms.scene(place.room, place.visitor.person), place.sight)
     found = [message("scene", site.hub.render.scene(scene))]
     for handle in scene.thinking:
         if scene.has(handle):

@@ -138,7 +138,7 @@ async def try_out(site: Site, visitor: Visitor, handle: Word) -> Redirect:
     """A private room with this mate alone."""
     one = await _found(site, handle)
     found = site.roster.get(one.handle or handle)
-    room = await site.front.open_room(
+    room = await site.front.rooms.open(
         visitor.person, visitor.name, f"Trying out {found.name}", (found.handle,)
     )
     return Redirect(f"/rooms/{room}", status_code=303)

@@ -21,6 +21,7 @@ from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.speaking.triggers import CALLS
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Said
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.server.access_guards import RoomAccess, provide_visitor
@@ -35,7 +36,7 @@ MOST_FILES = 10
 LARGE = 3
 """Files of the largest size that one line may come with; more of them, if they are smaller."""
 Seq = Annotated[int, Parameter(ge=0, le=2**53)]
-Words = Annotated[str, Parameter(max_length=500)]
+Sought = Annotated[str, Parameter(max_length=500)]
 
 
 def most(site: Site) -> int:
@@ -74,7 +75,7 @@ async def open_room(site: Site, visitor: Visitor, request: Asked, paces: Paces) 
     form = await request.form()
     mates = [str(handle) for handle in form.getall("mates", [])]
     title = str(form.get("title", ""))
-    room = await site.front.open_room(visitor.person, visitor.name, title, mates)
+    room = await site.front.rooms.open(visitor.person, visitor.name, title, mates)
     return Redirect(f"/rooms/{room}", status_code=303)
 
 
@@ -85,7 +86,7 @@ async def open_room(site: Site, visitor: Visitor, request: Asked, paces: Paces) 
 async def room(site: Site, place: RoomAccess, at: Seq = 0) -> Template:
     """A room with the last of its past; with `at`, that line in its surroundings."""
     front = site.front
-    head = (await front.settings_of(place.room)).seq
+    head = (await front.rooms.state(place.room)).seq
     before = at + PAGE // 2 if at else None
     events = await front.history(place.room, before=before, limit=PAGE, sight=place.sight)
     lines = [(event, await _line(site, place, event)) for event in events]
@@ -126,7 +127,7 @@ async def before(site: Site, place: RoomAccess, seq: Seq) -> Template:
 
 
 @get("/rooms/{room:str}/search")
-async def search(site: Site, place: RoomAccess, words: Words = "") -> Template:
+async def search(site: Site, place: RoomAccess, words: Sought = "") -> Template:
     """Lines that hold these words."""
     found = await site.front.search(place.room, words, FOUND, place.sight) if words.strip() else []
     lines = [(event, await _line(site, place, event)) for event in found]
@@ -146,17 +147,19 @@ async def speak(request: Asked, site: Site, place: RoomAccess, paces: Paces) -> 
     uploads = [each for each in form.getall("files", []) if isinstance(each, UploadFile)]
     files = await _received(site, paces, person, [each for each in uploads if each.filename])
     source = _word(form, "source")[:80]
-    head = (await site.front.settings_of(place.room)).seq
+    head = (await site.front.rooms.state(place.room)).seq
     try:
-        event = await site.front.hear(
+        event = await site.front.rooms.hear(
             place.room,
-            person,
-            _word(form, "text"),
-            surface="web",
-            source=f"{person}:{source}" if source else "",
-            reply_to=await _answered(site, place, _word(form, "reply_to")[:80]),
-            files=files,
-            owner=_owner(place),
+            Heard(
+                person=person,
+                text=Words(_word(form, "text")),
+                surface="web",
+                source=f"{person}:{source}" if source else "",
+                reply_to=await _answered(site, place, _word(form, "reply_to")[:80]),
+                files=tuple(files),
+                owner=_owner(place),
+            ),
         )
     except BaseException:
         _let_go(site, files)
@@ -172,7 +175,7 @@ def _owner(place: RoomAccess) -> bool:
 
 async def _act(site: Site, place: RoomAccess, name: str, argument: str) -> str:
     person = place.visitor.person
-    return await site.front.act(place.room, person, name, argument, owner=_owner(place))
+    return await site.front.commands.act(place.room, person, name, argument, owner=_owner(place))
 
 
 async def _answered(site: Site, place: RoomAccess, line: str) -> str:
@@ -268,7 +271,7 @@ async def seen(site: Site, place: RoomAccess, data: Fields) -> Response[None]:
     text = data.get("seq", "")
     if not text.isdecimal() or len(text) > 15:
         raise InputError("Say up to which line, by its number.")
-    seq = min(int(text), (await site.front.settings_of(place.room)).seq)
+    seq = min(int(text), (await site.front.rooms.state(place.room)).seq)
     await site.front.seen(place.room, place.visitor.person, seq, "web")
     await site.accounts.desk.vault.read_upto(place.visitor.person, stream_of(place.room), seq)
     return Response(None, status_code=204)
@@ -297,7 +300,7 @@ async def settings(
 
 
 async def _settings(site: Site, place: RoomAccess, told: str) -> Template:
-    state = await site.front.settings_of(place.room)
+    state = await site.front.rooms.state(place.room)
     mates = site.roster.mates()
     return page(
         "room-settings.html",
@@ -390,7 +393,7 @@ async def invite(site: Site, place: RoomAccess, data: Fields, paces: Paces) -> T
 @post("/rooms/{room:str}/leave")
 async def leave(site: Site, place: RoomAccess) -> Redirect:
     """Go, and see no more of it."""
-    await site.front.leave(place.room, place.visitor.person)
+    await site.front.rooms.leave(place.room, place.visitor.person)
     return Redirect("/", status_code=303)
 
 
@@ -398,7 +401,7 @@ async def leave(site: Site, place: RoomAccess) -> Redirect:
 async def ask_delete(site: Site, place: RoomAccess) -> Template:
     """What deleting it would mean, and whether."""
     _must(place)
-    rests = await site.front.resting(place.room)
+    rests = await site.front.closing.resting(place.room)
     return page("room-delete.html", place.visitor, here="rooms", place=place, rests=rests)
 
 
@@ -409,7 +412,7 @@ async def delete(site: Site, place: RoomAccess, data: Fields) -> Redirect:
     if data.get("sure", "") != "yes":
         raise InputError("Tick that you are sure; what is forgotten cannot be brought back.")
     keep = data.get("quotes", "") == "keep"
-    await site.front.close_room(place.room, place.visitor.person, keep_quotes=keep)
+    await site.front.closing.close_room(place.room, place.visitor.person, keep_quotes=keep)
     return Redirect("/", status_code=303)
 
 

@@ -102,7 +102,7 @@ async def provide_place(room: str, site: Site, visitor: Visitor) -> RoomAccess:
     sight = await site.front.lobby.sight(room, visitor.person)
     if not sight.here:
         raise Unknown("There is no such room, or you are not in it.")
-    scene = titled_for(await site.front.scene(room, visitor.person), sight)
+    scene = titled_for(await site.front.rooms.scene(room, visitor.person), sight)
     return RoomAccess(room=room, scene=scene, sight=sight, visitor=visitor)
 
 

@@ -113,7 +113,7 @@ class DiscordDelivery:
                 return await self._voices.mate(out.place, mate)
             case Heard(person=person, surface=surface):
                 room = out.stream.removeprefix(ROOM)
-                name = (await self._front.scene(room)).person(person)
+                name = (await self._front.rooms.scene(room)).person(person)
                 return await self._voices.person(out.place, name, surface)
             case _:
                 return await self._voices.anybody(out.place)

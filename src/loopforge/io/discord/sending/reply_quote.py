@@ -101,9 +101,11 @@ class References:
     async def _name(self, room: str, event: Event) -> str:
         match event.body:
             case Said(mate=mate):
-                return self._front.mates[mate].name if mate in self._front.mates else mate
+                return (
+                    self._front.rooms.mates[mate].name if mate in self._front.rooms.mates else mate
+                )
             case Heard(person=person):
-                return (await self._front.scene(room)).person(person)
+                return (await self._front.rooms.scene(room)).person(person)
             case _:
                 return ""
 

@@ -281,8 +281,9 @@ class Sending:
                     poll, (*_parts(head + (text or str(body.text))), *given), reply
                 )
             case Heard(person=person, surface=surface, reply_to=reply):
-                name = (await self._front.scene(event.stream.removeprefix(PREFIX))).person(person)
-                head = f"**{name}** ({platform(surface) if ':' in surface else surface}): "
+                scene = await self._front.rooms.scene(event.stream.removeprefix(PREFIX))
+                where = platform(surface) if ":" in surface else surface
+                head = f"**{scene.person(person)}** ({where}): "
                 files = [await self._upload(file) for file in body.files]
                 parts = _parts(head + (text if text is not None else str(body.text)))
                 return TelegramLetter(poll, (*parts, *files), reply)
@@ -304,7 +305,7 @@ class Sending:
 
     def head(self, poll: Poll, mate: str) -> str:
         """What stands before a mate's words: its name, where others speak by the same bot."""
-        known = self._front.mates.get(mate)
+        known = self._front.rooms.mates.get(mate)
         own = not poll.shared and mate in poll.mates
         return "" if own else f"**{known.name if known else mate}:** "
 
