@@ -44,12 +44,6 @@ class Ears(discord.Client):
         assert isinstance(channel, discord.TextChannel)
         return channel
 
-    @property
-    def user_itself(self) -> discord.ClientUser:
-        """Its own user, once it is connected."""
-        assert self.user is not None
-        return self.user
-
     def count(self, event: str) -> int:
         """How often an event was heard."""
         return sum(name == event for name, _ in self.heard)

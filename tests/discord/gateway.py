@@ -30,7 +30,6 @@ from tests.discord.words import Bot
 HEARTBEAT = 41250
 """Milliseconds, as Discord says."""
 UNKNOWN_TOKEN, INVALID_SEQ, DISALLOWED = 4004, 4007, 4014
-READY_FIRST = ("READY", "RESUMED")
 
 
 class Session:
