@@ -77,6 +77,7 @@ from loopforge.runtime.ports import (
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.runtime.turn_driver import Ports
 from loopforge.runtime.turn_record import Recorder
+from loopforge.runtime.world import Worlds
 from loopforge.settings import Settings, load_settings
 from loopforge.tools.tool_registry import Toolbox
 
@@ -156,6 +157,7 @@ class App:
     rooms: Rooms
     lanes: LocalLanes
     timers: LocalTimers
+    worlds: Worlds
     models: Models
     tools: Toolbox
     roster: Roster
@@ -282,7 +284,7 @@ async def open_app(
         await app.deliveries.start(ledger)
         if wake:
             await app.effects.start(ledger)
-            await app.rooms.wake_all()
+            await app.worlds.wake_all(app.lanes)
             await app.chronicle.look()
             app.keeper.soon()
             await app.closing.resume()
@@ -326,17 +328,19 @@ def _wired(
     policies = minds(PromptBook(settings.home / "prompts"))
     viewer = Viewer(models, tools, clock, rules, cast)
     keys = frozenset(key for key in settings.keys.values() if len(key) > 11)
-    bot = Bot(ports, viewer, policies, rules, lambda: keys.union(secrets()))
     relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp)
+    conduct = Conduct(ledger, stamp, house, cast, rules, relief)
+    bot = Bot(ports, house, conduct, viewer, cast, rules, relief)
     timers = LocalTimers(lambda stream: lanes.wake(stream), clock)
-    conduct = Conduct(ports, house, bot, cast, rules, relief, timers)
-    lanes = LocalLanes(conduct.conduct, clock)
+    worlds = Worlds(ports, timers, policies, [bot], lambda: keys.union(secrets()))
+    lanes = LocalLanes(worlds.work, clock)
     people = Registry(ledger, stamp)
     patience = timedelta(hours=settings.platform_patience_hours)
     most = settings.answers_per_place_a_day, settings.answers_per_person_a_day
     quota = Quota(ledger, clock, rules.zone, *most)
     notice = notice_of(models)
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
+    worlds.follow(lanes)
     deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
     accounts = Accounts(ledger, people, stamp, tasks)
     chronicle = Chronicle(ledger, roster, stamp)
@@ -355,6 +359,7 @@ def _wired(
         rooms=rooms,
         lanes=lanes,
         timers=timers,
+        worlds=worlds,
         models=models,
         tools=tools,
         roster=roster,

@@ -30,8 +30,8 @@ from loopforge.core.people_events import SignedIn
 from loopforge.errors import LoopforgeError, Unknown, Unreachable
 from loopforge.home import lock_home, make_home, open_log
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.library_loading import load
-from loopforge.runtime.open_files import raise_limit
+from loopforge.runtime.installation.library_loading import load
+from loopforge.runtime.installation.open_files import raise_limit
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import Settings, rows
 from loopforge.web.server.port_binding import bind, is_loopback, trusted
@@ -211,7 +211,7 @@ class Pages:
         try:
             await self._app.stamp.clock.sleep(self._later)
             await load("loopforge.web.web_app", "loopforge.web.server.http_server")
-            from loopforge.runtime.open_files import most_open
+            from loopforge.runtime.installation.open_files import most_open
             from loopforge.web.server.connection_limits import Connections, room_for
             from loopforge.web.server.http_server import Serving
             from loopforge.web.server.security_headers import guarded

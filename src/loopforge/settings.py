@@ -27,7 +27,7 @@ from loopforge.errors import BadSettings
 from loopforge.io.platforms.bot_tokens import tokens_in
 from loopforge.ledger.database.database_url import located
 from loopforge.models.key_variables import keys_in
-from loopforge.runtime.home_timezone import zone_of
+from loopforge.runtime.installation.home_timezone import zone_of
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.plugins.setting_rows import PREFIX, SettingsRow, rows_of, setting
 

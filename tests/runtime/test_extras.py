@@ -14,7 +14,7 @@ from loopforge.errors import NotInstalled
 from loopforge.lab.export.run_export import export
 from loopforge.lab.report.html_report import report
 from loopforge.ledger.database.database_engine import settled
-from loopforge.runtime.extras import EXTRAS, require
+from loopforge.runtime.installation.extras import EXTRAS, require
 from tests.source import parsed
 
 WITHOUT: dict[str, Callable[[Path], object]] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.runtime.library_loading import load, loading
+from loopforge.runtime.installation.library_loading import load, loading
 
 
 async def test_one_after_another() -> None:

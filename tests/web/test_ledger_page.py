@@ -98,7 +98,7 @@ async def test_what_is_wrong_is_said_without_the_names_of_private_rooms(site: To
         lambda found: found.exec_driver_sql(f"DELETE FROM texts WHERE event = '{fact.id}'")
     )
     told = await verified(olu)
-    assert "1 thing is not as it was written." in told
+    assert "2 things are not as they were written." in told  # the text, and the search that had it
     assert "missing:" in told
     assert "surprise" not in told
     assert "something is wrong" in (await olu.get("/house")).text

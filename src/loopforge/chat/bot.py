@@ -1,314 +1,243 @@
-"""The bot answers for mates: it begins a turn, or takes up a broken one, and concludes it.
+"""The room as a world: what its mates are shown, what of their plans may happen, what that makes.
 
-A turn's plan, the guard's verdicts and what the acts come to are appended at once, with the end of
-the turn; so after a crash a turn either has no plan yet (its exchange is replayed and goes on) or
-is over. What tools it used is worked off beside it (runtime/effect_worker.py).
+What is due is room_loop.py's, and how a turn goes is the same in every world (runtime/world.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Collection, Mapping, Sequence
 
+from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import tools_in_turn
-from loopforge.chat.room.room_state import Due, OpenTurn, RoomState
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.room_store import PREFIX, House
+from loopforge.chat.room_loop import SCRIBE, Conduct, RoomTurn
 from loopforge.chat.speaking.room_rules import Rules
-from loopforge.chat.turns.apply_acts import ActsOutcome, carry_out, filtered, safe_plan
-from loopforge.chat.turns.build_perception import Viewer, route_of
-from loopforge.core.act_guard import Rights, judge
+from loopforge.chat.turns import room_titles
+from loopforge.chat.turns.apply_acts import (
+    carry_out,
+    filtered,
+    queued,
+    safe_plan,
+)
+from loopforge.chat.turns.build_perception import Viewer
+from loopforge.chat.turns.fallback_mate import Relief, notice
+from loopforge.core import act_guard
+from loopforge.core.act_guard import Rights
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.context_window import ContextEntry
-from loopforge.core.events import Body, Event, Fact, Perceived, TurnEnded
+from loopforge.core.context_window import as_lines, told_apart
+from loopforge.core.events import Fact, Verdict
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.model_trouble import for_everybody, worst
-from loopforge.core.perception import AgentPerception, Line
-from loopforge.core.policy import Policy
-from loopforge.core.room_vocabulary import Noted, TurnDropped
-from loopforge.core.text.egress_filter import Egress
+from loopforge.core.model_trouble import MEND, Delay, Trouble, for_everybody, worst
+from loopforge.core.perception import Line
+from loopforge.core.room_vocabulary import Noted
 from loopforge.core.text.erasable_text import Words
-from loopforge.runtime.exchange_replay import ReplaySaid as RecordedExchange
-from loopforge.runtime.exchange_replay import exchange_of
-from loopforge.runtime.ports import Rested, Thinking, Withdrawn
-from loopforge.runtime.turn_driver import Ports, Turn, TurnEnding, TurnSeat
-from loopforge.runtime.turn_record import perception_of, shown_of
+from loopforge.runtime.effect_worker import ENDS
+from loopforge.runtime.turn_driver import Ports, TurnEnding
+from loopforge.runtime.world import Applied, OpeningView, Senses, TakenTurn
 
-SCRIBE = "room"
-"""The handle under which the room itself thinks (it names conversations)."""
-
+RECENT = 6
+"""A mate may not say word for word what it said among its last so many lines."""
+BROKEN = "My last turn broke off half way; what I did then may or may not have happened."
 TROUBLE = {
     "failed": "no model could be reached",
     "timed_out": "the model took too long",
     "malformed": "the model's answer made no sense",
     "refused": "the model would not answer",
 }
-
-
 UNREACHED = ("failed", "timed_out")
 """Troubles of a turn that mean that no model could be reached."""
 
-News = Callable[[], tuple[Line, ...]]
-After = Callable[[bool], Sequence[Fact]]
-"""What goes with the end of a turn, by whether a model was reached."""
-
-
-def _nothing(_reached: bool) -> Sequence[Fact]:
-    return ()
-
-
-@dataclass
-class RunningTurns:
-    """A turn that is under way in a room."""
-
-    stream: str
-    mate: Mate
-    due: Due
-    id: str
-    turn: Turn
-    policy: Policy
-    perception: AgentPerception
-    egress: Egress
-    record: tuple[RecordedExchange, ...] = ()
-    title: str = ""
-    """What a title falls back to."""
-
-
-@dataclass(frozen=True)
-class Concluded:
-    """How it ended, for the room: whether it spoke, and what people should be told."""
-
-    spoke: bool = False
-    trouble: str = ""
+Taken = TakenTurn[RoomTurn]
 
 
 class Bot:
-    """Takes turns for mates. `policies` are minds by name, each with its version.
+    """Rooms, as a `World`. `mates` are those of this home by handle, as they are on file now."""
 
-    `secrets` are what no mate says, as they are known when a turn begins.
-    """
+    prefix = PREFIX
+    waking: Collection[str] = (
+        "room.heard",
+        "room.stopped",
+        "room.closed",
+        "room.line_deleted",
+        *ENDS,
+    )
 
     def __init__(
         self,
         ports: Ports,
+        house: House,
+        conduct: Conduct,
         viewer: Viewer,
-        policies: Mapping[str, tuple[Policy, str]],
+        mates: Mapping[str, Mate],
         rules: Rules,
-        secrets: Callable[[], Collection[str]] = frozenset,
+        relief: Relief,
     ) -> None:
-        self._ports, self._viewer, self._policies = ports, viewer, policies
-        self._rules, self._secrets = rules, secrets
+        self._ports, self._viewer, self._mates = ports, viewer, mates
+        self._rules, self._relief = rules, relief
+        self.fold, self.due = house.state, conduct.due
 
-    # ------------------------------------------------------------ beginning
+    # ------------------------------------------------------------ what a mate is shown
 
-    async def begin(
-        self,
-        stream: str,
-        state: RoomState,
-        mate: Mate,
-        due: Due,
-        policy: str,
-        news: News,
-        entries: list[ContextEntry] | None = None,
-    ) -> RunningTurns:
-        """A new turn: look, and be ready to think. Nothing is written until the first request."""
-        mind, version = self._policies[policy]
-        view = await self._viewer.view(state, mate, due, entries)
-        id = self._ports.stamp.id()
-        place = (stream, mate.handle)
-        perceived = Perceived(
-            mate=mate.handle,
-            policy=version,
-            mind=mate.hash,
-            line=due.line,
-            summons=due.summons,
-            step=due.step,
-            shown=shown_of(view.perception),
-            lines=self._ports.recorder.lines(place, id, view.perception.local_events),
-            character=self._ports.recorder.character(place, mate.prompt),
-            edits=view.edits,
-            tokens=view.tokens,
-        )
-        actor, now = f"mate:{mate.handle}", self._ports.stamp.clock.now()
-        opening = [Fact(id=id, at=now, actor=actor, body=perceived, cause=due.line)]
+    async def perceive(self, state: RoomState, due: RoomTurn) -> OpeningView:
+        """See `World.perceive`."""
+        entries = state.recent(12) if due.mate.handle == SCRIBE else None
+        view = await self._viewer.view(state, due.mate, due.called, entries)
+        before = []
         if view.purged is not None:
-            opening.insert(0, self._fact(view.purged, actor="room", cause=due.line))
-        return self._running(state, mate, due, id, mind, view.perception, news, opening)
+            before = [self._ports.stamp.fact(view.purged, actor="room", cause=due.line)]
+        return OpeningView(
+            perception=view.perception, edits=view.edits, tokens=view.tokens, before=before
+        )
 
-    async def take_up(
-        self,
-        state: RoomState,
-        mate: Mate,
-        due: Due,
-        events: Sequence[Event],
-        news: News,
-    ) -> RunningTurns | None:
-        """A turn that was broken off, read back; None when it cannot be (its texts were erased)."""
-        began = events[0]
-        assert isinstance(began.body, Perceived)
-        perception = await perception_of(self._ports.ledger, began)
-        found = self._by_version(began.body.policy)
-        if perception is None or found is None:
-            return None
-        running = self._running(state, mate, due, began.id, found, perception, news, ())
-        running.record = await exchange_of(self._ports.ledger, events)
-        return running
-
-    def _running(
-        self,
-        state: RoomState,
-        mate: Mate,
-        due: Due,
-        id: str,
-        policy: Policy,
-        perception: AgentPerception,
-        news: News,
-        opening: Sequence[Fact],
-    ) -> RunningTurns:
-        egress = Egress(secrets=self._secrets(), name=mate.name, length=self._rules.say_limit)
-        offered = frozenset(tool.name for tool in perception.offered)
+    def senses(self, state: RoomState, turn: Taken) -> Senses:
+        """See `World.senses`."""
+        offered = frozenset(tool.name for tool in turn.perception.offered)
+        lines, known = turn.due.called.lines, self._ports.tools.known
 
         def granted() -> frozenset[str]:
-            return offered & tools_in_turn(state, due.lines, self._ports.tools.known())
+            return offered & tools_in_turn(state, lines, known())
 
-        stream = state.stream
-        seat = TurnSeat(
-            stream,
-            mate.handle,
-            id,
-            route_of(mate),
-            granted,
-            egress.feed,
-            news,
-            longest=self._rules.say_limit,
+        if turn.due.mate.handle == SCRIBE:
+            return Senses(granted=granted)
+        news = self._news(state, turn.due.mate.handle)
+        if not turn.due.awaited:
+            return Senses(news=news, granted=granted)
+        return Senses(news=news, granted=granted, slow=self._slow(state, turn))
+
+    def _news(self, state: RoomState, mate: str) -> Callable[[], tuple[Line, ...]]:
+        """What was heard in the room since the last look."""
+        seen = state.seq
+
+        def news() -> tuple[Line, ...]:
+            nonlocal seen
+            fresh = [entry for entry in state.page.since(seen) if entry.who != mate]
+            seen = state.seq
+            named = {handle: one.name for handle, one in self._mates.items()}
+            which = namesakes(state.former | state.people, named)
+            called = {handle: Words(name, public=True) for handle, name in named.items()}
+            return told_apart(as_lines(fresh, mate, called, self._rules.zone), fresh, which)
+
+        return news
+
+    def _slow(self, state: RoomState, turn: Taken) -> Callable[[str, str, Delay], None]:
+        """Have the room told when a mate that was called lets it wait, and who is asked next."""
+        stream, name = state.stream, turn.due.mate.name
+
+        def slow(model: str, others: str, how: Delay) -> None:
+            then = f"{others} is asked next" if others else "nobody can stand in"
+            does = {
+                "slow": f"does not say a word yet; {then}",
+                "thinking": "has begun, and there is no word to show yet",
+                "stalled": "has stopped in the middle of its answer",
+            }
+            text = f"{name} is taking long: {model} {does[how]}."
+            if facts := self._notice(state, turn, text, [(model, how)]):
+                work = self._ports.ledger.append(stream, facts)
+                self._ports.tasks.spawn(work, f"notice in {stream}")
+
+        return slow
+
+    # ------------------------------------------------------------ what may happen
+
+    def judge(
+        self, state: RoomState, turn: Taken, plan: AgentActionPlan
+    ) -> tuple[AgentActionPlan, tuple[Verdict, ...]]:
+        """See `World.judge`."""
+        title = ""
+        if turn.due.mate.handle == SCRIBE:
+            recent = [entry.text.text for entry in state.recent(12)]
+            title = room_titles.fallback([text for text in recent if text is not None])
+        plan, taken = safe_plan(plan, turn.egress, title)
+        return plan, filtered(act_guard.judge(plan, self._rights(state, turn)), taken)
+
+    def _rights(self, state: RoomState, turn: Taken) -> Rights:
+        handle = turn.due.mate.handle
+        own = [e for e in state.lines.values() if e.kind == "said" and e.who == handle]
+        return Rights(
+            energy=state.energy.left,
+            steps=self._rules.steps - 1 - turn.due.step,
+            stopped=state.stopped,
+            max_say=self._rules.say_limit,
+            max_file=self._rules.file_limit,
+            lines=frozenset(state.lines),
+            may_title=handle == SCRIBE,
+            may_say=handle != SCRIBE,
+            recent=tuple(str(entry.text) for entry in own[-RECENT:]),
         )
-        turn = Turn(self._ports, seat, opening)
-        return RunningTurns(stream, mate, due, id, turn, policy, perception, egress)
 
-    def _by_version(self, version: str) -> Policy | None:
-        """The policy of that name, whatever version it has now: replay finds out if it differs."""
-        name = version.partition("/")[0]
-        return self._policies[name][0] if name in self._policies else None
+    # ------------------------------------------------------------ what it comes to
 
-    async def run(self, running: RunningTurns) -> TurnEnding:
-        """Think."""
-        signals = self._ports.signals
-        signals.publish(running.stream, Thinking(turn=running.id, mate=running.mate.handle))
-        return await running.turn.run(running.policy, running.perception, running.record)
-
-    # ------------------------------------------------------------ concluding
-
-    async def conclude(
-        self,
-        running: RunningTurns,
-        ended: TurnEnding,
-        rights: Rights,
-        places: Iterable[str] = (),
-        after: After = _nothing,
-    ) -> Concluded:
-        """Judge the plan, carry out what is allowed, end the turn; all in one append.
-
-        `places` are those of platforms that are part of the room; `after` gives what else is true
-        with the end of the turn.
-        """
-        if ended.plan is not None:
-            return await self._conclude_plan(running, ended, ended.plan, rights, places, after)
-        facts = list(ended.facts)
-        if ended.outcome == "diverged" and ended.effects:
-            note = "My last turn broke off half way; what I did then may or may not have happened."
-            facts.append(
-                self._mine(
-                    running, Noted(turn=running.id, mate=running.mate.handle, text=Words(note))
-                )
+    def apply(
+        self, state: RoomState, turn: Taken, ended: TurnEnding, verdicts: Sequence[Verdict]
+    ) -> Applied:
+        """See `World.apply`."""
+        plan, handle = ended.plan, turn.due.mate.handle
+        if plan is None:
+            noted = Noted(turn=turn.id, mate=handle, text=Words(BROKEN))
+            fact = self._ports.stamp.fact(noted, actor=f"mate:{handle}", cause=turn.id)
+            trouble = "its policy failed" if ended.outcome == "failed" else ""
+            return Applied(
+                facts=[fact] if ended.outcome == "diverged" and ended.effects else (),
+                after=lambda: self._told(state, turn, "", trouble),
+                withdrawn=ended.why or ended.outcome,
             )
-        outcome = ended.outcome if ended.outcome != "planned" else "done"
-        facts.append(
-            self._mine(running, TurnEnded(turn=running.id, outcome=outcome, why=Words(ended.why)))
-        )
-        self._withdraw(running, ended.why or ended.outcome)
-        await self._ports.ledger.append(running.stream, facts)
-        self._rest(running)
-        if ended.outcome == "failed":
-            return Concluded(trouble="its policy failed")
-        return Concluded()
-
-    async def _conclude_plan(
-        self,
-        running: RunningTurns,
-        ended: TurnEnding,
-        plan: AgentActionPlan,
-        rights: Rights,
-        places: Iterable[str],
-        after: After,
-    ) -> Concluded:
-        plan, taken = safe_plan(plan, running.egress, running.title)
-        verdicts = filtered(judge(plan, rights), taken)
         done = carry_out(
             plan,
             verdicts,
             stamp=self._ports.stamp,
-            turn=running.id,
-            mate=running.mate.handle,
-            surfaces=(*self._rules.surfaces, *places),
+            turn=turn.id,
+            mate=handle,
+            surfaces=(*self._rules.surfaces, *state.places),
         )
-        facts = [*ended.facts, *done.facts]
-        answered = done.spoke or done.again
-        reached = answered or str(plan.meta.get("trouble", "")) not in UNREACHED
-        body = TurnEnded(turn=running.id, outcome="done", took_in=ended.took_in)
-        facts.append(self._mine(running, body))
-        relief = after(reached)
-        if not done.spoke:
-            refused = next((v.why for v in verdicts if v.act == "say" and not v.allowed), "")
-            self._withdraw(running, refused or "it decided to say nothing")
-        await self._ports.ledger.append(running.stream, [*facts, *relief])
-        self._rest(running)
-        relieved = relief and not reached
-        trouble = "" if relieved else self._trouble(plan, done, verdicts, running)
-        return Concluded(spoke=done.spoke, trouble=trouble)
+        refused = next((v.why for v in verdicts if v.act == "say" and not v.allowed), "")
 
-    def _trouble(
-        self,
-        plan: AgentActionPlan,
-        done: ActsOutcome,
-        verdicts: Sequence[object],
-        running: RunningTurns,
-    ) -> str:
-        """Why an addressed mate gave no answer, in plain words; "" when there is nothing to say."""
-        if done.spoke or done.again:
-            return ""
-        named = str(plan.meta.get("trouble", ""))
-        if named in UNREACHED and (cause := worst(one[1] for one in running.turn.troubles)):
-            return for_everybody(cause)
-        if named:
-            return TROUBLE.get(named, "")
-        refused = [v for v in verdicts if getattr(v, "act", "") == "say"]
-        return str(getattr(refused[0], "why", "")) if refused else ""
+        def after() -> list[Fact]:
+            named = str(plan.meta.get("trouble", ""))
+            reached = done.spoke or done.again or named not in UNREACHED
+            relief = self._relieved(state, turn, reached=reached)
+            if done.spoke or done.again or (relief and not reached):
+                trouble = ""
+            elif named in UNREACHED and (cause := worst(each[1] for each in turn.troubles)):
+                trouble = for_everybody(cause)
+            else:
+                trouble = TROUBLE.get(named, "") if named else refused
+            fallback = ended.fallback if done.spoke else ""
+            return [*relief, *self._told(state, turn, fallback, trouble)]
 
-    async def abandon(self, turn: OpenTurn, stream: str, why: str) -> None:
-        """End a turn that cannot be taken up; unless it was stopped, its mate is due anew."""
-        outcome: Literal["stopped", "diverged"] = "stopped" if turn.halted else "diverged"
-        body = TurnEnded(turn=turn.id, outcome=outcome, why=Words(why))
-        fact = self._fact(body, actor=f"mate:{turn.mate}", cause=turn.id)
-        await self._ports.ledger.append(stream, [fact])
-        if turn.halted:
-            self._ports.effects.stop(stream, why, turn.id)
+        gone = "" if done.spoke else refused or "it decided to say nothing"
+        return Applied(facts=done.facts, after=after, withdrawn=gone)
 
-    # ------------------------------------------------------------ small things
+    def _relieved(self, state: RoomState, turn: Taken, *, reached: bool) -> list[Fact]:
+        """What goes with the end of this turn, by whether a model answered."""
+        mate, due = turn.due.mate, turn.due.called
+        if mate.handle == SCRIBE:
+            return []
+        troubles = () if reached else tuple(turn.troubles)
+        return self._relief.after(state, mate, due, reached=reached, troubles=troubles)
 
-    def dropped(self, due: Due, why: str) -> Fact:
-        """The fact that a mate which was to take a turn does not."""
-        body = TurnDropped(mate=due.mate, line=due.line, why=why)
-        return self._fact(body, actor="room", cause=due.line)
+    def _told(self, state: RoomState, turn: Taken, fallback: str, trouble: str) -> list[Fact]:
+        """What people should know: another model answered, or nobody could."""
+        name, facts = turn.due.mate.name, list[Fact]()
+        if turn.due.mate.handle == SCRIBE:
+            return []
+        if fallback:
+            text = f"{name}'s usual model is not answering, so {fallback} answers in its place."
+            facts += self._notice(state, turn, text, turn.troubles)
+        if trouble and turn.due.awaited:
+            why = trouble.rstrip(".")
+            again = "" if why == MEND else " Say it again to try once more."
+            text = f"{name} gave no answer ({why}).{again}"
+            facts += self._notice(state, turn, text, turn.troubles)
+        return facts
 
-    def _withdraw(self, running: RunningTurns, why: str) -> None:
-        gone = Withdrawn(turn=running.id, mate=running.mate.handle, why=why)
-        self._ports.signals.publish(running.stream, gone)
-
-    def _rest(self, running: RunningTurns) -> None:
-        rested = Rested(turn=running.id, mate=running.mate.handle)
-        self._ports.signals.publish(running.stream, rested)
-
-    def _mine(self, running: RunningTurns, body: Body) -> Fact:
-        return self._fact(body, actor=f"mate:{running.mate.handle}", cause=running.id)
-
-    def _fact(self, body: Body, *, actor: str, cause: str = "") -> Fact:
-        return self._ports.stamp.fact(body, actor=actor, cause=cause)
+    def _notice(
+        self, state: RoomState, turn: Taken, text: str, troubles: Sequence[Trouble]
+    ) -> list[Fact]:
+        """Say it in the room, unless it was said lately; with what the owner alone is told."""
+        known = [entry for entry in state.lines.values() if entry.kind == "told"]
+        if text in {str(entry.text) for entry in known[-8:]}:
+            return []
+        told = notice(text, troubles)
+        fact = self._ports.stamp.fact(told, actor="room", cause=turn.id)
+        return [fact, *queued(fact, state.places, self._ports.stamp)]

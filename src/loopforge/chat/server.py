@@ -17,7 +17,6 @@ from unicodedata import category
 from msgspec.structs import replace
 
 from loopforge.artifacts.file_intake import plain_name
-from loopforge.chat.bot import SCRIBE
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
@@ -26,7 +25,7 @@ from loopforge.chat.room.rights_parsing import carried
 from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House, stream_of
-from loopforge.chat.room_loop import GONE
+from loopforge.chat.room_loop import GONE, HALTING, SCRIBE, STOPPED
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.speaking.stop_words import is_stop
 from loopforge.chat.turns.apply_acts import queued
@@ -58,14 +57,11 @@ from loopforge.core.text.name_labels import SOMEBODY, one_line, unseen
 from loopforge.errors import BadLine, TooLarge, Unknown
 from loopforge.people.identity.account_names import shown
 from loopforge.people.identity.person_registry import Registry
-from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.ports import Lanes, Ledger, Listening, Signals
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
 LONGEST_TITLE = 80
-WAKING = ("room.heard", "room.stopped", "room.closed", "room.line_deleted", *ENDS)
-"""What makes mates begin, or leave off."""
 HASH = re.compile(r"[0-9a-f]{64}")
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"} | {
@@ -131,23 +127,18 @@ class Rooms:
         self._signals, self._people, self._mates = signals, people, mates
         self._stamp, self._rules, self.notice = stamp, rules, notice
         self.behind, self.quota = Behind(ledger, stamp), quota
-        ledger.subscribe(self._follow, streams=PREFIX, kinds=WAKING)
+        ledger.subscribe(self._follow, streams=PREFIX, kinds=HALTING)
 
     # ------------------------------------------------------------ starting
 
-    async def wake_all(self) -> None:
-        """Look into every room once: whatever was heard and not yet handled is handled now."""
-        for stream in await self._ledger.heads(PREFIX):
-            self._lanes.wake(stream)
-
     def _follow(self, stream: str, events: Sequence[Event]) -> None:
-        """Do what a person's line or stop asks for, once it is in the ledger.
+        """Halt what a person's line or stop wants halted, once it is in the ledger.
 
         Here, not where it is heard: whoever waited for that may have gone away meanwhile.
         """
         kinds = {event.kind for event in events}
         if "room.stopped" in kinds:
-            self._signals.halt(stream, "a person said stop")
+            self._signals.halt(stream, STOPPED)
         elif "room.closed" in kinds:
             self._signals.halt(stream, "the room was deleted")
         elif "room.heard" in kinds:
@@ -156,7 +147,6 @@ class Rooms:
             for turn in state.open.values():
                 if turn.halted:  # it answers nothing but lines that were deleted
                     self._signals.halt(stream, GONE, turn.id)
-        self._lanes.wake(stream)
 
     async def names(self) -> list[str]:
         """The slugs of all rooms that are not closed."""

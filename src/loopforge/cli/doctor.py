@@ -123,7 +123,7 @@ def python() -> Iterator[DoctorFinding]:
     """The interpreter, and the packages Loopforge needs."""
     from importlib.metadata import PackageNotFoundError, requires, version
 
-    from loopforge.runtime.extras import EXTRAS, lacking
+    from loopforge.runtime.installation.extras import EXTRAS, lacking
 
     yield DoctorFinding("python", "ok", platform.python_version())
     missing = []

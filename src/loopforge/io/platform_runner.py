@@ -38,7 +38,7 @@ from loopforge.people.stranger_pairing import (
 )
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.delivery_worker import Deliveries
-from loopforge.runtime.library_loading import load
+from loopforge.runtime.installation.library_loading import load
 from loopforge.runtime.ports import Clock, Dice, Outgoing
 
 log = logging.getLogger(__name__)

@@ -10,13 +10,13 @@ from datetime import date
 from typing import Protocol
 
 from loopforge.budgets.model_usage import Key, UsageRow
-from loopforge.chat.bot import SCRIBE
 from loopforge.chat.commands.command_catalogue import help_text
 from loopforge.chat.commands.command_request import CommandRequest, member_of, number_of
 from loopforge.chat.room.event_wording import platform
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight, sight
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import stream_of
+from loopforge.chat.room_loop import SCRIBE
 from loopforge.chat.server import Rooms
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns.build_perception import route_of

@@ -17,7 +17,7 @@ from loopforge.artifacts.media_types import TEXT
 from loopforge.chat.turns import room_titles
 from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.delivery_states import Queued, What
-from loopforge.core.events import Body, Fact, Judged, Verdict
+from loopforge.core.events import Body, Fact, Verdict
 from loopforge.core.room_vocabulary import (
     Continue,
     Entitle,
@@ -126,11 +126,10 @@ def carry_out(
     """The facts of every act that its verdict allows, in the plan's order."""
     done = ActsOutcome()
 
-    def add(body: Body, cause: str = turn, actor: str = f"mate:{mate}") -> Fact:
-        done.facts.append(stamp.fact(body, actor=actor, cause=cause))
+    def add(body: Body) -> Fact:
+        done.facts.append(stamp.fact(body, actor=f"mate:{mate}", cause=turn))
         return done.facts[-1]
 
-    add(Judged(turn=turn, verdicts=tuple(verdicts)), actor="runtime")
     for act, verdict in zip(plan.acts, verdicts, strict=True):
         if not verdict.allowed:
             continue

@@ -23,7 +23,7 @@ from loopforge.lab.export import inspect_log, table_columns
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import LOG, log_of, rows_of
 from loopforge.lab.sweeps.sweep_results import RESULTS, results_of
-from loopforge.runtime.extras import require
+from loopforge.runtime.installation.extras import require
 
 if TYPE_CHECKING:
     import polars as pl

@@ -23,7 +23,7 @@ from loopforge.lab.report.tipping_points import doses, phases, trades
 from loopforge.lab.report.told_episodes import episodes
 from loopforge.lab.report.waiting_times import waits
 from loopforge.lab.sweeps.sweep_worker import Maker
-from loopforge.runtime.extras import require
+from loopforge.runtime.installation.extras import require
 
 
 def report(folder: Path, out: Path, *, maker: Maker | None = None) -> Path:

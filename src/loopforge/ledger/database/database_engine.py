@@ -21,7 +21,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 
 from loopforge.errors import LedgerError
-from loopforge.runtime.extras import require
+from loopforge.runtime.installation.extras import require
 
 Durability = Literal["normal", "full"]
 

@@ -41,7 +41,7 @@ from loopforge.models.providers.provider_faults import ProviderFault, fault_of
 from loopforge.models.providers.schema_check import complaint, parse
 from loopforge.models.providers.token_estimate import estimate
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.library_loading import loading
+from loopforge.runtime.installation.library_loading import loading
 from loopforge.runtime.ports import Clock, Pictures, Question
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any
 
 import uvicorn
 
-from loopforge.runtime.open_files import SCARCE
+from loopforge.runtime.installation.open_files import SCARCE
 from loopforge.web.server.connection_limits import Connections, Seldom, serving
 
 WAITING = 1024

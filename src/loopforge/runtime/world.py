@@ -1,0 +1,337 @@
+"""Worlds: kinds of streams that minds act in, and the one way in which all their turns go.
+
+    lane wakes -> fold -> due -> perceive -> the mind (turn_driver.py) -> judge -> apply -> fold ...
+
+A world says what is true in its streams, what is due there, what a mind is shown, what of its plan
+may happen, and what that comes to. What is the same in all of them stands here: what is written
+down of a turn, how it is halted, taken up where it was broken off, and ended, in one append. So
+after a crash a turn has either no plan yet (its exchange is replayed and goes on) or is over.
+
+A new kind of stream is one more world, given to `Worlds` in app.py; no other one is edited.
+Knows none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.events import Fact, Judged, Perceived, TurnEnded, Verdict
+from loopforge.core.mates.mate_file import Mate
+from loopforge.core.model_trouble import Delay, Trouble
+from loopforge.core.perception import AgentPerception, Edit, Line
+from loopforge.core.policy import Policy
+from loopforge.core.text.egress_filter import Egress
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import LedgerError
+from loopforge.runtime.exchange_replay import ReplaySaid, exchange_of
+from loopforge.runtime.ports import Lanes, Rested, Route, Thinking, Timers, Withdrawn
+from loopforge.runtime.turn_driver import Ports, Turn, TurnEnding, TurnSeat
+from loopforge.runtime.turn_record import perception_of, shown_of
+
+ERASED = "what it rested on is gone"
+EXCHANGE = ("effect.proposed", "turn.asked", "turn.answered", "turn.called", "turn.returned")
+"""What taking a turn up after a crash needs of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnDue:
+    """A turn that a mate is to take now as a policy, called by an event; `step` counts from 0.
+
+    It says at most `longest` characters (0: any). `open` is the id of one that has begun and was
+    broken off; `over` says why that is not to be taken up, `halted` that a person had it halted.
+    """
+
+    mate: Mate
+    policy: str
+    line: str
+    summons: str
+    step: int = 0
+    longest: int = 0
+    open: str = ""
+    over: str = ""
+    halted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpeningView:
+    """What a mind is shown, how that departs from the truth, how long it is in tokens.
+
+    `before` is what has to be written down ahead of it.
+    """
+
+    perception: AgentPerception
+    edits: tuple[Edit, ...] = ()
+    tokens: int = 0
+    before: Sequence[Fact] = ()
+
+
+def _nothing() -> frozenset[str]:
+    return frozenset()
+
+
+def _untold(_model: str, _others: str, _how: Delay) -> None:
+    """Nobody waits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Senses:
+    """What reaches a mind while it takes its turn.
+
+    Lines that came in since it was last asked; the tools it may use now; `slow` is told of a model
+    that lets one wait.
+    """
+
+    news: Callable[[], tuple[Line, ...]] = tuple
+    granted: Callable[[], frozenset[str]] = _nothing
+    slow: Callable[[str, str, Delay], None] = _untold
+
+
+@dataclass(frozen=True, kw_only=True)
+class Applied:
+    """What a turn comes to: facts before its end, and what gives those after it.
+
+    `withdrawn` says why what it showed so far is taken back; "" where it stands.
+    """
+
+    facts: Sequence[Fact] = ()
+    after: Callable[[], Sequence[Fact]] = tuple
+    withdrawn: str = ""
+
+
+S = TypeVar("S")
+D = TypeVar("D", bound=TurnDue)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakenTurn(Generic[D]):
+    """A turn that is under way; `troubles` are the models that did not answer so far."""
+
+    id: str
+    due: D
+    perception: AgentPerception
+    egress: Egress
+    troubles: list[Trouble] = field(default_factory=list)
+
+
+class _Begun(NamedTuple):
+    """What a turn is thought with, and what is to be written down, or is already, of it."""
+
+    policy: Policy
+    perception: AgentPerception
+    opening: Sequence[Fact]
+    record: tuple[ReplaySaid, ...] = ()
+
+
+class World(Protocol[S, D]):
+    """One kind of stream: those whose name begins with `prefix`.
+
+    `waking` are the kinds of event that may make something due.
+    """
+
+    prefix: str
+    waking: Collection[str]
+
+    async def fold(self, stream: str) -> S:
+        """What is true in this stream now."""
+        ...
+
+    async def due(self, state: S) -> D | Sequence[Fact] | datetime | None:
+        """What is to be done next: a turn; facts to append; a moment to come back at; nothing."""
+        ...
+
+    async def perceive(self, state: S, due: D) -> OpeningView:
+        """What the mind is shown at the beginning of its turn. Nothing is written yet."""
+        ...
+
+    def senses(self, state: S, turn: TakenTurn[D]) -> Senses:
+        """What reaches it after that."""
+        ...
+
+    def judge(
+        self, state: S, turn: TakenTurn[D], plan: AgentActionPlan
+    ) -> tuple[AgentActionPlan, tuple[Verdict, ...]]:
+        """The plan made fit to be seen, and for each of its acts whether it may happen."""
+        ...
+
+    def apply(
+        self, state: S, turn: TakenTurn[D], ended: TurnEnding, verdicts: Sequence[Verdict]
+    ) -> Applied:
+        """What the turn comes to; of one without a plan, too."""
+        ...
+
+
+class Worlds:
+    """Does what is due in any stream. `policies` are minds by name, each with its version.
+
+    `secrets` are what no mate says, as they are known when a turn begins.
+    """
+
+    def __init__(
+        self,
+        ports: Ports,
+        timers: Timers,
+        policies: Mapping[str, tuple[Policy, str]],
+        worlds: Iterable[World[Any, Any]],
+        secrets: Callable[[], Collection[str]] = frozenset,
+    ) -> None:
+        self._ports, self._timers, self._policies = ports, timers, policies
+        self._worlds, self._secrets = tuple(worlds), secrets
+
+    async def work(self, stream: str) -> None:
+        """Do everything that is due in this stream; what its lane runs when it is woken."""
+        world = next(each for each in self._worlds if stream.startswith(each.prefix))
+        while True:
+            state = await world.fold(stream)
+            match await world.due(state):
+                case TurnDue() as due:
+                    await self._take(world, stream, state, due)
+                case datetime() as when:
+                    return self._timers.at(stream, when)
+                case None:
+                    return self._timers.cancel(stream)
+                case facts:
+                    if facts:
+                        await self._ports.ledger.append(stream, facts)
+
+    def follow(self, lanes: Lanes) -> None:
+        """Wake a stream's lane whenever something happened there that may make something due."""
+        for world in self._worlds:
+            self._ports.ledger.subscribe(
+                lambda stream, _: lanes.wake(stream), streams=world.prefix, kinds=world.waking
+            )
+
+    async def wake_all(self, lanes: Lanes) -> None:
+        """Look into every stream once: what was begun and not ended goes on now."""
+        for world in self._worlds:
+            for stream in await self._ports.ledger.heads(world.prefix):
+                lanes.wake(stream)
+
+    # ------------------------------------------------------------ one turn
+
+    async def _take(self, world: World[S, D], stream: str, state: S, due: D) -> None:
+        """Take a turn from its beginning, or from where it was broken off, to its end."""
+        ports, handle = self._ports, due.mate.handle
+        id, halted = due.open or ports.stamp.id(), ""
+        thinking: Turn | None = None
+
+        def halt(why: str) -> None:
+            nonlocal halted
+            halted = why
+            if thinking is not None:
+                thinking.stop(why)
+
+        over = ports.signals.on_halt(stream, halt, id, handle)
+        try:
+            begun = await self._begun(world, stream, state, due, id)
+            if begun is None:
+                return await self._abandon(stream, due)
+            egress = Egress(secrets=self._secrets(), name=due.mate.name, length=due.longest)
+            turn = TakenTurn(id=id, due=due, perception=begun.perception, egress=egress)
+            thinking = self._thinking(stream, turn, world.senses(state, turn), begun.opening)
+            if halted:
+                thinking.stop(halted)
+            ports.signals.publish(stream, Thinking(turn=id, mate=handle))
+            ended = await thinking.run(begun.policy, begun.perception, begun.record)
+            await self._conclude(world, stream, state, turn, ended)
+        except LedgerError:
+            ports.recorder.forget((stream, handle))
+            raise
+        finally:
+            over()
+
+    async def _begun(
+        self, world: World[S, D], stream: str, state: S, due: D, id: str
+    ) -> _Begun | None:
+        """What it thinks with; None where a turn that was broken off is not taken up."""
+        if due.open:
+            return None if due.over else await self._read_back(stream, due.open)
+        policy, version = self._policies[due.policy]
+        seen, recorder = await world.perceive(state, due), self._ports.recorder
+        mate, place = due.mate, (stream, due.mate.handle)
+        perceived = Perceived(
+            mate=mate.handle,
+            policy=version,
+            mind=mate.hash,
+            line=due.line,
+            summons=due.summons,
+            step=due.step,
+            shown=shown_of(seen.perception),
+            lines=recorder.lines(place, id, seen.perception.local_events),
+            character=recorder.character(place, mate.prompt),
+            edits=seen.edits,
+            tokens=seen.tokens,
+        )
+        now, actor = self._ports.stamp.clock.now(), f"mate:{mate.handle}"
+        fact = Fact(id=id, at=now, actor=actor, body=perceived, cause=due.line)
+        return _Begun(policy, seen.perception, (*seen.before, fact))
+
+    async def _read_back(self, stream: str, id: str) -> _Begun | None:
+        """A turn that was broken off; None where what it was shown was erased."""
+        ledger = self._ports.ledger
+        began = await ledger.event(id)
+        assert isinstance(began.body, Perceived)
+        perception = await perception_of(ledger, began)
+        # whatever version it has now: replay finds out if it differs
+        policy, _ = self._policies.get(began.body.policy.partition("/")[0], (None, ""))
+        if perception is None or policy is None:
+            return None
+        after = await ledger.read(stream, after=began.seq, kinds=EXCHANGE)
+        own = [event for event in after if getattr(event.body, "turn", "") == id]
+        return _Begun(policy, perception, (), await exchange_of(ledger, own))
+
+    def _thinking(
+        self, stream: str, turn: TakenTurn[D], senses: Senses, opening: Sequence[Fact]
+    ) -> Turn:
+        mate = turn.due.mate
+        seat = TurnSeat(
+            stream,
+            mate.handle,
+            turn.id,
+            Route(tier=mate.tier, model=mate.model, temperature=mate.temperature),
+            senses.granted,
+            turn.egress.feed,
+            senses.news,
+            longest=turn.due.longest,
+        )
+        thinking = Turn(self._ports, seat, opening)
+        thinking.slow, thinking.troubles = senses.slow, turn.troubles
+        return thinking
+
+    # ------------------------------------------------------------ its end
+
+    async def _conclude(
+        self, world: World[S, D], stream: str, state: S, turn: TakenTurn[D], ended: TurnEnding
+    ) -> None:
+        """Judge the plan, apply what is allowed, end the turn; all in one append."""
+        facts, handle = list(ended.facts), turn.due.mate.handle
+        verdicts: tuple[Verdict, ...] = ()
+        body = TurnEnded(turn=turn.id, outcome="done", took_in=ended.took_in)
+        if ended.plan is not None:
+            ended.plan, verdicts = world.judge(state, turn, ended.plan)
+            judged = Judged(turn=turn.id, verdicts=verdicts)
+            facts.append(self._ports.stamp.fact(judged, actor="runtime", cause=turn.id))
+        elif ended.outcome != "planned":
+            body = TurnEnded(turn=turn.id, outcome=ended.outcome, why=Words(ended.why))
+        applied = world.apply(state, turn, ended, verdicts)
+        end = self._ports.stamp.fact(body, actor=f"mate:{handle}", cause=turn.id)
+        signals = self._ports.signals
+        if applied.withdrawn:
+            gone = Withdrawn(turn=turn.id, mate=handle, why=applied.withdrawn)
+            signals.publish(stream, gone)
+        facts += [*applied.facts, end, *applied.after()]
+        await self._ports.ledger.append(stream, facts)
+        signals.publish(stream, Rested(turn=turn.id, mate=handle))
+
+    async def _abandon(self, stream: str, due: TurnDue) -> None:
+        """End a turn that is not taken up; unless it was halted, its mate is due anew."""
+        outcome: Literal["stopped", "diverged"] = "stopped" if due.halted else "diverged"
+        why = due.over or ERASED
+        body = TurnEnded(turn=due.open, outcome=outcome, why=Words(why))
+        fact = self._ports.stamp.fact(body, actor=f"mate:{due.mate.handle}", cause=due.open)
+        await self._ports.ledger.append(stream, [fact])
+        if due.halted:
+            self._ports.effects.stop(stream, why, due.open)
