@@ -102,7 +102,8 @@ class AgentPerception(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     context: dict[str, str] = {}
     perception_mode: PerceptionMode = "accurate"
     extra: dict[str, Any] = {}
-    tools: tuple[ToolOffer, ...] = ()
+    tools: tuple[ToolOffer, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Left out of a record where nobody set it, as in every record that is older than tools."""
 
     def __post_init__(self) -> None:
         if not self.name.strip():
@@ -130,8 +131,9 @@ class AgentPerception(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     @property
     def offered(self) -> tuple[ToolOffer, ...]:
         """The tools that may be called; turns of before they had a summary name them in a row."""
-        named = self.context.get("tools", "").split()
-        return self.tools or tuple(ToolOffer(name=name) for name in named)
+        if self.tools is not msgspec.UNSET and self.tools:
+            return self.tools
+        return tuple(ToolOffer(name=name) for name in self.context.get("tools", "").split())
 
     @property
     def lines(self) -> tuple[Line, ...]:

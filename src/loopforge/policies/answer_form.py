@@ -13,6 +13,8 @@ import json
 import re
 from typing import Any
 
+from msgspec import UNSET
+
 from loopforge.core.perception import AgentPerception, ToolOffer
 from loopforge.core.policy import Prompts
 from loopforge.policies.prompt_building import MODE_FIELDS, fields_of, fill, may_pass
@@ -85,7 +87,7 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
 def instructions(seen: AgentPerception, prompts: Prompts) -> str:
     """What is asked of it now: the form's fields, those alone that are in it."""
     known = fields_of(seen)
-    if seen.tools:
+    if seen.tools is not UNSET and seen.tools:
         known["tools"] = ", ".join(map(_offer, seen.tools))
     parts = [
         fill(prompts[name], known)
