@@ -12,7 +12,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -64,6 +63,7 @@ from loopforge.runtime.effect_worker import Effects
 from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.local.stream_timers import LocalTimers
+from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.ports import (
     Clock,
     Dice,
@@ -98,21 +98,21 @@ ARTIFACTS = "artifacts"
 
 def minds(prompts: Mapping[str, str]) -> dict[str, tuple[Policy, str]]:
     """Every mind that is installed, by name, with its version."""
-    known = [entry.load() for entry in entry_points(group="loopforge.policies")]
+    known = installed("loopforge.policies").values()
     return {mind.name: (as_policy(mind.make(prompts)), mind.version) for mind in known}
 
 
 def choices() -> list[str]:
     """The minds a room or a mate may choose, by name."""
-    known = [entry.load() for entry in entry_points(group="loopforge.policies")]
+    known = installed("loopforge.policies").values()
     return sorted(mind.name for mind in known if not mind.hidden)
 
 
 def toolbox(clock: Clock, zone: str) -> Toolbox:
     """Every tool that is installed."""
     tools = Toolbox()
-    for entry in entry_points(group="loopforge.tools"):
-        maker: ToolMaker = entry.load()
+    makers: Mapping[str, ToolMaker] = installed("loopforge.tools")
+    for maker in makers.values():
         tools.add(maker.tool, maker.make(clock, zone))
     return tools
 

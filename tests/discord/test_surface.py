@@ -126,24 +126,6 @@ async def test_a_stop_sign_stops(city: Twin, tmp_path: Path) -> None:
     assert "Stopped." in city.lines(plaza)[-1].text
 
 
-async def test_a_long_answer_comes_in_pieces(city: Twin, tmp_path: Path) -> None:
-    """An answer beyond 2000 characters comes as several messages, complete, each of them the line."""
-    words = " ".join(f"word{n}" for n in range(450))
-
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: words) as home:
-        await city.say(ben, plaza, f"{maya.mention} count")
-        await city.until(lambda: len(city.lines(plaza)) == 3)
-        await home.settled(plaza)
-        await home.delivered(plaza)
-        said = next(e for e in await home.events(plaza) if isinstance(e.body, Said))
-        posts = await home.reception.sessions.channels.posts(f"discord:{plaza.id}", said.id)
-    parts = city.lines(plaza)[1:]
-    assert " ".join(line.text for line in parts) == words
-    assert posts == [str(line.id) for line in parts]
-    assert len({line.nonce for line in parts}) == 2
-
-
 async def test_threads_and_forum_posts_are_talks_of_their_own(city: Twin, tmp_path: Path) -> None:
     """A thread has its own room; a forum post's first message is heard in the post."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")

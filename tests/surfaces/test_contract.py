@@ -139,13 +139,16 @@ async def test_a_refusal_is_told(subject: Subject, tmp_path: Path) -> None:
 
 
 async def test_a_long_line_comes_in_pieces(subject: Subject, tmp_path: Path) -> None:
-    """A line that is longer than a message comes in several, in order, with every word."""
+    """One that is longer than a message comes in several, each of them known, with every word."""
     words = " ".join(f"word{n}" for n in range(620))
     async with living(tmp_path, subject, lambda _: words) as app:
         await subject.say("count, please")
         (accepted,) = await until(app, Accepted)
         assert isinstance(accepted.body, Accepted)
-        assert len(accepted.body.message_id.split()) == len(await subject.heard()) > 1
+        (said,), (place,) = await events(app, Said), await app.front.channels.all(subject.name)
+        posts = await app.front.channels.posts(place, said.id)
+        assert posts == accepted.body.message_id.split()
+        assert len(posts) == len(await subject.heard()) > 1
         assert " ".join(await subject.heard()) == words
 
 

@@ -20,18 +20,6 @@ from tests.telegram.twin import Twin
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_private_talk(tmp_path: Path, twin: Twin, city: City) -> None:
-    """Who writes to a mate's bot in private is answered there, once."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base):
-        await city.say(ana, maya, "hello there")
-        chat = await city.private(ana, maya)
-        (answer,) = await city.heard(chat, by=maya)
-        assert answer.text == "This is answer 1."
-    assert await city.doubled() == []
-
-
 async def test_a_group_listens_until_called(tmp_path: Path, twin: Twin, city: City) -> None:
     """In a group a mate is silent until it is named, mentioned or replied to."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
@@ -122,39 +110,6 @@ async def test_edits(tmp_path: Path, twin: Twin, city: City) -> None:
             return [str(e.body.text) for e in events if isinstance(e.body, LineEdited)]
 
         assert await home.until(edited) == ["two"]
-
-
-async def test_accepted_but_unanswered(tmp_path: Path, twin: Twin, city: City) -> None:
-    """A message that Telegram took without saying so is found, and not sent twice."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    await city.fault("sendMessage", "after")
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
-        await city.say(ana, maya, "hello there")
-        chat = await city.private(ana, maya)
-
-        async def accepted() -> bool:
-            (room,) = await home.rooms()
-            kinds = [event.kind for event in await home.events(room)]
-            return "delivery.put_off" in kinds and kinds.count("delivery.accepted") == 1
-
-        await city.heard(chat, by=maya)
-        await home.until(accepted)
-        assert len(await city.lines(chat, by=maya)) == 1
-
-
-async def test_long_answers(tmp_path: Path, twin: Twin, city: City) -> None:
-    """A long answer comes whole, in parts."""
-    text = "\n\n".join(f"Paragraph {n}. " + "word " * 60 for n in range(14))
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, script=lambda _: text):
-        await city.say(ana, maya, "tell me all")
-        chat = await city.private(ana, maya)
-        parts = await city.heard(chat, by=maya, count=2)
-        assert "Paragraph 0." in parts[0].text
-        assert "Paragraph 13." in parts[-1].text
 
 
 async def test_sent_away(tmp_path: Path, twin: Twin, city: City) -> None:

@@ -352,10 +352,13 @@ def prompts(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def installed(settings: Settings) -> Iterator[DoctorFinding]:
-    """The surfaces that are installed."""
+    """The surfaces that are installed, and the sinks that are wanted."""
     from loopforge.io.platforms.surface_plugin import surfaces_of
+    from loopforge.sinks.sink_plugin import sinks_of
 
     yield DoctorFinding("surfaces", "ok", f"{', '.join(surfaces_of(settings))}.")
+    if sinks := [each.name for each in sinks_of(settings)]:
+        yield DoctorFinding("sinks", "ok", f"{', '.join(sinks)}.")
 
 
 def accounts(
