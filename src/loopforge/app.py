@@ -155,7 +155,7 @@ class App:
     ledger: SqlLedger
     front: Front
     rooms: Rooms
-    lanes: LocalLanes
+    lanes: LocalLanes[str]
     timers: LocalTimers
     worlds: Worlds
     models: Models

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from loopforge.chat.room.room_store import stream_of
+from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import (
     Called,
@@ -68,13 +69,15 @@ async def ended(home: Home) -> list[str]:
 
 
 async def test_a_mate_uses_a_tool_and_answers_in_the_same_turn(tmp_path: Path) -> None:
-    """What it gave is shown to the model, and the room gets one answer."""
+    """What it gave is shown to the model, the room gets one answer, and the turn replays."""
     async with kitchen(tmp_path, patience=100.0) as (home, oven):
         await home.says("ana", "@maya bake me a cake")
         await home.rest()
         assert (await home.lines())[1:] == ["maya: The oven says: [result of oven: golden brown]"]
         assert oven.baked == [180]
-        assert len([kind for kind in await home.kinds() if kind == "turn.perceived"]) == 1
+        (turn,) = [event for event in await home.events() if isinstance(event.body, Perceived)]
+        found = await replayed(home.app.ledger, home.app.policies, turn.id)
+        assert found.outcome == "same", found.detail
         assert await home.kinds("effect.") == [
             "effect.proposed",
             "effect.approved",

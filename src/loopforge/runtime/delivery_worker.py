@@ -35,7 +35,7 @@ from loopforge.core.events import Body, Event, Fact
 from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError, SendFailed
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.ports import Ledger, Outgoing, Surface
 from loopforge.runtime.system_clock import Stamp
 
@@ -138,9 +138,8 @@ class Deliveries:
         self._mistakes: Counter[str] = Counter()
         self._open: dict[tuple[str, str], OrderedDict[str, Pending]] = {}
         self._seqs: dict[str, int] = {}
-        self._workers: dict[tuple[str, str], asyncio.Event] = {}
         self._seeing: dict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._tasks = Tasks()
+        self._lanes = LocalLanes(self._work, stamp.clock)
         ledger.subscribe(self._follow)
 
     async def start(self, outbox: DeliveryQueue) -> None:
@@ -152,14 +151,14 @@ class Deliveries:
 
     async def close(self) -> None:
         """Stop sending; what is open stays in the ledger."""
-        await self._tasks.close()
+        await self._lanes.close()
 
     def attach(self, surface: Surface) -> None:
         """A surface is there from now on; what waits for it goes out."""
         self._surfaces[surface.name] = surface
         for place in list(self._open):
             if self._surface(place[1]) is surface:
-                self._wake(place)
+                self._lanes.wake(place)
 
     def detach(self, name: str) -> None:
         """A surface is there no longer; what is for it stays queued."""
@@ -187,7 +186,7 @@ class Deliveries:
         place = (pending.stream, pending.surface)
         self._open.setdefault(place, OrderedDict())[pending.delivery] = pending
         if self._surface(pending.surface) is not None:
-            self._wake(place)
+            self._lanes.wake(place)
 
     def _tried(self, stream: str, delivery: str, nth: int) -> None:
         for (where, _), table in self._open.items():
@@ -237,29 +236,13 @@ class Deliveries:
 
     # ------------------------------------------------------------ pushed surfaces
 
-    def _wake(self, place: tuple[str, str]) -> None:
-        if place not in self._workers:
-            self._workers[place] = asyncio.Event()
-            self._tasks.spawn(self._work(place), f"deliver {place}")
-        self._workers[place].set()
-
     async def _work(self, place: tuple[str, str]) -> None:
-        """Send what is open for one surface of one stream, in order, for as long as this lives.
+        """Send what is open for one surface of one stream, in order.
 
         What fails without saying so (the ledger, a surface's own mistake) is tried again later.
         """
-        wake, failures = self._workers[place], 0
-        while True:
-            wake.clear()
-            while (table := self._open.get(place)) and self._surface(place[1]):
-                try:
-                    await self._deliver(next(iter(table.values())))
-                    failures = 0
-                except Exception:
-                    log.exception("a delivery to %s was broken off", place)
-                    await self._stamp.clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
-                    failures += 1
-            await wake.wait()
+        while (table := self._open.get(place)) and self._surface(place[1]):
+            await self._deliver(next(iter(table.values())))
 
     async def _deliver(self, pending: Pending) -> None:
         event = await self._ledger.event(pending.of)

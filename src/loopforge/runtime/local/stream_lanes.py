@@ -10,30 +10,34 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Generic, TypeVar
 
 from loopforge.errors import LedgerError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
-Handler = Callable[[str], Awaitable[None]]
+K = TypeVar("K", bound=Hashable)
 PAUSES = (0.2, 1.0, 5.0, 15.0)
 """Seconds to wait after a handler failed, by how often in a row; the last one holds."""
 
 
-class LocalLanes:
-    """One task per busy stream. A handler that fails is tried again, later and later."""
+class LocalLanes(Generic[K]):
+    """One task per busy stream. A handler that fails is tried again, later and later.
 
-    def __init__(self, handler: Handler, clock: Clock) -> None:
+    What else is worked off by a key (deliveries to a place, effects) goes so, too.
+    """
+
+    def __init__(self, handler: Callable[[K], Awaitable[None]], clock: Clock) -> None:
         self._handler, self._clock = handler, clock
         self._tasks = Tasks()
-        self._again: set[str] = set()
-        self._busy: dict[str, asyncio.Task[None]] = {}
-        self._idle: dict[str, asyncio.Event] = {}
+        self._again: set[K] = set()
+        self._busy: dict[K, asyncio.Task[None]] = {}
+        self._idle: dict[K, asyncio.Event] = {}
         self._closed = False
 
-    def wake(self, stream: str) -> None:
+    def wake(self, stream: K) -> None:
         """There may be something to do in this stream."""
         if self._closed:
             return
@@ -42,7 +46,7 @@ class LocalLanes:
             self._idle.setdefault(stream, asyncio.Event()).clear()
             self._busy[stream] = self._tasks.spawn(self._run(stream), f"lane {stream}")
 
-    async def settled(self, stream: str) -> None:
+    async def settled(self, stream: K) -> None:
         """Return when the lane has nothing left to do."""
         while stream in self._busy:
             await self._idle[stream].wait()
@@ -52,7 +56,7 @@ class LocalLanes:
         self._closed = True
         await self._tasks.close()
 
-    async def _run(self, stream: str) -> None:
+    async def _run(self, stream: K) -> None:
         failures = 0
         try:
             while stream in self._again:
@@ -70,7 +74,7 @@ class LocalLanes:
             del self._busy[stream]
             self._idle.pop(stream).set()
 
-    async def _pause(self, stream: str, failures: int) -> int:
+    async def _pause(self, stream: K, failures: int) -> int:
         await self._clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
         self._again.add(stream)
         return failures + 1
