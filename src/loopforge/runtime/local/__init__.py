@@ -1,1 +1,1 @@
-"""Lanes, signals and timers of one process; the composition root alone names them."""
+"""Lanes, signals and timers of one process, which nothing above the runtime names but app.py."""
