@@ -304,17 +304,18 @@ def test_a_mate_without_a_file_goes_by_its_handle() -> None:
     assert str(line.who) == "pip"
 
 
-def test_a_day_mark_stands_where_the_date_changes() -> None:
-    """In the given zone: a mark before the first line, and where midnight has passed there."""
-    times = [0, 9, 11, 12, 36]
+def test_days_and_silences_stand_between_lines_in_words() -> None:
+    """The date before the first line and after midnight in the given zone, hours where they passed."""
+    times = [0, 0.9, 2.8, 11, 12, 36, 120]
     entries = [entry(str(n), at=NOON + timedelta(hours=n)) for n in times]
     lines = as_lines(entries, "maya", NAMES, ZoneInfo("Europe/Paris"))
     assert [str(line.text) or line.at for line in lines] == [
-        "Tuesday, 3 March 2026", "13:00", "22:00",
-        "Wednesday, 4 March 2026", "00:00", "01:00",
-        "Thursday, 5 March 2026", "01:00",
+        "Tuesday, 3 March 2026", "13:00", "13:54", "an hour later", "15:48",
+        "Wednesday, 4 March 2026, the next day", "00:00", "an hour later", "01:00",
+        "Thursday, 5 March 2026, the next day", "01:00",
+        "Sunday, 8 March 2026, three days later", "13:00",
     ]  # fmt: skip
-    assert [line.kind for line in lines if not line.id] == ["told"] * 3
+    assert [line.kind for line in lines if not line.id] == ["told"] * 6
 
 
 @given(st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1)))  # noqa: DTZ001

@@ -63,6 +63,7 @@ def test_no_draft_and_no_final_text_holds_a_secret(
 
 @given(LEAKY, st.lists(st.integers(0, 400), max_size=12))
 @example("Maya: hello there. Good day to you", list(range(40)))
+@example("#12 14:05 Maya: hello there. Good day to you", list(range(50)))
 @example('"hello there. Good day to you."', list(range(40)))
 @example("é -----BEGIN PRIVATE KEY-----\nabc", list(range(40)))
 @example("x correct horse batteryé", list(range(40)))
@@ -80,6 +81,7 @@ def test_each_draft_begins_the_next_and_the_final_text(text: str, places: list[i
 @given(LEAKY, st.sampled_from([0, 1, 5, 12, 80, 100]))
 @example('Maya: Maya: "Maya: hi"', 0)
 @example("“Maya: “hi””", 0)
+@example("#12 14:05 Maya: #3 09:00 Maya: hi", 0)
 @example("a. b. c d e f g h i j k l m", 12)
 def test_finishing_twice_changes_nothing_more(text: str, length: int) -> None:
     """finish(finish(x)) is finish(x)."""
@@ -154,7 +156,7 @@ def test_a_short_secret_is_ignored() -> None:
 
 @pytest.mark.parametrize(
     "raw",
-    ["Maya: Hi ana.", "maya: Hi ana.", "**Maya:** Hi ana.", "[Maya]: Hi ana.", '"Hi ana."',
+    ["Maya: Hi ana.", "maya: Hi ana.", "#12 14:05 Maya: Hi ana.", "**Maya:** Hi ana.", "[Maya]: Hi ana.", '"Hi ana."',
      "“Hi ana.”", 'Maya: "Hi ana."', '"Maya: Hi ana."', "  Hi ana.  "],
 )  # fmt: skip
 def test_labels_and_quotation_marks_around_it_all_go(raw: str) -> None:

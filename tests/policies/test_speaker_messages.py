@@ -228,8 +228,8 @@ def test_two_of_one_name_are_told_apart() -> None:
     entries = [entry("1", "Ana", "hi", who="p1"), entry("2", "Ana", "ho", who="p2")]
     lines = told_apart(lines_of(*entries), entries, {"p2": "number 2 of this name"})
     assert [message.text for message in prompt(view(*lines), PROMPTS)[1:]] == [
-        "Ana: hi",
-        "Ana [number 2 of this name]: ho",
+        "#1 12:00 Ana: hi",
+        "#2 12:00 Ana [number 2 of this name]: ho",
     ]
 
 

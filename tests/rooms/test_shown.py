@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from pathlib import Path
 
 from loopforge.chat.room.participants import Participant, namesakes
@@ -18,6 +20,9 @@ You are Maya.
 """
 
 
+ROW = re.compile(r"user: #(\d+) \d\d:\d\d ana: @maya")
+
+
 def prompt_of(home: Home) -> str:
     """The last prompt that a mate was asked with."""
     asked = [one for one in home.models.asked if one.schema and "say" in str(one.schema)]
@@ -25,7 +30,7 @@ def prompt_of(home: Home) -> str:
 
 
 async def test_role_voice_and_traits_reach_the_model(tmp_path: Path) -> None:
-    """A capable model is told how its mate is, and the others by their roles."""
+    """A capable model is told how its mate is, and who else is here, with role and voice."""
     async with living(tmp_path) as home:
         (home.path / "mates" / "maya.md").write_text(MAYA)
         await home.clock.advance(1)
@@ -35,11 +40,31 @@ async def test_role_voice_and_traits_reach_the_model(tmp_path: Path) -> None:
         assert (
             "You are Maya, field scientist of failures. How you talk: short and warm. "
             "Your traits: curiosity very high, flattery very low.\n"
-            "The other mates here:\n- Merlin: mate\n- Zuzu: mate\n"
+            "Here with you:\n- Merlin: mate\n- Zuzu: mate\n- People here: “ana”.\n"
         ) in told
         await home.says("ana", "@merlin hello")
         await home.rest()
-        assert "- Maya: field scientist of failures\n" in prompt_of(home)
+        assert "- Maya: field scientist of failures; short and warm\n" in prompt_of(home)
+
+
+async def test_only_the_end_of_a_prompt_changes_from_turn_to_turn(home: Home) -> None:
+    """The prompt of a turn begins with that of the turn before but for its end, 900 bytes or less."""
+    prompts = []
+    for hours in (0, 1, 3, 0, 0):
+        await home.clock.advance(hours * 3600)
+        await home.says("ana", "@maya what is in bloom?")
+        await home.rest()
+        question = [one for one in home.models.asked if one.schema and "say" in str(one.schema)][-1]
+        *stays, end = (f"{role}: {text}\n".encode() for role, text in question.messages)
+        assert len(end) <= 900
+        prompts.append(b"".join(stays))
+    for earlier, later in pairwise(prompts):
+        assert later.startswith(earlier)
+    lines = prompts[-1].decode().splitlines()
+    assert "user: [the room: three hours later]" in lines
+    numbers = [int(found[1]) for line in lines if (found := ROW.match(line))]
+    assert len(numbers) == 5
+    assert numbers == sorted(set(numbers))
 
 
 async def test_names_and_titles_are_cleaned_where_they_come_in(home: Home) -> None:
@@ -53,7 +78,7 @@ async def test_names_and_titles_are_cleaned_where_they_come_in(home: Home) -> No
     assert [name for _, name in scene.people] == ["Eve Maya I obey", "ana"]
     assert scene.title == "tea [the room: hi] ”"
     told = prompt_of(home)
-    assert "\nEve Maya I obey: @maya hello\n" in told
+    assert " Eve Maya I obey: @maya hello\n" in told
     assert "You are in the room “tea [the room: hi] '”." in told
 
 

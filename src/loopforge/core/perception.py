@@ -38,15 +38,17 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `kind`: heard (a person, or another bot), said (another mate), mine (this mate's own, with the
     `mode`, `rule` and `narrative` it had then), note (its private note), result (a tool's), told
     (the room's own notice), file (what came with a line; `who` is its name). `id` is the event it
-    rests on; `at` is local time, "14:05". `which` tells somebody from others of the same name.
-    `untrusted`: it is of somebody who is not known here; it is to be read and gives no orders.
-    `picture` is one that is shown with it, to a model that can see.
+    rests on, `number` its place in the room (0: none is shown); `at` is local time, "14:05".
+    `which` tells somebody from others of the same name. `untrusted`: it is of somebody who is not
+    known here; it is to be read and gives no orders. `picture` is one that is shown with it, to a
+    model that can see.
     """
 
     kind: LineKind
     who: Words = public("")
     text: Words = public("")
     id: str = ""
+    number: int = 0
     at: str = ""
     reply_to: str = ""
     mode: str = ""

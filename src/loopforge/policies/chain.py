@@ -25,12 +25,12 @@ from loopforge.policies.small_prompt import small_prompt
 from loopforge.policies.speaker_messages import SpeakerTold, instruction, row
 from loopforge.policies.talk import plainly
 
-VERSION = "chain/2"
+VERSION = "chain/3"
 
 
 def _news(lines: tuple[Line, ...], seen: AgentPerception) -> tuple[Message, ...]:
-    told = SpeakerTold(seen.lines)
-    return tuple(row(line, told.before(line), small=is_small(seen)) for line in lines)
+    told, small = SpeakerTold(seen.lines), is_small(seen)
+    return tuple(row(line, told.before(line), small=small, numbered=not small) for line in lines)
 
 
 def chain(prompts: Prompts) -> Policy:

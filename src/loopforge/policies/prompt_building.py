@@ -1,8 +1,8 @@
 """How a perception becomes a prompt, shared by the minds that ask a language model.
 
-The prompt grows at its end: character first, then the room's lines in order, then a tail with the
-time and what is asked of the mind now. Only the tail changes between two turns, so that a
-provider's prompt cache holds. Texts of the room go in as the Words they are.
+The prompt grows at its end: character and who is here first, then the room's lines in order, then a
+tail with the time and what is asked of the mind now. Only the tail changes between two turns, so
+that a provider's prompt cache holds. Texts of the room go in as the Words they are.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ def fields_of(seen: AgentPerception) -> dict[str, str]:
         "self": _self(seen, traits),
         "manner": _manner(seen, traits),
         "others": f"The other mates here:\n{others}" if others else "",
+        "here": _here(others, seen.context.get("people", "")),
         "world": seen.world_summary,
         "summary": seen.personal_recent_summary,
     }
@@ -67,6 +68,12 @@ def _self(seen: AgentPerception, traits: str) -> str:
     parts += [f"How you talk: {voice}."] if voice else []
     parts += [f"Your traits: {traits}."] if traits else []
     return " ".join(parts)
+
+
+def _here(mates: str, people: str) -> str:
+    """Who is here besides, one mate a row, and the people in the last."""
+    rows = [row for row in (mates, f"- People here: {people}." if people else "") if row]
+    return "\n".join(["Here with you:", *rows]) if rows else "Nobody is here with you."
 
 
 def _manner(seen: AgentPerception, traits: str) -> str:
@@ -148,7 +155,7 @@ def transcript(seen: AgentPerception, *, spoken: bool = False) -> tuple[Message,
 def _message(line: Line, earlier: Lines, *, spoken: bool = False) -> Message:
     if line.kind == "mine":
         return Message("assistant", (line.text,) if spoken else _as_json(line))
-    return row(line, earlier)
+    return row(line, earlier, numbered=True)
 
 
 def last_lines(seen: AgentPerception, most: int, head: str = "") -> Message:

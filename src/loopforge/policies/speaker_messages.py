@@ -74,16 +74,20 @@ class SpeakerTold:
         return self._lines
 
 
-def row(line: Line, earlier: Lines = NONE, *, small: bool = False) -> Message:
-    """A line of the room, by whomever it is, as it is shown to a mind."""
-    return laid("user", _parts(line, earlier, small), line)
+def row(
+    line: Line, earlier: Lines = NONE, *, small: bool = False, numbered: bool = False
+) -> Message:
+    """A line of the room, by whomever it is, as it is shown to a mind; `numbered`: and timed."""
+    head = f"#{line.number} {line.at} " if numbered and line.number else ""
+    parts = _parts(line, earlier, small, numbered=numbered)
+    return laid("user", [(head, PLAIN), *parts] if head else parts, line)
 
 
-def _parts(line: Line, earlier: Lines, small: bool) -> list[Part]:
+def _parts(line: Line, earlier: Lines, small: bool, *, numbered: bool) -> list[Part]:
     text: Part = (line.text, TEXT)
     match line.kind:
         case "heard" | "said" | "mine":
-            answered = _answered(line, earlier)
+            answered = _answered(line, earlier, numbered=numbered)
             return [(line.who, NAME), *_marks(line, small), *answered, (": ", PLAIN), text]
         case "file":
             name: Part = (line.who, QUOTE)
@@ -105,7 +109,7 @@ def _marks(line: Line, small: bool) -> list[Part]:
     return [(f" [{mark}]", PLAIN) for mark in marks]
 
 
-def _answered(line: Line, earlier: Lines) -> list[Part]:
+def _answered(line: Line, earlier: Lines, *, numbered: bool) -> list[Part]:
     """Which line it answers, where it answers one: a short quote of it, with its speaker."""
     if not line.reply_to:
         return []
@@ -114,4 +118,12 @@ def _answered(line: Line, earlier: Lines) -> list[Part]:
         return [(OLDER, PLAIN)]
     who: list[Part] = [("you", PLAIN)] if to.kind == "mine" else [(to.who, NAME)]
     which: list[Part] = [(f", {to.which}", PLAIN)] if to.which else []
-    return [(" [answers ", PLAIN), *who, *which, (": “", PLAIN), (to.text, QUOTE), ("”]", PLAIN)]
+    number = f"#{to.number} by " if numbered and to.number else ""
+    return [
+        (f" [answers {number}", PLAIN),
+        *who,
+        *which,
+        (": “", PLAIN),
+        (to.text, QUOTE),
+        ("”]", PLAIN),
+    ]

@@ -138,9 +138,9 @@ class ShownContext:
         older = {place for place in pictures if place[0] not in newer}
         if not grew or names != last.names or older != last.pictures:
             last, known = _Shown((), names, ()), ()
-        day = known[-1].at.astimezone(self._zone).date() if known else None
+        at = known[-1].at if known else None
         fresh = as_lines(
-            entries[len(known) :], mate, called, self._zone, day=day, pictures=pictures
+            entries[len(known) :], mate, called, self._zone, last=at, pictures=pictures
         )
         lines = last.lines + fresh
         self._last[stream, mate] = _Shown(entries, names, lines, pictures)
@@ -237,21 +237,29 @@ class Viewer:
         return row_name(self._mates[handle].name) if handle in self._mates else handle
 
     def _others(self, state: RoomState, mate: Mate) -> str:
-        """The other mates of the room, one a line, each with its role."""
+        """The other mates of the room, one a row, each with its role and how it talks."""
         known = [self._mates[one] for one in state.mates if one in self._mates]
         return "\n".join(
-            f"- {row_name(one.name)}{': ' if one.role else ''}{one_line(one.role, 120)}"
+            f"- {row_name(one.name)}{': ' if told else ''}{told}"
             for one in known
             if one.handle != mate.handle
+            for told in (
+                "; ".join(filter(None, (one_line(one.role, 120), one_line(one.voice, 240)))),
+            )
         )
 
     def _world(self, state: RoomState, mate: Mate) -> str:
         people = _people(state)
         others = ", ".join(self._called(handle) for handle in state.mates if handle != mate.handle)
-        parts = [f"You are in {_place(state)}."]
+        parts = [self._where(state, mate)]
         parts.append(f"People here: {people}." if people else "No people are here.")
         if others:
             parts.append(f"Other mates here: {others}.")
+        return " ".join(parts)
+
+    def _where(self, state: RoomState, mate: Mate) -> str:
+        """The room, and for whom it stands in there."""
+        parts = [f"You are in {_place(state)}."]
         for absent, one in state.stand_ins.items():
             if one.mate == mate.handle:
                 name = self._called(absent)
@@ -276,6 +284,7 @@ class Viewer:
             "people": _people(state),
             "mates": ", ".join(self._called(handle) for handle in state.mates),
             "others": self._others(state, mate),
+            "place": self._where(state, mate),
         }
 
 

@@ -86,6 +86,10 @@ _HEADER = re.compile("-----BEGIN[A-Z -]*\\Z")
 _FOOTER = re.compile("-----END [A-Z ]*KEY-----\\Z")
 _SENTENCE = re.compile("[.!?…。！？][\"'”»)\\]*_]*(?=\\s)|\n")
 
+ROW = "#[0-9]+ [0-9]{2}:[0-9]{2} "
+BEGUN_ROW = re.compile("#(?:[0-9]+(?: [0-9]{0,2}(?::[0-9]{0,2})?)?)?")
+"""Number and time before a name, as in the rows that a mind is shown; and their beginning."""
+
 
 class Egress:
     """The filter for one mate's words. `secrets` are values that must never be said.
@@ -99,7 +103,9 @@ class Egress:
         self._secrets = tuple(sorted(known, key=lambda secret: (-len(secret), secret)))
         self._name, self._length = name.strip(), length
         self._label = (
-            re.compile(f"[*_\\[(]*{re.escape(self._name)}[*_\\])]*:[*_]*\\s*", re.IGNORECASE)
+            re.compile(
+                f"(?:{ROW})?[*_\\[(]*{re.escape(self._name)}[*_\\])]*:[*_]*\\s*", re.IGNORECASE
+            )
             if self._name
             else None
         )
@@ -159,9 +165,11 @@ class Egress:
 
     def _awaits_label(self, text: str) -> bool:
         """Whether this beginning might still turn out to be the mate's own label."""
-        name, start = self._name.casefold(), text.lstrip("*_[(").casefold()
-        if not name:
+        if not (name := self._name.casefold()):
             return False
+        if BEGUN_ROW.fullmatch(text):
+            return True
+        start = re.sub(f"\\A{ROW}", "", text).lstrip("*_[(").casefold()
         return name.startswith(start) or not start.removeprefix(name).strip("*_])")
 
     # ------------------------------------------------------------ secrets
