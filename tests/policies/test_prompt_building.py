@@ -16,12 +16,12 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.policies.answer_form import schema_of
 from loopforge.policies.prompt_building import (
     TROUBLE,
+    Transcripts,
     fill,
     mode_of,
     opening,
     prompt,
     sentences,
-    transcript,
     without_answer,
     words_of,
 )
@@ -57,13 +57,32 @@ def test_a_prompt_only_grows_at_its_end(before: list[Line], after: list[Line]) -
     assert later[-1] == TAIL
 
 
+@given(st.lists(st.tuples(st.sampled_from("aegc"), st.integers(0, 9), lines), max_size=30))
+def test_a_transcript_that_goes_on_is_the_one_that_is_made_anew(
+    changes: list[tuple[str, int, Line]],
+) -> None:
+    """However lines came, were edited or left between two turns; and forgetting reaches it."""
+    told, room = Transcripts(), list[Line]()
+    for change, place, line in changes:
+        if change == "a" or not room:
+            room.append(line)
+        elif change == "e":
+            room[place % len(room)] = line
+        elif change == "g":
+            del room[place % len(room)]
+        else:
+            room[place % len(room)].text.text = None
+        again = Transcripts().of(seen(*room))
+        assert [one.text for one in told.of(seen(*room))] == [one.text for one in again]
+
+
 @given(texts, texts)
 def test_an_own_line_is_shown_in_the_form_it_was_given_in(text: str, narrative: str) -> None:
     """To a capable model its own lines are the JSON it answers with, whatever they hold."""
     line = Line(
         kind="mine", text=Words(text), narrative=Words(narrative), mode="guardrail", rule=Words("r")
     )
-    (message,) = transcript(seen(line))
+    (message,) = Transcripts().of(seen(line))
     own = json.loads(message.text)
     assert own == {"say": text, "mode": "guardrail", "rule": "r", "narrative": narrative}
     assert list(own) == schema_of(shown(heard("ana", "hi"), model="full"))["required"]
@@ -73,7 +92,7 @@ def test_an_own_line_is_shown_in_the_form_it_was_given_in(text: str, narrative: 
 def test_two_own_lines_in_a_row_are_two_messages() -> None:
     """Something of the room stands between them; no message ever shows two objects."""
     lines = (mine("one"), mine("two"), heard("ana", "hi"), mine("three"))
-    messages = transcript(shown(*lines, model="full"))
+    messages = Transcripts().of(shown(*lines, model="full"))
     roles = [message.role for message in messages]
     assert roles == ["assistant", "user", "assistant", "user", "assistant"]
     for message in messages:
@@ -83,7 +102,7 @@ def test_two_own_lines_in_a_row_are_two_messages() -> None:
 
 def test_a_mind_that_is_asked_for_plain_words_sees_its_own_as_plain_words() -> None:
     """The chain speaks without a form, so its history has none."""
-    (message,) = transcript(shown(mine("one", "why"), model="full"), spoken=True)
+    (message,) = Transcripts(spoken=True).of(shown(mine("one", "why"), model="full"))
     assert message.text == "one"
 
 
@@ -92,7 +111,7 @@ def test_texts_of_the_room_stay_references() -> None:
     words = Words("hello", "ref")
     for kind in ("heard", "said", "mine", "note", "result", "told"):
         line = Line(kind=kind, who=Words("ada"), text=words)
-        (message,) = transcript(seen(line))
+        (message,) = Transcripts().of(seen(line))
         assert any(part is words for part in message.parts), kind
 
 

@@ -191,7 +191,7 @@ async def test_the_policy_of_a_room_can_be_swapped(home: Home) -> None:
     await home.says("ana", "@merlin think")
     await home.rest()
     began = [e.body for e in await home.events() if isinstance(e.body, Perceived)]
-    assert [body.policy for body in began if body.summons != "title"] == ["stub/1", "chain/2"]
+    assert [body.policy for body in began if body.summons != "title"] == ["stub/1", "chain/3"]
     purposes = [e.body.purpose for e in await home.events() if isinstance(e.body, Asked)]
     assert purposes[:3] == ["plan", "critique", "final"]
 

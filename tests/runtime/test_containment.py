@@ -51,6 +51,13 @@ def _yields(request: Any) -> Mind:
     return mind
 
 
+def _asks(role: Any, part: Any) -> Mind:
+    def mind(_seen: AgentPerception) -> Iterator[Any]:
+        yield Ask((Message(role, (part,)),))
+
+    return mind
+
+
 def _clings(_seen: AgentPerception) -> Iterator[Any]:
     try:
         while True:
@@ -99,9 +106,9 @@ MISDEEDS: dict[str, tuple[Mind, str]] = {
     "asks for all of nothing": (_yields(All(None)), "a NoneType is no list"),  # type: ignore[arg-type]
     "asks for rubbish among others": (_yields(All((ASK, 7))), "a int is no request"),  # type: ignore[arg-type]
     "asks without messages": (_yields(Ask(None)), "no tuple"),  # type: ignore[arg-type]
-    "asks in a role of its own": (_yields(Ask((Message("me", ("x",)),))), "no such role"),  # type: ignore[arg-type]
-    "asks half a character": (_yields(Ask((Message("user", ("\ud800",)),))), "UnicodeEncodeError"),
-    "asks an object": (_yields(Ask((Message("user", (object(),)),))), "a object is no text"),  # type: ignore[arg-type]
+    "asks in a role of its own": (_asks("me", "x"), "no such role"),
+    "asks half a character": (_asks("user", "\ud800"), "UnicodeEncodeError"),
+    "asks an object": (_asks("user", object()), "a object is no text"),
     "asks for a list of purposes": (_yields(Ask(ASK.messages, purpose=["x"])), "no word"),  # type: ignore[arg-type]
     "asks by an endless form": (_yields(Ask(ASK.messages, schema=_cycle())), "RecursionError"),
     "calls an object": (_yields(Call(Unreadable())), "no text"),  # type: ignore[arg-type]

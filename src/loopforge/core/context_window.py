@@ -331,6 +331,8 @@ def told_apart(
     lines: tuple[Line, ...], entries: Iterable[ContextEntry], which: Mapping[str, str]
 ) -> tuple[Line, ...]:
     """The lines of these entries, marked where several are called alike; `which` is by speaker."""
+    if not which:
+        return lines
     marks = {entry.id: which[entry.who] for entry in entries if entry.who in which}
     return tuple(
         replace(line, which=marks[line.id])

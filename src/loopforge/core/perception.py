@@ -6,7 +6,7 @@ is named by `perception_mode`; the typed list of edits is the ledger's, not the 
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import msgspec
 from msgspec import Struct
@@ -140,4 +140,7 @@ class AgentPerception(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     @property
     def lines(self) -> tuple[Line, ...]:
         """The local events that are lines of a room."""
-        return tuple(event for event in self.local_events if isinstance(event, Line))
+        events = self.local_events
+        if set(map(type, events)) <= {Line}:
+            return cast("tuple[Line, ...]", events)
+        return tuple(event for event in events if isinstance(event, Line))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast, get_args
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line, Picture
@@ -22,6 +22,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.prompt_rows import laid_out
 
 Role = Literal["system", "user", "assistant"]
+ROLES = frozenset(get_args(Role))
 
 AnswerOutcome = Literal[
     "answered",  # text, and `data` where a schema was given
@@ -42,6 +43,11 @@ ResultOutcome = Literal[
 ]
 
 
+def is_text(value: object) -> bool:
+    """Whether it can be written down: half a character cannot."""
+    return type(value) is str and (value.isascii() or bool(value.encode()))
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a prompt. `parts` are joined; Words among them stay references when stored.
@@ -54,6 +60,22 @@ class Message:
     parts: tuple[str | Words, ...]
     pictures: tuple[Picture, ...] = ()
     layout: str = ""
+
+    def __post_init__(self) -> None:
+        """Hold it to what can be put before a model and written down. Raises TypeError."""
+        given: tuple[object, ...] = (self.role, self.parts, self.pictures)
+        if type(given[0]) is not str or given[0] not in ROLES:
+            raise TypeError("a message has no such role")
+        if not type(given[1]) is type(given[2]) is tuple:
+            raise TypeError("the parts and the pictures of a message are no tuples")
+        for part in self.parts:
+            if type(part) is not Words and not is_text(part):
+                raise TypeError(f"a {type(part).__name__} is no text of a message")
+        if not is_text(self.layout):
+            raise TypeError("the layout of a message is no text")
+        for picture in self.pictures:
+            if type(picture) is not Picture:
+                raise TypeError(f"a {type(picture).__name__} is no picture")
 
     @property
     def text(self) -> str:

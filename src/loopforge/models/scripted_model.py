@@ -61,11 +61,13 @@ def in_character(question: Question) -> str:
 
 
 def last_line(question: Question) -> tuple[str, str]:
-    """Who spoke last and what they said, where the prompt has lines of the form `name: words`."""
+    """Who spoke last and what they said, where the prompt has rows such as `name: words`."""
     texts = [text for role, text in question.messages if role != "system"]
     lines = [line for text in texts for line in text.splitlines() if line.strip()]
     for line in reversed(lines):
-        if found := re.match(r"(?:\[[^\]]*\]\s*)?([\w .'-]{1,32})(?: \[[^\]]*\])*: (.+)", line):
+        if found := re.match(
+            r"(?:#\d+ \d\d:\d\d )?(?:\[[^\]]*\]\s*)?([\w .'-]{1,32})(?: \[[^\]]*\])*: (.+)", line
+        ):
             return found[1], found[2]
     return "", lines[-1] if lines else ""
 

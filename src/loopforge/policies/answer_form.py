@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from typing import Any
 
 from msgspec import UNSET
@@ -120,7 +121,8 @@ def may_note(seen: AgentPerception) -> bool:
 
 def _speak_of(words: re.Pattern[str], seen: AgentPerception) -> bool:
     """Whether the last lines hold such words; in an alphabet they are not of, they may."""
-    last = [line for line in seen.lines if line.kind in ("heard", "said", "told", "file")][-LAST:]
+    kinds = ("heard", "said", "told", "file")
+    last = islice((line for line in reversed(seen.lines) if line.kind in kinds), LAST)
     text = "\n".join(str(line.text) for line in last if line.text.text is not None)
     return bool(words.search(text)) or any(
         ord(found[0]) > LATIN for found in ELSEWHERE.finditer(text)

@@ -11,6 +11,7 @@ from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Fits, Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room_vocabulary import Note, Say
 from loopforge.policies.prompt_building import (
+    Transcripts,
     account,
     fields_of,
     fill,
@@ -35,6 +36,7 @@ def _news(lines: tuple[Line, ...], seen: AgentPerception) -> tuple[Message, ...]
 
 def chain(prompts: Prompts) -> Policy:
     """The mind that thinks in three steps, with these prompts."""
+    told = Transcripts(spoken=True)
 
     def policy(seen: AgentPerception) -> Thinking:
         def question(name: str) -> Message:
@@ -42,7 +44,7 @@ def chain(prompts: Prompts) -> Policy:
             return Message("user", (text,)) if is_small(seen) else instruction(text, seen)
 
         fits: Fits = "any" if is_small(seen) else "large"
-        base = small_prompt(seen, prompts) if is_small(seen) else prompt(seen, prompts, spoken=True)
+        base = small_prompt(seen, prompts) if is_small(seen) else prompt(seen, prompts, told=told)
         messages = (*base, question("plan"))
         plan = yield from ask(messages, purpose="plan", max_tokens=120, fits=fits)
         if plan.small:

@@ -8,9 +8,10 @@ that a provider's prompt cache holds. Texts of the room go in as the Words they 
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Mapping
-from json.encoder import encode_basestring
-from typing import Any
+from operator import is_
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -19,8 +20,7 @@ from loopforge.core.mates.mate_file import dialogue, for_capable
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Asking, Fits, Message, Prompts, ask
 from loopforge.core.room_vocabulary import Say, StaySilent
-from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.prompt_rows import NAME, PLAIN, TEXT
+from loopforge.core.text.prompt_rows import JSON, NAME, PLAIN, TEXT
 from loopforge.policies.speaker_messages import (
     Lines,
     SpeakerTold,
@@ -33,6 +33,8 @@ from loopforge.policies.speaker_messages import (
 
 WENT_ON = "[the room: nobody spoke; you went on]"
 """What stands between two lines in a row that are its own."""
+REMEMBERED = 200
+"""Transcripts that go on from turn to turn, of one kind of mind."""
 UNASKED = "conversation"
 """The summons of a mate that nobody addressed."""
 
@@ -135,26 +137,49 @@ def opening(seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
     return (Message("system", (f"{character}\n\n{base}".strip(),)),)
 
 
-def transcript(seen: AgentPerception, *, spoken: bool = False) -> tuple[Message, ...]:
+class _Told(NamedTuple):
+    """Lines as they were shown last, what was said in them, and the messages made of them."""
+
+    lines: tuple[Line, ...]
+    said: SpeakerTold
+    messages: list[Message]
+
+
+class Transcripts:
     """The room's lines as messages; this mate's own as the assistant's, in the form asked for.
 
     That is JSON, or with `spoken` its words alone. Between two own lines stands a word of the
     room: joined into one message they would show a form that is none.
+    A transcript that only grew is not made anew: it goes on from the very lines it was made of. Who
+    edits, deletes or renames makes other lines; who forgets empties the Words in these.
     """
-    told = SpeakerTold()
-    messages: list[Message] = []
-    for line in seen.lines:
-        message = _message(line, told.before(line), spoken=spoken)
-        own = message.role == "assistant"
-        if own and messages and messages[-1].role == "assistant":
-            messages.append(Message("user", (WENT_ON,)))
-        messages.append(message)
-    return tuple(messages)
+
+    def __init__(self, *, spoken: bool = False) -> None:
+        self._spoken = spoken
+        self._last: OrderedDict[tuple[str, str], _Told] = OrderedDict()
+
+    def of(self, seen: AgentPerception) -> tuple[Message, ...]:
+        """The lines that this mind is shown, as messages."""
+        place, lines = (seen.location, seen.name), seen.lines
+        known = self._last.pop(place, None)
+        if known is None or len(known.lines) > len(lines) or not all(map(is_, known.lines, lines)):
+            known = _Told((), SpeakerTold(), [])
+        messages = known.messages
+        for line in lines[len(known.lines) :]:
+            message = _message(line, known.said.before(line), spoken=self._spoken)
+            own = message.role == "assistant"
+            if own and messages and messages[-1].role == "assistant":
+                messages.append(Message("user", (WENT_ON,)))
+            messages.append(message)
+        self._last[place] = known._replace(lines=lines)
+        if len(self._last) > REMEMBERED:
+            self._last.popitem(last=False)
+        return tuple(messages)
 
 
 def _message(line: Line, earlier: Lines, *, spoken: bool = False) -> Message:
     if line.kind == "mine":
-        return Message("assistant", (line.text,) if spoken else _as_json(line))
+        return Message("assistant", (line.text,)) if spoken else _as_json(line)
     return row(line, earlier, numbered=True)
 
 
@@ -165,31 +190,28 @@ def last_lines(seen: AgentPerception, most: int, head: str = "") -> Message:
     return joined([*([Message("user", (head,))] if head else []), *rows[-most:]])
 
 
-def _as_json(line: Line) -> tuple[str | Words, ...]:
+def _as_json(line: Line) -> Message:
     """An own line in the form it was given in, so that the form does not drift."""
-    return (
-        '{"say": ',
-        *_quoted(line.text),
-        f', "mode": "{line.mode or "context"}", "rule": ',
-        *_quoted(line.rule),
-        ', "narrative": ',
-        *_quoted(line.narrative),
-        "}",
+    mode = f', "mode": "{line.mode or "context"}", "rule": '
+    return laid(
+        "assistant",
+        (
+            ('{"say": ', PLAIN),
+            (line.text, JSON),
+            (mode, PLAIN),
+            (line.rule, JSON),
+            (', "narrative": ', PLAIN),
+            (line.narrative, JSON),
+            ("}", PLAIN),
+        ),
     )
 
 
-def _quoted(words: Words) -> tuple[str | Words, ...]:
-    """A JSON string; the Words themselves where nothing in them needs escaping."""
-    text = str(words)
-    written = encode_basestring(text)
-    return ('"', words, '"') if written == f'"{text}"' else (written,)
-
-
 def prompt(
-    seen: AgentPerception, prompts: Prompts, *tail: Message, spoken: bool = False
+    seen: AgentPerception, prompts: Prompts, *tail: Message, told: Transcripts | None = None
 ) -> tuple[Message, ...]:
-    """Character, lines, tail; `spoken` as in `transcript`."""
-    return (*opening(seen, prompts), *transcript(seen, spoken=spoken), *tail)
+    """Character, lines, tail; with `told` only lines that came since the last turn are laid out."""
+    return (*opening(seen, prompts), *(told or Transcripts()).of(seen), *tail)
 
 
 SENTENCE = re.compile(r"[.!?…。！？]+[\"'”’»)]*(?=\s|$)")
@@ -320,7 +342,10 @@ def _last_account(seen: AgentPerception) -> tuple[Message, ...]:
     ending = f', "rule": "{rule}", "mode": "{last.mode or "context"}"}}'
     return (
         laid("user", ((seen.name, NAME), (": ", PLAIN), (last.text, TEXT))),
-        Message("assistant", ('{"narrative": ', *_quoted(last.narrative), ending)),
+        laid(
+            "assistant",
+            (('{"narrative": ', PLAIN), (last.narrative, JSON), (ending, PLAIN)),
+        ),
     )
 
 

@@ -36,6 +36,7 @@ from loopforge.core.text.erasable_text import Words, public
 from loopforge.policies.answer_form import SAY, SPEAK, instructions, may_write, schema_of
 from loopforge.policies.faq import known
 from loopforge.policies.prompt_building import (
+    Transcripts,
     account,
     fields_of,
     fits_of,
@@ -58,7 +59,7 @@ from loopforge.policies.small_prompt import (
 )
 from loopforge.policies.speaker_messages import instruction
 
-VERSION = "talk/3"
+VERSION = "talk/4"
 
 SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
@@ -89,11 +90,12 @@ DECIDE: dict[str, Any] = {
 
 def talk(prompts: Prompts) -> Policy:
     """The talking mind with these prompts."""
+    told = Transcripts()
 
     def policy(seen: AgentPerception) -> Thinking:
         if is_small(seen):
             return (yield from plainly(seen, prompts))
-        return (yield from _structured(seen, prompts))
+        return (yield from _structured(seen, prompts, told))
 
     return policy
 
@@ -160,10 +162,11 @@ def _silent(narrative: str) -> AgentActionPlan:
 # ---------------------------------------------------------------- a capable model
 
 
-def _structured(seen: AgentPerception, prompts: Prompts) -> Thinking:
+def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> Thinking:
     first, before = seen, list[dict[str, Any]]()
     while True:
-        messages = prompt(seen, prompts, instruction(instructions(seen, prompts), seen))
+        asked = instruction(instructions(seen, prompts), seen)
+        messages = prompt(seen, prompts, asked, told=told)
         answer = yield from ask(
             messages,
             schema=schema_of(seen),

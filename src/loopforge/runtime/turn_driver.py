@@ -66,7 +66,7 @@ from loopforge.runtime.ports import (
     Tools,
 )
 from loopforge.runtime.system_clock import Stamp
-from loopforge.runtime.turn_record import Recorder
+from loopforge.runtime.turn_record import Recorder, Texts
 
 TurnOutcome = Literal["planned", "stopped", "diverged", "failed"]
 
@@ -265,7 +265,8 @@ class Turn:
         self._take_in(part)
         clock, tasks = self._ports.stamp.clock, self._ports.tasks
         drafts = DraftStream(part, self._draft, clock, tasks, slow=self.slow)
-        question = question_of(part, self._seat.route, self._seat.longest)
+        texts = self._ports.recorder.texts((self._seat.stream, self._seat.mate), part.messages)
+        question = question_of(part, self._seat.route, self._seat.longest, texts)
         try:
             reply = await self._ports.models.ask(question, drafts)
         except asyncio.CancelledError:
@@ -468,10 +469,10 @@ def read_of(part: Ask, reply: ModelReply) -> tuple[AnswerOutcome, LenientReading
     return "answered" if good else "malformed", reading
 
 
-def question_of(part: Ask, route: Route, longest: int = 0) -> Question:
+def question_of(part: Ask, route: Route, longest: int = 0, texts: Texts = ()) -> Question:
     """The question as models are given it: texts, and pictures by hash. A forgotten one is gone."""
     return Question(
-        messages=tuple((message.role, message.text) for message in part.messages),
+        messages=texts or tuple((message.role, message.text) for message in part.messages),
         schema=part.schema,
         max_tokens=part.max_tokens,
         route=route,

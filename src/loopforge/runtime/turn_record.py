@@ -26,6 +26,8 @@ KINDS = 3
 """How many unlike prompts of one mate are remembered (a talk and its account, say)."""
 
 T = TypeVar("T")
+Texts = tuple[tuple[str, str], ...]
+"""Messages as models are given them: role and text."""
 
 
 class _Last(NamedTuple, Generic[T]):
@@ -55,6 +57,17 @@ class Recorder:
         self._lines: dict[tuple[str, str], _Last[Line | str]] = {}
         self._prompts: dict[tuple[str, str], list[_Last[Message]]] = {}
         self._characters: dict[tuple[str, str], Words] = {}
+        self._texts: dict[tuple[str, str], tuple[tuple[Message, ...], Texts]] = {}
+
+    def texts(self, place: tuple[str, str], messages: tuple[Message, ...]) -> Texts:
+        """The messages as a model reads them; those of the last question are not laid out anew."""
+        known, read = self._texts.get(place, ((), ()))
+        texts = tuple(
+            read[at] if at < len(known) and known[at] is one else (one.role, one.text)
+            for at, one in enumerate(messages)
+        )
+        self._texts[place] = (messages, texts)
+        return texts
 
     def lines(self, place: tuple[str, str], event: str, lines: tuple[Line | str, ...]) -> LineRun:
         """The run that event `event` is to hold for these lines."""
@@ -91,12 +104,12 @@ class Recorder:
 
     def forget(self, place: tuple[str, str]) -> None:
         """Write whole records again (after an append that failed, or an erasure)."""
-        for memory in (self._lines, self._prompts, self._characters):
+        for memory in (self._lines, self._prompts, self._characters, self._texts):
             memory.pop(place, None)
 
     def forget_all(self) -> None:
         """Write whole records again everywhere."""
-        for memory in (self._lines, self._prompts, self._characters):
+        for memory in (self._lines, self._prompts, self._characters, self._texts):
             memory.clear()
 
 

@@ -18,16 +18,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from json.encoder import encode_basestring
 from typing import Literal
 
 from loopforge.core.text.name_labels import one_line, row_name
 
-Form = Literal[".", "t", "n", "q"]
+Form = Literal[".", "t", "n", "q", "j"]
 PLAIN: Form = "."
 TEXT: Form = "t"
 NAME: Form = "n"
 QUOTE: Form = "q"
-"""How one part of a message is laid out: as it is, as a text, a name, or a short quote."""
+JSON: Form = "j"
+"""How a part of a message is laid out: as it is, as a text, a name, a short quote, or in JSON."""
 
 BAR = "| "
 """Before each further line of a text."""
@@ -78,5 +80,7 @@ def _formed(text: str, form: str) -> str:
             return row_name(text)
         case "q":
             return quote(text)
+        case "j":
+            return encode_basestring(text)
         case _:
             return text
