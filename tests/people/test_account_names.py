@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.errors import BadAccount
-from loopforge.people.identity.account_names import composed, fitting, folded, named
+from loopforge.people.identity.account_names import folded, named
+from loopforge.people.identity.password_rules import composed, fitting
 
 
 @pytest.mark.parametrize(

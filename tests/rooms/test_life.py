@@ -114,6 +114,24 @@ async def test_a_title_is_found_and_found_again(tmp_path: Path) -> None:
         assert titles[-1] == "The slug war"
 
 
+async def test_a_title_given_meanwhile_stays(tmp_path: Path) -> None:
+    """A person names the room while it is finding a title of its own: the person's stays."""
+    found = ScriptedAnswer(data={"title": "Slugs at night"}, wait=60)
+
+    def script(question: Question) -> ScriptedAnswer | str:
+        return found if speaker(question) == "the room" else "Well."
+
+    async with living(tmp_path, script) as home:
+        for text in ("@maya slugs again", "they come at night", "@maya what now?", "help"):
+            await home.says("ana", text)
+        while not home.models.asked or speaker(home.models.asked[-1]) != "the room":
+            await home.clock.advance(1)
+        await home.does("ana", "title", "The slug war")
+        await home.clock.advance(120)
+        await home.rest()
+        assert (await home.app.front.rooms.scene("commons")).title == "The slug war"
+
+
 async def test_old_lines_leave_a_mind_in_blocks(tmp_path: Path) -> None:
     """Over its window a mate's lines are purged in one block; between purges prompts only grow."""
     async with living(tmp_path, lambda question: "Yes." * 20) as home:

@@ -161,7 +161,7 @@ class Bot:
             max_say=self._rules.say_limit,
             max_file=self._rules.file_limit,
             lines=frozenset(state.lines),
-            may_title=handle == SCRIBE,
+            may_title=handle == SCRIBE and state.titled_by in ("", "room"),
             may_say=handle != SCRIBE,
             recent=tuple(str(entry.text) for entry in own[-RECENT:]),
         )

@@ -35,7 +35,8 @@ from loopforge.people.accounts.credential_store import (
     together,
 )
 from loopforge.people.accounts.login_sessions import digest
-from loopforge.people.identity.account_names import fitting, named
+from loopforge.people.identity.account_names import named
+from loopforge.people.identity.password_rules import fitting
 from loopforge.people.identity.person_registry import Registry
 
 HOUR = timedelta(minutes=60)

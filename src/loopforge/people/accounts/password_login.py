@@ -23,7 +23,8 @@ from loopforge.people.accounts.credential_store import (
 from loopforge.people.accounts.guess_limit import Guesses
 from loopforge.people.accounts.login_queue import FairQueue
 from loopforge.people.accounts.login_sessions import UNUSED
-from loopforge.people.identity.account_names import fitting, folded
+from loopforge.people.identity.account_names import folded
+from loopforge.people.identity.password_rules import fitting
 from loopforge.runtime.ports import Clock
 
 WRONG = (

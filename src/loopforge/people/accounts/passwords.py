@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from loopforge.people.identity.account_names import LONGEST_PASSWORD, composed
+from loopforge.people.identity.password_rules import LONGEST_PASSWORD, composed
 from loopforge.runtime.ports import Dice
 
 if TYPE_CHECKING:
