@@ -21,11 +21,14 @@ def test_shaky():
 
 def test_what_fails_once_has_failed(tmp_path: Path) -> None:
     """A test that would pass when tried again is a failure of the run."""
-    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
-    (tmp_path / "test_plant.py").write_text(PLANT)
+    planted = tmp_path / "planted"
+    planted.mkdir()
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copy(ROOT / "tests" / "conftest.py", planted)
+    (planted / "test_plant.py").write_text(PLANT)
     config = ("-c", ROOT / "pyproject.toml", f"--rootdir={tmp_path}", "-p", "no:cacheprovider")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *config, tmp_path],
+        [sys.executable, "-m", "pytest", *config, planted],
         cwd=tmp_path,
         capture_output=True,
         text=True,
