@@ -57,10 +57,10 @@ def test_what_happens_on_platforms_reads_as_a_sentence() -> None:
         (LineEdited(line="e7", text=Words("new"), by="person:p1"), "Ana edited #7: new"),
         (LineDeleted(line="e7", by="person:p1"), "Ana deleted #7."),
         (LineDeleted(line="e3", by="room"), "an earlier line was deleted where it was said."),
-        (PersonReacted(person="p1", to="e7", emoji="👍"), "Ana 👍 Ana: a question"),
+        (PersonReacted(person="p1", to="e7", emoji="👍"), "Ana put 👍 on “Ana: a question”."),
         (
             PersonReacted(person="p1", to="e7", emoji="👍", back=True),
-            "Ana took back 👍 from Ana: a question",
+            "Ana took 👍 off “Ana: a question”.",
         ),
         (
             PlaceJoined(place="discord:7", name=Words("general"), kind="group"),

@@ -179,7 +179,7 @@ def voter(seen: AgentPerception) -> Thinking:
 
 
 @asynccontextmanager
-async def voting(stage: Stage) -> AsyncIterator[LocalLanes]:
+async def voting(stage: Stage) -> AsyncIterator[LocalLanes[str]]:
     """A process that runs votes."""
     timers = LocalTimers(lambda stream: lanes.wake(stream), stage.clock)
     worlds = Worlds(stage.ports, timers, {"voter": (voter, "voter/1")}, [Vote(stage)])
