@@ -29,11 +29,20 @@ class Threads(ThreadPoolExecutor):
 
     def submit(self, work: Callable[..., T], /, *given: Any, **more: Any) -> Future[T]:
         """Do it in a thread; it counts until the loop has heard that it ended."""
-        loop = asyncio.get_running_loop()
-        future = super().submit(work, *given, **more)
+        loop, heard = asyncio.get_running_loop(), Future[T]()
         self.working += 1
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._ended))
-        return future
+
+        def do() -> None:
+            try:
+                if heard.set_running_or_notify_cancel():
+                    heard.set_result(work(*given, **more))
+            except BaseException as error:
+                heard.set_exception(error)
+            finally:  # the loop was told of the result before, however long that took
+                loop.call_soon_threadsafe(self._ended)
+
+        super().submit(do)
+        return heard
 
     def _ended(self) -> None:
         self.working -= 1

@@ -24,6 +24,7 @@ from loopforge.runtime.system_clock import (
     SystemDice,
 )
 from tests.runtime.conftest import STREAM, Stage
+from tests.still import Threads
 
 HELD = 2000
 """Turns of the loop for which a slow thread is held: far longer than a clock waits by itself."""
@@ -124,6 +125,22 @@ async def test_time_waits_for_slow_threads(stage: Stage, kind: str) -> None:
         stage.tasks.spawn(nap(), "nap")
         await stage.clock.advance(10)
     assert woken == [1, 2, 3]
+
+
+async def test_a_thread_is_at_work_until_its_result_is_in_hand(stage: Stage) -> None:
+    """The machine may stop a thread between the end of its work and word of it to the loop."""
+    begin, held, threads = threading.Event(), threading.Event(), Threads()
+    future = threads.submit(begin.wait, 60)
+    future.add_done_callback(lambda _: held.wait(60))
+    hearing = asyncio.wrap_future(future)
+    begin.set()
+    while not future.done():
+        await asyncio.sleep(0)
+    for _ in range(HELD):
+        await asyncio.sleep(0)
+    assert (threads.working, hearing.done()) == (1, False)
+    held.set()
+    assert await hearing
 
 
 async def test_time_waits_for_a_write_that_nobody_waits_for(stage: Stage) -> None:
