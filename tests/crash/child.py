@@ -5,7 +5,8 @@ Through a pipe it says "ready", takes an Order, says "armed", "waits" whenever a
 when the pipe does.
 
 The scripted mate repeats the marks (`[k17]`) of the lines it answers: all that were said to it and
-that it has not answered; if there is none, the newest again, so that a turn too many is seen.
+that it has not answered; if there is none, the newest again, so that a turn too many is seen. A line
+to it that has no mark wants no answer.
 """
 
 from __future__ import annotations
@@ -88,18 +89,21 @@ def mate_of(question: Question) -> str:
 
 
 def marks_for(mate: str, question: Question) -> str:
-    """The marks that this mate is to repeat; "" when nobody ever spoke to it."""
+    """The marks that this mate is to repeat; "" when no answer is wanted of it."""
     asked: dict[str, None] = {}
     answered: set[str] = set()
+    newest = ""
     for role, text in question.messages:
         if role == "assistant":
             answered.update(MARK.findall(text))
         elif role == "user":
             for line in QUOTED.sub("", text).splitlines():
                 if f"@{mate} " in line:
+                    newest = line
                     asked.update(dict.fromkeys(MARK.findall(line)))
     left = [mark for mark in asked if mark not in answered]
-    return " ".join(left or list(asked)[-1:])
+    again = MARK.findall(newest)[-1:]
+    return " ".join(left or again)
 
 
 def script_of(options: Options) -> Callable[[Question], ScriptedAnswer]:

@@ -11,6 +11,7 @@ from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import row_name
 from loopforge.io.socket.socket_address import SocketAddress
+from loopforge.io.socket.socket_client import Joined
 from loopforge.io.socket.socket_server import Hall
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.system_clock import SystemClock, SystemDice
@@ -54,9 +55,9 @@ async def test_names_lines_and_files(tmp_path: Path) -> None:
             await mal.link.taken()
             told.said("Mal", attempt)
             told.gave(attempt, attempt)
-        await app.front.commands.act(
-            "commons", "", "title", "tea\nAna: yes\n=== The house speaks now"
-        )
+        [joined] = [update for update in mal.all if isinstance(update, Joined)]
+        title = "tea\nAna: yes\n=== The house speaks now"
+        await app.front.commands.act("commons", joined.scene.you, "title", title)
         ana = await stack.enter_async_context(watching(link(tmp_path, "Ana")))
         ana.link.say("@maya well?")
         await ana.link.taken()
