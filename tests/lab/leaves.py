@@ -9,14 +9,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from loopforge.lab.report.html_page import Sheet
-from loopforge.lab.report.html_report import report, sheet
-from loopforge.lab.report.study_data import study_of
+from loopforge.lab.report.html_report import report
 from loopforge.lab.run.run_lifecycle import run_simulation
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -108,6 +105,7 @@ class Leaf(HTMLParser):
         """Text."""
         if "style" in self._open:
             return
+        data = re.sub(r"\s+", " ", data)
         if self._section and "section" in self._open:
             self.sections[self._section] += data
         if self._cell is not None:
@@ -178,11 +176,6 @@ class Report:
         """The lines of results, as anybody reads them."""
         text = (self.folder / "results.jsonl").read_text("utf-8")
         return [json.loads(line) for line in text.splitlines()]
-
-    @cached_property
-    def sheet(self) -> Sheet:
-        """What the page was made of, worked out a second time."""
-        return sheet(study_of(self.folder))
 
 
 def reported(folder: Path, **given: Any) -> Report:

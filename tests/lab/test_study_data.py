@@ -99,13 +99,14 @@ def test_an_answer_is_given_only_where_it_is_sure(wide: Report) -> None:
 def test_with_seeds_enough_it_is_answered(tmp_path: Path) -> None:
     """Eight seeds decide one large difference; the declared direction says yes or no to it."""
     levels = {"policy": ["stub", "guardrail"], "perception": ["accurate"]}
-    asked = hypothesis("rules cost", "over_compliance", "policy", "stub", "guardrail")
-    for nth, (a, b, word) in enumerate(((0, 1, "Yes. "), (1, 0, "No, the other way round. "))):
-        arms = ("stub", "guardrail")
-        turned = {**asked, "from": arms[a], "to": arms[b]}
-        folder = tmp_path / f"sweep{nth}"
-        sweep(laid(seeds=8, factors=levels, hypotheses=[turned]), folder)
-        assert f'<p class="answer"><strong>{word}' in reported(folder).page
+    asked = [
+        hypothesis(f"from {a}", "over_compliance", "policy", a, b)
+        for a, b in (("stub", "guardrail"), ("guardrail", "stub"))
+    ]
+    sweep(laid(seeds=8, factors=levels, hypotheses=asked), tmp_path / "sweep")
+    page = reported(tmp_path / "sweep").page
+    assert '<p class="answer"><strong>Yes. ' in page
+    assert "<li><strong>No, the other way round. " in page
 
 
 def test_causes_add_up_to_what_became_of_them(wide: Report, run: Report) -> None:

@@ -101,10 +101,11 @@ class Canvas:
         root = ET.fromstring(held.getvalue())  # noqa: S314 (it was written a line above)
         used = {name for node in root.iter() for name in _references(node)}
         inner = "".join(_element(node, key, used) for node in root)
+        title, says = escape(printable(title)), escape(printable(says))
         return (
             f'<svg class="{kind}" viewBox="0 0 {self.width:g} {self.height:g}" role="img" '
-            f'aria-labelledby="{key}-t {key}-d"><title id="{key}-t">{escape(title)}</title>'
-            f'<desc id="{key}-d">{escape(says)}</desc>{inner}</svg>'
+            f'aria-labelledby="{key}-t {key}-d"><title id="{key}-t">{title}</title>'
+            f'<desc id="{key}-d">{says}</desc>{inner}</svg>'
         )
 
 

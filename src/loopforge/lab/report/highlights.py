@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Decided, Incident, Row, Stepped
 from loopforge.errors import LoopforgeError
-from loopforge.lab.inspect.decision_why import DecisionWhy, gather
+from loopforge.lab.inspect.decision_why import DecisionWhy, act_told, gather
 from loopforge.lab.run.robot_minds import PLAIN
 from loopforge.lab.run.run_log import LOG, rows_of
 from loopforge.lab.sweeps.experiment_file import policy_of
@@ -121,6 +121,27 @@ class Highlight(Struct, frozen=True, kw_only=True):
     result: RunResult | None = None
     found: DecisionWhy | None = None
     told: Telling | None = None
+
+    @property
+    def at(self) -> str:
+        """Where it was."""
+        return self.found.row.at if self.found else self.told.at if self.told else ""
+
+    @property
+    def title(self) -> str:
+        """Who did what there."""
+        if self.found is not None:
+            return act_told(self.found.row, self.found.rule.title)
+        assert self.told is not None
+        error, rule = self.told.failing.replace("_", "-"), self.told.rule.replace("_", " ")
+        return f"{self.who} at {self.at}: {error} under {rule}"
+
+    @property
+    def consequence(self) -> str:
+        """What came of it."""
+        if self.found is not None:
+            return self.found.row.outcome.consequence
+        return self.told.consequence if self.told else ""
 
 
 def of_run(folder: Path, picks: Picks) -> list[Highlight]:

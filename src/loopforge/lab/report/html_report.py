@@ -12,18 +12,41 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopforge.errors import BadRun
-from loopforge.lab.report.error_rates import rates
-from loopforge.lab.report.factor_effects import ablations, contrasted, differences, headline
-from loopforge.lab.report.html_page import Sheet, html
-from loopforge.lab.report.limits_manifest import limits, manifest
-from loopforge.lab.report.report_preface import design, question
+from loopforge.lab.inspect.decision_why import sections
+from loopforge.lab.inspect.trait_drift import times
+from loopforge.lab.report.error_rates import bounds, rates, unanswered
+from loopforge.lab.report.factor_effects import ablations, contrasted, family, too_few, undeclared
+from loopforge.lab.report.html_page import html
+from loopforge.lab.report.limits_manifest import detectable, manifest
+from loopforge.lab.report.number_format import counted, p_is, shared
 from loopforge.lab.report.robot_careers import beliefs, careers
-from loopforge.lab.report.study_data import Study, study_of
+from loopforge.lab.report.study_data import Study, study_of, total
+from loopforge.lab.report.study_design import design
 from loopforge.lab.report.tipping_points import doses, phases, trades
-from loopforge.lab.report.told_episodes import episodes
+from loopforge.lab.report.told_episodes import episodes, way_of
 from loopforge.lab.report.waiting_times import waits
+from loopforge.lab.stats.rate_statistics import wilson
 from loopforge.lab.sweeps.sweep_worker import Maker
 from loopforge.runtime.installation.extras import require
+
+SECTIONS = {
+    "question": "The question",
+    "answer": "In short",
+    "design": "The design",
+    "rates": "Rates",
+    "differences": "Paired differences",
+    "waits": "How long it holds",
+    "doses": "Dose and response",
+    "phases": "Pressure against reliance",
+    "trade": "The trade-off",
+    "careers": "What became of them",
+    "beliefs": "Truth, shown, believed",
+    "ablations": "Ablations",
+    "episodes": "Episodes",
+    "limits": "Limits",
+    "manifest": "Manifest",
+}
+"""Each section with its heading; its template in shipped/report/ has its name."""
 
 
 def report(folder: Path, out: Path, *, maker: Maker | None = None) -> Path:
@@ -39,7 +62,7 @@ def written(folder: Path, out: Path, *, maker: Maker | None = None) -> tuple[Pat
     """As `report`, with the first line of the page: how many decisions were answered."""
     require("reports", "The charts of a report need")
     study = study_of(Path(folder))
-    page = html(sheet(study, maker)).encode()
+    page = html(**_data(study, maker)).encode()
     out = Path(out)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -49,31 +72,36 @@ def written(folder: Path, out: Path, *, maker: Maker | None = None) -> tuple[Pat
     return out, study.answers.line
 
 
-def sheet(study: Study, maker: Maker | None = None) -> Sheet:
-    """The report as data: its sections in their order."""
-    hypotheses = study.layout.experiment.hypotheses if study.layout else ()
-    declared = contrasted(study, hypotheses)
-    kind = "a run" if study.watched is not None else "a sweep"
-    return Sheet(
-        kind=f"Loopforge Factory, report of {kind}",
-        title=study.title,
-        first=study.answers.line,
-        sections=(
-            question(study),
-            headline(study, declared),
-            design(study),
-            rates(study),
-            differences(study, declared),
-            waits(study),
-            doses(study),
-            phases(study),
-            trades(study),
-            careers(study),
-            beliefs(study),
-            ablations(study),
-            episodes(study, maker),
-            limits(study),
-            manifest(study),
-        ),
-        foot=f"{study.folder.name}. This page runs nothing and asks for nothing.",
-    )
+def _data(study: Study, maker: Maker | None) -> dict[str, object]:
+    """What the templates ask for: the study, what each section shows, and how words are put."""
+    declared = contrasted(study, study.layout.experiment.hypotheses if study.layout else ())
+    return {
+        "sections": SECTIONS,
+        "study": study,
+        "declared": declared,
+        "looked": contrasted(study, undeclared(study)),
+        "ablated": contrasted(study, ablations(study)),
+        "too_few": too_few(declared),
+        "design": design(study),
+        "unanswered": unanswered(study),
+        "rates": rates(study),
+        "waits": waits(study),
+        "doses": doses(study),
+        "phases": phases(study),
+        "trade": trades(study),
+        "careers": careers(study),
+        "beliefs": beliefs(study),
+        "episodes": episodes(study, maker),
+        "detectable": detectable(study),
+        "bounds": bounds(study),
+        "manifest": manifest(study),
+        "family": family,
+        "parts_of": sections,
+        "way_of": way_of,
+        "counted": counted,
+        "p_is": p_is,
+        "shared": shared,
+        "times": times,
+        "total": total,
+        "wilson": wilson,
+    }

@@ -1,37 +1,25 @@
-"""The colophon: what a report cannot show, and the manifest.
+"""What a report cannot show, and what it takes to have the same page again.
 
-What it takes to have the same page again stands here: versions, hashes, seeds, cost, what is not
-deterministic, and commands that can be typed as they are. Folders are named as they are called, not
-by where they lie.
+Versions, hashes, seeds, cost, what is not deterministic, and commands that can be typed as they
+are. Folders are named as they are called, not by where they lie.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from hashlib import sha256
 from importlib.metadata import version
 
+from msgspec import Struct
+
 from loopforge.errors import LoopforgeError
-from loopforge.lab.report.error_rates import bounds
-from loopforge.lab.report.html_page import (
-    Block,
-    Code,
-    Facts,
-    Items,
-    Listing,
-    Part,
-    Section,
-    Words,
-    says,
-)
-from loopforge.lab.report.number_format import counted
-from loopforge.lab.report.study_data import CALLED, ERRORS, Study, Watched, by_seed
+from loopforge.lab.report.study_data import CALLED, ERRORS, Study, Watched, by_cell, by_seed
 from loopforge.lab.run.robot_minds import PLAIN
 from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.stats.rate_statistics import cluster_rate, minimal_detectable
 from loopforge.lab.sweeps.experiment_design import lay_out, policies_of
 from loopforge.lab.sweeps.experiment_file import open_experiment, scenarios_of
-from loopforge.lab.sweeps.run_score import RunResult
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
 
@@ -55,82 +43,48 @@ ANEW = (
 """Plays the run that a folder holds once more, into another."""
 
 
-# ---------------------------------------------------------------- limits
+ANSWERED = (
+    "What models answer. It stands in the rows, to the letter, and told from there it is the same; "
+    "asked anew it would not be."
+)
 
 
-def limits(study: Study) -> Section:
-    """What this cannot show."""
-    items = [
-        (
-            "The world is code. It shows how minds fail in this city, not how often they would in "
-            "yours."
-        ),
-        (
-            "Truth is known because somebody wrote it down: one number says whether a rule is "
-            "right here. Dilemmas that no number settles are not in it."
-        ),
-    ]
-    if study.watched is not None:
-        items.append(
-            "This is one run with one seed. Its intervals take moments for independent that are "
-            "not; nothing here tells a habit from an accident."
-        )
-    else:
-        items += _sweep_limits(study)
-    policies = _policies(study)
-    if {name.partition("/")[0] for name in policies} <= set(PLAIN):
-        items.append(
-            "No language model was asked. The minds are rules in code: they show that the city "
-            "measures what it claims to, and nothing about any model."
-        )
-    else:
-        items.append(
-            "Models change without a word, and one answer is not the next: what holds for the "
-            "versions named below holds for those."
-        )
-    items.append(
-        "Feelings and traits are treatments here, not findings: take one out (ablate) before you "
-        "believe that it does something."
-    )
-    return Section("limits", "Limits", (Items(tuple((item,) for item in items)),))
+class Manifest(Struct, frozen=True, kw_only=True):
+    """What the page was made of. `plain`: no model was asked; `unsure`: what may be otherwise.
+
+    `anew` are commands that do the same from the beginning, `from_folder` those that need nothing
+    but its folder, `checks` those that make the page once more.
+    """
+
+    policies: list[str]
+    plain: bool
+    versions: str
+    libraries: str
+    cost: float
+    asked: int
+    unpriced: int = 0
+    unsure: str
+    digest: str = ""
+    anew: list[str]
+    from_folder: list[str]
+    checks: list[str]
 
 
-def _sweep_limits(study: Study) -> list[str]:
-    layout = study.layout
-    assert layout is not None
-    seeds = len(study.seeds)
-    items = [
-        f"{counted(seeds, 'seed')} stand behind each cell"
-        + (
-            ", and thirty are wanted: intervals over so few runs are too sure of themselves."
-            if seeds < 30
-            else "."
-        ),
-    ]
-    parts = []
-    for rate in ERRORS:
-        found = _detectable(study, rate)
-        if found is not None:
-            parts.append(f"{found * 100:.0f} points of {CALLED[rate]}")
-    if parts:
-        items.append(
-            f"Differences between two cells of less than about {' or '.join(parts)} would mostly "
-            "have gone unseen (power 80%, arms not paired, runs as alike as they were)."
-        )
-    if told := bounds(study):
-        items.append(told)
-    if len(layout.scenarios) == 1:
-        items.append("One scenario is one city: another cast may do otherwise.")
-    return items
+def manifest(study: Study) -> Manifest:
+    """Of a sweep, or of a run."""
+    return _sweep_manifest(study) if study.watched is None else _run_manifest(study, study.watched)
+
+
+def detectable(study: Study) -> list[str]:
+    """For each error the least difference upwards that two cells of a sweep would show."""
+    found = [] if study.watched else [(rate, _detectable(study, rate)) for rate in ERRORS]
+    return [f"{least * 100:.0f} points of {CALLED[rate]}" for rate, least in found if least]
 
 
 def _detectable(study: Study, rate: str) -> float | None:
-    """The least difference upwards that two cells would show, from the cell in the middle."""
-    cells: dict[int, list[RunResult]] = {}
-    for result in study.results:
-        cells.setdefault(result.cell, []).append(result)
-    some = list(cells.values())[:: 1 + len(cells) // MOST_CELLS]
-    counts = [by_seed(each, rate) for each in some]
+    """The same of one, from the cell in the middle."""
+    cells = list(by_cell(study.results).values())
+    counts = [by_seed(each, rate) for each in cells[:: 1 + len(cells) // MOST_CELLS]]
     rates = [cluster_rate(each) for each in counts if any(n for _, n in each.values())]
     rates = [each for each in rates if 0 < each.rate.estimate < 1]
     if not rates:
@@ -141,103 +95,36 @@ def _detectable(study: Study, rate: str) -> float | None:
     return minimal_detectable(effective, found.rate.estimate) if effective else None
 
 
-def _policies(study: Study) -> list[str]:
-    if study.watched is not None:
-        return sorted(set(study.watched.began.policies.values()))
-    return sorted(str(each) for each in study.manifest.get("policies", {}).values())
+# ---------------------------------------------------------------- a sweep
 
 
-# ---------------------------------------------------------------- the manifest
-
-
-def manifest(study: Study) -> Section:
-    """Versions, hashes, seeds, cost, what is not deterministic, and how to have it again."""
-    blocks = _run_manifest(study) if study.watched is not None else _sweep_manifest(study)
-    libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
-    told = (
-        f"The figures of this page were computed by {libraries}; the same run gives the same bytes."
-    )
-    return Section("manifest", "Manifest", (*blocks, says(told, how="quiet")))
-
-
-def _sweep_manifest(study: Study) -> tuple[Block, ...]:
-    layout, held = study.layout, study.manifest
+def _sweep_manifest(study: Study) -> Manifest:
+    layout, held, results = study.layout, study.manifest, study.results
     assert layout is not None
-    state = held.get("state", {})
-    asked = sum(result.asked.get("asked", 0) for result in study.results)
-    cost = sum(result.cost for result in study.results)
-    unpriced = sum(result.unpriced for result in study.results)
-    seeds = study.seeds
-    facts: list[tuple[str, tuple[Words, ...]]] = [
-        ("experiment", (Code(layout.digest),)),
-        *((f"scenario {name}", (Code(each.digest),)) for name, each in layout.scenarios.items()),
-        ("results", (Code(_digest(study)),)),
-        ("policies", (", ".join(_policies(study)),)),
-        ("versions", (_listed(held.get("versions", {})),)),
-        ("seeds", (f"{seeds[0]} to {seeds[-1]} ({len(seeds)})",)),
-        ("runs", (f"{state.get('done', len(study.results))} of {layout.runs}",)),
-        ("cost", (_cost(max(cost, float(state.get("cost", 0))), asked, unpriced),)),
-        ("not deterministic", (_unsure(tuple(held.get("not_deterministic", ()))),)),
-    ]
-    return Facts(tuple(facts)), Part("again", "Once more", _sweep_again(study))
-
-
-def _sweep_again(study: Study) -> tuple[Block, ...]:
-    """How to have it again: from the beginning, from its tapes, and this page."""
-    assert study.layout is not None
-    folder, name = shlex.quote(study.folder.name), shlex.quote(study.layout.experiment.name)
+    folder, name = shlex.quote(study.folder.name), shlex.quote(layout.experiment.name)
     fresh = shlex.quote(f"{study.folder.name}-again")
-    named = name if _shipped_experiment(study) else f"{name}.toml"
-    blocks: list[Block] = [
-        says("The same sweep from the beginning, in a folder beside this one:"),
-        Listing((f"loopforge lab sweep {named} --out {fresh}",)),
-    ]
-    if set(policies_of(study.layout)) <= set(PLAIN):
-        blocks += [
-            says("Or from nothing but this folder, since ", Code("experiment.json"), " holds all:"),
-            Listing((f"python -c {shlex.quote(AGAIN)} {folder} {fresh}",)),
-        ]
-    return (
-        *blocks,
-        says("Scored again from its tapes, without asking any model; then this page:"),
-        Listing(
-            (
-                f"loopforge lab sweep {named} --out {folder} --rescore",
-                f"loopforge lab report {folder} -o report.html",
-            )
-        ),
-        says(
-            "Every number of this page follows from ",
-            Code("results.jsonl"),
-            ", a line for each run; ",
-            Code("loopforge lab export"),
-            " makes tables of it.",
-        ),
-    )
-
-
-def _digest(study: Study) -> str:
-    """SHA-256 over the heads of all runs: two sweeps with the same one did the same."""
-    from hashlib import sha256
-
-    heads = "".join(f"{each.cell} {each.seed} {each.head}\n" for each in study.results)
-    return sha256(heads.encode()).hexdigest()
-
-
-def _listed(found: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in sorted(found.items()))
-
-
-def _cost(cost: float, asked: int, unpriced: int) -> str:
-    if not asked:
-        return "nothing; no model was asked"
-    more = f", {unpriced} of them at a price that nobody knows" if unpriced else ""
-    return f"${cost:.4f} for {counted(asked, 'answer')} of models{more}"
-
-
-def _unsure(found: tuple[str, ...]) -> str:
-    return (
-        " ".join(found) or "nothing: the same seed gives the same bytes, with any number of workers"
+    given = name if _shipped_experiment(study) else f"{name}.toml"
+    policies = sorted(str(each) for each in held.get("policies", {}).values())
+    alone = set(policies_of(layout)) <= set(PLAIN)
+    # Two sweeps of which all runs end alike did the same.
+    heads = "".join(f"{each.cell} {each.seed} {each.head}\n" for each in results)
+    spent = float(held.get("state", {}).get("cost", 0))
+    return Manifest(
+        policies=policies,
+        plain=_plain(policies),
+        versions=_listed(held.get("versions", {})),
+        libraries=_libraries(),
+        cost=max(sum(each.cost for each in results), spent),
+        asked=sum(each.asked.get("asked", 0) for each in results),
+        unpriced=sum(each.unpriced for each in results),
+        unsure=" ".join(held.get("not_deterministic", ())),
+        digest=sha256(heads.encode()).hexdigest(),
+        anew=[f"loopforge lab sweep {given} --out {fresh}"],
+        from_folder=[f"python -c {shlex.quote(AGAIN)} {folder} {fresh}"] if alone else [],
+        checks=[
+            f"loopforge lab sweep {given} --out {folder} --rescore",
+            f"loopforge lab report {folder} -o report.html",
+        ],
     )
 
 
@@ -251,56 +138,26 @@ def _shipped_experiment(study: Study) -> bool:
         return False
 
 
-def _run_manifest(study: Study) -> tuple[Block, ...]:
-    watched = study.watched
-    assert watched is not None
-    began = watched.began
-    asked = sum(watched.models.values())
-    facts: list[tuple[str, tuple[Words, ...]]] = [
-        ("scenario", (Code(began.digest),)),
-        ("last row counted", (Code(watched.head),)),
-        ("policies", (", ".join(_policies(study)),)),
-        ("versions", (_listed(began.versions),)),
-        ("seed", (str(began.seed),)),
-        ("cost", (_cost(watched.cost, asked, 0),)),
-        *((f"asked {name}", (f"{n} times",)) for name, n in sorted(watched.models.items())),
-        ("not deterministic", (_unsure(_models(watched)),)),
-    ]
+# ---------------------------------------------------------------- a run
+
+
+def _run_manifest(study: Study, watched: Watched) -> Manifest:
     name = shlex.quote(study.folder.name)
-    fresh = shlex.quote(study.folder.name + "-again")
-    again = [f"python -c {shlex.quote(ANEW)} {name} {fresh}"]
-    if command := _command(watched):
-        again.insert(0, f"{command} --out {fresh}")
-    return (
-        Facts(tuple(facts)),
-        Part(
-            "again",
-            "Once more",
-            (
-                says("The same run from the beginning, in a folder beside this one:"),
-                Listing(tuple(again)),
-                says("Its chain checked and the run played again, byte for byte; then this page:"),
-                Listing(
-                    (f"loopforge lab verify {name}", f"loopforge lab report {name} -o report.html")
-                ),
-                says(
-                    "Every number of this page follows from ",
-                    Code("actions.jsonl"),
-                    "; nobody is asked again.",
-                ),
-            ),
-        ),
+    fresh = shlex.quote(f"{study.folder.name}-again")
+    command = _command(watched)
+    policies = sorted(set(watched.began.policies.values()))
+    return Manifest(
+        policies=policies,
+        plain=_plain(policies),
+        versions=_listed(watched.began.versions),
+        libraries=_libraries(),
+        cost=watched.cost,
+        asked=sum(watched.models.values()),
+        unsure=ANSWERED if watched.models else "",
+        anew=[f"{command} --out {fresh}"] if command else [],
+        from_folder=[f"python -c {shlex.quote(ANEW)} {name} {fresh}"],
+        checks=[f"loopforge lab verify {name}", f"loopforge lab report {name} -o report.html"],
     )
-
-
-def _models(watched: Watched) -> tuple[str, ...]:
-    if not watched.models:
-        return ()
-    told = (
-        "What models answer. It stands in the rows, to the letter, and told from there it is the "
-        "same; asked anew it would not be."
-    )
-    return (told,)
 
 
 def _command(watched: Watched) -> str:
@@ -328,3 +185,18 @@ def _ships(scenario: Scenario, choice: Choice, digest: str) -> bool:
         return choice.apply(open_scenario(scenario.name)).digest == digest
     except LoopforgeError:
         return False
+
+
+# ---------------------------------------------------------------- both
+
+
+def _plain(policies: list[str]) -> bool:
+    return {name.partition("/")[0] for name in policies} <= set(PLAIN)
+
+
+def _listed(found: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(found.items()))
+
+
+def _libraries() -> str:
+    return ", ".join(f"{name} {version(name)}" for name in LIBRARIES)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -36,7 +36,7 @@ from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import LOG, began_of, rows_of
 from loopforge.lab.stats.rate_statistics import RESAMPLES, Count, Interval, percentiles, resampled
 from loopforge.lab.sweeps.experiment_design import Layout
-from loopforge.lab.sweeps.experiment_file import TRAIT, Level
+from loopforge.lab.sweeps.experiment_file import TRAIT, Experiment, Level
 from loopforge.lab.sweeps.run_score import RATES, RunResult, Scoring
 from loopforge.lab.sweeps.sweep_results import (
     EXPERIMENT,
@@ -73,6 +73,9 @@ CALLED = {
 """What a measure is called within a sentence."""
 LEADING = ("policy", "ablate", "supervisor", "perception", "scenario")
 """Factors that may tell groups apart, the first that has levels."""
+
+
+Results: TypeAlias = Sequence[RunResult]
 
 
 class StudyGroup(Struct, frozen=True):
@@ -151,14 +154,33 @@ class Study:
     """What a report is about. Of a sweep there are `layout` and `manifest`, of a run `watched`."""
 
     folder: Path
-    title: str
-    question: str
-    about: str
     results: tuple[RunResult, ...]
     layout: Layout | None = None
     manifest: dict[str, Any] = field(default_factory=dict)
     watched: Watched | None = None
     picks: Picks = field(default_factory=Picks)
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self._told.name
+
+    @property
+    def question(self) -> str:
+        """What was asked."""
+        return self._told.question
+
+    @property
+    def about(self) -> str:
+        """What else there is to say of it."""
+        return self._told.about
+
+    @property
+    def _told(self) -> Experiment | Scenario:
+        if self.watched is not None:
+            return self.watched.scenario
+        assert self.layout is not None
+        return self.layout.experiment
 
     @cached_property
     def answers(self) -> AnswerCounts:
@@ -236,6 +258,14 @@ def named(name: str) -> str:
     return name.removeprefix(TRAIT).replace("_", " ")
 
 
+def by_cell(results: Iterable[RunResult]) -> dict[int, list[RunResult]]:
+    """These runs by the cell of the design that they are of."""
+    found: dict[int, list[RunResult]] = {}
+    for result in results:
+        found.setdefault(result.cell, []).append(result)
+    return found
+
+
 def by_seed(results: Iterable[RunResult], rate: str) -> dict[int, Count]:
     """(successes, trials) of a rate by seed, over all these runs."""
     some, of = RATES[rate]
@@ -305,16 +335,7 @@ def _sweep(folder: Path) -> Study:
     manifest = manifest_of(folder)
     if manifest.get("digest") != layout.digest:
         raise BadRun(f"{folder / MANIFEST} is of another experiment than {EXPERIMENT} beside it.")
-    experiment = layout.experiment
-    return Study(
-        folder=folder,
-        title=experiment.name,
-        question=experiment.question,
-        about=experiment.about,
-        results=tuple(results),
-        layout=layout,
-        manifest=manifest,
-    )
+    return Study(folder, tuple(results), layout=layout, manifest=manifest)
 
 
 def _run(folder: Path) -> Study:
@@ -342,15 +363,7 @@ def _run(folder: Path) -> Study:
         )
     watched.lives = tuple(each.life() for each in written.values())
     result = scoring.result(0, began.seed, {}, cost=watched.cost)
-    return Study(
-        folder=folder,
-        title=scenario.name,
-        question=scenario.question,
-        about=scenario.about,
-        results=(result,),
-        watched=watched,
-        picks=picks,
-    )
+    return Study(folder, (result,), watched=watched, picks=picks)
 
 
 def _days(rows: Iterator[Row]) -> Iterator[Sequence[Row]]:

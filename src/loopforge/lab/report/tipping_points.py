@@ -10,27 +10,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import pstdev
 
+from msgspec import Struct
+
 from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.heat_maps import MOST_NAMES, MapCell, Trail, chart_map, trade
 from loopforge.lab.charts.line_charts import CurveLine, curves
-from loopforge.lab.report.error_rates import ROLES
-from loopforge.lab.report.html_page import (
-    Block,
-    Figure,
-    Figures,
-    Items,
-    Missing,
-    Section,
-    Table,
-    Words,
-    says,
-)
+from loopforge.lab.report.error_rates import ROLES, counts_told
+from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import amount, chance, share, shared, spanned, three
 from loopforge.lab.report.study_data import (
     CALLED,
     ERRORS,
+    Results,
     Study,
     StudyGroup,
+    Watched,
+    by_cell,
     by_seed,
     labelled,
     named,
@@ -39,14 +34,8 @@ from loopforge.lab.report.study_data import (
 from loopforge.lab.stats.dose_response import Response, dose_response
 from loopforge.lab.stats.rate_statistics import Count, Interval, cluster_rate, wilson
 from loopforge.lab.sweeps.experiment_file import TRAIT
-from loopforge.lab.sweeps.run_score import RunResult
 
 PRESSURE, RELIANCE = "pressure", f"{TRAIT}guardrail_reliance"
-HOW = (
-    "Points with Wilson’s 95% intervals; the line is a logistic curve of four numbers. Above the "
-    "axis stands where it tips, half the way between its ends, with the interval of refits to "
-    "resampled seeds. It says nothing beyond the doses that were run."
-)
 NO_TREND = "No tipping point: no trend"
 SMOOTH = 60
 """Points of a fitted curve."""
@@ -55,33 +44,23 @@ SMOOTH = 60
 # ---------------------------------------------------------------- dose and response
 
 
-def doses(study: Study) -> Section:
-    """Both errors by dose, with the curve and where it tips."""
+def doses(study: Study) -> dict[str, Exhibit | None]:
+    """Both errors by dose, with the curve and where it tips; None where no seed has every dose."""
     numbers = [
         name
         for name, levels in study.varied.items()
         if all(isinstance(each, int) for each in levels)
     ]
-    blocks: list[Block] = []
-    if PRESSURE not in numbers:
-        blocks.append(
-            Missing(
-                "Pressure was not swept. `pressure = [0, 2, 4, 6, 8, 10]` in [factors] of an "
-                "experiment gives a dose-response curve and its tipping point."
-            )
-        )
-    if numbers:
-        blocks.append(says(HOW))
+    found = {}
     for factor in sorted(numbers, key=lambda name: (name != PRESSURE, name)):
         if factor != study.lead:
-            blocks += _dose(study, factor)
+            found[named(factor)] = _dose(study.few(), factor)
         elif len(numbers) == 1 or factor == PRESSURE:
-            blocks += _dose(study, factor, whole=True)
-    return Section("doses", "Dose and response", tuple(blocks))
+            found[named(factor)] = _dose(study.groups(""), factor)
+    return found
 
 
-def _dose(study: Study, factor: str, *, whole: bool = False) -> list[Block]:
-    groups = study.groups("") if whole else study.few()
+def _dose(groups: Sequence[StudyGroup], factor: str) -> Exhibit | None:
     charts, rows = [], []
     notes: list[str] = []
     for rate in ERRORS:
@@ -98,29 +77,14 @@ def _dose(study: Study, factor: str, *, whole: bool = False) -> list[Block]:
         if lines:
             charts.append(_curves(factor, rate, lines))
     if not charts:
-        return [Missing(f"No seed has finished every dose of {named(factor)} yet.")]
-    return [
-        Figures(tuple(charts)),
-        Table(
-            f"What {named(factor)} does: trend and tipping point",
-            (
-                "group",
-                "error",
-                "at the least dose",
-                "at the most",
-                "trend, p",
-                "tips at, 95%",
-            ),
-            tuple(rows),
-            words=(0, 1),
-            folded=False,
-        ),
-        *([Items(tuple((note,) for note in notes))] if notes else []),
-        _rates_by_dose(groups, factor),
-    ]
+        return None
+    title = f"What {named(factor)} does: trend and tipping point"
+    head = ("group", "error", "at the least dose", "at the most", "trend, p", "tips at, 95%")
+    tips = Table(title, head, tuple(rows), words=(0, 1), folded=False)
+    return Exhibit(tuple(charts), (tips, _rates_by_dose(groups, factor)), tuple(notes))
 
 
-def _by_dose(results: Sequence[RunResult], factor: str, rate: str) -> dict[float, dict[int, Count]]:
+def _by_dose(results: Results, factor: str, rate: str) -> dict[float, dict[int, Count]]:
     """Counts by dose and seed, of the seeds that have every dose."""
     doses = sorted({int(result.levels[factor]) for result in results})
     found = {
@@ -175,19 +139,13 @@ def _curves(factor: str, rate: str, lines: Sequence[CurveLine]) -> Figure:
     return Figure(curves(key, title, told, lines, percent, along=named(factor)), title)
 
 
-def _row(group: StudyGroup, rate: str, found: Response) -> tuple[Words, ...]:
+def _row(group: StudyGroup, rate: str, found: Response) -> tuple[str, ...]:
     rates = list(found.rates.values())
     tip = spanned(found.tipping) if found.tipping else "nowhere"
     if found.why.startswith(NO_TREND):
         tip = "no trend"
-    return (
-        group.label,
-        CALLED[rate],
-        shared(rates[0]),
-        shared(rates[-1]),
-        chance(found.p),
-        tip,
-    )
+    ends = (shared(rates[0]), shared(rates[-1]))
+    return (group.label, CALLED[rate], *ends, chance(found.p), tip)
 
 
 def _rates_by_dose(groups: Sequence[StudyGroup], factor: str) -> Table:
@@ -195,14 +153,8 @@ def _rates_by_dose(groups: Sequence[StudyGroup], factor: str) -> Table:
     for group in groups:
         for dose in sorted({int(result.levels[factor]) for result in group.results}):
             mine = [each for each in group.results if each.levels[factor] == dose]
-            cells: list[Words] = [f"{group.label}, {labelled(factor, dose)}"]
-            for rate in ERRORS:
-                count = total(mine, rate)
-                cells += [
-                    shared(wilson(*count)) if count[1] else "none",
-                    f"{count[0]} of {count[1]}",
-                ]
-            rows.append(tuple(cells))
+            cells = (cell for rate in ERRORS for cell in counts_told(total(mine, rate)))
+            rows.append((f"{group.label}, {labelled(factor, dose)}", *cells))
     head = ("dose", "over-compliance", "kept, of wrong", "over-reach", "broke, of right")
     return Table(f"Rates by {named(factor)}, with Wilson’s 95% intervals", head, tuple(rows))
 
@@ -210,31 +162,17 @@ def _rates_by_dose(groups: Sequence[StudyGroup], factor: str) -> Table:
 # ---------------------------------------------------------------- a map of two doses
 
 
-def phases(study: Study) -> Section:
+def phases(study: Study) -> list[Exhibit]:
     """Both errors over pressure and guardrail reliance, and how far seeds differ there."""
     varied = study.varied
     if PRESSURE not in varied or RELIANCE not in varied:
-        lacking = [name for name in (PRESSURE, RELIANCE) if name not in varied]
-        told = (
-            f"No map: {' and '.join(named(name) for name in lacking)} had one level. Sweep "
-            "`pressure = [0, 5, 10]` with `traits.guardrail_reliance = [200, 500, 800]`."
-        )
-        return Section("phases", "Pressure against reliance", (Missing(told),))
+        return []
     across, up = sorted(map(int, varied[PRESSURE])), sorted(map(int, varied[RELIANCE]))
-    blocks: list[Block] = [
-        says(
-            "Each cell is a rate in per cent, over all runs with that pressure and that reliance "
-            "to start with. The third map is how far seeds differ: the standard deviation of a "
-            "run’s share of wrong acts, in points."
-        )
-    ]
     lead = study.lead if study.lead not in (PRESSURE, RELIANCE) else ""
-    for group in study.groups(lead):
-        blocks += _map(group, across, up)
-    return Section("phases", "Pressure against reliance", tuple(blocks))
+    return [_map(group, across, up) for group in study.groups(lead)]
 
 
-def _map(group: StudyGroup, across: Sequence[int], up: Sequence[int]) -> list[Block]:
+def _map(group: StudyGroup, across: Sequence[int], up: Sequence[int]) -> Exhibit:
     cells = {
         (x, y): [
             each
@@ -273,15 +211,16 @@ def _map(group: StudyGroup, across: Sequence[int], up: Sequence[int]) -> list[Bl
         for at, x in enumerate(across)
     ]
     head = ("cell", "over-compliance", "over-reach", "seeds differ by", "runs")
-    return [Figures(tuple(figures)), Table(f"The map in numbers, {group.label}", head, tuple(rows))]
+    numbers = Table(f"The map in numbers, {group.label}", head, tuple(rows))
+    return Exhibit(tuple(figures), (numbers,))
 
 
-def _rate(results: Sequence[RunResult], rate: str) -> float | None:
+def _rate(results: Results, rate: str) -> float | None:
     count = total(results, rate)
     return count[0] / count[1] if count[1] else None
 
 
-def _spread(results: Sequence[RunResult]) -> float | None:
+def _spread(results: Results) -> float | None:
     """The standard deviation over runs of the share of acts that were wrong."""
     found = [1 - each.rates["good"] for each in results if each.rates["good"] is not None]
     return pstdev(found) if len(found) > 1 else None
@@ -304,56 +243,77 @@ def _corners(
 # ---------------------------------------------------------------- the trade-off
 
 
-def trades(study: Study) -> Section:
+class Spot(Struct, frozen=True):
+    """A group, or a robot of a run: both its errors, and of how many seeds or acts they are."""
+
+    label: str
+    role: str
+    nth: int
+    reach: Interval
+    hid: Interval
+    of: str
+
+
+def trades(study: Study) -> Exhibit | None:
     """One error against the other: a point for each group, or for each robot of a run."""
+    trails = []
     if study.watched is not None:
-        return _run_trade(study)
-    spots, trails, rows = [], [], []
-    for group in study.groups():
-        x, y = (_interval(group.results, rate) for rate in ("over_reach", "over_compliance"))
-        if x is None or y is None:
-            continue
-        spots.append(MapCell(group.label, group.role, group.nth, three(x), three(y)))
-        rows.append((group.label, shared(y), shared(x), str(x.n)))
-        trail = _trail(study, group)
-        if len(trail.points) > 1:
-            trails.append(trail)
+        spots, by, of = _robots(study.watched), "robot", "acts"
+        note = "With Wilson’s 95% intervals."
+        if len(spots) > MOST_NAMES:
+            note = f"The {MOST_NAMES} that err most have names and Wilson’s 95% intervals."
+    else:
+        spots, by, of = _groups(study), named(study.lead) if study.lead else "all runs", "seeds"
+        note = "Large: all runs, with 95% intervals of the bootstrap over runs."
+        drawn = {spot.label for spot in spots}
+        found = [_trail(study, group) for group in study.groups() if group.label in drawn]
+        trails = [trail for trail in found if len(trail.points) > 1]
+        if trails:
+            joined = any(trail.ends for trail in trails)
+            more = ", joined from the least pressure to the greatest." if joined else "."
+            note += f" Small: single cells{more}"
     if not spots:
-        told = "No group had rules both right and wrong; add scenarios or steps."
-        return Section("trade", "The trade-off", (Missing(told),))
-    by = named(study.lead) if study.lead else "all runs"
+        return None
     title = f"Over-compliance against over-reach by {by}"
-    told = "; ".join(f"{s.label}: {share(s.y[1])} against {share(s.x[1])}" for s in spots)
-    joined = any(trail.ends for trail in trails)
-    note = "Large: all runs, with 95% intervals of the bootstrap over runs."
-    if trails:
-        note += " Small: single cells"
-        note += ", joined from the least pressure to the greatest." if joined else "."
-    chart = Figure(trade("trade", title, told, spots, trails), title, note)
-    table = Table(f"{title}, 95%", (by, "over-compliance", "over-reach", "seeds"), tuple(rows))
-    return Section("trade", "The trade-off", (_corner(), Figures((chart,)), table))
-
-
-def _corner() -> Block:
-    return says(
-        "The corner at nothing is where one would like to be. Who always keeps to rules stands on "
-        "the upper left; who always weighs goes right; what lies lower and further left than both "
-        "is judgement."
+    told = "; ".join(
+        f"{s.label}: {share(s.hid.estimate)} against {share(s.reach.estimate)}" for s in spots
     )
+    cells = [MapCell(s.label, s.role, s.nth, three(s.reach), three(s.hid)) for s in spots]
+    rows = tuple((s.label, shared(s.hid), shared(s.reach), s.of) for s in spots)
+    head = (by, "over-compliance", "over-reach", of)
+    chart = Figure(trade("trade", title, told, cells, trails), title, note)
+    return Exhibit((chart,), (Table(f"{title}, 95%", head, rows),))
 
 
-def _interval(results: Sequence[RunResult], rate: str) -> Interval | None:
-    counts = by_seed(results, rate)
-    return cluster_rate(counts).rate if sum(n for _, n in counts.values()) else None
+def _robots(watched: Watched) -> list[Spot]:
+    return [
+        Spot(
+            name,
+            f"g{1 + nth % 6}",
+            nth,
+            wilson(*tally.count("over_reach")),
+            wilson(*tally.count("over_compliance")),
+            amount(tally.acts),
+        )
+        for nth, (name, tally) in enumerate(sorted(watched.robots.items()))
+        if tally.right and tally.wrong
+    ]
+
+
+def _groups(study: Study) -> list[Spot]:
+    spots = []
+    for group in study.groups():
+        counts = [by_seed(group.results, rate) for rate in ("over_reach", "over_compliance")]
+        if all(sum(n for _, n in each.values()) for each in counts):
+            reach, hid = (cluster_rate(each).rate for each in counts)
+            spots.append(Spot(group.label, group.role, group.nth, reach, hid, str(reach.n)))
+    return spots
 
 
 def _trail(study: Study, group: StudyGroup) -> Trail:
     """The cells of a group, along the pressure where that is all they differ in."""
-    cells: dict[int, list[RunResult]] = {}
-    for result in group.results:
-        cells.setdefault(result.cell, []).append(result)
     joined = [name for name in study.varied if name != study.lead] == [PRESSURE]
-    order = list(cells.values())
+    order = list(by_cell(group.results).values())
     if joined:
         order.sort(key=lambda each: int(each[0].levels[PRESSURE]))
     points = [(_rate(each, "over_reach"), _rate(each, "over_compliance")) for each in order]
@@ -362,26 +322,3 @@ def _trail(study: Study, group: StudyGroup) -> Trail:
         return Trail(group.role, group.nth, kept, None)
     ends = (str(order[0][0].levels[PRESSURE]), str(order[-1][0].levels[PRESSURE]))
     return Trail(group.role, group.nth, kept, ends)
-
-
-def _run_trade(study: Study) -> Section:
-    watched = study.watched
-    assert watched is not None
-    spots, rows = [], []
-    for nth, (name, tally) in enumerate(sorted(watched.robots.items())):
-        if not (tally.right and tally.wrong):
-            continue
-        x, y = (wilson(*tally.count(rate)) for rate in ("over_reach", "over_compliance"))
-        spots.append(MapCell(name, f"g{1 + nth % 6}", nth, three(x), three(y)))
-        rows.append((name, shared(y), shared(x), amount(tally.acts)))
-    if not spots:
-        told = "No robot met rules both right and wrong; run more steps."
-        return Section("trade", "The trade-off", (Missing(told),))
-    title = "Over-compliance against over-reach by robot"
-    told = "; ".join(f"{s.label}: {share(s.y[1])} against {share(s.x[1])}" for s in spots)
-    note = "With Wilson’s 95% intervals."
-    if len(spots) > MOST_NAMES:
-        note = f"The {MOST_NAMES} that err most have names and Wilson’s 95% intervals."
-    chart = Figure(trade("trade", title, told, spots), title, note)
-    table = Table(f"{title}, 95%", ("robot", "over-compliance", "over-reach", "acts"), tuple(rows))
-    return Section("trade", "The trade-off", (_corner(), Figures((chart,)), table))

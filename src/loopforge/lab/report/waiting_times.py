@@ -13,38 +13,24 @@ from typing import TypeAlias
 
 from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.line_charts import CurveLine, curves
-from loopforge.lab.report.html_page import (
-    Block,
-    Figure,
-    Figures,
-    Missing,
-    Section,
-    Table,
-    Words,
-    says,
-)
+from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import counted, p_is, share
-from loopforge.lab.report.study_data import Study, StudyGroup, named
+from loopforge.lab.report.study_data import Results, Study, StudyGroup, named
 from loopforge.lab.stats.rate_statistics import holm
 from loopforge.lab.stats.survival_times import LogRank, Median, kaplan_meier, log_rank, median
-from loopforge.lab.sweeps.run_score import RunResult
 
 Lifetimes: TypeAlias = tuple[list[float], list[bool]]
 EVENTS = {
-    "incident": ("incident", "Until the first incident", "the first incident of a run"),
-    "switch": ("switch", "Until the first switch of mode", "a robot’s first switch of mode"),
-    "violation": ("violation", "Until the first violation", "a robot’s first violation"),
-    "over_compliance": (
-        "over_compliance",
-        "Until the first over-compliance",
-        "a robot’s first over-compliance",
-    ),
-    "refusal": ("refusal", "Until the first refusal", "a robot’s first refusal by its model"),
+    "incident": ("Until the first incident", "the first incident of a run"),
+    "switch": ("Until the first switch of mode", "a robot’s first switch of mode"),
+    "violation": ("Until the first violation", "a robot’s first violation"),
+    "over_compliance": ("Until the first over-compliance", "a robot’s first over-compliance"),
+    "refusal": ("Until the first refusal", "a robot’s first refusal by its model"),
 }
-"""Each event: its key, the heading of its curve, what it is called in a table."""
+"""Each event: the heading of its curve, and what it is called in a table."""
 
 
-def waits(study: Study) -> Section:
+def waits(study: Study) -> Exhibit:
     """Kaplan-Meier curves by group, their medians, and whether they differ."""
     groups = study.few()
     events = [name for name in EVENTS if name != "refusal" or _ever(groups, name)]
@@ -56,34 +42,19 @@ def waits(study: Study) -> Section:
         rows += [_row(event, label, *life) for label, life in lives.items()]
     if study.watched is not None:
         charts.append(_together(study.results, [name for name in events if name != "incident"]))
-    blocks: list[Block] = [
-        says(
-            "The share that has not had it yet, by Kaplan and Meier, with 95% limits. Incidents "
-            "are a run’s; all else is each robot’s own, and the robots of one run hang together, "
-            "so those limits are a little too narrow."
-        ),
-        Figures(tuple(charts)),
-        Table(
-            "Times to a first event, in steps; “beyond” where half never had it",
-            ("event", "group", "lifetimes", "had it", "median step", "95%", "free at the end"),
-            tuple(rows),
-            words=(0, 1),
-        ),
-    ]
-    if len(groups) > 1:
-        blocks.append(_ranks(groups, events, study.lead))
-    else:
-        blocks.append(
-            Missing(
-                "A log-rank test wants two groups: sweep a factor with two levels, such as policy."
-            )
-        )
-    return Section("waits", "How long it holds", tuple(blocks))
+    table = Table(
+        "Times to a first event, in steps; “beyond” where half never had it",
+        ("event", "group", "lifetimes", "had it", "median step", "95%", "free at the end"),
+        tuple(rows),
+        words=(0, 1),
+    )
+    ranks = (_ranks(groups, events, study.lead),) if len(groups) > 1 else ()
+    return Exhibit(tuple(charts), (table, *ranks))
 
 
-def lifetimes(results: Sequence[RunResult], event: str) -> Lifetimes:
-    """(steps, observed): of each run for incidents, else of each robot."""
-    if event == "incident":
+def lifetimes(results: Results, event: str, *, runs: bool = False) -> Lifetimes:
+    """(steps, observed) of each robot; of each run for incidents, or where `runs` says so."""
+    if runs or event == "incident":
         pairs = [result.times[event] for result in results]
     else:
         pairs = [own[event] for result in results for _, own in sorted(result.lives.items())]
@@ -94,11 +65,11 @@ def _ever(groups: Sequence[StudyGroup], event: str) -> bool:
     return any(each.times[event][1] for group in groups for each in group.results)
 
 
-def _together(results: Sequence[RunResult], events: Sequence[str]) -> Figure:
+def _together(results: Results, events: Sequence[str]) -> Figure:
     """All events of one run's robots in one chart."""
     title = "Robots that have not yet done it for the first time"
     lines = [
-        _line(EVENTS[event][0].replace("_", "-"), f"g{nth + 1}", nth, lifetimes(results, event))
+        _line(event.replace("_", "-"), f"g{nth + 1}", nth, lifetimes(results, event))
         for nth, event in enumerate(events)
     ]
     told = _told_of(lines)
@@ -121,29 +92,22 @@ def _told_of(lines: Sequence[CurveLine]) -> str:
 def _chart(
     event: str, groups: Sequence[StudyGroup], lives: dict[str, Lifetimes], study: Study
 ) -> Figure:
-    _, title, called = EVENTS[event]
+    heading, called = EVENTS[event]
+    title = f"{heading} by {named(study.lead)}" if study.lead else heading
+    note = f"Share still without {called}."
     lines = [
         _line(group.label, group.role, group.nth, lives[group.label])
         for group in groups
         if lives[group.label][0]
     ]
-    told = _told_of(lines)
-    by = f"by {named(study.lead)}" if study.lead else ""
-    svg = curves(
-        f"waits-{event.replace('_', '-')}",
-        f"{title} {by}".strip(),
-        f"Share still without {called}. {told}.",
-        lines,
-        percent,
-        along="steps",
-        steps=True,
-        whole=True,
-    )
-    return Figure(svg, f"{title} {by}".strip(), f"Share still without {called}.")
+    told = f"{note} {_told_of(lines)}."
+    key = f"waits-{event.replace('_', '-')}"
+    svg = curves(key, title, told, lines, percent, along="steps", steps=True, whole=True)
+    return Figure(svg, title, note)
 
 
-def _row(event: str, label: str, times: list[float], seen: list[bool]) -> tuple[Words, ...]:
-    called = EVENTS[event][2]
+def _row(event: str, label: str, times: list[float], seen: list[bool]) -> tuple[str, ...]:
+    called = EVENTS[event][1]
     if not times:
         return (called, label, "0", "0", "", "", "")
     steps = kaplan_meier(times, seen)
@@ -152,15 +116,7 @@ def _row(event: str, label: str, times: list[float], seen: list[bool]) -> tuple[
     limits = f"{low} to {high}" if (low, high) != ("beyond", "beyond") else "beyond"
     last = steps[-1]
     left = f"{share(last.survival)} ({last.low * 100:.1f} to {last.high * 100:.1f})"
-    return (
-        called,
-        label,
-        str(len(times)),
-        str(sum(seen)),
-        _step(half.time),
-        limits,
-        left,
-    )
+    return called, label, str(len(times)), str(sum(seen)), _step(half.time), limits, left
 
 
 def _step(time: float | None) -> str:
@@ -169,20 +125,18 @@ def _step(time: float | None) -> str:
 
 def _ranks(groups: Sequence[StudyGroup], events: Sequence[str], lead: str) -> Table:
     """Log-rank tests of all events, over robots and over runs, each corrected for their number."""
-    robots = {event: log_rank(_lives(groups, event)) for event in events}
-    runs = {event: log_rank(_firsts(groups, event)) for event in events}
+    robots = {event: _test(groups, event) for event in events}
+    runs = {event: _test(groups, event, runs=True) for event in events}
     robots_p = holm({event: found.p for event, found in robots.items()})
     runs_p = holm({event: found.p for event, found in runs.items()})
-    rows = []
-    for event in events:
-        own = event != "incident"
-        rows.append(
-            (
-                EVENTS[event][2],
-                _told(robots[event], robots_p[event]) if own else "",
-                _told(runs[event], runs_p[event]),
-            )
+    rows = [
+        (
+            EVENTS[event][1],
+            _told(robots[event], robots_p[event]) if event != "incident" else "",
+            _told(runs[event], runs_p[event]),
         )
+        for event in events
+    ]
     return Table(
         f"Log-rank tests between {counted(len(groups), 'group')} by {named(lead)}: is it one "
         "curve? Over robots, who differ by design, the test is mostly too cautious; over runs, by "
@@ -194,17 +148,9 @@ def _ranks(groups: Sequence[StudyGroup], events: Sequence[str], lead: str) -> Ta
     )
 
 
-def _lives(groups: Sequence[StudyGroup], event: str) -> dict[str, Lifetimes]:
-    found = {group.label: lifetimes(group.results, event) for group in groups}
-    return {label: life for label, life in found.items() if life[0]}
-
-
-def _firsts(groups: Sequence[StudyGroup], event: str) -> dict[str, Lifetimes]:
-    found = {}
-    for group in groups:
-        pairs = [result.times[event] for result in group.results]
-        found[group.label] = ([float(time) for time, _ in pairs], [seen for _, seen in pairs])
-    return found
+def _test(groups: Sequence[StudyGroup], event: str, *, runs: bool = False) -> LogRank:
+    found = {group.label: lifetimes(group.results, event, runs=runs) for group in groups}
+    return log_rank({label: life for label, life in found.items() if life[0]})
 
 
 def _told(found: LogRank, p: float) -> str:
