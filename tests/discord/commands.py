@@ -1,12 +1,13 @@
-"""What persons ask of applications: slash commands, context menus, completions.
+"""What persons ask of applications: slash commands, commands over a message, completions.
 
-Each returns an Answer: what came back, live (a later follow-up shows in it). Only commands that an
-application has really registered can be used, by those whom Discord would let.
+Each returns an Answer: what came back, live. Only commands that an application has really
+registered can be used, by those whom Discord would let. Does not cover subcommands, options that
+are no texts, and commands over persons.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from simcord import interactions
@@ -19,23 +20,13 @@ from tests.discord.words import Bot, Line, Person, Place
 
 COMMAND, COMPLETION = 2, 4
 """Discord's kinds of interaction."""
-USER, CHANNEL, MENTIONABLE, ATTACHMENT = 6, 7, 9, 11
-"""Kinds of options whose values are told of beside them."""
 
 
 class Answer:
-    """What came back to one person. `kind`: message, deferred, ... or None yet."""
+    """What came back to one person."""
 
-    def __init__(self, world: People, bot: Bot, record: Interaction) -> None:
+    def __init__(self, world: People, record: Interaction) -> None:
         self._world, self._record = world, record
-        self.bot = bot
-        self.id, self.token = record.id, record.token
-
-    @property
-    def kind(self) -> str | None:
-        """How the application answered."""
-        kind = self._record.response_kind
-        return None if kind is None else str(kind)
 
     @property
     def ephemeral(self) -> bool:
@@ -49,49 +40,21 @@ class Answer:
 
     @property
     def line(self) -> Line | None:
-        """The first message that came back."""
-        found = self._lines([self._record.message_id] if self._record.message_id else [])
-        return found[0] if found else None
+        """The message that came back."""
+        town, id = self._world.town, self._record.message_id
+        return next((town.line(m) for m in town.written if m.id == id), None)
 
     @property
     def text(self) -> str:
-        """What the first message says."""
+        """What it says."""
         return self.line.text if self.line is not None else ""
-
-    @property
-    def followups(self) -> list[Line]:
-        """What came after it."""
-        return self._lines(self._record.followup_ids)
-
-    @property
-    def choices(self) -> list[dict[str, Any]]:
-        """What was offered for completion."""
-        return list(self._record.autocomplete_choices or [])
-
-    def plain(self) -> dict[str, Any]:
-        """All of it, for another process."""
-        names = (
-            "id",
-            "kind",
-            "ephemeral",
-            "deferred",
-            "line",
-            "text",
-            "followups",
-            "choices",
-        )
-        return {name: getattr(self, name) for name in names}
-
-    def _lines(self, ids: Sequence[int]) -> list[Line]:
-        town = self._world.town
-        return [town.line(m) for m in town.written if m.id in ids and m.id not in town.gone]
 
 
 class Commands(People):
     """A world in which persons use applications.
 
     `deadline`: seconds until an interaction that was not acknowledged is unknown (10062). Discord
-    gives three; here are more, so that a slow machine fails no test. Advance the town's clock.
+    gives three; here are more, so that a slow machine fails no test.
     """
 
     def __init__(self, guild: str = "The City") -> None:
@@ -105,23 +68,26 @@ class Commands(People):
         place: Place | int | str,
         bot: Bot | str,
         name: str,
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, str] | None = None,
         *,
         settled: bool = True,
-        timeout: float = 120.0,
     ) -> Answer:
-        """Use a slash command (`"mate show"` for a subcommand); wait for what comes back.
+        """Use a slash command; wait for what comes back.
 
         A deferred answer is waited for until it is filled; with `settled=False` it is returned as
         soon as the application acknowledged.
         """
-        app, parts = self.app(bot), name.split()
-        root = self._command(app, person, place, parts[0], 1)
-        leaf, nesting = interactions.walk_to_subcommand(root, parts[1:])
-        resolved: dict[str, Any] = {}
-        made = self._options(leaf, options or {}, self.where(place), resolved)
-        data = self._data(root, interactions.nest_options(root, nesting, made), resolved)
-        return await self._ask(app, person, place, COMMAND, data, settled, timeout)
+        app, given = self.app(bot), options or {}
+        root = self._command(app, person, place, name, 1)
+        declared = {one["name"]: one for one in root.get("options") or []}
+        missing = [n for n, o in declared.items() if o.get("required") and n not in given]
+        assert not missing, f"{name} needs {missing}"
+        made = []
+        for key, value in given.items():
+            interactions.validate_option_value(name, declared[key], value)
+            made.append({"name": key, "type": declared[key]["type"], "value": value})
+        data = {**self._data(root), "options": made}
+        return Answer(self, await self._ask(app, person, place, COMMAND, data, settled=settled))
 
     async def autocomplete(
         self,
@@ -131,47 +97,27 @@ class Commands(People):
         name: str,
         option: str,
         typed: str,
-        filled: Mapping[str, Any] | None = None,
-        *,
-        timeout: float = 120.0,
     ) -> list[dict[str, Any]]:
         """Type into an option; the choices that were offered (`name`, `value`)."""
-        app, parts = self.app(bot), name.split()
-        root = self._command(app, person, place, parts[0], 1)
-        leaf, nesting = interactions.walk_to_subcommand(root, parts[1:])
-        focused = next(one for one in leaf["options"] if one["name"] == option)
+        app = self.app(bot)
+        root = self._command(app, person, place, name, 1)
+        focused = next(one for one in root["options"] if one["name"] == option)
         assert focused.get("autocomplete"), f"option {option} of /{name} completes nothing"
-        made = self._options(leaf, filled or {}, self.where(place), {}, partial=True)
-        made.append({"name": option, "type": focused["type"], "value": typed, "focused": True})
-        data = self._data(root, interactions.nest_options(root, nesting, made), {})
-        answer = await self._ask(app, person, place, COMPLETION, data, True, timeout)
-        return answer.choices
+        made = {"name": option, "type": focused["type"], "value": typed, "focused": True}
+        data = {**self._data(root), "options": [made]}
+        record = await self._ask(app, person, place, COMPLETION, data)
+        return list(record.autocomplete_choices or [])
 
     async def context(
-        self,
-        person: Person | str,
-        bot: Bot | str,
-        name: str,
-        target: Line | int | Person,
-        *,
-        place: Place | int | str | None = None,
-        settled: bool = True,
-        timeout: float = 120.0,
+        self, person: Person | str, bot: Bot | str, name: str, target: Line | int
     ) -> Answer:
-        """Use a command of the menu over a message, or over a person (then `place` says where)."""
-        app, town = self.app(bot), self.town
-        if isinstance(target, Person):
-            assert place is not None, "a command over a person is used somewhere: give place="
-            where, kind, wanted = self.where(place), 2, target.id
-            resolved: dict[str, Any] = self._resolved_user(target.id)
-        else:
-            message = self.find(target)
-            where, kind, wanted = message.channel_id, 3, message.id
-            payload = serializers.message_payload(town, message)
-            resolved = {"messages": {str(wanted): dict(payload)}}
-        root = self._command(app, person, where, name, kind)
-        data = {**self._data(root, [], resolved), "target_id": str(wanted)}
-        return await self._ask(app, person, where, COMMAND, data, settled, timeout)
+        """Use a command of the menu over a message."""
+        app, message = self.app(bot), self.find(target)
+        root = self._command(app, person, message.channel_id, name, 3)
+        payload = serializers.message_payload(self.town, message)
+        resolved = {"messages": {str(message.id): dict(payload)}}
+        data = {**self._data(root), "resolved": resolved, "target_id": str(message.id)}
+        return Answer(self, await self._ask(app, person, message.channel_id, COMMAND, data))
 
     # --------------------------------------------------------------- plumbing
 
@@ -186,73 +132,8 @@ class Commands(People):
         assert access.allowed, f"{person} may not use {name} there: {access.reason}"
         return found
 
-    def _data(self, root: dict[str, Any], options: Any, resolved: dict[str, Any]) -> dict[str, Any]:
-        data: dict[str, Any] = {"id": root["id"], "name": root["name"], "type": root["type"]}
-        if options:
-            data["options"] = options
-        if resolved:
-            data["resolved"] = resolved
-        if root.get("guild_id"):
-            data["guild_id"] = root["guild_id"]
-        return data
-
-    def _options(
-        self,
-        leaf: dict[str, Any],
-        given: Mapping[str, Any],
-        where: int,
-        resolved: dict[str, Any],
-        *,
-        partial: bool = False,
-    ) -> list[dict[str, Any]]:
-        declared = {one["name"]: one for one in leaf.get("options") or []}
-        missing = [n for n, o in declared.items() if o.get("required") and n not in given]
-        assert partial or not missing, f"{leaf['name']} needs {missing}"
-        made = []
-        for name, value in given.items():
-            option = declared[name]
-            made.append({"name": name, "type": option["type"]})
-            made[-1]["value"] = self._value(leaf, option, value, where, resolved)
-        return made
-
-    def _value(
-        self,
-        leaf: dict[str, Any],
-        option: dict[str, Any],
-        value: Any,
-        where: int,
-        resolved: dict[str, Any],
-    ) -> Any:
-        if option["type"] in (USER, MENTIONABLE):
-            who = self.who(value)
-            for key, payload in self._resolved_user(who.id).items():
-                resolved.setdefault(key, {}).update(payload)
-            return str(who.id)
-        if option["type"] == CHANNEL:
-            found = self.town.get_channel(self.where(value))
-            channel: dict[str, Any] = {"id": str(found.id), "name": found.name, "type": found.type}
-            channel["permissions"] = str(
-                self.town.compute_permissions(self.guild.id, self.guild.owner_id)
-            )
-            resolved.setdefault("channels", {})[channel["id"]] = channel
-            return channel["id"]
-        interactions.validate_option_value(leaf["name"], option, value)
-        if option["type"] == ATTACHMENT:
-            return interactions.store_interaction_attachment(
-                self.town, where, value[0], value[1], resolved
-            )
-        return value
-
-    def _resolved_user(self, user: int) -> dict[str, Any]:
-        town, guild = self.town, self.guild
-        payload = serializers.user_payload(town.get_user(user))
-        resolved: dict[str, Any] = {"users": {str(user): dict(payload)}}
-        if user in guild.members:
-            member = serializers.member_payload(town, guild, guild.members[user], with_user=False)
-            told = {k: one for k, one in member.items() if k not in ("deaf", "mute")}
-            told["permissions"] = str(town.compute_permissions(guild.id, user))
-            resolved["members"] = {str(user): told}
-        return resolved
+    def _data(self, root: dict[str, Any]) -> dict[str, Any]:
+        return {key: root[key] for key in ("id", "name", "type")}
 
     async def _ask(
         self,
@@ -261,9 +142,9 @@ class Commands(People):
         place: Place | int | str,
         kind: int,
         data: dict[str, Any],
-        settled: bool,
-        timeout: float,
-    ) -> Answer:
+        *,
+        settled: bool = True,
+    ) -> Interaction:
         town, where = self.as_bot(bot), self.where(place)
         record, payload = interactions.base_payload(
             town,
@@ -277,7 +158,6 @@ class Commands(People):
         payload["authorizing_integration_owners"] = owners
         record.initial_response_deadline = town.iso_after(self.deadline)
         self.asked[record.id] = bot
-        answer = Answer(self, bot, record)
         self.to_bot(bot, "INTERACTION_CREATE", payload)
-        await self.until(lambda: record.responded and not (settled and record.loading), timeout)
-        return answer
+        await self.until(lambda: record.responded and not (settled and record.loading))
+        return record

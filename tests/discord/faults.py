@@ -108,28 +108,23 @@ class Faults:
         route: str,
         *,
         retry_after: float = 0.05,
-        times: int = 1,
-        everywhere: bool = False,
-        bot: str = "",
         via: bool = True,
     ) -> Fault:
-        """429, not carried out. `everywhere`: Discord's global limit. Without `via`: Cloudflare's.
+        """429, not carried out. Without `via`: Cloudflare's.
 
         A 429 without a Via header is taken by discord.py for a ban by Cloudflare: raised at once.
         """
         body = {"message": "You are being rate limited.", "retry_after": retry_after}
         headers = {
             "Retry-After": str(max(1, round(retry_after))),
-            "X-RateLimit-Scope": "global" if everywhere else "user",
+            "X-RateLimit-Scope": "user",
             "X-RateLimit-Remaining": "0",
             "X-RateLimit-Reset-After": str(retry_after),
         }
-        if everywhere:
-            headers["X-RateLimit-Global"] = "true"
         if via:
             headers["Via"] = "1.1 google"
-        fault = Fault("call", route, times, bot, status=429, headers=headers)
-        fault.body = {**body, "global": everywhere}
+        fault = Fault("call", route, status=429, headers=headers)
+        fault.body = {**body, "global": False}
         return self._add(fault)
 
     def fail(

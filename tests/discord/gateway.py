@@ -95,7 +95,6 @@ class Gateway(Commands):
         self.faults = Faults()
         self.judge = Judge()
         self.sessions: dict[str, Session] = {}
-        self.presences: list[tuple[str, dict[str, Any]]] = []
         self.resumed: list[str] = []
         self.identified: list[str] = []
         self._tasks = Tasks()
@@ -248,10 +247,6 @@ class Gateway(Commands):
             await self._resume(socket, data)
         elif socket.session is None:
             await socket.ws.close(code=4003)
-        elif op == 3:
-            self.presences.append((socket.session.bot.name, data))
-        elif op == 8:
-            self._members(socket.session, data)
 
     async def _identify(self, socket: Socket, data: dict[str, Any], resume: str) -> None:
         token = data["token"].removeprefix("Bot ")
@@ -299,19 +294,3 @@ class Gateway(Commands):
             socket.put(frame)
         self._strike(session, "RESUMED", {})
         self.resumed.append(session.bot.name)
-
-    def _members(self, session: Session, data: dict[str, Any]) -> None:
-        wanted = data.get("user_ids")
-        ids = {int(one) for one in ([wanted] if isinstance(wanted, (str, int)) else wanted or [])}
-        query = (data.get("query") or "").lower()
-        members = [
-            dict(serializers.member_payload(self.town, self.guild, member))
-            for member in self.guild.members.values()
-            if (not ids or member.user_id in ids)
-            and self.town.name(member.user_id).lower().startswith(query)
-        ]
-        chunk: dict[str, Any] = {"guild_id": str(self.guild.id), "members": members}
-        chunk |= {"chunk_index": 0, "chunk_count": 1}
-        if data.get("nonce") is not None:
-            chunk["nonce"] = data["nonce"]
-        self._strike(session, "GUILD_MEMBERS_CHUNK", mend.event("GUILD_MEMBERS_CHUNK", chunk, self))

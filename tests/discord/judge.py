@@ -28,11 +28,10 @@ HERE = Path(__file__).parent / "schemas"
 
 
 class Judge:
-    """Collects deviations; `checked` counts what was held to a schema."""
+    """Collects deviations."""
 
     def __init__(self) -> None:
         self.deviations: list[str] = []
-        self.checked: dict[str, int] = {}
 
     def event(self, event: str, body: Any) -> None:
         """A dispatch that the twin sends."""
@@ -91,7 +90,6 @@ class Judge:
             self.note(where, "Discord's gateway has no such thing")
 
     def _hold(self, where: str, validator: Any, body: Any) -> None:
-        self.checked[where] = self.checked.get(where, 0) + 1
         for error in validator.iter_errors(body):
             nearest = _nearest(error)
             at = "/".join(

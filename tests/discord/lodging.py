@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.app import App, open_app
+from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said
@@ -79,52 +80,57 @@ class Lodging:
         bodies = [event.body for event in await self.events(place)]
         return [body.mate for body in bodies if isinstance(body, Said)]
 
+    async def join(
+        self, place: Place, other: Place, said: str = "I bake", mates: Sequence[str] = ("maya",)
+    ) -> None:
+        """Ben says something in a place; from then on another one is part of its room."""
+        await self.city.say("ben", place, said)
+        await self.hears(place, said)
+        spot = ChannelSpot(f"discord:{other.id}", f"#{other.name}", "group")
+        await self.reception.sessions.join(spot, await self.room(place), mates)
+
+    async def looks(self, what: str) -> AsyncIterator[None]:
+        """Look again and again whether this has happened, until whoever looks is content."""
+        for _ in range(TRIES):
+            yield
+            await self.app.stamp.clock.sleep(0.02)
+        raise AssertionError(f"it did not happen: {what}; {self.city.story()}")
+
     async def hears(self, place: Place | int, *texts: str) -> None:
         """Wait until exactly these lines were heard there."""
-        for _ in range(TRIES):
+        async for _ in self.looks(f"exactly {texts} are heard"):
             if await self.heard(place) == list(texts):
                 return
-            await self.app.stamp.clock.sleep(0.02)
-        raise AssertionError(f"heard were {await self.heard(place)}, not {list(texts)}")
 
     async def eventually(self, place: Place | int, kind: type, times: int = 1) -> None:
         """Wait until something of this kind happened there so many times."""
-        for _ in range(TRIES):
+        async for _ in self.looks(f"{kind.__name__} happens {times} times"):
             if sum(isinstance(each.body, kind) for each in await self.events(place)) >= times:
                 return
-            await self.app.stamp.clock.sleep(0.02)
-        found = [event.kind for event in await self.events(place)]
-        raise AssertionError(f"there was no {kind.__name__}, but {found}")
 
     async def parted(self, room: str) -> None:
         """Wait until a place left this room."""
-        for _ in range(TRIES):
+        async for _ in self.looks(f"a place leaves {room}"):
             events = await self.app.ledger.read(f"room:{room}")
             if any(isinstance(event.body, PlaceLeft) for event in events):
                 return
-            await self.app.stamp.clock.sleep(0.02)
-        raise AssertionError(f"no place left {room}")
 
     async def delivered(self, place: Place | int) -> None:
         """Everything that was to go to Discord is there, or will never be."""
-        for _ in range(TRIES):
+        async for _ in self.looks(f"all is delivered in {place}"):
             if not await self.open(place):
                 return
-            await self.app.stamp.clock.sleep(0.02)
-        raise AssertionError(f"not delivered: {await self.open(place)}")
+
+    async def no_drafts(self, place: Place | int) -> None:
+        """Wait until the ledger knows of no draft there."""
+        async for _ in self.looks(f"no draft is known in {place}"):
+            if not await self.drafts(place):
+                return
 
     async def drafts(self, place: Place | int) -> list[str]:
         """The messages that the ledger knows as drafts there."""
         id = place.id if isinstance(place, Place) else place
         return [each.message for each in await self.app.front.channels.drafts(f"discord:{id}")]
-
-    async def no_drafts(self, place: Place | int) -> None:
-        """Wait until the ledger knows of no draft there."""
-        for _ in range(TRIES):
-            if not await self.drafts(place):
-                return
-            await self.app.stamp.clock.sleep(0.02)
-        raise AssertionError(f"there is a draft: {await self.drafts(place)}")
 
     async def open(self, place: Place | int) -> list[str]:
         """The deliveries to Discord that are neither accepted nor failed."""

@@ -1,4 +1,4 @@
-"""What persons do in the city: write, answer, edit, delete, react, type, open threads and posts.
+"""What persons do in the city: write, answer, edit, delete, react, open threads and posts.
 
 And what befalls bots for good: kicked, a channel gone, a DM closed, a permission taken away.
 Persons are bound by permissions as in Discord; they use no HTTP. All of it is carried out at once;
@@ -98,18 +98,6 @@ class People(World):
         message, who = self.find(line), self.who(person)
         self.town.remove_reaction(message.channel_id, message.id, emoji, who.id)
 
-    async def typing(self, person: Person | str, place: Place | int | str) -> None:
-        """Be seen typing."""
-        who, where = self.who(person), self.where(place)
-        channel = self.town.get_channel(where)
-        stamp = int(self.town.clock.now().timestamp())
-        payload: dict[str, Any] = {"channel_id": str(where), "user_id": str(who.id)}
-        payload["timestamp"] = stamp
-        if channel.guild_id is not None:
-            member = serializers.member_payload(self.town, self.guild, self.guild.members[who.id])
-            payload |= {"guild_id": str(channel.guild_id), "member": dict(member)}
-        self.town.emit("TYPING_START", payload)
-
     # ---------------------------------------------------------------- threads
 
     async def thread(
@@ -127,24 +115,13 @@ class People(World):
         return self._place(self.town.create_thread(where, name, who.id, message_id=root))
 
     async def post(
-        self,
-        person: Person | str,
-        forum: Place | int | str,
-        title: str,
-        text: str,
-        *,
-        files: Files = (),
+        self, person: Person | str, forum: Place | int | str, title: str, text: str
     ) -> Place:
         """Open a post in a forum; its first message has the post's id."""
         who, where, town = self.who(person), self.where(forum), self.town
-        previews = [
-            {"id": str(n), "filename": name, "size": len(data), "url": "", "proxy_url": ""}
-            for n, (name, data) in enumerate(files)
-        ]
-        starter = town.prepare_message(where, who.id, text, attachments=previews)
+        starter = town.prepare_message(where, who.id, text)
         town.bot_user = town.users[who.id]  # SimCord asks that the caller is the author
-        uploads = [(name, data, None) for name, data in files]
-        thread, _ = town.create_forum_post(where, title, starter, uploads=uploads)
+        thread, _ = town.create_forum_post(where, title, starter)
         return self._place(thread)
 
     async def archive(self, place: Place | int | str, *, locked: bool = False) -> None:
@@ -181,18 +158,6 @@ class People(World):
         app = self.app(bot)
         self.town.remove_member(self.guild.id, app.id)
         self.to_bot(app, "GUILD_DELETE", {"id": str(self.guild.id)})
-
-    async def invite(self, bot: Bot | str) -> None:
-        """Bring it back."""
-        app = self.app(bot)
-        self._join(app)
-        payload = {**serializers.guild_create_payload(self.town, self.guild)}
-        del payload["unavailable"]  # it says that a guild came back, not that one was joined
-        self.to_bot(app, "GUILD_CREATE", payload)
-
-    async def leave(self, person: Person | str) -> None:
-        """The person leaves the guild."""
-        self.town.remove_member(self.guild.id, self.who(person).id)
 
     async def delete_channel(self, place: Place | int | str) -> None:
         """The channel is gone: 10003 for what is sent there."""

@@ -1,7 +1,8 @@
 """A twin in a process of its own, and how a test talks with it.
 
-async with remote_twin("--bots", "Aria", "--persons", "ben", "--channels", "plaza") as twin:
+async with remote_twin("--bots", "Aria") as twin:
 twin.told["rest"], twin.told["tokens"]["Aria"]
+await twin.do("channel", "plaza")
 line = await twin.do("say", "ben", "plaza", "hello")     # as Twin.say, results as JSON
 await twin.do("lines", "plaza")
 await twin.do("fail", "POST /channels/*/messages", 502, carried=True)
@@ -20,7 +21,7 @@ import aiohttp
 
 
 class Remote:
-    """The twin's control. `told` is what it printed: `rest`, `gateway`, `tokens`, `channels`, ..."""
+    """The twin's control. `told` is what it printed: `rest`, `gateway`, `control`, `tokens`."""
 
     def __init__(self, told: dict[str, Any], http: aiohttp.ClientSession) -> None:
         self.told, self._http = told, http

@@ -257,17 +257,9 @@ def states(found: list[AccountFinding]) -> list[str]:
     return [finding.state for finding in found]
 
 
-def test_all_is_well() -> None:
-    """Where all is well, nothing is to be done."""
-    found = account_checks.findings(standing(), shared=True)
-    assert states(found) == ["ok"] * 3
-    assert not any(finding.mend for finding in found)
-
-
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"flags": 0}, "Message Content Intent is off"),
         ({"code_grant": True}, "OAuth2 Code Grant"),
         (
             {"servers": (DiscordServer("City", (DiscordChannel("plaza", 0),)),)},

@@ -13,29 +13,6 @@ from tests.discord.twin import Twin
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_mate_that_is_mentioned_answers(city: Twin, tmp_path: Path) -> None:
-    """Who mentions a mate's bot is answered in that channel, by that bot, once."""
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, f"{maya.mention} are you there?")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
-        assert await home.heard(plaza) == ["@Maya are you there?"]
-    answer = city.lines(plaza)[-1]
-    assert answer.by == "Maya"
-    assert answer.nonce is not None
-    assert "are you there" in answer.text
-
-
-async def test_a_private_talk(city: Twin, tmp_path: Path) -> None:
-    """In a direct message a mate answers without being called by name, there and nowhere else."""
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        line = await city.dm(ben, maya, "psst, a secret")
-        await city.until(lambda: len(city.lines(line.channel)) == 2)
-        assert await home.said(line.channel) == ["maya"]
-    assert city.lines(plaza) == []
-
-
 async def test_a_channel_is_quiet_unless_a_mate_is_called(city: Twin, tmp_path: Path) -> None:
     """What is said in a channel to nobody is heard, and no model is asked."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
@@ -112,18 +89,6 @@ async def test_edits_deletions_and_reactions(city: Twin, tmp_path: Path) -> None
     assert [str(b.text) for b in bodies if isinstance(b, LineEdited)] == ["first"]
     reactions = [(b.emoji, b.back) for b in bodies if isinstance(b, PersonReacted)]
     assert reactions == [("🥖", False), ("🥖", True)]
-
-
-async def test_a_stop_sign_stops(city: Twin, tmp_path: Path) -> None:
-    """A stop sign on any message halts the mates there, and that is said."""
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        line = await city.say(ben, plaza, "one")
-        await home.hears(plaza, "one")
-        await city.react(ben, line, "🛑")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
-        assert (await home.app.front.rooms.state(await home.room(plaza))).stopped
-    assert "Stopped." in city.lines(plaza)[-1].text
 
 
 async def test_threads_and_forum_posts_are_talks_of_their_own(city: Twin, tmp_path: Path) -> None:

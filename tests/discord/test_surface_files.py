@@ -8,7 +8,6 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.artifacts.file_intake import FileLimits
-from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.room_vocabulary import File, Heard
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.discord.lodging import PLAIN, lodged
@@ -16,7 +15,7 @@ from tests.discord.twin import Twin
 
 pytestmark = pytest.mark.anyio
 PICTURE = bytes.fromhex("89504e470d0a1a0a") + bytes(range(200))
-SMALL = replace(PLAIN, files=FileLimits(size=1000, text=500), most_files=2)
+SMALL = replace(PLAIN, files=FileLimits(size=1000, text=500))
 
 
 async def test_a_file_is_kept_and_shown_elsewhere(city: Twin, tmp_path: Path) -> None:
@@ -24,10 +23,7 @@ async def test_a_file_is_kept_and_shown_elsewhere(city: Twin, tmp_path: Path) ->
     maya, ben = city.bot("Maya"), city.person("ben")
     plaza, mall = city.channel("plaza"), city.channel("mall")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "hello")
-        await home.hears(plaza, "hello")
-        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
-        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        await home.join(plaza, mall, "hello")
         files = [("face.png", PICTURE), ("notes.txt", b"buy bread")]
         await city.say(ben, plaza, "look", files=files)
         await city.until(lambda: len(city.lines(mall)) == 1)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.css_colours import given_to
 from loopforge.io.avatar_image import picture
@@ -226,10 +225,7 @@ async def test_what_is_said_elsewhere_comes_under_that_persons_name(
     maya, ben = city.bot("Maya"), city.person("ben")
     plaza, mall = city.channel("plaza"), city.channel("mall")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "I bake")
-        await home.hears(plaza, "I bake")
-        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
-        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        await home.join(plaza, mall)
         line = await city.say(ben, plaza, "@here bread!")
         await city.until(lambda: len(city.lines(mall)) == 1)
         shown = city.lines(mall)[0]
@@ -249,10 +245,7 @@ async def test_a_line_is_changed_by_the_webhook_that_said_it(city: Twin, tmp_pat
     maya, merlin, ben = city.bot("Maya"), city.bot("Merlin"), city.person("ben")
     plaza, mall = city.channel("plaza"), city.channel("mall")
     async with lodged(city, tmp_path, {maya: "maya", merlin: "merlin"}) as home:
-        await city.say(ben, plaza, "I bake")
-        await home.hears(plaza, "I bake")
-        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
-        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        await home.join(plaza, mall)
         bread, salt = await city.say(ben, plaza, "bread!"), await city.say(ben, plaza, "salt!")
         await city.until(lambda: len(city.lines(mall)) == 2)
         await home.delivered(plaza)

@@ -9,7 +9,6 @@ from aiohttp import TCPConnector
 from aiohttp.abc import AbstractResolver, ResolveResult
 from msgspec.structs import replace
 
-from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.delivery_states import Failed, PutOff
 from loopforge.core.room_vocabulary import Told
 from loopforge.runtime.system_clock import SimClock, SystemClock
@@ -39,40 +38,6 @@ async def test_a_line_whose_answer_waits_says_so(city: Twin, tmp_path: Path) -> 
         ("react", "✅"),
         ("unreact", "⏳"),
     ]
-
-
-async def test_a_line_whose_answer_is_lost_after_all(city: Twin, tmp_path: Path) -> None:
-    """An answer that waited and is refused in the end marks its line as failed."""
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    city.faults.fail(SEND, 503)
-    gate = city.faults.hold(SEND)
-    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
-        line = await city.say(ben, plaza, "maya, hello")
-        await city.until(lambda: city.line(line).reactions == {"⏳": ("Maya",)})
-        await city.forbid(maya, plaza, "send_messages")
-        gate.release()
-        await city.until(lambda: city.line(line).reactions == {"❌": ("Maya",)})
-
-
-async def test_a_mark_is_of_its_place(city: Twin, tmp_path: Path) -> None:
-    """Where two channels are one room, a line is answered in each when the answer is there."""
-    maya, ben = city.bot("Maya"), city.person("ben")
-    plaza, mall = city.channel("plaza"), city.channel("mall")
-    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS) as home:
-        await city.say(ben, plaza, "what a day")
-        await home.hears(plaza, "what a day")
-        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
-        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
-        here = f"POST /channels/{plaza.id}/messages"
-        city.faults.fail(here, 503)
-        gate = city.faults.hold(here)
-        line = await city.say(ben, plaza, "maya, hello")
-        await city.until(lambda: len(city.lines(mall)) == 2)
-        copy = city.lines(mall)[0].id
-        await city.until(lambda: city.line(copy).reactions == {"✅": ("Maya",)})
-        await city.until(lambda: city.line(line).reactions == {"⏳": ("Maya",)})
-        gate.release()
-        await city.until(lambda: city.line(line).reactions == {"✅": ("Maya",)})
 
 
 async def test_a_line_from_before_a_restart_is_marked(city: Twin, tmp_path: Path) -> None:

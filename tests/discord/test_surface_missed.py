@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, Said, Stopped
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
@@ -213,10 +212,7 @@ async def test_what_moderators_take_away(city: Twin, tmp_path: Path) -> None:
     plaza, mall = city.channel("plaza"), city.channel("mall")
     long = "\n\n".join("word " * 90 for _ in range(8))
     async with lodged(city, tmp_path, {maya: "maya"}, lambda _: long) as home:
-        await city.say(ben, plaza, "I bake")
-        await home.hears(plaza, "I bake")
-        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
-        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        await home.join(plaza, mall)
         await city.say(ben, plaza, "maya, all of it")
         await city.until(lambda: len(city.lines(mall)) == 3)
         await home.delivered(plaza)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.io.discord.sending.reply_quote import glimpse, reference, without
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
@@ -20,13 +19,10 @@ pytestmark = pytest.mark.anyio
 @asynccontextmanager
 async def both(city: Twin, path: Path) -> AsyncIterator[tuple[Lodging, Place, Place]]:
     """A home whose mate is in two channels, which are one room."""
-    maya, ben = city.bot("Maya"), city.person("ben")
-    plaza, mall = city.channel("plaza"), city.channel("mall")
+    maya, plaza, mall = city.bot("Maya"), city.channel("plaza"), city.channel("mall")
+    city.person("ben")
     async with lodged(city, path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "the ||old|| days")
-        await home.hears(plaza, "the ||old|| days")
-        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
-        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        await home.join(plaza, mall, "the ||old|| days")
         yield home, plaza, mall
 
 

@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.app import open_app
-from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.room_vocabulary import (
     Heard,
@@ -212,10 +211,7 @@ async def test_places_that_are_one_conversation_stay_one(city: Twin, tmp_path: P
     maya, ben = city.bot("Maya"), city.person("ben")
     plaza, mall = city.channel("plaza"), city.channel("mall")
     async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
-        await city.say(ben, plaza, "a day")
-        await home.hears(plaza, "a day")
-        spot = ChannelSpot(f"discord:{mall.id}", "#mall", "group")
-        await home.reception.sessions.join(spot, await home.room(plaza), ("maya",))
+        await home.join(plaza, mall, "a day")
         for place in (plaza, mall):
             await city.say(ben, place, f"maya, hello from {place.name}")
             await answered(city, plaza.id)

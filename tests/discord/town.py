@@ -131,14 +131,6 @@ class Town(Backend):
             del self.webhooks[webhook.id], self.webhook_tokens[webhook.token]
         super().delete_channel(channel_id)
 
-    def bulk_delete_messages(self, channel_id: int, message_ids: Iterable[int]) -> list[int]:
-        """Take several away."""
-        deleted = super().bulk_delete_messages(channel_id, message_ids)
-        self.gone.update(deleted)
-        for one in deleted:
-            self.note("delete", channel_id, one, "")
-        return deleted
-
     def emit(self, event: str, payload: Mapping[str, Any]) -> None:
         """Announce, and record what leaves no message behind."""
         super().emit(event, payload)
@@ -381,18 +373,13 @@ class World:
 
     # ---------------------------------------------------------------- records
 
-    def lines(
-        self, place: Place | int | str | None = None, *, gone: bool = False, last: int = 0
-    ) -> list[Line]:
-        """Every message there (or anywhere) in order; with `gone` those that were deleted too.
-
-        `last`: only the newest so many.
-        """
+    def lines(self, place: Place | int | str | None = None, *, last: int = 0) -> list[Line]:
+        """Every message there (or anywhere) in order; `last`: only the newest so many."""
         where = None if place is None else self.where(place)
         found = (
             message
             for message in reversed(self.town.written)
-            if where in (None, message.channel_id) and (gone or message.id not in self.town.gone)
+            if where in (None, message.channel_id) and message.id not in self.town.gone
         )
         return [self.town.line(one) for one in islice(found, last or None)][::-1]
 

@@ -41,8 +41,9 @@ a ban. Does not cover voice, sharding, OAuth, pictures of the CDN, or unplanned 
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from types import TracebackType
-from typing import Any
 
 from aiohttp import TCPConnector, web
 
@@ -132,11 +133,11 @@ class Twin(Rest):
         return await serve_cdn(self, request)
 
 
-def main(argv: Any = None) -> None:
+def main() -> None:
     """Serve until the end of input."""
-    from tests.discord.control import run
+    from tests.discord.control import serve
 
-    run(argv)
+    asyncio.run(serve(sys.argv[2].split(",")))
 
 
 if __name__ == "__main__":

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable
 from typing import Any, cast
 
 import aiohttp
 
 import discord
 from loopforge.core.mates.mate_file import Mate
-from loopforge.errors import LoopforgeError, NotLetIn, Unreachable
+from loopforge.errors import NotLetIn, Unreachable
 from loopforge.io.avatar_image import picture
 from loopforge.io.discord.connection.account_checks import (
     DiscordChannel,
@@ -26,14 +25,13 @@ from loopforge.io.discord.connection.account_checks import (
     findings,
 )
 from loopforge.io.discord.connection.api_errors import failed
-from loopforge.io.discord.connection.bot_accounts import Crowd
 from loopforge.io.discord.connection.bot_invite import invite
 from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.receiving.slash_commands import Slash
+from loopforge.io.discord.sending.webhooks import Connector
 from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
-from loopforge.io.platforms.bot_tokens import BotAccount
 from loopforge.io.platforms.surface_plugin import AccountVisit
 
 LONGEST = 60.0
@@ -44,104 +42,86 @@ NAME = 32
 """Characters that a user's name may have."""
 TALK = (discord.TextChannel, discord.VoiceChannel, discord.StageChannel, discord.ForumChannel)
 
-Connector = Callable[[], aiohttp.BaseConnector]
-
 
 async def visit(order: AccountVisit, connector: Connector | None = None) -> ConnectReport:
     """Look at an account, and tell Discord what is wanted. Raises NotLetIn, Unreachable."""
-    async with visiting(order.account, connector) as there:
-        standing = await there.standing()
-        found = findings(standing, shared=order.shared)
-        found += [await there.register()] if order.told else []
-        found += await there.present(order.face) if order.face else []
-    address = invite(standing.application, shared=order.shared)
-    return ConnectReport(tuple(found), (("Bring it into a server", address),))
-
-
-@asynccontextmanager
-async def visiting(
-    account: BotAccount, connector: Connector | None = None
-) -> AsyncIterator[DiscordVisit]:
-    """Be at Discord with this account. Raises NotLetIn for a bad token, and Unreachable."""
     # What is worth knowing is found; discord.py would warn of voice, which nobody uses here.
     logging.getLogger("discord").setLevel(logging.CRITICAL)
     made = connector() if connector is not None else None
-    # Nothing is ever heard on this client: it never connects to the gateway.
-    client = Client(account, cast("Any", None), DiscordOptions(), made, DiscordPace().trace())
+    client = Client(order.account, DiscordOptions(), made, DiscordPace().trace())
     try:
         async with asyncio.timeout(LONGEST):
-            async with client:
-                await client.login(account.token)
-                yield DiscordVisit(client)
+            async with client:  # it never connects to the gateway
+                await client.login(order.account.token)
+                standing = await _standing(client)
+                found = findings(standing, shared=order.shared)
+                found += [await _register(client)] if order.told else []
+                found += await _present(client, order.face) if order.face else []
     except discord.LoginFailure:
         raise NotLetIn(
             "Discord does not know this token. Make a new one (Reset Token, on the page Bot of the "
             "application): https://discord.com/developers/applications"
         ) from None
-    except LoopforgeError:
-        raise
     except aiohttp.ClientConnectorError:
         raise Unreachable("Discord cannot be reached. Try again.") from None
     except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
         why = failed(error, "Discord").why
         raise Unreachable(f"Discord could not be asked: {why} Try again.") from None
+    address = invite(standing.application, shared=order.shared)
+    return ConnectReport(tuple(found), (("Bring it into a server", address),))
 
 
-class DiscordVisit:
-    """A visit with one account."""
+async def _standing(client: Client) -> DiscordStanding:
+    """How the account stands."""
+    info = await client.application_info()
+    guilds = [guild async for guild in client.fetch_guilds(limit=200, with_counts=False)]
+    servers = [await _server(client, guild.id) for guild in guilds[:MOST]]
+    return DiscordStanding(
+        application=info.id,
+        name=str(client.user),
+        flags=info.flags.value,
+        code_grant=info.bot_require_code_grant,
+        endpoint=info.interactions_endpoint_url is not None,
+        servers=tuple(servers),
+        of=len(guilds),
+    )
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
 
-    async def standing(self) -> DiscordStanding:
-        """How the account stands."""
-        info, user = await self._client.application_info(), self._client.user
-        guilds = [guild async for guild in self._client.fetch_guilds(limit=200, with_counts=False)]
-        servers = [await self._server(guild.id) for guild in guilds[:MOST]]
-        return DiscordStanding(
-            application=info.id,
-            name=str(user),
-            flags=info.flags.value,
-            public=info.bot_public,
-            code_grant=info.bot_require_code_grant,
-            endpoint=info.interactions_endpoint_url is not None,
-            servers=tuple(servers),
-            of=len(guilds),
-        )
+async def _server(client: Client, id: int) -> DiscordServer:
+    guild = await client.fetch_guild(id, with_counts=False)
+    me = await guild.fetch_member(client.id)
+    channels = [each for each in await guild.fetch_channels() if isinstance(each, TALK)]
+    return DiscordServer(
+        guild.name,
+        tuple(DiscordChannel(each.name, each.permissions_for(me).value) for each in channels),
+    )
 
-    async def _server(self, id: int) -> DiscordServer:
-        guild = await self._client.fetch_guild(id, with_counts=False)
-        me = await guild.fetch_member(self._client.id)
-        channels = [each for each in await guild.fetch_channels() if isinstance(each, TALK)]
-        return DiscordServer(
-            guild.name,
-            tuple(DiscordChannel(each.name, each.permissions_for(me).value) for each in channels),
-        )
 
-    async def register(self) -> AccountFinding:
-        """Tell Discord the commands, just as the home does whenever it connects."""
-        nobody = cast("Any", _Nobody())
-        Slash(Crowd([], {}, nobody), nobody, nobody, nobody.thread).equip(self._client)
-        try:
-            made = await self._client.tree.sync()
-        except discord.DiscordException as error:
-            why = failed(error, "Discord").why
-            mend = "The home tells them again whenever it starts."
-            return AccountFinding("warn", f"Discord did not take the commands: {why}", mend)
-        return AccountFinding("ok", f"Discord knows its {len(made)} commands; type / to see them.")
+async def _register(client: Client) -> AccountFinding:
+    """Tell Discord the commands, just as the home does whenever it connects."""
+    nobody = cast("Any", None)  # carries out commands; here they are only told
+    Slash(nobody, nobody).equip(client, nobody)
+    try:
+        made = await client.tree.sync()
+    except discord.DiscordException as error:
+        why = failed(error, "Discord").why
+        mend = "The home tells them again whenever it starts."
+        return AccountFinding("warn", f"Discord did not take the commands: {why}", mend)
+    return AccountFinding("ok", f"Discord knows its {len(made)} commands; type / to see them.")
 
-    async def present(self, mate: Mate) -> list[AccountFinding]:
-        """Give the account the mate's name and face."""
-        user, wanted = self._client.user, mate.name[:NAME]
-        assert user is not None
-        if user.name == wanted:
-            named = AccountFinding("ok", f"its name is {wanted}.")
-        else:
-            named = await _tried(user.edit(username=wanted), f"its name is {wanted} now.", "name")
-        name = wanted if named.state == "ok" else user.name
-        # A picture goes with the name that there is: Discord's schema wants one.
-        face = user.edit(username=name, avatar=picture(mate.handle, mate.colour))
-        return [named, await _tried(face, f"it has {mate.name}'s face now.", "picture")]
+
+async def _present(client: Client, mate: Mate) -> list[AccountFinding]:
+    """Give the account the mate's name and face."""
+    user, wanted = client.user, mate.name[:NAME]
+    assert user is not None
+    if user.name == wanted:
+        named = AccountFinding("ok", f"its name is {wanted}.")
+    else:
+        named = await _tried(user.edit(username=wanted), f"its name is {wanted} now.", "name")
+    name = wanted if named.state == "ok" else user.name
+    # A picture goes with the name that there is: Discord's schema wants one.
+    face = user.edit(username=name, avatar=picture(mate.handle, mate.colour))
+    return [named, await _tried(face, f"it has {mate.name}'s face now.", "picture")]
 
 
 async def _tried(edit: Awaitable[object], done: str, what: str) -> AccountFinding:
@@ -152,13 +132,3 @@ async def _tried(edit: Awaitable[object], done: str, what: str) -> AccountFindin
         mend = "Discord lets it be changed twice an hour: run this again later, or set it in the "
         return AccountFinding("warn", f"its {what} stays: {why}", f"{mend}developer portal.")
     return AccountFinding("ok", done)
-
-
-class _Nobody:
-    """Takes the place of whoever carries out commands; here they are only told."""
-
-    async def command(self) -> None:
-        """Nothing."""
-
-    async def thread(self) -> None:
-        """Nothing."""

@@ -62,6 +62,15 @@ class Venue(NamedTuple):
     moved: bool = False
 
 
+class _Opening(NamedTuple):
+    """A thread that is to be opened: who heard of it, on which message, with whom."""
+
+    client: Client
+    message: discord.Message
+    channel: discord.TextChannel
+    mates: tuple[str, ...]
+
+
 Hear = Callable[[Client, discord.Message, Talk, Venue], Awaitable[None]]
 
 
@@ -144,9 +153,10 @@ class Threads:
         if isinstance(channel, discord.TextChannel) and await self._opens(message, text):
             apart = await self._apart(place_of(channel.id))
             mates = await self._called(message, channel, text, ours=ours) if apart else ()
-            thread = await self._tried(client, message, channel, mates) if mates else None
+            opening = _Opening(client, message, channel, mates)
+            thread = await self._tried(opening) if mates else None
             if thread is not None:
-                await self._begin(thread, message, channel, mates)
+                await self._begin(thread, opening)
                 return Venue(thread, mates, called=True, moved=True)
         return Venue(channel, await self.mates(client, channel))
 
@@ -244,9 +254,9 @@ class Threads:
         if not mates:
             return "No mate is here by this bot."
         try:
-            thread = await self._made(client, message, channel, mates)
+            thread = await self._made(opening := _Opening(client, message, channel, mates))
             if self.ours(thread):
-                await self._begin(thread, message, channel, mates, quoted=ours)
+                await self._begin(thread, opening, quoted=ours)
                 if not ours and not await self._line(message.id):
                     venue = Venue(thread, mates, called=True, moved=True)
                     await hear(client, message, channel, venue)
@@ -270,42 +280,30 @@ class Threads:
         chosen = state.default_mate if state is not None else ""
         return called or ((chosen,) if chosen in here else here[:1])
 
-    async def _tried(
-        self,
-        client: Client,
-        message: discord.Message,
-        channel: discord.TextChannel,
-        mates: tuple[str, ...],
-    ) -> discord.Thread | None:
+    async def _tried(self, opening: _Opening) -> discord.Thread | None:
         """Our thread on a message; None where there is none, which is said once for each reason."""
+        thread, channel = None, opening.channel
         try:
-            thread = await self._made(client, message, channel, mates)
+            thread = await self._made(opening)
         except SendFailed as failure:
-            self.begun(message.id)
             if (channel.id, failure.why) not in self._told:
                 self._told.add((channel.id, failure.why))
                 log.warning("no thread in %s, so it is answered there: %s", channel, failure.why)
-            return None
         if not self.ours(thread):
-            self.begun(message.id)
+            self.begun(opening.message.id)
             return None
         return thread
 
-    async def _made(
-        self,
-        client: Client,
-        message: discord.Message,
-        channel: discord.TextChannel,
-        mates: tuple[str, ...],
-    ) -> discord.Thread:
+    async def _made(self, opening: _Opening) -> discord.Thread:
         """The thread on a message: the one there is, or a new one. Raises SendFailed."""
+        client, message, channel, _ = opening
         self._beginning.setdefault(message.id, asyncio.Event())
         known = message.thread
         if known is None and message.flags.has_thread:
             known = await self._found(client, message.id)
         if known is not None:
             return known
-        opener, host = self._opener(client, channel, mates)
+        opener, host = self._opener(opening)
         allowed = rights(host)
         for permission, label in NEEDED.items():
             if not getattr(allowed, permission):
@@ -327,10 +325,9 @@ class Threads:
         found = await find(client, message)
         return found if isinstance(found, discord.Thread) else None
 
-    def _opener(
-        self, client: Client, channel: discord.TextChannel, mates: tuple[str, ...]
-    ) -> tuple[Client, discord.TextChannel]:
+    def _opener(self, opening: _Opening) -> tuple[Client, discord.TextChannel]:
         """Who opens the thread: the account of the first mate that was called, if it is there."""
+        client, _, channel, mates = opening
         found = [
             (each, mine)
             for each in self._crowd.clients()
@@ -341,15 +338,10 @@ class Threads:
         return next(iter([*own, *found]), (client, channel))
 
     async def _begin(
-        self,
-        thread: discord.Thread,
-        message: discord.Message,
-        channel: discord.TextChannel,
-        mates: tuple[str, ...],
-        *,
-        quoted: bool = False,
+        self, thread: discord.Thread, opening: _Opening, *, quoted: bool = False
     ) -> None:
         """The thread's room, with these mates, the channel's rights, and what of ours began it."""
+        _, message, channel, mates = opening
         answered = message.reference.resolved if message.reference is not None else None
         source = message if quoted else answered
         told = ""

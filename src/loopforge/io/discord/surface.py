@@ -12,22 +12,20 @@ import logging
 from collections.abc import Sequence
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.chat.room.room_store import PREFIX as ROOM
 from loopforge.chat.rooms_api import Front
 from loopforge.io.discord.connection.api_errors import failed, refused, scrub
-from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd
-from loopforge.io.discord.connection.gateway_client import Client
+from loopforge.io.discord.connection.bot_accounts import Crowd
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.mate_threads import Threads
+from loopforge.io.discord.receiving.event_handlers import ListeningClient
 from loopforge.io.discord.receiving.incoming_events import Inward
 from loopforge.io.discord.receiving.slash_commands import Slash
 from loopforge.io.discord.sending.attachments import Files
-from loopforge.io.discord.sending.live_drafts import DiscordDrafts
+from loopforge.io.discord.sending.live_drafts import DiscordStage
 from loopforge.io.discord.sending.message_delivery import DiscordDelivery
-from loopforge.io.discord.sending.speaker_choice import Voices
-from loopforge.io.discord.sending.typing_indicator import DiscordStage
+from loopforge.io.discord.sending.speaker import Voices
 from loopforge.io.discord.sending.webhooks import Connector, Hooks
 from loopforge.io.platforms.bot_tokens import BotAccount
 from loopforge.io.platforms.incoming_lines import Reception
@@ -35,7 +33,6 @@ from loopforge.io.platforms.live_updates import RoomWatch
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Dice, Outgoing
 
-__all__ = ["BotAccount", "Discord", "DiscordOptions"]
 log = logging.getLogger(__name__)
 AGAIN = 8.0
 """Seconds between two typing signs; one is shown for ten."""
@@ -65,23 +62,27 @@ class Discord:
         self._crowd = Crowd(accounts, front.rooms.mates, clock)
         self._hooks = Hooks(self._crowd, connector)
         self._paces = [DiscordPace() for _ in accounts]
-        files, sessions = Files(artifacts, clock, options), reception.sessions
-        self._sessions = sessions
-        voices = Voices(self._crowd, self._hooks)
-        self._drafts = DiscordDrafts(voices, self._hooks, front)
-        stage = DiscordStage(self._crowd, self._drafts, sessions)
+        files, voices = Files(artifacts, clock, options), Voices(self._crowd, self._hooks)
+        self._channels = front.channels
+        stage = DiscordStage(self._crowd, voices, self._hooks, front)
         self._watch = RoomWatch(
             front, stage, clock, again=AGAIN, streams=options.stream, marks=options.marks
         )
-        self._outward = DiscordDelivery(
-            self._crowd, voices, sessions, front, self._hooks, files, self._drafts
-        )
+        self._outward = DiscordDelivery(self._crowd, voices, front, self._hooks, files, stage)
         self._threads = Threads(self._crowd, reception, front, clock, options)
-        backlog = Backlog(sessions, front.rooms.behind)
         self._inward = Inward(
-            self._crowd, reception, self._hooks, files, clock, options, self, self._threads, backlog
+            self._crowd,
+            reception,
+            self._hooks,
+            files,
+            clock,
+            options,
+            self._watch,
+            stage,
+            self._threads,
+            Backlog(front),
         )
-        self._slash = Slash(self._crowd, reception, self._threads, self._inward.thread)
+        self._slash = Slash(reception, self._threads)
         self._tasks = Tasks()
         self._over = asyncio.Event()
         # What is worth knowing is said here; discord.py logs requests with everything in them.
@@ -89,7 +90,7 @@ class Discord:
 
     async def run(self) -> None:
         """Keep every account connected until `close`."""
-        for room in (await self._sessions.channels.all(self.name)).values():
+        for room in (await self._channels.all(self.name)).values():
             self._watch.room(room)  # what was said before this process may arrive now
         for index in range(len(self._crowd.accounts)):
             self._tasks.spawn(self._keep(index), f"Discord account {index}")
@@ -129,23 +130,9 @@ class Discord:
         except Exception as error:
             raise failed(error, "that place") from None
 
-    # ------------------------------------------------------------ what was heard concerns
-
-    def arrived(self, client: Client) -> None:
-        """An account is connected: people may command."""
-        self._slash.offer(client)
-
     def attend(self, room: str) -> None:
-        """Something is heard in this room: show there what is going on."""
+        """Show from now on what is going on in this room."""
         self._watch.room(room)
-
-    def drafting(self, message: int) -> bool:
-        """Whether this message shows what a mate is saying just now."""
-        return self._drafts.shows(message)
-
-    async def tidy(self, seat: AccountSeat, room: str) -> None:
-        """Take away what the last process left behind in a place."""
-        await self._drafts.tidy(seat, f"{ROOM}{room}")
 
     # ------------------------------------------------------------ one account
 
@@ -181,9 +168,10 @@ class Discord:
         connector = self._connector() if self._connector is not None else None
         account = self._crowd.accounts[index]
         trace = self._paces[index].trace()
-        client = Client(account, self._inward, self._options, connector, trace)
+        client = ListeningClient(
+            account, self._inward, self._slash, self._options, connector, trace
+        )
         self._crowd.place(index, client)
-        self._slash.equip(client)
         try:
             async with client:
                 await client.start(account.token)

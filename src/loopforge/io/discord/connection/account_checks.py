@@ -19,6 +19,13 @@ MESSAGE_CONTENT = 1 << 18 | 1 << 19
 """An application's flags: it may read messages, as one in many servers or in few."""
 VITAL = ("send_messages", "read_message_history")
 """Without these a mate cannot talk at all, or cannot know whether a message was sent."""
+CONSEQUENCES = {
+    "send_messages": ": it reads there, and cannot answer",
+    "read_message_history": ": it can neither catch up nor know whether a message was sent",
+    "manage_webhooks": ": its mates speak there with their names before their words",
+    "add_reactions": ": it cannot show that it has seen a line",
+    "attach_files": ": it cannot give files there",
+}
 
 
 class DiscordChannel(Struct, frozen=True):
@@ -45,7 +52,6 @@ class DiscordStanding(Struct, frozen=True, kw_only=True):
     application: int
     name: str
     flags: int
-    public: bool = True
     code_grant: bool = False
     endpoint: bool = False
     servers: tuple[DiscordServer, ...] = ()
@@ -131,23 +137,9 @@ def _lacking(
         said = f"in {server.name} it lacks the permission {label} in {places}"
         mend = "Give it to its role in these channels, or leave them to others."
     vital = permission in VITAL and len(without) == len(seen)
-    return AccountFinding("bad" if vital else "warn", f"{said}{_consequence(permission)}.", mend)
-
-
-def _consequence(permission: str) -> str:
-    match permission:
-        case "send_messages":
-            return ": it reads there, and cannot answer"
-        case "read_message_history":
-            return ": it can neither catch up nor know whether a message was sent"
-        case "manage_webhooks":
-            return ": its mates speak there with their names before their words"
-        case "add_reactions":
-            return ": it cannot show that it has seen a line"
-        case "attach_files":
-            return ": it cannot give files there"
-        case _:
-            return ""
+    return AccountFinding(
+        "bad" if vital else "warn", f"{said}{CONSEQUENCES.get(permission, '')}.", mend
+    )
 
 
 def _label(permission: str) -> str:

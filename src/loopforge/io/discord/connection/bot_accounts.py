@@ -241,16 +241,12 @@ class Crowd:
                 return None
         return await find(client, channel)
 
-    def _own(self, index: int, mate: str) -> bool:
-        return self.accounts[index].mates == (mate,)
-
     def _order(self, mate: str) -> list[int]:
-        """The accounts by how well they speak for a mate."""
+        """The accounts by how well they speak for a mate: as its own first."""
 
-        def rank(index: int) -> int:
-            if self._own(index, mate):
-                return 0
-            return 1 if self.accounts[index].speaks_for(mate) else 2
+        def rank(index: int) -> tuple[bool, bool]:
+            account = self.accounts[index]
+            return account.mates != (mate,), not account.speaks_for(mate)
 
         return sorted(range(len(self.accounts)), key=rank)
 

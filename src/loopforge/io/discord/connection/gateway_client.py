@@ -1,4 +1,4 @@
-"""One account of ours as a client of discord.py: what it hears goes to its Ears at once, in order.
+"""One account of ours as a client of discord.py.
 
 Only raw events are used, so that messages count which were said before it started. An event that
 discord.py does not understand would end its connection: it is logged once and passed over, and a
@@ -13,7 +13,7 @@ import logging
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import aiohttp
 
@@ -57,47 +57,12 @@ def rights(channel: discord.abc.GuildChannel | discord.Thread) -> discord.Permis
     return channel.permissions_for(me) if me is not None else discord.Permissions.all()
 
 
-class Ears(Protocol):
-    """Who is told what a client hears. Nothing here may wait."""
-
-    def began(self, client: Client) -> None:
-        """A session began; what was said before it was missed."""
-
-    def lost(self, client: Client) -> None:
-        """It may miss what is said from now on: its connection, or a server, is gone."""
-
-    def resumed(self, client: Client) -> None:
-        """Its session goes on; whatever was said meanwhile was told."""
-
-    def ready(self, client: Client) -> None:
-        """Its servers are known."""
-
-    def appeared(self, client: Client, guild: discord.Guild) -> None:
-        """A server is known only now, or again."""
-
-    def message(self, client: Client, message: discord.Message) -> None:
-        """Somebody said something."""
-
-    def edited(self, client: Client, event: discord.RawMessageUpdateEvent) -> None:
-        """A message was changed, or Discord added something to it."""
-
-    def spoiled(self, client: Client, channel: int, message: int, *, edited: bool) -> None:
-        """A message was said or changed, and came without what is needed of it."""
-
-    def deleted(self, client: Client, channel: int, messages: set[int]) -> None:
-        """Messages are no more."""
-
-    def reacted(self, client: Client, event: discord.RawReactionActionEvent) -> None:
-        """An emoji was put on a message, or taken back."""
-
-
 class Client(discord.Client):
     """A client of one account. `user` is known once it is connected."""
 
     def __init__(
         self,
         account: BotAccount,
-        ears: Ears,
         options: DiscordOptions,
         connector: aiohttp.BaseConnector | None,
         trace: aiohttp.TraceConfig,
@@ -115,7 +80,6 @@ class Client(discord.Client):
         self.account = account
         self.tree = app_commands.CommandTree(self)
         self.privates: dict[int, discord.DMChannel] = {}
-        self._ears = ears
         self._told: set[str] = set()
         parsers = self._connection.parsers  # discord.py has no other place for this
         for event in parsers.keys() - set(VITAL):
@@ -150,62 +114,6 @@ class Client(discord.Client):
         if not self.is_closed():
             super().dispatch(event, *args, **kwargs)
 
-    async def on_connect(self) -> None:
-        """A session began."""
-        self._ears.began(self)
-
-    async def on_disconnect(self) -> None:
-        """The connection is gone."""
-        self._ears.lost(self)
-
-    async def on_resumed(self) -> None:
-        """The session goes on."""
-        self._ears.resumed(self)
-
-    async def on_guild_unavailable(self, _guild: discord.Guild) -> None:
-        """A server is not there for now."""
-        self._ears.lost(self)
-
-    async def on_ready(self) -> None:
-        """Its servers are known."""
-        self._ears.ready(self)
-
-    async def on_guild_available(self, guild: discord.Guild) -> None:
-        """A server is known, at the start or later."""
-        self._ears.appeared(self, guild)
-
-    async def on_message(self, message: discord.Message) -> None:
-        """Somebody said something."""
-        if whole(message):
-            self._ears.message(self, message)
-        else:
-            self._tell(SAID[0])
-            self._ears.spoiled(self, message.channel.id, message.id, edited=False)
-
-    async def on_raw_message_edit(self, event: discord.RawMessageUpdateEvent) -> None:
-        """A message was changed."""
-        if whole(event.message):
-            self._ears.edited(self, event)
-        else:
-            self._tell(SAID[1])
-            self._ears.spoiled(self, event.channel_id, event.message_id, edited=True)
-
-    async def on_raw_message_delete(self, event: discord.RawMessageDeleteEvent) -> None:
-        """A message is no more."""
-        self._ears.deleted(self, event.channel_id, {event.message_id})
-
-    async def on_raw_bulk_message_delete(self, event: discord.RawBulkMessageDeleteEvent) -> None:
-        """Several are no more."""
-        self._ears.deleted(self, event.channel_id, event.message_ids)
-
-    async def on_raw_reaction_add(self, event: discord.RawReactionActionEvent) -> None:
-        """An emoji was put on a message."""
-        self._ears.reacted(self, event)
-
-    async def on_raw_reaction_remove(self, event: discord.RawReactionActionEvent) -> None:
-        """An emoji was taken back."""
-        self._ears.reacted(self, event)
-
     async def on_error(self, event: str, /, *_args: Any, **_more: Any) -> None:
         """A handler failed: said without what it was given, which may hold anything."""
         error = sys.exc_info()[1]
@@ -220,18 +128,14 @@ class Client(discord.Client):
         except Exception as error:
             channel, id = _id(data, "channel_id"), _id(data, "id")
             if event in SAID and channel and id:
-                self._tell(event, error)
+                self.passed_over(event, error)
                 self.dispatch("spoiled", channel, id, edited=event == SAID[1])  # after those before
             elif event in SAID or event.startswith("MESSAGE_DELETE"):
                 raise
             else:
-                self._tell(event, error)
+                self.passed_over(event, error)
 
-    async def on_spoiled(self, channel: int, message: int, *, edited: bool) -> None:
-        """A message came without what is needed of it."""
-        self._ears.spoiled(self, channel, message, edited=edited)
-
-    def _tell(self, event: str, error: Exception | None = None) -> None:
+    def passed_over(self, event: str, error: Exception | None = None) -> None:
         """Say once of each kind that it comes spoiled; never what it holds."""
         if event not in self._told:
             self._told.add(event)

@@ -13,9 +13,8 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from loopforge.chat.room.platform_lag import Behind
+from loopforge.chat.rooms_api import Front
 from loopforge.errors import LedgerError
-from loopforge.io.session import Sessions
 
 log = logging.getLogger(__name__)
 NAME = "discord"
@@ -24,8 +23,8 @@ NAME = "discord"
 class Backlog:
     """The watermark. Accounts are known by their index."""
 
-    def __init__(self, sessions: Sessions, behind: Behind) -> None:
-        self._sessions, self._behind = sessions, behind
+    def __init__(self, front: Front) -> None:
+        self._channels, self._behind = front.channels, front.rooms.behind
         self._newest: dict[int, int] = {}
         self._open: dict[int, int] = {}
         self._start: int | None = None
@@ -67,7 +66,7 @@ class Backlog:
         async with self._asking:
             if self._start is None:
                 self._noted = await self._behind.since(NAME)
-                self._start = self._noted or await self._sessions.channels.newest([f"{NAME}:%"])
+                self._start = self._noted or await self._channels.newest([f"{NAME}:%"])
         return self._start
 
     async def _note(self, since: int) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from typing import Protocol
 
 import discord
 from loopforge.chat.speaking.stop_words import STOP_EMOJIS
@@ -26,8 +25,9 @@ from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import Turnstile
 from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.mate_threads import Threads, Venue
-from loopforge.io.discord.receiving.missed_backfill import TRIES, BackfillReading, Job, Missed, Read
+from loopforge.io.discord.receiving.missed_backfill import TRIES, Job, Missed, Read
 from loopforge.io.discord.sending.attachments import Files
+from loopforge.io.discord.sending.live_drafts import DiscordStage
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.embeds import own_words
 from loopforge.io.discord.text.incoming_message import (
@@ -40,22 +40,13 @@ from loopforge.io.discord.text.incoming_message import (
     spot_of,
 )
 from loopforge.io.platforms.incoming_lines import Coming, Reception
+from loopforge.io.platforms.live_updates import RoomWatch
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
 REMEMBERED = 4000
 """Messages of which it is known that they were heard; the ledger knows all the others."""
-
-
-class Household(BackfillReading, Protocol):
-    """Who is told where something is heard."""
-
-    def arrived(self, client: Client) -> None:
-        """By this client, from now on."""
-
-    def drafting(self, message: int) -> bool:
-        """Whether this message shows what a mate is saying just now."""
 
 
 class Inward:
@@ -69,19 +60,20 @@ class Inward:
         files: Files,
         clock: Clock,
         options: DiscordOptions,
-        household: Household,
+        watch: RoomWatch,
+        drafts: DiscordStage,
         threads: Threads,
         backlog: Backlog,
     ) -> None:
         self._crowd, self._reception, self._hooks = crowd, reception, hooks
         self._files, self._clock, self._options = files, clock, options
-        self._household, self._threads = household, threads
+        self._watch, self._drafts, self._threads = watch, drafts, threads
         self._queues: dict[int, asyncio.Queue[Job]] = {}
         self._held: dict[Client, list[tuple[int, Job]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
         self._names: dict[int, str] = {}
         takes = (self._hear, self._edit)
-        self._missed = Missed(crowd, reception, clock, options, household, backlog, takes)
+        self._missed = Missed(crowd, reception, clock, options, watch, drafts, backlog, takes)
         self._backlog, self._turnstile = backlog, Turnstile()
         self._reading: set[int] = set()
         self._tasks = Tasks()
@@ -110,7 +102,6 @@ class Inward:
     def ready(self, client: Client) -> None:
         """Its servers are known: read what was missed."""
         self._crowd.stands(self._crowd.index(client), "connected")
-        self._household.arrived(client)
         self._tasks.spawn(self._catch_up(client), f"what {client.user} missed")
 
     def appeared(self, client: Client, guild: discord.Guild) -> None:
@@ -130,11 +121,8 @@ class Inward:
 
     def spoiled(self, client: Client, channel: int, message: int, *, edited: bool) -> None:
         """A message came without what is needed of it: ask for it, in its turn."""
-
-        async def work() -> None:
-            await self._missed.again(client, channel, message, edited=edited)
-
-        (self._change if edited else self._put)(client, channel, work)
+        put = self._change if edited else self._put
+        put(client, channel, lambda: self._missed.again(client, channel, message, edited=edited))
 
     def deleted(self, client: Client, channel: int, messages: set[int]) -> None:
         """Messages are no more."""
@@ -262,34 +250,34 @@ class Inward:
         self, client: Client, message: discord.Message, channel: Talk, venue: Venue | None = None
     ) -> None:
         seat = AccountSeat(client, channel)
+        notice = await self._taken(seat, message, venue)
+        self._known.append(message.id)
+        await self._answer(seat, message, notice)
+
+    async def _taken(self, seat: AccountSeat, message: discord.Message, venue: Venue | None) -> str:
+        """Let it be heard, if it may be; what is to be said of that."""
+        client, channel = seat
         ground = ground_of(client, channel, message.author.id)
         if ground is not None:
             asked = addressed(message, self._crowd)
             refused = await self._reception.serves(ground, account_of(message), asked=asked)
             if refused is not None:
-                self._known.append(message.id)
-                await self._answer(seat, message, refused)
-                return
+                return refused
         files, problems = list[File](), list[str]()
         if message.attachments:
             notice, given = await self._door(message, channel)
             if notice is not None:
-                self._known.append(message.id)
-                await self._answer(seat, message, notice)
-                return
+                return notice
             files, problems = await self._files.taken(message) if given else ([], [])
         text = body_of(message, self._crowd, channel)
         if not text.strip() and not files:
-            self._known.append(message.id)
-            await self._answer(seat, message, " ".join(problems))
-            return
+            return " ".join(problems)
         try:
-            notice = await self._take(seat, message, text, files, venue)
+            told = await self._take(seat, message, text, files, venue)
         except (BadLine, TooLarge, InputError) as error:
             self._files.settled(files)
-            notice = str(error)
-        self._known.append(message.id)
-        await self._answer(seat, message, " ".join([notice, *problems]).strip())
+            told = str(error)
+        return " ".join([told, *problems]).strip()
 
     async def _door(self, message: discord.Message, channel: Talk) -> tuple[str | None, bool]:
         """What the door says to somebody who brings files, and whether these are kept."""
@@ -333,7 +321,7 @@ class Inward:
             self._threads.begun(message.id)
         self._files.settled(files)
         if taken.room:
-            self._household.attend(taken.room)
+            self._watch.room(taken.room)
         return taken.notice
 
     async def _to_us(self, reference: discord.MessageReference | None) -> bool:
@@ -398,7 +386,7 @@ class Inward:
             told = shown or told
         channel = await find(client, event.channel_id)
         stops = str(event.emoji) in STOP_EMOJIS and not back
-        if channel is not None and stops and self._household.drafting(event.message_id):
+        if channel is not None and stops and self._drafts.shows(event.message_id):
             mates = await self._threads.mates(client, channel)
             spot = spot_of(channel, name)
             told = await self._reception.command(spot, mates, account, name, "stop", "")

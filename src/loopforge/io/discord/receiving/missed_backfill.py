@@ -23,7 +23,6 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Protocol
 
 import aiohttp
 
@@ -42,7 +41,9 @@ from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import later
 from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.mate_threads import carrier
+from loopforge.io.discord.sending.live_drafts import DiscordStage
 from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.live_updates import RoomWatch
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -74,16 +75,6 @@ UNKNOWN_MESSAGE = 10008
 """Discord's code for a message that is no more."""
 
 
-class BackfillReading(Protocol):
-    """Who is told which places are read."""
-
-    def attend(self, room: str) -> None:
-        """In this room something is, or may be, heard."""
-
-    async def tidy(self, seat: AccountSeat, room: str) -> None:
-        """This place is about to be read: what was left behind there may go."""
-
-
 class Missed:
     """Reads what was missed; `hear` takes each message in, `edit` one that was changed."""
 
@@ -93,13 +84,14 @@ class Missed:
         reception: Reception,
         clock: Clock,
         options: DiscordOptions,
-        reading: BackfillReading,
+        watch: RoomWatch,
+        drafts: DiscordStage,
         backlog: Backlog,
         takes: tuple[Take, Take],
     ) -> None:
         self._crowd, self._reception, self._sessions = crowd, reception, reception.sessions
-        self._clock, self._options, self._reading = clock, options, reading
-        self._backlog = backlog
+        self._clock, self._options, self._backlog = clock, options, backlog
+        self._watch, self._drafts = watch, drafts
         self._hear, self._edit = takes
         self._done: dict[int, tuple[int, int]] = {}
 
@@ -116,7 +108,7 @@ class Missed:
         mark = await self._backlog.since(self._crowd.index(client))
         places = await self._sessions.channels.all("discord")
         for room in places.values():
-            self._reading.attend(room)
+            self._watch.room(room)
         if not mark:
             return []
         found = await self._elsewhere(client, places, mark) if late is None else []
@@ -254,7 +246,7 @@ class Missed:
         """
         if room:
             with later():
-                await self._reading.tidy(AccountSeat(client, channel), room)
+                await self._drafts.tidy(AccountSeat(client, channel), room)
         last, after = await self._sessions.channels.last(place_of(channel.id)), mark - MARGIN
         if room and last and newest:
             await self._look_back(
@@ -271,7 +263,7 @@ class Missed:
             channel = await find(client, channel_of(place))
             if channel is None:
                 return
-            await self._reading.tidy(AccountSeat(client, channel), room)
+            await self._drafts.tidy(AccountSeat(client, channel), room)
         last = await self._sessions.channels.last(place)
         if last:  # one above the watermark hides what is missing, as above
             await self._read(client, channel, last if last <= mark else max(mark - MARGIN, 0))
@@ -280,7 +272,7 @@ class Missed:
         with later():
             channel = await find(client, channel_of(place))
             if channel is not None:
-                await self._reading.tidy(AccountSeat(client, channel), room)
+                await self._drafts.tidy(AccountSeat(client, channel), room)
 
     async def _list(
         self,

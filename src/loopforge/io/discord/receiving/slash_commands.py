@@ -19,7 +19,7 @@ from discord import app_commands
 from loopforge.chat.commands.command_catalogue import COMMANDS, RoomCommand
 from loopforge.errors import LoopforgeError
 from loopforge.io.discord.connection.api_errors import scrub
-from loopforge.io.discord.connection.bot_accounts import Crowd, place_of
+from loopforge.io.discord.connection.bot_accounts import place_of
 from loopforge.io.discord.connection.gateway_client import NOBODY, Client
 from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.text.incoming_message import ground_of, speaks, spot_of
@@ -42,11 +42,8 @@ Opening = Callable[[Client, discord.Message], Awaitable[str]]
 class Slash:
     """Gives each client its commands, and answers them."""
 
-    def __init__(
-        self, crowd: Crowd, reception: Reception, threads: Threads, opening: Opening
-    ) -> None:
-        self._crowd, self._reception = crowd, reception
-        self._threads, self._opening = threads, opening
+    def __init__(self, reception: Reception, threads: Threads) -> None:
+        self._reception, self._threads = reception, threads
         self._offered: set[int] = set()
         self._tasks = Tasks()
 
@@ -54,16 +51,16 @@ class Slash:
         """Answer nothing any more."""
         await self._tasks.close()
 
-    def equip(self, client: Client) -> None:
-        """Give a client its commands, before it connects."""
+    def equip(self, client: Client, opening: Opening) -> None:
+        """Give a client its commands, before it connects; `opening` opens threads on messages."""
         client.tree.on_error = _failed  # type: ignore[method-assign]
         for command in COMMANDS:
             try:
                 client.tree.add_command(self._made(command))
             except (ValueError, TypeError, discord.DiscordException) as error:
                 log.warning("/%s cannot be a command on Discord: %s", command.name, error)
-        client.tree.add_command(app_commands.ContextMenu(name="Why?", callback=self._why()))
-        client.tree.add_command(app_commands.ContextMenu(name=TALK, callback=self._talk()))
+        client.tree.add_command(app_commands.ContextMenu(name="Why?", callback=self._why))
+        client.tree.add_command(app_commands.ContextMenu(name=TALK, callback=self._talk(opening)))
 
     def offer(self, client: Client) -> None:
         """Tell Discord of the commands of a client that is connected, once in a process."""
@@ -136,11 +133,8 @@ class Slash:
 
     # ------------------------------------------------------------ on a message
 
-    def _why(self) -> Any:
-        async def why(interaction: Asked, message: discord.Message) -> None:
-            await self._answer(interaction, self._record(interaction, message), private=True)
-
-        return why
+    async def _why(self, interaction: Asked, message: discord.Message) -> None:
+        await self._answer(interaction, self._record(interaction, message), private=True)
 
     async def _record(self, interaction: Asked, message: discord.Message) -> str:
         """The flight record of the line that a message is, as far as who asks may see it."""
@@ -150,13 +144,14 @@ class Slash:
             return "This message is no line of a room here; there is nothing to explain."
         return await self._done(interaction, "why", line)
 
-    def _talk(self) -> Any:
+    def _talk(self, opening: Opening) -> Any:
         async def talk(interaction: Asked, message: discord.Message) -> None:
-            await self._answer(interaction, self._opened(interaction, message), private=True)
+            work = self._opened(interaction, message, opening)
+            await self._answer(interaction, work, private=True)
 
         return talk
 
-    async def _opened(self, interaction: Asked, message: discord.Message) -> str:
+    async def _opened(self, interaction: Asked, message: discord.Message, opening: Opening) -> str:
         """Open a thread on a message, for somebody who might do so by hand."""
         if not speaks(message):
             return "There is nothing said in it that one could talk about."
@@ -167,7 +162,7 @@ class Slash:
         account, keeper = str(interaction.user.id), _keeps(interaction)
         if not await self._threads.may_talk(message.channel.id, account, keeper=keeper):
             return "In this channel mates do not answer you: its keepers set that by /rights."
-        return await self._opening(interaction.client, message)
+        return await opening(interaction.client, message)
 
     async def _served(self, interaction: Asked) -> bool:
         """Whether mates talk in the server where this is asked."""
@@ -194,14 +189,8 @@ class Slash:
         if not done:
             await interaction.response.defer(ephemeral=private, thinking=True)
         text, private = await task
-        more: dict[str, Any] = {"allowed_mentions": NOBODY}
         shown, file = _cut(text)
-        if file is not None:
-            more["file"] = file
-        if interaction.response.is_done():
-            await interaction.followup.send(shown, ephemeral=private, **more)
-        else:
-            await interaction.response.send_message(shown, ephemeral=private, **more)
+        await _say(interaction, shown, private=private, file=file)
 
 
 def _keeps(interaction: Asked) -> bool:
@@ -236,14 +225,17 @@ def _cut(text: str) -> tuple[str, discord.File | None]:
 async def _failed(interaction: Asked, error: app_commands.AppCommandError) -> None:
     """A command broke off: whoever asked is told, without what is nobody's business."""
     log.warning("a command on Discord failed: %s", scrub(error))
-    told: Awaitable[Any]
-    if interaction.response.is_done():
-        told = interaction.followup.send("That did not work; please try again.", ephemeral=True)
-    else:
-        told = interaction.response.send_message(
-            "That did not work; please try again.", ephemeral=True
-        )
     try:
-        await told
+        await _say(interaction, "That did not work; please try again.", private=True)
     except discord.HTTPException as failure:
         log.info("that could not be said: %s", scrub(failure))
+
+
+async def _say(
+    interaction: Asked, text: str, *, private: bool, file: discord.File | None = None
+) -> None:
+    """Answer, or follow up on what was announced."""
+    more: dict[str, Any] = {"file": file} if file is not None else {}
+    done = interaction.response.is_done()
+    say = interaction.followup.send if done else interaction.response.send_message
+    await say(text, ephemeral=private, allowed_mentions=NOBODY, **more)

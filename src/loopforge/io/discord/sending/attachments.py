@@ -38,11 +38,8 @@ class Files:
         """What came with a message, kept; and a sentence for each file that was not."""
         kept: list[File] = []
         problems: list[str] = []
-        for nth, attachment in enumerate(message.attachments):
+        for attachment in message.attachments:
             name = plain_name(attachment.filename)
-            if nth >= self._options.most_files:
-                problems.append(f"Of one message {nth} files are taken; the others were left.")
-                break
             most = self._options.files.size
             if attachment.size > most:
                 problems.append(

@@ -1,11 +1,14 @@
-"""Drafts: what a mate is saying, shown on Discord while it says it.
+"""The stage: drafts, typing signs and marks as Discord can show them.
 
-A draft is one message that grows, at a pace that Discord bears; it ends with a mark, so that one
+A draft is one message that grows, at a pace that Discord bears; it ends with a cursor, so that one
 that was left behind is recognised. The line takes its place in the end (message_delivery.py), or it
 goes. Which message shows which turn is a fact in the ledger, noted as soon as it stands there.
 
-Does not show more than the first message of a long text before it is said, and does not know when
-there is more to show (live_updates.py does).
+A mark is put by the account by which its mate speaks, and a new one before the old one is taken
+away, so that a line is never without.
+
+Does not show more than the first message of a long text before it is said. Knows places; when
+something is to be shown is live_updates.py's, when a line bears which mark status_reactions.py's.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections import Counter, deque
+from collections import deque
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import discord
@@ -22,15 +26,16 @@ from loopforge.chat.rooms_api import Front
 from loopforge.core.delivery_states import Drafted, nonce
 from loopforge.errors import LoopforgeError, SendFailed
 from loopforge.io.discord.connection.api_errors import scrub
-from loopforge.io.discord.connection.bot_accounts import AccountSeat, place_of
-from loopforge.io.discord.sending.speaker import DiscordSpeaker
-from loopforge.io.discord.sending.speaker_choice import Voices
+from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, place_of
+from loopforge.io.discord.mate_threads import carrier
+from loopforge.io.discord.sending.speaker import DiscordSpeaker, Voices
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces
 from loopforge.io.platforms.live_updates import Speech
+from loopforge.io.platforms.status_reactions import Mark
 
 log = logging.getLogger(__name__)
-MARK = " ▌"
+CURSOR = " ▌"
 """Ends what is not said yet."""
 LOOKED = 50
 """Messages of a place among which drafts that were left behind are looked for."""
@@ -40,6 +45,12 @@ AFTER = 2.0
 """Seconds to wait after a refusal that names none."""
 REFUSED = 3
 """Refusals in a row after which a draft is not shown any more; the line itself will come."""
+STATUS_EMOJIS: dict[Mark, str] = {
+    "seen": "👀",
+    "waiting": "⏳",
+    "answered": "✅",
+    "failed": "❌",
+}
 
 
 class DraftKey(NamedTuple):
@@ -51,97 +62,117 @@ class DraftKey(NamedTuple):
 
 def looks(text: str) -> str:
     """A draft as a message."""
-    found = pieces(text, LIMIT - len(MARK) - 1)
+    found = pieces(text, LIMIT - len(CURSOR) - 1)
     if not found:
         return ""
     apart = "\n" if found[0].endswith("```") else ""
-    return f"{found[0]}{apart}{MARK}"
+    return f"{found[0]}{apart}{CURSOR}"
 
 
-class Showing:
-    """One draft in one place. `refused`: how often in a row it was not taken."""
+class _Draft:
+    """One draft in one place: it grows until it is `over`.
 
-    def __init__(self, voice: DiscordSpeaker, message: int) -> None:
-        self.voice, self.message = voice, message
-        self.refused = 0
+    `message` is 0 while none is known, `refused` how often in a row it was not taken; `posting`: it
+    is about to stand there by a message not known yet.
+    """
+
+    def __init__(self) -> None:
+        self.voice: DiscordSpeaker | None = None
+        self.message = self.refused = 0
+        self.over = self.posting = False
         self.busy = asyncio.Lock()
 
 
-class DiscordDrafts:
-    """All drafts that stand on Discord."""
+class DiscordStage:
+    """Shows what is in the air of a room, and knows all drafts that stand on Discord."""
 
-    def __init__(self, voices: Voices, hooks: Hooks, front: Front) -> None:
-        self._voices, self._hooks, self._front = voices, hooks, front
-        self._showing: dict[DraftKey, Showing] = {}
-        self._over: dict[DraftKey, None] = {}
-        self._taking: dict[DraftKey, int] = {}
-        self._posting: Counter[str] = Counter()
+    name = "discord"
+
+    def __init__(self, crowd: Crowd, voices: Voices, hooks: Hooks, front: Front) -> None:
+        self._crowd, self._voices, self._hooks, self._front = crowd, voices, hooks, front
+        self._drafts: dict[DraftKey, _Draft] = {}
         self._used: deque[int] = deque(maxlen=REMEMBERED)
         self._tidied: set[tuple[int, str]] = set()
 
-    async def show(self, speech: Speech, text: str) -> float:
+    async def typing(self, place: str, mate: str) -> None:
+        """Show that this mate is typing, for ten seconds."""
+        seat = await self._crowd.seat(place, mate)
+        await seat.channel.typing()
+
+    async def mark(self, place: str, line: str, mate: str, new: Mark, old: Sequence[Mark]) -> None:
+        """Put a mark on the message that a line is, and take the old ones off."""
+        posts = await self._front.channels.posts(place, line)
+        if not posts:
+            return
+        seat, id = await self._crowd.seat(place, mate), int(posts[0])
+        message, me = carrier(seat.channel, id).get_partial_message(id), seat.client.user
+        if new:
+            await message.add_reaction(STATUS_EMOJIS[new])
+        if me is None:
+            return
+        for each in old:
+            with contextlib.suppress(discord.NotFound):  # it was not there, perhaps
+                await message.remove_reaction(STATUS_EMOJIS[each], me)
+
+    # ------------------------------------------------------------ drafts
+
+    async def draft(self, speech: Speech, text: str) -> float:
         """There is more of what a mate is saying; what is over is not shown any more.
 
         Seconds to wait before the same is tried again; 0 if it stands, or never will.
         """
-        key = DraftKey(speech.place, speech.turn)
-        showing = self._showing.get(key) or await self._begin(key, speech.mate)
-        if showing is None:
-            return 0.0
-        async with showing.busy:
-            if key in self._over:
+        draft = self._draft(key := DraftKey(speech.place, speech.turn))
+        async with draft.busy:
+            if draft.voice is None and not draft.over:
+                await self._begin(key, draft, speech.mate)
+            if draft.voice is None or draft.over:
                 return 0.0
             try:
-                await self._put(speech, showing, looks(showing.voice.quoted + text))
+                await self._put(speech, draft, draft.voice, looks(draft.voice.quoted + text))
             except SendFailed as failure:
-                showing.refused += 1
-                if failure.final or showing.refused == REFUSED:
-                    self._end(key)
-                    return 0.0
-                return max(failure.after, AFTER)
-            showing.refused = 0
+                draft.refused += 1
+                draft.over |= failure.final or draft.refused == REFUSED
+                return 0.0 if draft.over else max(failure.after, AFTER)
+            draft.refused = 0
             return 0.0
 
-    async def _begin(self, key: DraftKey, mate: str) -> Showing | None:
-        """A draft that is to be shown; None where it is over, or nobody can show it."""
-        if key in self._over:
-            return None
+    def _draft(self, key: DraftKey) -> _Draft:
+        found = self._drafts.setdefault(key, _Draft())
+        while len(self._drafts) > REMEMBERED:
+            del self._drafts[next(iter(self._drafts))]
+        return found
+
+    async def _begin(self, key: DraftKey, draft: _Draft, mate: str) -> None:
+        """Find who shows it, and what of it stands; it is over where nobody can."""
         try:
-            voice = await self._voices.mate(key.place, mate)
+            draft.voice = await self._voices.mate(key.place, mate)
         except SendFailed as failure:
             log.info("a draft is not shown: %s", failure.why)
-            self._end(key)
-            return None
-        message = await self._known(key)
-        if key in self._over:
-            return None
-        return self._showing.setdefault(key, Showing(voice, message))
+            draft.over = True
+        else:
+            draft.message = await self._known(key)
 
     async def take(self, place: str, turn: str) -> int:
         """The message that shows this turn, for the line to stand there; it grows no more.
 
         0 if there is none. The caller says `done` when the line stands.
         """
-        key = DraftKey(place, turn)
-        self._end(key)
-        message = self._taking.setdefault(key, 0)
-        if (showing := self._showing.pop(key, None)) is not None:
-            async with showing.busy:
-                message = showing.message
-        message = message or await self._known(key)
-        self._taking[key] = message
-        self._used.append(message)
-        return message
+        draft = self._draft(key := DraftKey(place, turn))
+        draft.over = True
+        async with draft.busy:
+            draft.message = draft.message or await self._known(key)
+        self._used.append(draft.message)
+        return draft.message
 
     def shows(self, message: int) -> bool:
-        """Whether this message is a draft that grows."""
-        return any(showing.message == message for showing in self._showing.values())
+        """Whether this message is a draft of what a mate is just saying."""
+        return any(draft.message == message for draft in self._drafts.values())
 
     def done(self, place: str, turn: str) -> None:
         """The line stands where its draft stood, or never will."""
-        self._taking.pop(DraftKey(place, turn), None)
+        self._draft(DraftKey(place, turn)).message = 0
 
-    async def drop(self, speech: Speech) -> None:
+    async def withdraw(self, speech: Speech) -> None:
         """Nothing was said after all: the draft goes."""
         key = DraftKey(speech.place, speech.turn)
         message = await self.take(*key)
@@ -149,16 +180,11 @@ class DiscordDrafts:
             if message:
                 voice = await self._voices.mate(key.place, speech.mate)
                 await self._voices.take(voice, message)
-                await self._note(stream_of(speech.room), key, 0)
+                await self._note(speech.room, key, 0)
         except SendFailed as failure:  # it is a stray now, and goes at the next start
             log.info("a draft could not be taken away: %s", failure.why)
         finally:
             self.done(*key)
-
-    def _end(self, key: DraftKey) -> None:
-        self._over[key] = None
-        while len(self._over) > REMEMBERED:
-            del self._over[next(iter(self._over))]
 
     async def _known(self, key: DraftKey) -> int:
         """The message that showed a turn before this process was there; 0 if none did."""
@@ -167,24 +193,23 @@ class DiscordDrafts:
 
     # ------------------------------------------------------------ showing
 
-    async def _put(self, speech: Speech, showing: Showing, text: str) -> None:
-        if showing.message:
-            await showing.voice.edit(showing.message, text)
+    async def _put(self, speech: Speech, draft: _Draft, voice: DiscordSpeaker, text: str) -> None:
+        if draft.message:
+            await voice.edit(draft.message, text)
             return
-        self._posting[speech.place] += 1
+        draft.posting = True
         try:
             once = nonce(f"draft/{speech.turn}/{speech.place}")
-            reply = await self._answered(showing.voice, speech)
-            showing.message = await showing.voice.post(text, once, reply)
+            reply = await self._answered(voice, speech)
+            draft.message = await voice.post(text, once, reply)
         except SendFailed:
-            showing.message = await self._posted(showing.voice, text)
-            if not showing.message:
+            draft.message = await self._posted(voice, text)
+            if not draft.message:
                 raise
         finally:
-            self._posting[speech.place] -= 1
-            self._used.append(showing.message)
-        key = DraftKey(speech.place, speech.turn)
-        await self._note(stream_of(speech.room), key, showing.message)
+            draft.posting = False
+            self._used.append(draft.message)
+        await self._note(speech.room, DraftKey(speech.place, speech.turn), draft.message)
 
     async def _answered(self, voice: DiscordSpeaker, speech: Speech) -> int | None:
         """The message to which it is a reply, as the line will be; None in private."""
@@ -207,16 +232,16 @@ class DiscordDrafts:
             raise SendFailed(why, final=True) from None
         return 0
 
-    async def _note(self, stream: str, key: DraftKey, message: int) -> None:
+    async def _note(self, room: str, key: DraftKey, message: int) -> None:
         body = Drafted(turn=key.turn, surface=key.place, message_id=str(message or ""))
         try:
-            await self._front.note(stream, body)
+            await self._front.note(stream_of(room), body)
         except LoopforgeError as error:
             log.warning("a draft could not be noted: %s", error)
 
     # ------------------------------------------------------------ what was left behind
 
-    async def tidy(self, seat: AccountSeat, stream: str) -> None:
+    async def tidy(self, seat: AccountSeat, room: str) -> None:
         """Take away this account's drafts in a place whose turns said nothing after all.
 
         A draft whose line or whose turn is still to end well stays. Looks once in a process.
@@ -236,17 +261,17 @@ class DiscordDrafts:
             for message in read:
                 stays = str(message.id) in rows and str(message.id) not in strays
                 stays = stays or message.id in self._used or self._busy_in(place)
-                if message.content.endswith(MARK) and not stays:
+                if message.content.endswith(CURSOR) and not stays:
                     await self._remove(seat, message)
         except (discord.HTTPException, SendFailed) as error:
             log.info("drafts in %s could not be looked for: %s", place, scrub(error))
             return
         for id in strays:
-            await self._note(stream, DraftKey(place, rows[id].turn), 0)
+            await self._note(room, DraftKey(place, rows[id].turn), 0)
 
     def _busy_in(self, place: str) -> bool:
         """Whether a draft is being posted there now, by a message not known yet."""
-        return self._posting[place] > 0
+        return any(draft.posting for key, draft in self._drafts.items() if key.place == place)
 
     async def _remove(self, seat: AccountSeat, message: discord.Message) -> None:
         if message.author.id == seat.client.id:

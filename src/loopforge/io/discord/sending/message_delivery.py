@@ -28,13 +28,11 @@ from loopforge.io.discord.connection.api_errors import LOST, failed
 from loopforge.io.discord.connection.bot_accounts import Crowd, named
 from loopforge.io.discord.mate_threads import carrier
 from loopforge.io.discord.sending.attachments import Files
-from loopforge.io.discord.sending.live_drafts import DiscordDrafts
+from loopforge.io.discord.sending.live_drafts import DiscordStage
 from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, References, without
-from loopforge.io.discord.sending.speaker import DiscordSpeaker
-from loopforge.io.discord.sending.speaker_choice import Voices
+from loopforge.io.discord.sending.speaker import DiscordSpeaker, Voices
 from loopforge.io.discord.sending.webhooks import Hooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces, shown
-from loopforge.io.session import Sessions
 from loopforge.io.text.graphemes import clip
 from loopforge.io.text.message_split import VOID, as_file
 from loopforge.runtime.ports import Outgoing
@@ -48,15 +46,15 @@ READ = 200
 class DiscordLetter(Struct, frozen=True):
     """What a thing is in one place: the texts of its messages, and what goes with the last one."""
 
-    parts: tuple[str, ...]
+    voice: DiscordSpeaker
+    parts: tuple[str, ...] = ()
     reply: int | None = None
     files: tuple[File, ...] = ()
     long: tuple[str, bytes] | None = None
 
-    @property
-    def uploads(self) -> bool:
-        """Whether something is attached."""
-        return bool(self.files) or self.long is not None
+    def ends(self, part: int) -> bool:
+        """Whether something is attached to this part."""
+        return bool(self.files or self.long) and part == len(self.parts) - 1
 
 
 class DiscordDelivery:
@@ -66,15 +64,14 @@ class DiscordDelivery:
         self,
         crowd: Crowd,
         voices: Voices,
-        sessions: Sessions,
         front: Front,
         hooks: Hooks,
         files: Files,
-        drafts: DiscordDrafts,
+        drafts: DiscordStage,
     ) -> None:
-        self._crowd, self._voices, self._sessions = crowd, voices, sessions
-        self._front, self._hooks, self._files, self._drafts = front, hooks, files, drafts
-        self._references = References(front, sessions)
+        self._crowd, self._voices, self._hooks, self._files = crowd, voices, hooks, files
+        self._front, self._channels, self._drafts = front, front.channels, drafts
+        self._references = References(front)
         self._found: dict[str, dict[int, int]] = {}
 
     async def send(self, out: Outgoing) -> str:
@@ -95,20 +92,20 @@ class DiscordDelivery:
         """The ids of its messages, if all are there. What is done again does no harm."""
         if not isinstance(out.event.body, Said | Heard | Told):
             return None
-        voice = await self._voice(out)
-        letter = await self._letter(out, voice)
+        letter = await self._letter(out)
         found = self._found.setdefault(out.delivery, {})
         if draft := await self._draft(out):
-            found |= await self._shown(voice, draft, letter)
-        found |= await self._standing(out, voice, letter, found)
+            found |= await self._shown(letter, draft)
+        found |= await self._standing(out, letter, found)
         if len(found) < len(letter.parts):
             return None
         return self._done(out)
 
     # ------------------------------------------------------------ lines
 
-    async def _voice(self, out: Outgoing) -> DiscordSpeaker:
-        match out.event.body:
+    async def _voice(self, out: Outgoing, event: Event) -> DiscordSpeaker:
+        """The voice by which something is said there."""
+        match event.body:
             case Said(mate=mate):
                 return await self._voices.mate(out.place, mate)
             case Heard(person=person, surface=surface):
@@ -118,23 +115,19 @@ class DiscordDelivery:
             case _:
                 return await self._voices.anybody(out.place)
 
-    async def _letter(self, out: Outgoing, voice: DiscordSpeaker) -> DiscordLetter:
-        body = out.event.body
+    async def _letter(self, out: Outgoing) -> DiscordLetter:
+        voice, body = await self._voice(out, out.event), out.event.body
         if isinstance(body, Told):
-            return DiscordLetter(pieces("\n".join(_small(str(body.text)))))
-        if not isinstance(body, Said | Heard):
-            return DiscordLetter(())
-        files: tuple[File, ...] = getattr(body, "files", ())
+            return DiscordLetter(voice, pieces("\n".join(_small(str(body.text)))))
+        if not isinstance(body, Said | Heard) or not (body.files or str(body.text).strip(VOID)):
+            return DiscordLetter(voice)
         text, long = f"{voice.quoted}{body.text}", None
         if (file := as_file(shown(text), _room(voice, body.reply_to))) is not None:
             data = str(body.text).encode("utf-8", "replace")
             text, long = file.preview.text, (file.name, data)
-        if not files and not str(body.text).strip(VOID):
-            return DiscordLetter(())
-        parts = await self._parts(out, voice, body.reply_to, text)
-        if not parts:
-            parts = (voice.quoted.strip(),)
-        return DiscordLetter(parts, await self._answered(out.place, body.reply_to), files, long)
+        parts = await self._parts(out, voice, body.reply_to, text) or (voice.quoted.strip(),)
+        reply = await self._answered(out.place, body.reply_to)
+        return DiscordLetter(voice, parts, reply, body.files, long)
 
     async def _parts(
         self, out: Outgoing, voice: DiscordSpeaker, reply: str, text: str
@@ -148,19 +141,18 @@ class DiscordDelivery:
         return (f"{head}\n{first}".strip(), *rest) if head else parts
 
     async def _answered(self, place: str, line: str) -> int | None:
-        posts = await self._sessions.channels.posts(place, line) if line else []
+        posts = await self._channels.posts(place, line) if line else []
         return int(posts[0]) if posts else None
 
     async def _say(self, out: Outgoing) -> str:
-        voice = await self._voice(out)
-        letter = await self._letter(out, voice)
+        letter = await self._letter(out)
         found = self._found.setdefault(out.delivery, {})
         try:
             if 0 not in found and letter.parts and (draft := await self._draft(out)):
-                await self._replace(voice, draft, letter, found)
-            for part, text in enumerate(letter.parts):
+                await self._replace(letter, draft, found)
+            for part in range(len(letter.parts)):
                 if part not in found:
-                    found[part] = await self._post(out, voice, letter, part, text)
+                    found[part] = await self._post(out, letter, part)
         except SendFailed as failure:
             if failure.final:
                 self._done(out)
@@ -172,14 +164,13 @@ class DiscordDelivery:
         found = self._found.pop(out.delivery, {})
         return " ".join(str(found[part]) for part in sorted(found))
 
-    async def _post(
-        self, out: Outgoing, voice: DiscordSpeaker, letter: DiscordLetter, part: int, text: str
-    ) -> int:
-        reply = letter.reply if part == 0 else None
+    async def _post(self, out: Outgoing, letter: DiscordLetter, part: int) -> int:
+        voice, text = letter.voice, letter.parts[part]
         uploads: list[discord.File] = []
-        if part == len(letter.parts) - 1 and letter.uploads:
+        if letter.ends(part):
             uploads, missing = await self._files.uploads(letter.files, voice.most, letter.long)
             text = clip(f"{text}\n{missing}".strip(), LIMIT)
+        reply = letter.reply if part == 0 else None
         return await voice.post(text, nonce(out.delivery, part), reply, uploads)
 
     # ------------------------------------------------------------ what stands there already
@@ -192,39 +183,36 @@ class DiscordDelivery:
         """The message that shows what this line was to become; 0 if none does."""
         return await self._drafts.take(*self._turn(out)) if self._turn(out)[1] else 0
 
-    async def _replace(
-        self, voice: DiscordSpeaker, draft: int, letter: DiscordLetter, found: dict[int, int]
-    ) -> None:
+    async def _replace(self, letter: DiscordLetter, draft: int, found: dict[int, int]) -> None:
         """Let the first part stand where the draft stood, if it still does."""
-        if letter.uploads and len(letter.parts) == 1:
+        if letter.ends(0):
             # an edit cannot bring files that a nonce would protect
-            await self._voices.take(voice, draft)
+            await self._voices.take(letter.voice, draft)
             return
         try:
-            await self._voices.change(voice, draft, letter.parts[0])
+            await self._voices.change(letter.voice, draft, letter.parts[0])
         except SendFailed as failure:
             if not failure.final or failure.gone:
                 raise
         else:
             found[0] = draft
 
-    async def _shown(
-        self, voice: DiscordSpeaker, draft: int, letter: DiscordLetter
-    ) -> dict[int, int]:
+    async def _shown(self, letter: DiscordLetter, draft: int) -> dict[int, int]:
         """The first part, if it stands already where the draft stood."""
         try:
-            message = await voice.seat.channel.fetch_message(draft)
+            message = await letter.voice.seat.channel.fetch_message(draft)
         except discord.NotFound:
             return {}
         except Exception as error:
-            raise failed(error, voice.place) from None
+            raise failed(error, letter.voice.place) from None
         same = letter.parts and _plain(message.content) == _plain(letter.parts[0])
         return {0: draft} if same else {}
 
     async def _standing(
-        self, out: Outgoing, voice: DiscordSpeaker, letter: DiscordLetter, known: dict[int, int]
+        self, out: Outgoing, letter: DiscordLetter, known: dict[int, int]
     ) -> dict[int, int]:
         """The parts that are there, by reading the place back."""
+        voice = letter.voice
         if not voice.reads:
             raise SendFailed(
                 f"whether it arrived, nobody knows: the bot may not read {voice.place} back. Give "
@@ -242,12 +230,12 @@ class DiscordDelivery:
             raise failed(error, voice.place) from None
         found: dict[int, int] = {}
         free = iter(sorted(read, key=lambda message: message.id))
-        for part, text in enumerate(letter.parts):
+        for part in range(len(letter.parts)):
             if part in known:
                 continue
             for message in free:
                 if message.id not in known.values() and await self._matches(
-                    out, letter, part, text, message
+                    out, letter, part, message
                 ):
                     found[part] = message.id
                     break
@@ -256,18 +244,16 @@ class DiscordDelivery:
         return found
 
     async def _matches(
-        self, out: Outgoing, letter: DiscordLetter, part: int, text: str, message: discord.Message
+        self, out: Outgoing, letter: DiscordLetter, part: int, message: discord.Message
     ) -> bool:
         """Whether a message is this part, and not an earlier line that reads the same."""
-        content, text = _plain(message.content), _plain(text)
-        if part == len(letter.parts) - 1 and letter.uploads:  # words for a lost file may follow
+        content, text = _plain(message.content), _plain(letter.parts[part])
+        if letter.ends(part):  # words for a lost file may follow
             same = content.startswith(text or "[file: ") or (not text and bool(message.attachments))
         else:
             same = content == text and not message.attachments
-        return same and await self._sessions.channels.line(out.place, str(message.id)) in (
-            "",
-            out.event.id,
-        )
+        line = await self._channels.line(out.place, str(message.id)) if same else ""
+        return same and line in ("", out.event.id)
 
     def _is_voice(self, voice: DiscordSpeaker, message: discord.Message) -> bool:
         """Whether this voice may have said it; what bears no mate's face, any of us may have."""
@@ -280,7 +266,7 @@ class DiscordDelivery:
     # ------------------------------------------------------------ on what is there
 
     async def _mark(self, out: Outgoing, mate: str, line: str, emoji: str) -> str:
-        posts = await self._sessions.channels.posts(out.place, line)
+        posts = await self._channels.posts(out.place, line)
         if not posts:
             return ""
         seat = await self._crowd.seat(out.place, mate)
@@ -295,11 +281,11 @@ class DiscordDelivery:
 
     async def _revise(self, out: Outgoing, line: str) -> str:
         """Change the messages that a line is; what is too much for them is cut."""
-        posts = await self._sessions.channels.posts(out.place, line)
+        posts = await self._channels.posts(out.place, line)
         said = await self._line(out, line)
         if not posts or said is None or not isinstance(out.event.body, LineEdited):
             return ""
-        voice, reply = await self._speaker(out, said), getattr(said.body, "reply_to", "")
+        voice, reply = await self._voice(out, said), getattr(said.body, "reply_to", "")
         parts = [*await self._parts(out, voice, reply, f"{voice.quoted}{out.event.body.text}")]
         if len(parts) > len(posts):
             parts = [*parts[: len(posts) - 1], f"{clip(parts[len(posts) - 1], LIMIT - 2)} …"]
@@ -314,26 +300,13 @@ class DiscordDelivery:
         return " ".join(posts)
 
     async def _remove(self, out: Outgoing, line: str) -> str:
-        posts = await self._sessions.channels.posts(out.place, line)
+        posts = await self._channels.posts(out.place, line)
         said = await self._line(out, line)
         if posts and said is not None:
-            voice = await self._speaker(out, said)
+            voice = await self._voice(out, said)
             for message in posts:
                 await self._voices.take(voice, int(message))
         return " ".join(posts)
-
-    async def _speaker(self, out: Outgoing, said: Event) -> DiscordSpeaker:
-        """The voice by which a line was said there."""
-        return await self._voice(
-            Outgoing(
-                delivery=out.delivery,
-                nonce=out.nonce,
-                stream=out.stream,
-                place=out.place,
-                what="line",
-                event=said,
-            )
-        )
 
     async def _line(self, out: Outgoing, line: str) -> Event | None:
         try:

@@ -19,7 +19,6 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.io.discord.connection.gateway_client import Talk
 from loopforge.io.discord.text.outgoing_markdown import shown
-from loopforge.io.session import Sessions
 from loopforge.io.text.graphemes import clip, measure
 from loopforge.io.text.message_split import VOID
 from loopforge.runtime.ports import Outgoing
@@ -77,8 +76,8 @@ def without(text: str) -> str:
 class References:
     """Writes them."""
 
-    def __init__(self, front: Front, sessions: Sessions) -> None:
-        self._front, self._sessions = front, sessions
+    def __init__(self, front: Front) -> None:
+        self._front = front
 
     async def to(self, out: Outgoing, line: str, channel: Talk) -> str:
         """The reference to a line, as it may be told in this place; "" if there is none."""
@@ -88,7 +87,7 @@ class References:
         except Unknown:
             return ""
         name, words = await self._name(room, event), _words(event)
-        posts = await self._sessions.channels.posts(out.place, line)
+        posts = await self._front.channels.posts(out.place, line)
         if not posts:
             return reference(name, words if await self._known(room, event, out) else "")
         guild = getattr(channel, "guild", None)

@@ -198,7 +198,7 @@ class Hooks:
         name = f"{NAME} {label} {fingerprint(mate, colour)}"
         if hook is not None and hook.name == name:
             return hook
-        if hook is None and not rack.room and (hook := self._idle(rack)) is None:
+        if hook is None and not rack.room:
             return None
         try:
             face = await asyncio.to_thread(picture, mate, colour)
@@ -214,13 +214,6 @@ class Hooks:
             rack.refused.add(label)
             log.info("a mate's face was not taken for a webhook: %s", scrub(error))
         return rack.found.get(label)
-
-    def _idle(self, rack: Rack) -> discord.Webhook | None:
-        """One of a mate that is no more; what it said stays as it is."""
-        for label in rack.found:
-            if label and "·" not in label and not self._crowd.colour(label):
-                return rack.found.pop(label)
-        return None
 
     async def _made(
         self,

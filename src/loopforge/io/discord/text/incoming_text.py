@@ -18,20 +18,8 @@ from msgspec import Struct, field
 
 from loopforge.core.text.name_labels import one_line
 from loopforge.io.discord.text.code_spans import outside
-from loopforge.io.discord.text.outgoing_markdown import pieces, shown
 from loopforge.io.text.graphemes import clip, measure
 from loopforge.io.text.message_split import VOID
-
-__all__ = [
-    "DiscordNames",
-    "Mentioned",
-    "mentioned",
-    "pieces",
-    "readable",
-    "shown",
-    "thread_name",
-    "webhook_name",
-]
 
 WEBHOOK_NAME = 80
 THREAD_NAME = 100
@@ -53,11 +41,6 @@ _PLACES = {
     "guide": "Server Guide",
     "linked-roles": "Linked Roles",
 }
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 class DiscordNames(Struct, frozen=True):
@@ -131,7 +114,7 @@ def _moment(seconds: int, style: str) -> str:
         at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     except OverflowError:
         return ""
-    day = f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+    day = f"{at.day} {at:%B %Y}"
     match style:
         case "t":
             return f"{at:%H:%M} UTC"
@@ -140,7 +123,7 @@ def _moment(seconds: int, style: str) -> str:
         case "d" | "D":
             return day
         case "F":
-            return f"{_DAYS[at.weekday()]}, {day}, {at:%H:%M} UTC"
+            return f"{at:%A}, {day}, {at:%H:%M} UTC"
         case "S":
             return f"{day}, {at:%H:%M:%S} UTC"
         case _:

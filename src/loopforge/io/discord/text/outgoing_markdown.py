@@ -28,38 +28,34 @@ _RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
 _BREAK = re.compile(r"[\r\n]")
 _LANGUAGE = re.compile(r"[a-z0-9_+\-.#]+", re.IGNORECASE | re.ASCII)
 _OUT = re.compile(
-    r"(?P<kept><https?://[^\s<>]+>)|\]\((?P<link>https?://[^\s<>()]+)\)|(?P<bare>https?://(?:(?!\]\()[^\s<>])+)"
+    r"(?P<url>\]\(https?://[^\s<>()]+\)|https?://(?:(?!\]\()[^\s<>])+)"
     r"|(?P<ping>@(?=everyone|here)|<@(?=[!&]?\d))",
     re.IGNORECASE,
 )
 _PING = re.compile(r"@(?=everyone|here)|<@(?=[!&]?\d)", re.IGNORECASE)
 _STRAY = re.compile(r"\\[^\w\s]|`")
-_TRAILING = ".,:;!?'\"*_~|»”’"
 
 Part = tuple[str, bool]
 """Some text, and whether it is a block of code that Discord will read as one."""
 
 
-def shown(text: str, *, quiet: bool = False) -> str:
-    """The text in Discord's Markdown; pings are kept from ringing, everywhere but in code.
-
-    `quiet`: links are written so that Discord adds no preview of what they lead to.
-    """
+def shown(text: str) -> str:
+    """The text in Discord's Markdown; pings are kept from ringing, everywhere but in code."""
     parts = list(_parts(text))
     last = max((n for n, (_, block) in enumerate(parts) if block), default=-1)
     written = "".join(
         _closed(part) if n < last and not block else part for n, (part, block) in enumerate(parts)
     )
-    return outside(written, lambda part: _safe(part, quiet=quiet))
+    return outside(written, _safe)
 
 
-def pieces(text: str, limit: int = LIMIT, *, quiet: bool = False) -> tuple[str, ...]:
+def pieces(text: str, limit: int = LIMIT) -> tuple[str, ...]:
     """The text as messages of at most `limit` units, each as `shown`; none for a blank text.
 
     Where a cut goes through code, so that a ping in it would ring, it is kept from that too.
     """
     found: list[str] = []
-    for piece in split(shown(text, quiet=quiet), limit):
+    for piece in split(shown(text), limit):
         if outside(piece.text, _silent) == piece.text:
             found.append(piece.text)
         else:
@@ -71,39 +67,13 @@ def _silent(text: str) -> str:
     return _PING.sub(rf"\g<0>{_APART}", text)
 
 
-def _safe(text: str, *, quiet: bool) -> str:
+def _safe(text: str) -> str:
+    """Without pings; an address means the same, without the letters that ring."""
+
     def changed(found: re.Match[str]) -> str:
-        match found.lastgroup:
-            case "ping":
-                return found[0] + _APART
-            case "kept":
-                return _encoded(found[0])
-            case "link":
-                url = _encoded(found["link"])
-                return f"](<{url}>)" if quiet else f"]({url})"
-            case _:
-                url = _encoded(found[0])
-                return _unseen(url) if quiet else url
+        return found[0] + _APART if found["ping"] else _PING.sub("%40", found[0])
 
     return _OUT.sub(changed, text)
-
-
-def _encoded(url: str) -> str:
-    """An address that means the same, without the letters that ring."""
-    return _PING.sub("%40", url)
-
-
-def _unseen(url: str) -> str:
-    """An address of which no preview is shown; what ends the sentence is left out of it."""
-    end = len(url)
-    while end and (url[end - 1] in _TRAILING or _unpaired(url[:end])):
-        end -= 1
-    return f"<{url[:end]}>{url[end:]}"
-
-
-def _unpaired(url: str) -> bool:
-    pair = {")": "(", "]": "["}.get(url[-1])
-    return pair is not None and url.count(url[-1]) > url.count(pair)
 
 
 def _closed(prose: str) -> str:
