@@ -45,25 +45,18 @@ class Settings:
 
     room: str = setting("commons", "The room that opens when none is named.", "The home")
     person: str = setting(
-        "",
-        "Your name in rooms, when a terminal does not say another.",
-        "The home",
-        shown="your login name",
+        "", "Your name in rooms, when a terminal does not say another.", shown="your login name"
     )
     timezone: str = setting(
         "",
         "Time zone of the dates and times that mates are told, such as Europe/Berlin.",
-        "The home",
         shown="the machine's",
     )
     log_level: Literal["debug", "info", "warning", "error"] = setting(
-        "info", "How much is written to data/logs/loopforge.log.", "The home"
+        "info", "How much is written to data/logs/loopforge.log."
     )
     host_socket: str = setting(
-        "",
-        "Unix socket on which terminals reach the running host.",
-        "The home",
-        shown="data/host.sock",
+        "", "Unix socket on which terminals reach the running host.", shown="data/host.sock"
     )
 
     database_url: str = setting(
@@ -77,7 +70,6 @@ class Settings:
         "normal",
         "SQLite only. normal: a killed process loses nothing, a power cut may lose the last "
         "moments; full: a power cut loses nothing either, and each write is slower.",
-        "The ledger",
     )
 
     debounce_seconds: float = setting(
@@ -88,28 +80,23 @@ class Settings:
         most=60,
     )
     idle_minutes: float = setting(
-        240.0,
-        "A conversation ends after this many minutes without a line. 0: never.",
-        "Rooms",
-        least=0,
+        240.0, "A conversation ends after this many minutes without a line. 0: never.", least=0
     )
     history_lines: int = setting(
-        50, "Lines shown to somebody who joins a room.", "Rooms", least=0, most=10_000
+        50, "Lines shown to somebody who joins a room.", least=0, most=10_000
     )
     line_limit: int = setting(
-        8000, "Longest line a person may say, in characters.", "Rooms", least=1, most=1_000_000
+        8000, "Longest line a person may say, in characters.", least=1, most=1_000_000
     )
     say_limit: int = setting(
         100_000,
         "Longest line a mate may say, in characters; a longer one is cut, visibly.",
-        "Rooms",
         least=1,
         most=1_000_000,
     )
     file_limit_bytes: int = setting(
         200_000,
         "Largest text file a person may give to a room, in bytes.",
-        "Rooms",
         least=1,
         most=50_000_000,
     )
@@ -122,31 +109,21 @@ class Settings:
         most=1000,
     )
     energy_refill: int = setting(
-        4,
-        "Lines of mates that each line of a person gives back.",
-        "Mates in rooms",
-        least=0,
-        most=1000,
+        4, "Lines of mates that each line of a person gives back.", least=0, most=1000
     )
     max_speakers: int = setting(
-        2,
-        "Most mates that answer one line without having been addressed.",
-        "Mates in rooms",
-        least=0,
-        most=100,
+        2, "Most mates that answer one line without having been addressed.", least=0, most=100
     )
     fallback_mate: str = setting(
         "",
         "Handle of the mate that answers for another one that was called and cannot run: its file "
         "is broken or gone, or no model can be reached for it. Without one the room is told why it "
         "does not answer.",
-        "Mates in rooms",
         shown="nobody",
     )
     max_steps: int = setting(
         4,
         "Most steps of one mate in a row (notes to itself, tools, thinking on).",
-        "Mates in rooms",
         least=1,
         most=100,
     )
@@ -161,7 +138,6 @@ class Settings:
     context_low_water: float = setting(
         0.35,
         "A purge goes on until lines fill only this share of what they may.",
-        "Context",
         least=0.1,
         most=0.95,
     )
@@ -177,36 +153,33 @@ class Settings:
         60.0,
         "Longest wait for the first word of one model's answer (its equal share of what is left of "
         "model_climb_seconds, where that is less), and for more of it once there are words.",
-        "Models",
         least=0.1,
         most=3600,
     )
     model_climb_seconds: float = setting(
         90.0,
         "Longest wait for a first word over all models of a tier together.",
-        "Models",
         least=0.1,
         most=7200,
     )
     model_total_seconds: float = setting(
-        180.0, "Longest wait for a whole answer.", "Models", least=0.1, most=7200
+        180.0, "Longest wait for a whole answer.", least=0.1, most=7200
     )
     model_tries: int = setting(
-        2, "Tries at one model before the tier's next one is asked.", "Models", least=1, most=10
+        2, "Tries at one model before the tier's next one is asked.", least=1, most=10
     )
     model_backoff_seconds: float = setting(
-        1.0, "Wait before a second try; doubled for each one after.", "Models", least=0, most=300
+        1.0, "Wait before a second try; doubled for each one after.", least=0, most=300
     )
     embedded_model: bool = setting(
-        True, "Whether the small model that comes along serves tiers that have no key.", "Models"
+        True, "Whether the small model that comes along serves tiers that have no key."
     )
     embedded_context: int = setting(
-        4096, "Window of the embedded model, in tokens.", "Models", least=512, most=8192
+        4096, "Window of the embedded model, in tokens.", least=512, most=8192
     )
     embedded_threads: int = setting(
         0,
         "Threads of the embedded model.",
-        "Models",
         least=0,
         most=256,
         shown="all cores but one, at most four",
@@ -216,36 +189,31 @@ class Settings:
     web_host: str = setting(
         "127.0.0.1",
         "Where the web room listens: 127.0.0.1 for this machine alone, 0.0.0.0 for the network.",
-        "The web room",
     )
     web_port: int = setting(
         8321,
         "Its port; 0 for any. Where none is set and this one is taken, the next free one.",
-        "The web room",
         least=0,
         most=65_535,
     )
     web_address: str = setting(
         "",
         "The address by which browsers reach it behind a proxy, such as https://mates.example.org.",
-        "The web room",
         shown="made of host and port",
     )
     web_proxies: str = setting(
-        "", "Proxies, with commas between, whose X-Forwarded-For is believed.", "The web room"
+        "", "Proxies, with commas between, whose X-Forwarded-For is believed."
     )
     web_connections: int = setting(
         256,
         "Connections that one address may hold at once, such as that of a class room or an office. "
         "This machine's own, by which a proxy on it brings everybody, are not counted.",
-        "The web room",
         least=8,
         most=4_096,
     )
     upload_limit_bytes: int = setting(
         5_000_000,
         "Largest file of any kind a person may give to a room in the browser, in bytes.",
-        "The web room",
         least=1,
         most=500_000_000,
     )
@@ -260,23 +228,19 @@ class Settings:
         200,
         "How many lines mates say to one person in a day, on platforms and in the browser; the "
         "owner may have more. 0: as many as they like.",
-        "Platforms",
         least=0,
     )
     platform_streaming: bool = setting(
-        True, "Whether platforms show what a mate is saying while it says it.", "Platforms"
+        True, "Whether platforms show what a mate is saying while it says it."
     )
     platform_marks: bool = setting(
-        True,
-        "Whether a line that called a mate bears a mark: seen, waiting, answered, or failed.",
-        "Platforms",
+        True, "Whether a line that called a mate bears a mark: seen, waiting, answered, or failed."
     )
     platform_patience_hours: float = setting(
         12.0,
         "Lines of a platform that are older than this when they are heard (the home was away) are "
         "not answered any more; and what a mate said is owed to a platform that cannot be reached "
         "for so long.",
-        "Platforms",
         least=0,
         most=24 * 365,
     )
@@ -463,58 +427,28 @@ def _checked(
 ) -> dict[str, Any]:
     """The values, converted and checked.
 
-    With nothing set there is nothing to check, nor to import: pydantic-settings costs 0.3 s.
+    With nothing set there is nothing to check, nor to import: pydantic costs 0.2 s.
     """
     if set(sources.values()) == {"default"}:
         return {row.name: row.default for row in rows()}
-    from pydantic import ValidationError
-
-    try:
-        values: dict[str, Any] = _reader(environ)(**written).model_dump()
-    except ValidationError as error:
-        problem = error.errors()[0]
-        name = str(problem["loc"][0]).lower().removeprefix(PREFIX.lower())
-        row = next(row for row in rows() if row.name == name)
-        given = repr(problem["input"])
-        raise BadSettings(
-            f"`{name}` ({sources[name]}) is {given[:80]}; it must be {row.allowed}."
-        ) from error
-    return values
-
-
-def _reader(environ: Mapping[str, str]) -> Any:
-    """The table as a pydantic-settings model that reads this environment before anything else."""
-    from pydantic import Field, create_model
-    from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource
-    from pydantic_settings.sources import InitSettingsSource
-
-    named = {row.variable: f"{PREFIX}{row.name}".upper() for row in rows() if row.named}
-
-    class Environment(EnvSettingsSource):
-        def _load_env_vars(self) -> Mapping[str, str | None]:
-            given = {name: value for name, value in environ.items() if value}
-            known = {name: value for name, value in given.items() if name not in named.values()}
-            return {named.get(name, name).lower(): value for name, value in known.items()}
-
-    class Reader(BaseSettings):
-        model_config = {"env_prefix": PREFIX, "extra": "forbid"}
-
-        @classmethod
-        def settings_customise_sources(  # type: ignore[override] # of the rest none is used
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            **_: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            assert isinstance(init_settings, InitSettingsSource)
-            return Environment(settings_cls), init_settings
+    from pydantic import ConfigDict, Field, ValidationError, create_model
 
     types = get_type_hints(_composed(tuple(sys.path)))
     columns: dict[str, Any] = {
         row.name: (types[row.name], Field(default=row.default, ge=row.least, le=row.most))
         for row in rows()
     }
-    return create_model("Settings", __base__=Reader, **columns)
+    reader = create_model("Settings", __config__=ConfigDict(protected_namespaces=()), **columns)
+    known = {row.name: environ[row.variable] for row in rows() if environ.get(row.variable)}
+    try:
+        return reader(**{**written, **known}).model_dump()
+    except ValidationError as error:
+        problem = error.errors()[0]
+        row = next(row for row in rows() if row.name == problem["loc"][0])
+        given = repr(problem["input"])
+        raise BadSettings(
+            f"`{row.name}` ({sources[row.name]}) is {given[:80]}; it must be {row.allowed}."
+        ) from error
 
 
 def _completed(

@@ -18,13 +18,13 @@ from loopforge.errors import HostTaken
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_client import (
     Joined,
+    LineTaken,
     Parted,
     SocketLink,
     TerminalPerson,
     UnsentLine,
     Update,
 )
-from loopforge.io.socket.wire_protocol import LineTaken
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Draft
 from loopforge.runtime.system_clock import SystemClock

@@ -91,7 +91,7 @@ def test_a_page_of_history_says_which_lines_were_changed() -> None:
     shown = wire_protocol.shown(revised(line, change, Words("new")))
     assert shown is not None
     page = wire_protocol.answer(1, [shown])
-    (read,) = wire_protocol.from_hosts().feed(wire_protocol.encode(page))
+    read = wire_protocol.from_host(wire_protocol.encode(page))
     assert isinstance(read, wire_protocol.HostAnswer)
     (back,) = read.as_they_stand
     assert isinstance(back, Revised)

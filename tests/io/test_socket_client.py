@@ -21,6 +21,7 @@ from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_client import (
     Joined,
+    LineTaken,
     Parted,
     SocketLink,
     TerminalPerson,
@@ -316,7 +317,7 @@ async def test_ten_thousand_lines_in_a_burst(tmp_path: Path) -> None:
 
         async def drain() -> None:
             async for update in ana.link:
-                if isinstance(update, wire_protocol.LineTaken) and update.source.endswith(":10000"):
+                if isinstance(update, LineTaken) and update.source.endswith(":10000"):
                     return
 
         await asyncio.gather(drain(), ben.lines(10_000))

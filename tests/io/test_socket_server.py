@@ -28,8 +28,7 @@ class Wire:
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
-        self._decoder = wire_protocol.from_hosts()
-        self._got: list[FromHost] = []
+        self._frames = wire_protocol.frames(reader, wire_protocol.from_host)
 
     def tell(self, *said: FromClient) -> None:
         """Write frames."""
@@ -38,12 +37,7 @@ class Wire:
 
     async def next(self) -> FromHost | None:
         """The next frame; None when the host hung up."""
-        while not self._got:
-            data = await self.reader.read(1 << 16)
-            if not data:
-                return None
-            self._got.extend(self._decoder.feed(data))
-        return self._got.pop(0)
+        return await anext(self._frames, None)
 
     async def until(self, kind: type[FromHost]) -> list[FromHost]:
         """Everything up to the first frame of a kind, which is the last."""
@@ -108,12 +102,17 @@ def texts(got: list[FromHost]) -> list[str]:
     ]
 
 
+def saying(text: str) -> wire_protocol.TerminalRequest:
+    """A line, the first of its terminal."""
+    return wire_protocol.TerminalRequest(n=1, do="say", words=text)
+
+
 async def test_a_line_is_taken_and_everybody_in_the_room_gets_it(tmp_path: Path) -> None:
     """What one terminal says reaches all terminals of the room, also the one that said it."""
     async with house(tmp_path, SILENT) as hall:
         ana, ben = await hall.wire("ana"), await hall.wire("ben")
-        ana.tell(wire_protocol.SayRequest(source="ana:1", text="hello"))
-        got = await ana.until(wire_protocol.LineTaken)
+        ana.tell(saying("hello"))
+        got = await ana.until(wire_protocol.HostAnswer)
         got += [] if texts(got) else await ana.until(wire_protocol.RoomHappened)
         assert "hello" in texts(got)
         seen: list[FromHost] = []
@@ -125,20 +124,17 @@ async def test_a_line_said_twice_is_heard_once(tmp_path: Path) -> None:
     """The same source gives the same event; nobody sees the line a second time."""
     async with house(tmp_path, SILENT) as hall:
         ana = await hall.wire("ana")
-        line = wire_protocol.SayRequest(source="ana:1", text="once")
-        ana.tell(line, line, wire_protocol.TerminalRequest(n=9, do="settle"))
-        got = await ana.until(wire_protocol.HostAnswer)
-        taken = [frame.event for frame in got if isinstance(frame, wire_protocol.LineTaken)]
-        assert len(taken) == 2
-        assert len(set(taken)) == 1
-        assert texts(got) == ["once"]
+        ana.tell(saying("once"), saying("once"))
+        got = [frame for _ in range(2) for frame in await ana.until(wire_protocol.HostAnswer)]
+        ana.tell(wire_protocol.TerminalRequest(n=9, do="settle"))
+        assert texts(got + await ana.until(wire_protocol.HostAnswer)) == ["once"]
 
 
 async def test_drafts_come_before_the_line_and_rest_after_it(tmp_path: Path) -> None:
     """An answer is seen as thinking, drafts, the line, rest, in this order."""
     async with house(tmp_path, Temper(step=0.001)) as hall:
         ana = await hall.wire("ana")
-        ana.tell(wire_protocol.SayRequest(source="ana:1", text="tell me more"))
+        ana.tell(saying("tell me more"))
         got = await ana.until(Rested)
         kinds = [type(frame) for frame in got if not isinstance(frame, wire_protocol.RoomSight)]
         said = max(n for n, kind in enumerate(kinds) if kind is wire_protocol.RoomHappened)
@@ -285,17 +281,17 @@ async def test_a_line_that_comes_while_history_is_read_arrives_once(tmp_path: Pa
 async def test_garbage_is_answered_and_ends_that_connection_only(
     tmp_path: Path, garbage: bytes
 ) -> None:
-    """What is no frame gets Garbled and a hang-up; the hall and the others go on."""
+    """What is no frame is refused with a hang-up; the hall and the others go on."""
     async with house(tmp_path, SILENT) as hall:
         ana, bad = await hall.wire("ana"), await hall.wire()
         bad.writer.write(garbage)
         answer = await bad.next()
-        assert isinstance(answer, wire_protocol.Garbled)
+        assert isinstance(answer, wire_protocol.RequestRefused)
         assert answer.sentence
         with contextlib.suppress(ConnectionResetError):
             assert await bad.next() is None
-        ana.tell(wire_protocol.SayRequest(source="ana:1", text="still here"))
-        await ana.until(wire_protocol.LineTaken)
+        ana.tell(saying("still here"))
+        await ana.until(wire_protocol.HostAnswer)
 
 
 async def test_garbage_after_hello_ends_the_connection_too(tmp_path: Path) -> None:
@@ -303,7 +299,8 @@ async def test_garbage_after_hello_ends_the_connection_too(tmp_path: Path) -> No
     async with house(tmp_path, SILENT) as hall:
         bad = await hall.wire("bad")
         bad.writer.write(b"nonsense\n")
-        await bad.until(wire_protocol.Garbled)
+        await bad.until(wire_protocol.RequestRefused)
+        assert await bad.next() is None
 
 
 async def test_a_terminal_that_vanishes_leaves_the_room(tmp_path: Path) -> None:
@@ -323,10 +320,10 @@ async def test_refusals_come_back_to_the_line_or_request_they_belong_to(tmp_path
     """A line too long, an unknown command, an unknown event: each refused by itself."""
     async with house(tmp_path, SILENT) as hall:
         ana = await hall.wire("ana")
-        ana.tell(wire_protocol.SayRequest(source="ana:1", text="x" * 9000))
-        (refused,) = (await ana.until(wire_protocol.RequestRefused))[-1:]
+        ana.tell(saying("x" * 9000))
+        refused = (await ana.until(wire_protocol.RequestRefused))[-1]
         assert isinstance(refused, wire_protocol.RequestRefused)
-        assert (refused.kind, refused.source) == ("BadLine", "ana:1")
+        assert (refused.kind, refused.n) == ("BadLine", 1)
         ana.tell(
             wire_protocol.TerminalRequest(n=4, do="act", words="dance"),
             wire_protocol.TerminalRequest(n=5, do="why", words="nothing"),
@@ -355,7 +352,7 @@ async def test_a_stranger_who_may_not_enter_is_told_why(tmp_path: Path) -> None:
         )
         refused = await wire.next()
         assert isinstance(refused, wire_protocol.RequestRefused)
-        assert (refused.kind, refused.n, refused.source) == ("Unknown", 0, "")
+        assert (refused.kind, refused.n) == ("Unknown", 0)
 
 
 async def test_an_unforeseen_error_is_told_plainly_and_ends_nothing(
@@ -391,7 +388,7 @@ async def test_a_fault_after_the_welcome_hangs_up_and_no_more(
         hall.rooms.seen = broken  # type: ignore[method-assign]
         ana.tell(wire_protocol.Seen(seq=1))
         while (frame := await ana.next()) is not None:
-            assert not isinstance(frame, wire_protocol.RequestRefused | wire_protocol.Garbled)
+            assert not isinstance(frame, wire_protocol.RequestRefused)
         assert "secret detail" in caplog.text
         assert isinstance((await hall.wire("ana")).reader, asyncio.StreamReader)
 
@@ -416,15 +413,12 @@ async def test_what_a_mad_model_writes_can_be_sent(tmp_path: Path) -> None:
         assert [str(body.text) for body in told if isinstance(body, Told)] == ["half ?"]
 
 
-async def test_bye_is_answered_by_hanging_up_after_all_is_done(tmp_path: Path) -> None:
-    """What was said and seen before Bye is done before the host hangs up."""
+async def test_who_hangs_up_is_hung_up_on_after_all_is_done(tmp_path: Path) -> None:
+    """What was said and seen before is done before the host hangs up, too."""
     async with house(tmp_path, SILENT) as hall:
         ana = await hall.wire("ana")
-        ana.tell(
-            wire_protocol.SayRequest(source="ana:1", text="last words"),
-            wire_protocol.Seen(seq=7),
-            wire_protocol.Bye(),
-        )
+        ana.tell(saying("last words"), wire_protocol.Seen(seq=7))
+        ana.writer.write_eof()
         while await ana.next() is not None:
             pass
         assert hall.rooms.seen_up_to == {"p-ana": 7}
@@ -436,15 +430,15 @@ async def test_stop_is_not_held_up_by_questions(tmp_path: Path) -> None:
     gate = asyncio.Event()
     async with house(tmp_path, Temper(gate=gate)) as hall:
         ana = await hall.wire("ana")
-        ana.tell(wire_protocol.SayRequest(source="ana:1", text="talk"))
-        await ana.until(Thinking)
+        ana.tell(saying("talk"))
+        await ana.until(wire_protocol.HostAnswer)
         ana.tell(
-            wire_protocol.TerminalRequest(n=1, do="settle"),
-            wire_protocol.TerminalRequest(n=2, do="act", words="stop"),
+            wire_protocol.TerminalRequest(n=2, do="settle"),
+            wire_protocol.TerminalRequest(n=3, do="act", words="stop"),
         )
         done = (await ana.until(wire_protocol.HostAnswer))[-1]
         assert isinstance(done, wire_protocol.HostAnswer)
-        assert done.n == 2
+        assert done.n == 3
         gate.set()
         await ana.until(wire_protocol.HostAnswer)
 
@@ -483,8 +477,8 @@ async def test_a_mates_private_words_never_leave_the_hall(tmp_path: Path) -> Non
             version=wire_protocol.VERSION, client="c", room="commons", name="n", tail=50
         )
         writer.write(wire_protocol.encode(hello))
-        writer.write(wire_protocol.encode(wire_protocol.SayRequest(source="c:1", text="hello")))
-        writer.write(wire_protocol.encode(wire_protocol.TerminalRequest(n=1, do="history")))
+        writer.write(wire_protocol.encode(saying("hello")))
+        writer.write(wire_protocol.encode(wire_protocol.TerminalRequest(n=2, do="history")))
         seen = b""
         while b"You said" not in seen or b'"answer"' not in seen or b'"rested"' not in seen:
             seen += await reader.read(1 << 16)

@@ -12,35 +12,42 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import LoopforgeError, Unreachable
 from loopforge.io.socket import wire_protocol
+from loopforge.io.socket.wire_protocol import HostAnswer, TerminalRequest
 
 WINDOW = 64
 """Lines on their way to the host at once."""
 TWICE = frozenset(("stop",))
 """Commands that may be given twice."""
 
-Write = Callable[[bytes], None]
-
 
 @dataclass
-class OutgoingLine:
-    """A line that is not yet taken."""
+class PendingRequest:
+    """A request that is not yet answered. For a question somebody waits; for a line nobody does."""
 
-    said: wire_protocol.SayRequest
+    asked: TerminalRequest
     encoded: bytes
-
-
-@dataclass
-class PendingQuestion:
-    """A request that is not yet answered. `again`: it may be written a second time."""
-
-    encoded: bytes
-    again: bool
-    answered: asyncio.Future[wire_protocol.HostAnswer]
+    answered: asyncio.Future[HostAnswer] | None = None
     written: bool = False
+
+    @property
+    def again(self) -> bool:
+        """Whether it may be written a second time."""
+        return self.asked.do != "act" or self.asked.words in TWICE
+
+    def conclude(self, outcome: HostAnswer | LoopforgeError) -> None:
+        """Tell whoever waits what came of it."""
+        if self.answered is None or self.answered.done():
+            return
+        if isinstance(outcome, HostAnswer):
+            self.answered.set_result(outcome)
+        else:
+            self.answered.set_exception(outcome)
 
 
 class PendingRequests:
@@ -50,12 +57,11 @@ class PendingRequests:
         self.empty = asyncio.Event()
         self.empty.set()
         self._client = client
-        self._write: Write | None = None
+        self._write: Callable[[bytes], None] | None = None
         self._error: LoopforgeError | None = None
-        self._said = self._asked = 0
-        self._lines: dict[str, OutgoingLine] = {}
-        self._going: set[str] = set()
-        self._questions: dict[int, PendingQuestion] = {}
+        self._count = 0
+        self._lines: dict[int, PendingRequest] = {}
+        self._questions: dict[int, PendingRequest] = {}
 
     def mine(self, source: str) -> bool:
         """Whether a line with this source was said here."""
@@ -63,103 +69,83 @@ class PendingRequests:
 
     # ------------------------------------------------------------ hosts come and go
 
-    def open(self, write: Write) -> None:
+    def open(self, write: Callable[[bytes], None]) -> None:
         """There is a host now: write what waits."""
         self._write = write
-        self._going.clear()
-        self._write_lines()
+        self._send_lines()
         for question in self._questions.values():
-            self._write_question(question)
+            self._send(question)
 
     def shut(self) -> None:
         """The host went away."""
         self._write = None
+        for line in self._lines.values():
+            line.written = False
         gone = Unreachable(
             "The host went away before it answered. Look whether it was done before you say it "
             "again."
         )
         for question in self._questions.values():
-            if question.written and not question.again and not question.answered.done():
-                question.answered.set_exception(gone)
+            if question.written and not question.again:
+                question.conclude(gone)
 
     def fail(self, error: LoopforgeError) -> None:
         """There will be no host any more."""
         self._write, self._error = None, error
         for question in self._questions.values():
-            if not question.answered.done():
-                question.answered.set_exception(error)
+            question.conclude(error)
         self.empty.set()
 
-    # ------------------------------------------------------------ lines
+    # ------------------------------------------------------------ what is said and asked
 
     def say(self, text: str, reply_to: str, files: Sequence[File]) -> str:
         """Keep a line and write it when its turn comes; its source. Raises BadLine."""
-        if self._error is not None:
-            raise self._error
-        source = f"{self._client}:{self._said + 1}"
-        said = wire_protocol.SayRequest(
-            source=source, text=text, reply_to=reply_to, files=tuple(files)
-        )
-        self._lines[source] = OutgoingLine(said, wire_protocol.encode(said))
-        self._said += 1
+        line = self._numbered(do="say", words=text, argument=reply_to, files=tuple(files))
+        self._lines[line.asked.n] = line
         self.empty.clear()
-        self._write_lines()
-        return source
+        self._send_lines()
+        return self.source(line.asked)
 
-    def done(self, source: str) -> str | None:
-        """A line was taken or refused: let it go. Its text, None if it was not here."""
-        line = self._lines.pop(source, None)
-        self._going.discard(source)
-        if not self._lines:
-            self.empty.set()
-        self._write_lines()
-        return None if line is None else line.said.text
+    def source(self, line: TerminalRequest) -> str:
+        """By which a line that was said here is known in the room."""
+        return f"{self._client}:{line.n}"
 
-    def _write_lines(self) -> None:
-        if self._write is None:
-            return
-        for source, line in self._lines.items():
-            if len(self._going) >= WINDOW:
-                return
-            if source not in self._going:
-                self._going.add(source)
-                self._write(line.encoded)
-
-    # ------------------------------------------------------------ questions
-
-    async def ask(
-        self, make: Callable[[int], wire_protocol.TerminalRequest]
-    ) -> wire_protocol.HostAnswer:
+    async def ask(self, **asked: Any) -> HostAnswer:
         """Ask, and return the answer. Raises what the host refuses it with."""
-        if self._error is not None:
-            raise self._error
-        self._asked += 1
-        n = self._asked
-        frame = make(n)
-        again = frame.do != "act" or frame.words in TWICE
-        question = PendingQuestion(
-            wire_protocol.encode(frame), again, asyncio.get_running_loop().create_future()
-        )
-        self._questions[n] = question
-        self._write_question(question)
+        question = self._numbered(**asked)
+        question.answered = asyncio.get_running_loop().create_future()
+        self._questions[question.asked.n] = question
+        self._send(question)
         try:
             return await question.answered
         finally:
-            del self._questions[n]
+            del self._questions[question.asked.n]
 
-    def answer(self, answer: wire_protocol.HostAnswer) -> None:
-        """An answer came."""
-        question = self._questions.get(answer.n)
-        if question is not None and not question.answered.done():
-            question.answered.set_result(answer)
+    def done(self, n: int, outcome: HostAnswer | LoopforgeError) -> TerminalRequest | None:
+        """A request was answered or refused: let it go. The line, if it was one."""
+        if (line := self._lines.pop(n, None)) is not None:
+            if not self._lines:
+                self.empty.set()
+            self._send_lines()
+            return line.asked
+        if (question := self._questions.get(n)) is not None:
+            question.conclude(outcome)
+        return None
 
-    def refuse(self, n: int, error: LoopforgeError) -> None:
-        """A question was refused."""
-        question = self._questions.get(n)
-        if question is not None and not question.answered.done():
-            question.answered.set_exception(error)
+    def _numbered(self, **asked: Any) -> PendingRequest:
+        if self._error is not None:
+            raise self._error
+        frame = TerminalRequest(n=self._count + 1, **asked)
+        encoded = wire_protocol.encode(frame)
+        self._count += 1
+        return PendingRequest(frame, encoded)
 
-    def _write_question(self, question: PendingQuestion) -> None:
-        if self._write is not None and not question.answered.done():
-            question.written = True
-            self._write(question.encoded)
+    def _send_lines(self) -> None:
+        for line in islice(self._lines.values(), WINDOW):
+            if not line.written:
+                self._send(line)
+
+    def _send(self, request: PendingRequest) -> None:
+        if self._write is not None:
+            request.written = True
+            self._write(request.encoded)

@@ -1,4 +1,4 @@
-"""Guests of the hall: one terminal in one room, and the channel that all of a room share.
+"""Guests of the hall: one terminal in one room.
 
 A guest listens to the room by itself and is written to by itself, so that a slow one delays nobody:
 of drafts it finds the newest (see Signals), and one that takes nothing for too long is hung up on;
@@ -13,8 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
@@ -23,7 +22,7 @@ from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import InputError, LoopforgeError
+from loopforge.errors import InputError, LoopforgeError, Unreachable
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.wire_protocol import FromClient, FromHost, HostAnswer, TerminalRequest
 from loopforge.runtime.background_tasks import Tasks
@@ -44,92 +43,30 @@ BREATHER = 0.05
 """Seconds between two looks at one room: a burst of lines is one change of scene."""
 
 
-class RoomChannel:
-    """One room and the terminals in it; listening begins when it is made."""
-
-    def __init__(self, front: Front, room: str) -> None:
-        self._front, self._room = front, room
-        self._guests: set[Guest] = set()
-        self._here: Counter[str] = Counter()
-        self._changed = asyncio.Event()
-        self._ear = front.rooms.listen(room)
-        self._tasks = Tasks()
-        self._tasks.spawn(self._listen(), f"hall: listening in {room}")
-        self._tasks.spawn(self._look(), f"hall: looking at {room}")
-
-    @property
-    def here(self) -> tuple[str, ...]:
-        """The people whose terminals are open, by id."""
-        return tuple(sorted(self._here))
-
-    def add(self, guest: Guest) -> None:
-        """A terminal came in."""
-        self._guests.add(guest)
-        self._here[guest.person] += 1
-        self._changed.set()
-
-    def remove(self, guest: Guest) -> bool:
-        """A terminal went away; True if it was the last one."""
-        self._guests.discard(guest)
-        self._here -= Counter((guest.person,))
-        self._changed.set()
-        return not self._guests
-
-    async def close(self) -> None:
-        """Stop listening."""
-        self._ear.close()
-        await self._tasks.close()
-
-    async def _listen(self) -> None:
-        try:
-            async for what in self._ear:
-                if isinstance(what, Event):
-                    self._changed.set()
-        finally:
-            for guest in tuple(self._guests):
-                guest.leave()
-
-    async def _look(self) -> None:
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            try:
-                scene = await self._front.rooms.scene(self._room)
-            except LoopforgeError:
-                log.warning("the scene of %s cannot be drawn", self._room, exc_info=True)
-            else:
-                for guest in self._guests:
-                    mine = replace(scene, you=guest.person)
-                    guest.see(wire_protocol.RoomSight(scene=mine, here=self.here))
-            await asyncio.sleep(BREATHER)
-
-
 class Guest:
-    """One terminal that is in a room."""
+    """One terminal that is in a room. `here` tells whose terminals are open there, by id."""
 
     def __init__(
         self,
         front: Front,
         scene: Scene,
         hello: wire_protocol.Hello,
-        channel: RoomChannel,
         writer: asyncio.StreamWriter,
+        here: Callable[[str], tuple[str, ...]],
     ) -> None:
-        self.person = scene.you
+        self.room, self.person = scene.room, scene.you
         self._front, self._scene, self._hello = front, scene, hello
-        self._channel, self._writer = channel, writer
+        self._writer, self._here = writer, here
         self._ear = front.rooms.listen(scene.room)
         self._sent = 0
         self._order = asyncio.Lock()
-        self._sight: wire_protocol.RoomSight | None = None
-        self._looks = asyncio.Event()
+        self._changed = asyncio.Event()
         self._tasks = Tasks()
         self._asked = asyncio.Semaphore(AT_ONCE)
 
-    def see(self, sight: wire_protocol.RoomSight) -> None:
+    def look(self) -> None:
         """The room looks different now; only the newest look is worth sending."""
-        self._sight = sight
-        self._looks.set()
+        self._changed.set()
 
     def leave(self) -> None:
         """Hang up at once; the terminal will come again if it wants to."""
@@ -143,8 +80,6 @@ class Guest:
                 writing = self._tasks.spawn(work, "hall: writing to a terminal")
                 writing.add_done_callback(lambda task: None if task.cancelled() else self.leave())
             async for frame in coming:
-                if isinstance(frame, wire_protocol.Bye):
-                    return
                 await self._handle(frame)
         finally:
             self._ear.close()
@@ -154,56 +89,35 @@ class Guest:
 
     async def _handle(self, frame: FromClient) -> None:
         match frame:
-            case wire_protocol.SayRequest():
-                await self._say(frame)
-            case wire_protocol.TerminalRequest(do="act"):
+            case TerminalRequest(do="say" | "act"):
                 await self._answer(frame)
             case wire_protocol.Seen(seq=seq):
                 with contextlib.suppress(LoopforgeError):  # said again with the next line
-                    await self._front.seen(self._scene.room, self.person, seq)
-            case wire_protocol.TerminalRequest():
+                    await self._front.seen(self.room, self.person, seq)
+            case TerminalRequest():
                 await self._asked.acquire()
                 task = self._tasks.spawn(self._answer(frame), "hall: answering a terminal")
                 task.add_done_callback(lambda _: self._asked.release())
-            case wire_protocol.Hello() | wire_protocol.Bye():
-                raise wire_protocol.Nonsense("Hello is said once.")
+            case wire_protocol.Hello():
+                raise Unreachable("Hello is said once.")
             case _:
                 assert_never(frame)
-
-    async def _say(self, said: wire_protocol.SayRequest) -> None:
-        try:
-            event = await self._front.rooms.hear(
-                self._scene.room,
-                Heard(
-                    person=self.person,
-                    text=Words(said.text),
-                    surface=self._hello.surface,
-                    source=said.source,
-                    reply_to=said.reply_to,
-                    files=tuple(said.files),
-                    owner=True,
-                ),
-            )  # whoever reaches the home's socket is at the machine
-        except LoopforgeError as error:
-            await self._tell(wire_protocol.refusal(error, source=said.source))
-        except Exception:
-            log.exception("a line could not be heard")
-            await self._tell(wire_protocol.refusal(fault(), source=said.source))
-        else:
-            await self._tell(wire_protocol.LineTaken(source=said.source, event=event.id))
 
     async def _answer(self, asked: TerminalRequest) -> None:
         try:
             await self._tell(await self._done(asked))
         except LoopforgeError as error:
-            await self._tell(wire_protocol.refusal(error, n=asked.n))
+            await self._tell(wire_protocol.refusal(error, asked.n))
         except Exception:
             log.exception("a request of a terminal failed")
-            await self._tell(wire_protocol.refusal(fault(), n=asked.n))
+            await self._tell(wire_protocol.refusal(fault(), asked.n))
 
     async def _done(self, asked: TerminalRequest) -> HostAnswer:
-        front, room, n, words = self._front, self._scene.room, asked.n, asked.words
+        front, room, n, words = self._front, self.room, asked.n, asked.words
         match asked.do:
+            case "say":
+                await front.rooms.hear(room, self._line(asked))
+                return HostAnswer(n=n)
             case "act":
                 told = await front.commands.act(
                     room, self.person, words, asked.argument, owner=True
@@ -223,6 +137,17 @@ class Guest:
             case _:
                 assert_never(asked.do)
 
+    def _line(self, said: TerminalRequest) -> Heard:
+        return Heard(
+            person=self.person,
+            text=Words(said.words),
+            surface=self._hello.surface,
+            source=f"{self._hello.client}:{said.n}",
+            reply_to=said.argument,
+            files=said.files,
+            owner=True,  # whoever reaches the home's socket is at the machine
+        )
+
     # ------------------------------------------------------------ what it is sent
 
     async def _write_room(self) -> None:
@@ -232,34 +157,38 @@ class Guest:
             last = 0
             async for what in self._ear:
                 if not isinstance(what, Event):
-                    await self._tell(
-                        wire_protocol.shown_draft(what) if isinstance(what, Draft) else what
-                    )
-                elif last and what.seq != last + 1:
+                    what = wire_protocol.shown_draft(what) if isinstance(what, Draft) else what
+                    await self._tell(what)
+                    continue
+                self.look()
+                if last and what.seq != last + 1:
                     await self._catch_up()
                 else:
                     async with self._order:
                         await self._happened(what)
-                last = max(last, what.seq) if isinstance(what, Event) else last
+                last = max(last, what.seq)
         except LoopforgeError:
             log.warning("a terminal must come again", exc_info=True)
 
     async def _write_looks(self) -> None:
         while True:
-            await self._looks.wait()
-            self._looks.clear()
-            assert self._sight is not None
-            await self._tell(self._sight)
+            await self._changed.wait()
+            self._changed.clear()
+            try:
+                scene = await self._front.rooms.scene(self.room)
+            except LoopforgeError:
+                log.warning("the scene of %s cannot be drawn", self.room, exc_info=True)
+            else:
+                mine = replace(scene, you=self.person)
+                await self._tell(wire_protocol.RoomSight(scene=mine, here=self._here(self.room)))
+            await asyncio.sleep(BREATHER)
 
     async def _welcome(self) -> None:
         self._sent = await self._start()
         await write(
             self._writer,
             wire_protocol.SocketWelcome(
-                version=wire_protocol.VERSION,
-                at=self._sent,
-                scene=self._scene,
-                here=self._channel.here,
+                at=self._sent, scene=self._scene, here=self._here(self.room)
             ),
         )
 
@@ -268,7 +197,7 @@ class Guest:
         if self._hello.after is not None:
             return self._hello.after
         tail = self._hello.tail
-        last = await self._front.history(self._scene.room, limit=max(tail, 1))
+        last = await self._front.history(self.room, limit=max(tail, 1))
         if not last:
             return 0
         return last[0].seq - 1 if tail else last[-1].seq
@@ -278,7 +207,7 @@ class Guest:
         async with self._order:
             while True:
                 after = missed[-1].seq if missed else self._sent
-                missed = await front.history(self._scene.room, after=after, limit=BATCH)
+                missed = await front.history(self.room, after=after, limit=BATCH)
                 for event in missed:
                     await self._happened(event)
                 if len(missed) < BATCH:

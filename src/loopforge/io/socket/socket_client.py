@@ -18,7 +18,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import TYPE_CHECKING, Any, Self, assert_never
+from typing import TYPE_CHECKING, Self, assert_never
 
 from msgspec import Struct
 
@@ -30,7 +30,7 @@ from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.pending_requests import PendingRequests
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
-from loopforge.io.socket.wire_protocol import FromHost, LineTaken, RoomSight
+from loopforge.io.socket.wire_protocol import FromHost, HostAnswer, RoomSight
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Draft, Rested, Signal, Thinking, Withdrawn
 
@@ -48,7 +48,7 @@ PATIENCE = 90.0
 GATHER = 0.2
 """Seconds in which what was seen is gathered into one acknowledgement."""
 FAREWELL = 2.0
-"""Seconds for the host to finish what was said before Bye."""
+"""Seconds for the host to finish what was said last."""
 
 BecomeHost = Callable[[], "AbstractAsyncContextManager[Front]"]
 """Take the home's lock and open its rooms. Raises HostTaken if another process has it."""
@@ -67,6 +67,12 @@ class Parted(Struct, frozen=True, kw_only=True):
     """The host went away, or cannot be had for the moment. The link goes on trying."""
 
     why: str
+
+
+class LineTaken(Struct, frozen=True, kw_only=True):
+    """The line of this source is in the ledger."""
+
+    source: str
 
 
 class UnsentLine(Struct, frozen=True, kw_only=True):
@@ -137,7 +143,7 @@ class SocketLink:
             self._keeper.cancel()
         else:
             self._acknowledge()
-            self._writer.write(wire_protocol.encode(wire_protocol.Bye()))
+            self._writer.write_eof()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FAREWELL):
                     await self._parted.wait()
@@ -179,23 +185,20 @@ class SocketLink:
 
     async def act(self, name: str, argument: str = "") -> str:
         """Give a command and return the room's sentence. Raises what the room raises."""
-        return (await self._ask(do="act", words=name, argument=argument)).text
+        return (await self._outbox.ask(do="act", words=name, argument=argument)).text
 
     async def history(self, before: int | None = None, limit: int = 50) -> list[Event]:
         """The events before `before`, in order."""
-        asked = await self._ask(do="history", before=before, limit=limit)
+        asked = await self._outbox.ask(do="history", before=before, limit=limit)
         return list(asked.as_they_stand)
 
     async def search(self, words: str, limit: int = 20) -> list[Event]:
         """Lines that hold these words."""
-        return list((await self._ask(do="search", words=words, limit=limit)).as_they_stand)
+        return list((await self._outbox.ask(do="search", words=words, limit=limit)).as_they_stand)
 
     async def why(self, event: str) -> str:
         """The flight record of an event."""
-        return (await self._ask(do="why", words=event)).text
-
-    async def _ask(self, **asked: Any) -> wire_protocol.HostAnswer:
-        return await self._outbox.ask(lambda n: wire_protocol.TerminalRequest(n=n, **asked))
+        return (await self._outbox.ask(do="why", words=event)).text
 
     async def taken(self) -> None:
         """Until every line said here is taken or refused."""
@@ -204,7 +207,7 @@ class SocketLink:
     async def settled(self) -> None:
         """Until every line said here is taken or refused, and nothing is pending in the room."""
         await self.taken()
-        await self._ask(do="settle")
+        await self._outbox.ask(do="settle")
 
     async def shown(self) -> None:
         """Until whoever iterates over this link (another task!) has dealt with all there is."""
@@ -287,20 +290,18 @@ class SocketLink:
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Until the host goes away; whether it had let us in."""
-        decoder = wire_protocol.from_hosts()
         self._parted.clear()
         try:
             writer.write(wire_protocol.encode(self._hello()))
-            while data := await reader.read(1 << 16):
-                for frame in decoder.feed(data):
+            frames = wire_protocol.frames(reader, wire_protocol.from_host)
+            async with contextlib.aclosing(frames) as coming:
+                async for frame in coming:
                     if isinstance(frame, wire_protocol.SocketWelcome):
                         await self._joined(frame, writer)
                     else:
                         await self._take(frame)
         except OSError:
             log.debug("the host went away", exc_info=True)
-        except wire_protocol.Nonsense as error:
-            raise Unreachable(f"The host cannot be understood. {error}") from error
         finally:
             let_in = self._writer is not None
             self._writer = None
@@ -343,15 +344,11 @@ class SocketLink:
         match frame:
             case wire_protocol.RoomHappened(event=event):
                 await self._happened(event)
-            case wire_protocol.LineTaken(source=source):
-                self._outbox.done(source)
-                await self._update(frame)
-            case wire_protocol.HostAnswer():
-                self._outbox.answer(frame)
+            case HostAnswer(n=n):
+                if (line := self._outbox.done(n, frame)) is not None:
+                    await self._update(LineTaken(source=self._outbox.source(line)))
             case wire_protocol.RequestRefused():
                 await self._refused(frame)
-            case wire_protocol.Garbled(sentence=sentence):
-                raise Unreachable(sentence)
             case Thinking() | Draft():
                 if frame.turn not in self._over:
                     await self._update(frame)
@@ -374,12 +371,10 @@ class SocketLink:
 
     async def _refused(self, refused: wire_protocol.RequestRefused) -> None:
         error = wire_protocol.raised(refused)
-        if refused.source:
-            text = self._outbox.done(refused.source)
-            if text is not None:
-                await self._update(UnsentLine(source=refused.source, text=text, error=error))
-        elif refused.n:
-            self._outbox.refuse(refused.n, error)
+        if refused.n:
+            if (line := self._outbox.done(refused.n, error)) is not None:
+                source = self._outbox.source(line)
+                await self._update(UnsentLine(source=source, text=line.words, error=error))
         elif self._last is not None and isinstance(error, LedgerError):
             await self._update(Parted(why=str(error)))
         else:

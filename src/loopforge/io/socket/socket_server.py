@@ -14,9 +14,9 @@ import logging
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Self
 
-from loopforge.errors import LoopforgeError
+from loopforge.errors import LoopforgeError, Unreachable
 from loopforge.io.socket import wire_protocol
-from loopforge.io.socket.server_session import Guest, RoomChannel, fault
+from loopforge.io.socket.server_session import Guest, fault
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.wire_protocol import FromClient
 from loopforge.runtime.background_tasks import Tasks
@@ -38,7 +38,7 @@ class Hall:
     def __init__(self, front: Front, address: SocketAddress) -> None:
         self._front, self._address = front, address
         self._tasks = Tasks()
-        self._channels: dict[str, RoomChannel] = {}
+        self._guests: set[Guest] = set()
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self._open = True
@@ -68,12 +68,11 @@ class Hall:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with contextlib.aclosing(incoming(reader)) as coming:
+            frames = wire_protocol.frames(reader, wire_protocol.from_client, wire_protocol.LIMIT)
+            async with contextlib.aclosing(frames) as coming:
                 hello = await _greeting(coming)
                 if hello is not None:
                     await self._receive(hello, coming, writer)
-        except wire_protocol.Nonsense as error:
-            writer.write(wire_protocol.encode(wire_protocol.Garbled(sentence=str(error))))
         except LoopforgeError as error:
             writer.write(wire_protocol.encode(wire_protocol.refusal(error)))
         except OSError:
@@ -93,31 +92,35 @@ class Hall:
     ) -> None:
         """Let a terminal into its room, and serve it until it goes away."""
         if not isinstance(hello, wire_protocol.Hello):
-            raise wire_protocol.Nonsense("The first frame must be Hello.")
+            raise Unreachable("The first frame must be Hello.")
         if hello.version != wire_protocol.VERSION:
-            raise wire_protocol.Nonsense(
+            raise Unreachable(
                 f"This terminal speaks version {hello.version} and the running host version "
                 f"{wire_protocol.VERSION}. Close every terminal of this home and open them anew."
             )
         scene = await self._front.rooms.enter(hello.room, hello.name, hello.surface, hello.mates)
-        channel = self._channel(scene.room)
-        guest = Guest(self._front, scene, hello, channel, writer)
-        channel.add(guest)
+        guest = Guest(self._front, scene, hello, writer, self._here)
+        self._guests.add(guest)
+        self._moved(scene.room)
         try:
             await guest.stay(coming)
-        except (wire_protocol.Nonsense, OSError):
+        except (Unreachable, OSError):
             raise
         except Exception:  # it was let in: hang up, and it comes again
             log.exception("a terminal could not be served")
         finally:
-            if channel.remove(guest):
-                self._channels.pop(scene.room, None)
-                await channel.close()
+            self._guests.discard(guest)
+            self._moved(scene.room)
 
-    def _channel(self, room: str) -> RoomChannel:
-        if room not in self._channels:
-            self._channels[room] = RoomChannel(self._front, room)
-        return self._channels[room]
+    def _here(self, room: str) -> tuple[str, ...]:
+        """The people whose terminals are open in a room, by id."""
+        return tuple(sorted({guest.person for guest in self._guests if guest.room == room}))
+
+    def _moved(self, room: str) -> None:
+        """Somebody came or went."""
+        for guest in self._guests:
+            if guest.room == room:
+                guest.look()
 
 
 async def _greeting(coming: AsyncGenerator[FromClient, None]) -> FromClient | None:
@@ -125,15 +128,7 @@ async def _greeting(coming: AsyncGenerator[FromClient, None]) -> FromClient | No
         async with asyncio.timeout(PATIENCE):
             return await anext(coming, None)
     except TimeoutError as error:
-        raise wire_protocol.Nonsense("Nobody said hello.") from error
-
-
-async def incoming(reader: asyncio.StreamReader) -> AsyncGenerator[FromClient, None]:
-    """Frames as they come in, until the other end hangs up. Raises Nonsense."""
-    decoder = wire_protocol.from_clients()
-    while data := await reader.read(1 << 16):
-        for frame in decoder.feed(data):
-            yield frame
+        raise Unreachable("Nobody said hello.") from error
 
 
 async def _hang_up(writer: asyncio.StreamWriter) -> None:

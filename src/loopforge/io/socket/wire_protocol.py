@@ -1,21 +1,21 @@
 """Frames: what a terminal and the host of a home say to each other over a socket.
 
-The pure half: two closed unions, their bytes, and a Decoder that is fed bytes and gives frames. A
-frame is one line of JSON; a terminal's has at most LIMIT bytes. It says Hello first, with the
-version it speaks; whatever is no frame is Nonsense, which the host answers with Garbled before it
-hangs up.
+Two closed unions, their bytes, and `frames`, which reads them. A frame is one line of JSON; a
+terminal's has at most LIMIT bytes. It says Hello first, with the version it speaks; whatever is no
+frame the host refuses before it hangs up.
 
 `shown` says which events people may see of a room, and takes out of them what they may not: a
 mate's mode and narrative, notes, the text of files.
 
-Knows nothing of sockets, rooms, or who is right.
+Knows nothing of rooms, or who is right.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Generic, Literal, TypeVar
+from asyncio import StreamReader
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -30,7 +30,7 @@ from loopforge.core.room_vocabulary import File, Heard, Said
 from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
 
-VERSION = 3
+VERSION = 4
 LIMIT = 1 << 20
 """Bytes of the longest frame that a terminal may send, its newline included."""
 LONGEST_SHOWN = 100_000
@@ -60,27 +60,20 @@ class Hello(Struct, frozen=True, tag="hello", kw_only=True, forbid_unknown_field
     tail: Some = 0
 
 
-class SayRequest(Struct, frozen=True, tag="say", kw_only=True, forbid_unknown_fields=True):
-    """A line. Sent again with the same `source` until it is Taken or Refused."""
-
-    source: str
-    text: str
-    reply_to: str = ""
-    files: tuple[File, ...] = ()
-
-
 class TerminalRequest(Struct, frozen=True, tag="request", kw_only=True, forbid_unknown_fields=True):
     """Something that is answered by HostAnswer or RequestRefused of the same `n`.
 
-    act: the command `words`, with `argument`; history: the `limit` events before `before` (None:
-    the newest); search: lines that hold `words`; why: the flight record of the event `words`;
-    settle: nothing, once nothing is pending in the room.
+    say: the line `words`, with `files`, in answer to the line `argument`; it may be sent again, and
+    is heard once. act: the command `words`, with `argument`; history: the `limit` events before
+    `before` (None: the newest); search: lines that hold `words`; why: the flight record of the
+    event `words`; settle: nothing, once nothing is pending in the room.
     """
 
     n: Count
-    do: Literal["act", "history", "search", "why", "settle"]
+    do: Literal["say", "act", "history", "search", "why", "settle"]
     words: str = ""
     argument: str = ""
+    files: tuple[File, ...] = ()
     before: Count | None = None
     limit: Some = 50
 
@@ -91,11 +84,7 @@ class Seen(Struct, frozen=True, tag="seen", kw_only=True, forbid_unknown_fields=
     seq: Count
 
 
-class Bye(Struct, frozen=True, tag="bye", kw_only=True, forbid_unknown_fields=True):
-    """Hang up, once everything said before is done."""
-
-
-FromClient = Hello | SayRequest | TerminalRequest | Seen | Bye
+FromClient = Hello | TerminalRequest | Seen
 
 # ---------------------------------------------------------------- what the host says
 
@@ -106,7 +95,6 @@ class SocketWelcome(Struct, frozen=True, tag="welcome", kw_only=True, forbid_unk
     Every event after `at` follows.
     """
 
-    version: int
     at: Count
     scene: Scene
     here: tuple[str, ...] = ()
@@ -125,15 +113,8 @@ class RoomHappened(Struct, frozen=True, tag="happened", kw_only=True, forbid_unk
     event: Event
 
 
-class LineTaken(Struct, frozen=True, tag="taken", kw_only=True, forbid_unknown_fields=True):
-    """The line of this source is in the ledger, as event `event`."""
-
-    source: str
-    event: str
-
-
 class HostAnswer(Struct, frozen=True, tag="answer", kw_only=True, forbid_unknown_fields=True):
-    """The answer to request `n`: words, or events.
+    """The answer to request `n`: words, events, or nothing more than that it is done.
 
     Lines are as they stand now; of those that were changed, `revisions` says how.
     """
@@ -154,7 +135,7 @@ class HostAnswer(Struct, frozen=True, tag="answer", kw_only=True, forbid_unknown
 
 
 class RequestRefused(Struct, frozen=True, tag="refused", kw_only=True, forbid_unknown_fields=True):
-    """A line (`source`), a request (`n`) or the Hello (neither) was not done; nothing was lost.
+    """A request (`n`) was not done, or (0) nothing more will be; nothing was lost.
 
     `kind` is the name of one of Loopforge's errors, `sentence` is for the person.
     """
@@ -162,23 +143,14 @@ class RequestRefused(Struct, frozen=True, tag="refused", kw_only=True, forbid_un
     kind: str
     sentence: str
     n: int = 0
-    source: str = ""
-
-
-class Garbled(Struct, frozen=True, tag="garbled", kw_only=True, forbid_unknown_fields=True):
-    """What came in was no frame, or the wrong one here; the host hangs up after this."""
-
-    sentence: str
 
 
 FromHost = (
     SocketWelcome
     | RoomSight
     | RoomHappened
-    | LineTaken
     | HostAnswer
     | RequestRefused
-    | Garbled
     | Thinking
     | Draft
     | Withdrawn
@@ -189,10 +161,6 @@ FromHost = (
 
 F = TypeVar("F")
 _encoder = msgspec.json.Encoder(enc_hook=encode_plain)
-
-
-class Nonsense(ValueError):
-    """Bytes that are no frame; the message is a sentence for the other end."""
 
 
 def encode(frame: FromClient | FromHost) -> bytes:
@@ -209,52 +177,47 @@ def encode(frame: FromClient | FromHost) -> bytes:
     return line
 
 
-class Decoder(Generic[F]):
-    """Bytes in, frames out: `for frame in decoder.feed(data)`. After Nonsense it is of no use.
+_from_client: msgspec.json.Decoder[FromClient] = msgspec.json.Decoder(
+    FromClient, dec_hook=decode_plain
+)
+_from_host: msgspec.json.Decoder[FromHost] = msgspec.json.Decoder(FromHost, dec_hook=decode_plain)
+
+
+def from_client(line: bytes) -> FromClient:
+    """What a terminal says. Raises Unreachable."""
+    return _decoded(_from_client, line)
+
+
+def from_host(line: bytes) -> FromHost:
+    """What the host says. Raises Unreachable."""
+    return _decoded(_from_host, line)
+
+
+def _decoded(decoder: msgspec.json.Decoder[F], line: bytes) -> F:
+    try:
+        return decoder.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise errors.Unreachable(
+            f"What came cannot be understood: it is no frame of version {VERSION} ({error})."
+        ) from error
+
+
+async def frames(
+    reader: StreamReader, read: Callable[[bytes], F], limit: float = math.inf
+) -> AsyncGenerator[F, None]:
+    """Frames as they come in, until the other end hangs up. Raises Unreachable for what is none.
 
     `limit` is the longest frame in bytes, its newline included.
     """
-
-    def __init__(self, read: Callable[[bytes], F], limit: float) -> None:
-        self._read, self._limit = read, limit
-        self._rest = bytearray()
-        self._looked = 0
-
-    def feed(self, data: bytes) -> Iterator[F]:
-        """Every frame that is complete now. Raises Nonsense at the first that is none."""
-        self._rest += data
-        while (end := self._rest.find(b"\n", self._looked)) >= 0:
-            if end >= self._limit:
-                break
-            line = bytes(self._rest[:end])
-            del self._rest[: end + 1]
-            self._looked = 0
-            yield self._frame(line)
-        self._looked = len(self._rest)
-        if len(self._rest) >= self._limit:
-            raise Nonsense(f"A frame is at most {self._limit:,} bytes long.")
-
-    def _frame(self, line: bytes) -> F:
-        try:
-            return self._read(line)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise Nonsense(f"This is no frame of version {VERSION}: {error}") from error
-
-
-_from_clients: msgspec.json.Decoder[FromClient] = msgspec.json.Decoder(
-    FromClient, dec_hook=decode_plain
-)
-_from_hosts: msgspec.json.Decoder[FromHost] = msgspec.json.Decoder(FromHost, dec_hook=decode_plain)
-
-
-def from_clients() -> Decoder[FromClient]:
-    """A decoder for the host's end, which takes no more than a person can have said."""
-    return Decoder(_from_clients.decode, LIMIT)
-
-
-def from_hosts() -> Decoder[FromHost]:
-    """A decoder for the terminal's end."""
-    return Decoder(_from_hosts.decode, math.inf)
+    held = bytearray()
+    while data := await reader.read(1 << 16):
+        for n, piece in enumerate(data.split(b"\n")):
+            if n:
+                yield read(bytes(held))
+                held.clear()
+            held += piece
+            if len(held) >= limit:
+                raise errors.Unreachable(f"A frame is at most {limit:,} bytes long.")
 
 
 # ---------------------------------------------------------------- what may be seen
@@ -304,9 +267,9 @@ def answer(n: int, events: Iterable[Event]) -> HostAnswer:
 # ---------------------------------------------------------------- errors
 
 
-def refusal(error: errors.LoopforgeError, *, n: int = 0, source: str = "") -> RequestRefused:
+def refusal(error: errors.LoopforgeError, n: int = 0) -> RequestRefused:
     """An error as a frame."""
-    return RequestRefused(kind=type(error).__name__, sentence=sound(str(error)), n=n, source=source)
+    return RequestRefused(kind=type(error).__name__, sentence=sound(str(error)), n=n)
 
 
 def raised(refused: RequestRefused) -> errors.LoopforgeError:

@@ -19,8 +19,15 @@ from loopforge.chat.room.event_wording import asides
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PersonReacted, Said
 from loopforge.errors import LoopforgeError
-from loopforge.io.socket.socket_client import Joined, Parted, SocketLink, UnsentLine, Update
-from loopforge.io.socket.wire_protocol import LineTaken, RoomSight
+from loopforge.io.socket.socket_client import (
+    Joined,
+    LineTaken,
+    Parted,
+    SocketLink,
+    UnsentLine,
+    Update,
+)
+from loopforge.io.socket.wire_protocol import RoomSight
 from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
 from loopforge.io.terminal.file_upload import LARGEST

@@ -31,7 +31,8 @@ def setting(
 ) -> Any:
     """One row of the table. `least` and `most` bound a number; `shown` describes the default.
 
-    `group` is its heading: a plugin's own title where none is given. `secret`: it is shown nowhere.
+    `group` is its heading; where none is given that of the row before, or a plugin's own title.
+    `secret`: it is shown nowhere.
     `variable` is an environment variable of another name than PREFIX and the setting's own. `clean`
     makes what it means of a text and of where that was set; it may raise BadSettings.
     """
@@ -86,13 +87,16 @@ class SettingsRow:
 
 def rows_of(declared: type) -> Iterator[SettingsRow]:
     """The rows that a dataclass declares, in its order."""
-    types = get_type_hints(declared)
+    types, group = get_type_hints(declared), ""
     for each in fields(declared):
         if about := each.metadata:
+            group = about["group"] or group
             kind = getattr(types[each.name], "__name__", "")
             kind = str(types[each.name]) if kind == "Literal" else kind
             kind = kind.removeprefix("typing.")
-            yield SettingsRow(each.name, kind, each.default, **_row(about, each.default))
+            yield SettingsRow(
+                each.name, kind, each.default, **_row({**about, "group": group}, each.default)
+            )
 
 
 def _row(about: Mapping[str, Any], default: Any) -> dict[str, Any]:
