@@ -38,7 +38,6 @@ from loopforge.chat.speaking.room_rules import SCREEN, Rules
 from loopforge.chat.speaking.triggers import Thresholds
 from loopforge.chat.turns.build_perception import Viewer
 from loopforge.chat.turns.fallback_mate import Relief
-from loopforge.chat.why.turn_replay import Replayed, replayed
 from loopforge.core.mates.mate_file import for_capable, parse
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
@@ -514,29 +513,13 @@ def worker_minds(home: str, model: str = "", *, fallback: bool = False) -> LabMi
 # ---------------------------------------------------------------- single commands
 
 
-async def replay_turn(settings: Settings, event: str) -> Replayed:
-    """Replay the turn of an event on what was recorded. Asks no model."""
-    async with open_ledger_of(settings) as ledger:
-        return await replayed(ledger, minds(PromptBook(settings.home / "prompts")), event)
-
-
-async def act_on_room(settings: Settings, room: str, name: str, argument: str) -> str:
-    """Do a room's command from outside, as the owner."""
+@asynccontextmanager
+async def open_aside(settings: Settings) -> AsyncIterator[App]:
+    """A home for one command, beside the host that may run it: no model, and nobody is woken."""
     async with open_app(settings, models=Unasked(), wake=False) as app:
-        return await app.front.commands.act(room, "", name, argument)
+        yield app
 
 
 async def sweep_files(settings: Settings, ledger: SqlLedger) -> int:
     """Delete the kept files that nothing holds any more, of a home that does not run."""
     return len(await sweep(ledger, Artifacts(settings.data / ARTIFACTS, SystemClock())))
-
-
-async def rooms_of(settings: Settings) -> list[str]:
-    """One line for each room: its name, its title, who is in it."""
-    async with open_app(settings, models=Unasked(), wake=False) as app:
-        lines = []
-        for name in await app.rooms.names():
-            scene = await app.front.rooms.scene(name)
-            mates = ", ".join(card.handle for card in scene.mates)
-            lines.append(f"{name}\t{scene.title or '(no title)'}\t{mates}")
-        return lines or ["No room yet; `loopforge chat` opens the first."]

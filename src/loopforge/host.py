@@ -374,10 +374,9 @@ async def owner_link(settings: Settings, *, password: bool = False) -> str:
         raise Unreachable(
             "The web room is not open. Start the home with `loopforge up`, then ask again."
         ) from error
-    from loopforge.app import open_app
-    from loopforge.models.null_model import Unasked
+    from loopforge.app import open_aside
 
-    async with open_app(settings, models=Unasked(), wake=False) as app:
+    async with open_aside(settings) as app:
         if not password:
             return f"{address}/enter/{await app.accounts.links.offer()}"
         owner = [

@@ -441,7 +441,7 @@ def _checked(
     reader = create_model("Settings", __config__=ConfigDict(protected_namespaces=()), **columns)
     known = {row.name: environ[row.variable] for row in rows() if environ.get(row.variable)}
     try:
-        return reader(**{**written, **known}).model_dump()
+        values: dict[str, Any] = reader(**{**written, **known}).model_dump()
     except ValidationError as error:
         problem = error.errors()[0]
         row = next(row for row in rows() if row.name == problem["loc"][0])
@@ -449,6 +449,7 @@ def _checked(
         raise BadSettings(
             f"`{row.name}` ({sources[row.name]}) is {given[:80]}; it must be {row.allowed}."
         ) from error
+    return values
 
 
 def _completed(

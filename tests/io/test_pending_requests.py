@@ -81,7 +81,7 @@ def test_a_line_that_cannot_be_sent_leaves_no_trace() -> None:
 
 async def asked(outbox: PendingRequests, tasks: Tasks, *names: str) -> list[asyncio.Task[object]]:
     """Ask: a question for "why", else a command of that name."""
-    made = [
+    made: list[asyncio.Task[object]] = [
         tasks.spawn(outbox.ask(do="why" if name == "why" else "act", words=name), name)
         for name in names
     ]

@@ -11,10 +11,11 @@ Knows nothing of what the commands do.
 from __future__ import annotations
 
 import importlib
+import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -23,7 +24,12 @@ from typer.main import get_command, get_group
 from loopforge.errors import InputError, LoopforgeError, Unknown
 
 if TYPE_CHECKING:
+    from loopforge.app import App
     from loopforge.settings import Settings
+
+T = TypeVar("T")
+Row = TypeVar("Row", bound=Mapping[str, Any])
+Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("loopforge.cli.up_command", "Run this home and open its room."),
@@ -141,11 +147,47 @@ def settings(context: typer.Context) -> Settings:
     return found
 
 
-def existing(there: Settings) -> None:
-    """Raises Unknown where this home has no ledger yet."""
+def existing(context: typer.Context) -> Settings:
+    """The settings of a home that was started before. Raises Unknown for one without a ledger."""
+    there = settings(context)
     kind, _, path = there.database_url.partition(":///")
     if kind.startswith("sqlite") and not Path(path).exists():
         raise Unknown(f"There is no ledger at {path} yet; `loopforge up` makes it.")
+    return there
+
+
+def on_app(context: typer.Context, work: Callable[[App], Coroutine[Any, Any, T]]) -> T:
+    """Do something with the parts of a home, beside a host that may run it.
+
+    Asks no model and wakes no mate. Raises Unknown for a home without a ledger.
+    """
+    import asyncio
+
+    there = existing(context)
+
+    async def run() -> T:
+        from loopforge.app import open_aside
+
+        async with open_aside(there) as app:
+            return await work(app)
+
+    return asyncio.run(run())
+
+
+def listed(rows: Sequence[Row], as_json: bool, line: Callable[[Row], str], none: str) -> None:
+    """Write rows, each by its line or all as JSON; `none` where there is none."""
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        typer.echo(line(row))
+    if not rows:
+        typer.echo(none)
+
+
+def print_json(value: object) -> None:
+    """Write a value for programs."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

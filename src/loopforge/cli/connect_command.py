@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopforge.cli import settings
+from loopforge.cli.doctor import STATES, show
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
     from loopforge.core.mates.mate_file import Mate
-    from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
+    from loopforge.io.platforms.account_findings import ConnectReport
     from loopforge.io.platforms.bot_tokens import BotAccount
     from loopforge.settings import Settings
 
 
-SIGNS = {"ok": "ok   ", "warn": "note ", "bad": "WRONG"}
 Name = Annotated[str, typer.Argument(help="The mate's handle, such as maya; or all.")]
 
 
@@ -85,7 +85,7 @@ def conclude(
 ) -> None:
     """Say how a visit went; what keeps people from talking comes last, and exits with 1."""
     for finding in report.findings:
-        show(finding)
+        show(STATES[finding.state], finding.said, finding.mend)
     typer.echo()
     for what, address in report.ways:
         typer.echo(f"{what}: {address}")
@@ -94,7 +94,7 @@ def conclude(
         typer.echo("\nNobody can talk by it yet. Mend this, then run the command again:")
         for finding in report.findings:
             if finding.state == "bad":
-                show(finding)
+                show("wrong", finding.said, finding.mend)
         raise typer.Exit(1)
 
 
@@ -157,10 +157,3 @@ def disconnect(
         typer.echo(f"Its bot goes on for {', '.join(others)}.")
     else:
         typer.echo("The token is forgotten here. The bot itself is still where it was invited.")
-
-
-def show(finding: AccountFinding) -> None:
-    """Print a finding as the doctor does."""
-    typer.echo(f"{SIGNS[finding.state]}  {finding.said}")
-    if finding.mend:
-        typer.echo(f"       -> {finding.mend}")

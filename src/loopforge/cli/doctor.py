@@ -58,6 +58,21 @@ class DoctorFinding:
     mend: str = ""
 
 
+def ok(check: str, said: str) -> DoctorFinding:
+    """All is well with it."""
+    return DoctorFinding(check, "ok", said)
+
+
+def note(check: str, said: str, mend: str = "") -> DoctorFinding:
+    """Something to know."""
+    return DoctorFinding(check, "note", said, mend)
+
+
+def wrong(check: str, said: str, mend: str) -> DoctorFinding:
+    """Something to mend."""
+    return DoctorFinding(check, "wrong", said, mend)
+
+
 def command(
     context: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -72,18 +87,19 @@ def command(
         typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         for finding in findings:
-            _print(finding)
-    wrong = sum(finding.state == "wrong" for finding in findings)
+            show(finding.state, f"{finding.check}: {finding.said}", finding.mend)
+    bad = sum(finding.state == "wrong" for finding in findings)
     if not as_json:
-        typer.echo(f"\n{wrong} wrong." if wrong else "\nAll is well.")
-    if wrong:
+        typer.echo(f"\n{bad} wrong." if bad else "\nAll is well.")
+    if bad:
         raise typer.Exit(1)
 
 
-def _print(finding: DoctorFinding) -> None:
-    typer.echo(f"{SIGNS[finding.state]}  {finding.check}: {finding.said}")
-    if finding.mend:
-        typer.echo(f"       -> {finding.mend}")
+def show(state: State, said: str, mend: str) -> None:
+    """Print what was found."""
+    typer.echo(f"{SIGNS[state]}  {said}")
+    if mend:
+        typer.echo(f"       -> {mend}")
 
 
 def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[DoctorFinding]:
@@ -94,9 +110,7 @@ def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[Doct
 
         settings = load_settings(home)
     except BadSettings as error:
-        yield DoctorFinding(
-            "settings", "wrong", str(error), "Correct it, then ask the doctor again."
-        )
+        yield wrong("settings", str(error), "Correct it, then ask the doctor again.")
         return
     yield from told(settings)
     examinations: tuple[Callable[[Settings], Iterator[DoctorFinding]], ...] = (
@@ -125,7 +139,7 @@ def python() -> Iterator[DoctorFinding]:
 
     from loopforge.runtime.installation.extras import EXTRAS, lacking
 
-    yield DoctorFinding("python", "ok", platform.python_version())
+    yield ok("python", platform.python_version())
     missing = []
     for need in requires("loopforge-city") or ():
         if "extra ==" in need:
@@ -136,13 +150,9 @@ def python() -> Iterator[DoctorFinding]:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        yield DoctorFinding(
-            "packages", "wrong", f"missing: {', '.join(missing)}.", "Run make install."
-        )
+        yield wrong("packages", f"missing: {', '.join(missing)}.", "Run make install.")
     if absent := [extra for extra in EXTRAS if lacking(extra)]:
-        yield DoctorFinding(
-            "extras", "ok", f"left out: {', '.join(absent)}. `make install-all` gets them."
-        )
+        yield ok("extras", f"left out: {', '.join(absent)}. `make install-all` gets them.")
 
 
 def told(settings: Settings) -> Iterator[DoctorFinding]:
@@ -150,38 +160,32 @@ def told(settings: Settings) -> Iterator[DoctorFinding]:
     given = [
         f"{name} ({source})" for name, source in settings.sources.items() if source != "default"
     ]
-    yield DoctorFinding(
-        "settings", "ok", f"set: {', '.join(given)}." if given else "all at default."
-    )
+    yield ok("settings", f"set: {', '.join(given)}." if given else "all at default.")
     for stray in settings.strays:
-        yield DoctorFinding(
+        yield wrong(
             "settings",
-            "wrong",
             f"the variable {stray} is no setting.",
             "Unset it, or look for the right name in docs/settings.md.",
         )
     machine = "the machine's" if settings.sources["timezone"] == "default" else "as set"
-    yield DoctorFinding("time zone", "ok", f"{settings.timezone}, {machine}.")
+    yield ok("time zone", f"{settings.timezone}, {machine}.")
 
 
 def folder(settings: Settings) -> Iterator[DoctorFinding]:
     """The home and whether it can be written."""
     home = settings.home
     if not settings.file.exists():
-        yield DoctorFinding(
+        yield wrong(
             "home",
-            "wrong",
             f"{home} is no home yet: it has no {settings.file.name}.",
             "`loopforge up` makes it; or name another with --home or LOOPFORGE_HOME.",
         )
         return
     for path in (home, settings.data):
         if path.exists() and not os.access(path, os.W_OK | os.X_OK):
-            yield DoctorFinding(
-                "home", "wrong", f"{path} cannot be written.", f"chown or chmod it: {path}"
-            )
+            yield wrong("home", f"{path} cannot be written.", f"chown or chmod it: {path}")
             return
-    yield DoctorFinding("home", "ok", str(home))
+    yield ok("home", str(home))
 
 
 def disk(settings: Settings) -> Iterator[DoctorFinding]:
@@ -190,9 +194,9 @@ def disk(settings: Settings) -> Iterator[DoctorFinding]:
     free = shutil.disk_usage(there).free
     said = f"{free / 2**30:.1f} GiB free."
     if free < SCARCE:
-        yield DoctorFinding("disk", "wrong", said, f"Make room on the disk that holds {there}.")
+        yield wrong("disk", said, f"Make room on the disk that holds {there}.")
     else:
-        yield DoctorFinding("disk", "ok", said)
+        yield ok("disk", said)
 
 
 # ---------------------------------------------------------------- the ledger
@@ -204,33 +208,26 @@ def database(settings: Settings) -> Iterator[DoctorFinding]:
     path = Path(url.partition(":///")[2])
     place = str(path) if url.startswith("sqlite") else re.sub(r"//[^@/]*@", "//", url)
     if url.startswith("sqlite") and not path.exists():
-        yield DoctorFinding(
-            "database", "note", f"{place} is not there yet; the first start makes it."
-        )
+        yield note("database", f"{place} is not there yet; the first start makes it.")
         return
     from loopforge.ledger.schema_migration import status
 
     try:
         stands = status(url)
     except LoopforgeError as error:
-        yield DoctorFinding("database", "wrong", str(error), f"Check `database_url`: {place}")
+        yield wrong("database", str(error), f"Check `database_url`: {place}")
         return
-    yield DoctorFinding("database", "ok", f"{place} answers.")
+    yield ok("database", f"{place} answers.")
     match stands:
         case "ok":
-            yield DoctorFinding("migrations", "ok", "the schema is this program's.")
+            yield ok("migrations", "the schema is this program's.")
         case "empty":
-            yield DoctorFinding(
-                "migrations", "note", "the database is empty; the first start fills it."
-            )
+            yield note("migrations", "the database is empty; the first start fills it.")
         case "behind":
-            yield DoctorFinding(
-                "migrations", "wrong", "the schema is older.", "Run `loopforge ledger migrate`."
-            )
+            yield wrong("migrations", "the schema is older.", "Run `loopforge ledger migrate`.")
         case "ahead":
-            yield DoctorFinding(
+            yield wrong(
                 "migrations",
-                "wrong",
                 "the schema is newer than this program.",
                 "Use the newer Loopforge that made it.",
             )
@@ -244,25 +241,22 @@ def models(settings: Settings, *, offline: bool = False) -> Iterator[DoctorFindi
     if settings.embedded_model:
         yield from embedded()
     if settings.keys:
-        yield DoctorFinding(
-            "keys", "ok", ", ".join(f"{name} is set" for name in sorted(settings.keys))
-        )
+        yield ok("keys", ", ".join(f"{name} is set" for name in sorted(settings.keys)))
     try:
         tiers = _tiers(settings, offline=offline)
     except BadSettings as error:
-        yield DoctorFinding("models", "wrong", str(error), "Correct it; see docs/adding-models.md.")
+        yield wrong("models", str(error), "Correct it; see docs/adding-models.md.")
         return
-    for note in tiers.notes():
-        yield DoctorFinding("models", note.state, note.said, note.mend)
+    for each in tiers.notes():
+        yield DoctorFinding("models", each.state, each.said, each.mend)
     if not tiers.models:
-        yield DoctorFinding(
+        yield wrong(
             "models",
-            "wrong",
             "no model can be used.",
             "Set a key (docs/adding-models.md), or embedded_model = true.",
         )
     for line in tiers.describe():
-        yield DoctorFinding("models", "note", line)
+        yield note("models", line)
 
 
 def embedded() -> Iterator[DoctorFinding]:
@@ -273,15 +267,15 @@ def embedded() -> Iterator[DoctorFinding]:
 
     mend = "Run make install, or set embedded_model = false."
     if find_spec("xllamacpp") is None:
-        yield DoctorFinding("embedded model", "wrong", "xllamacpp is missing.", mend)
+        yield wrong("embedded model", "xllamacpp is missing.", mend)
         return
     try:
         file = weights()
     except ModelError as error:
-        yield DoctorFinding("embedded model", "wrong", str(error), mend)
+        yield wrong("embedded model", str(error), mend)
         return
     size = file.stat().st_size / 1e6
-    yield DoctorFinding("embedded model", "ok", f"{file.stem}, {size:.0f} MB.")
+    yield ok("embedded model", f"{file.stem}, {size:.0f} MB.")
 
 
 def _tiers(settings: Settings, *, offline: bool) -> Tiers:
@@ -307,19 +301,17 @@ def mates(settings: Settings, *, offline: bool = False) -> Iterator[DoctorFindin
 
     roster = Roster(settings.home / "mates")
     for problem in roster.problems():
-        yield DoctorFinding("mates", "wrong", f"{problem}.", "Correct it; that applies at once.")
+        yield wrong("mates", f"{problem}.", "Correct it; that applies at once.")
     there = roster.mates().values()
     for mate in there:
         if mate.model and (why := _objection(settings, mate.model, offline=offline)):
             mend = "Choose another in its file, or set that; its tier's models answer meanwhile."
-            yield DoctorFinding("mates", "wrong", f"{mate.handle} wants {mate.model}: {why}.", mend)
+            yield wrong("mates", f"{mate.handle} wants {mate.model}: {why}.", mend)
     if there:
         names = ", ".join(mate.handle for mate in there)
-        yield DoctorFinding("mates", "ok", f"{len(there)} can talk: {names}.")
+        yield ok("mates", f"{len(there)} can talk: {names}.")
     elif settings.file.exists():
-        yield DoctorFinding(
-            "mates", "wrong", "nobody can talk.", "`loopforge mate new NAME` makes one."
-        )
+        yield wrong("mates", "nobody can talk.", "`loopforge mate new NAME` makes one.")
 
 
 def _objection(settings: Settings, model: str, *, offline: bool) -> str:
@@ -337,15 +329,14 @@ def prompts(settings: Settings) -> Iterator[DoctorFinding]:
     own = sorted((settings.home / "prompts").glob("*.md"))
     for path in own:
         if path.stem not in known and path.name != "README.md":
-            yield DoctorFinding(
+            yield wrong(
                 "prompts",
-                "wrong",
                 f"{path} is used by nobody.",
                 f"Name it like a shipped one: {', '.join(sorted(known))}.",
             )
     used = [path.name for path in own if path.stem in known]
     if used:
-        yield DoctorFinding("prompts", "ok", f"your own: {', '.join(used)}.")
+        yield ok("prompts", f"your own: {', '.join(used)}.")
 
 
 # ---------------------------------------------------------------- where else mates talk
@@ -356,9 +347,9 @@ def installed(settings: Settings) -> Iterator[DoctorFinding]:
     from loopforge.io.platforms.surface_plugin import surfaces_of
     from loopforge.sinks.sink_plugin import sinks_of
 
-    yield DoctorFinding("surfaces", "ok", f"{', '.join(surfaces_of(settings))}.")
+    yield ok("surfaces", f"{', '.join(surfaces_of(settings))}.")
     if sinks := [each.name for each in sinks_of(settings)]:
-        yield DoctorFinding("sinks", "ok", f"{', '.join(sinks)}.")
+        yield ok("sinks", f"{', '.join(sinks)}.")
 
 
 def accounts(
@@ -374,7 +365,7 @@ def accounts(
     try:
         found = BotTokens(settings.data, settings.tokens).weighed()
     except BadSettings as error:
-        yield DoctorFinding("accounts", "wrong", str(error), "Then ask the doctor again.")
+        yield wrong("accounts", str(error), "Then ask the doctor again.")
         return
     for account, same in found:
         who = "all mates" if EVERYBODY in account.mates else ", ".join(account.mates)
@@ -382,21 +373,21 @@ def accounts(
         if there is None or there.plugin.bots is None:
             mend = f"Install it, or `loopforge mate disconnect {account.mates[0]}`."
             said = f"by {account.source}: no such surface is installed."
-            yield DoctorFinding(f"{account.platform} ({who})", "wrong", said, mend)
+            yield wrong(f"{account.platform} ({who})", said, mend)
             continue
         check = f"{there.plugin.title} ({who})"
         if same or (why := account.amiss(known)):
-            yield DoctorFinding(check, "wrong", *_misplaced(account, same or why))
+            yield wrong(check, *_misplaced(account, same or why))
         if same:
             continue
         own = there.elsewhere
         by = f"{account.source}, at {own}" if own else account.source
         if offline:
-            yield DoctorFinding(check, "note", f"by {by}; not asked.")
+            yield note(check, f"by {by}; not asked.")
             continue
         if own:
             setting = f"{there.name}_{there.plugin.bots.server}"
-            yield DoctorFinding(check, "ok", f"by {by} ({setting}).")
+            yield ok(check, f"by {by} ({setting}).")
         for each in _visited(account, there):
             yield DoctorFinding(check, STATES[each.state], each.said, each.mend)
 
@@ -447,7 +438,7 @@ def host(settings: Settings, patience: float = CLOSING) -> Iterator[DoctorFindin
     try:
         path = SocketAddress(settings.data, settings.host_socket).path()
     except BadSettings as error:
-        yield DoctorFinding("host", "wrong", str(error), "Change host_socket in loopforge.toml.")
+        yield wrong("host", str(error), "Change host_socket in loopforge.toml.")
         return
     clock = SystemClock()
     until = clock.ticks() + patience
@@ -456,16 +447,15 @@ def host(settings: Settings, patience: float = CLOSING) -> Iterator[DoctorFindin
             break
         time.sleep(0.1)
     if process is None:
-        yield DoctorFinding("host", "note", "nobody runs this home now; `loopforge up` does.")
+        yield note("host", "nobody runs this home now; `loopforge up` does.")
     elif answers:
-        yield DoctorFinding("host", "ok", f"process {process} runs this home.")
+        yield ok("host", f"process {process} runs this home.")
     elif held < STARTING:
         said = f"process {process} took this home {held:.0f} s ago and is starting."
-        yield DoctorFinding("host", "note", said, "Ask the doctor again in a moment.")
+        yield note("host", said, "Ask the doctor again in a moment.")
     else:
-        yield DoctorFinding(
+        yield wrong(
             "host",
-            "wrong",
             f"process {process} holds this home, but {path} does not answer.",
             f"If it does not answer soon, end it: kill {process}",
         )
@@ -489,27 +479,26 @@ def loopback(settings: Settings) -> Iterator[DoctorFinding]:
         try:
             listener.bind(("127.0.0.1", 0))
         except OSError as error:
-            yield DoctorFinding(
+            yield wrong(
                 "ports",
-                "wrong",
                 f"no port can be opened on 127.0.0.1: {error.strerror}.",
                 "The embedded model needs one; allow it, or set embedded_model = false.",
             )
             return
-    yield DoctorFinding("ports", "ok", "a free one on 127.0.0.1 can be had.")
+    yield ok("ports", "a free one on 127.0.0.1 can be had.")
 
 
 def terminal() -> Iterator[DoctorFinding]:
     """Size and encoding of the terminal; without one, the plain form is used."""
     if not sys.stdout.isatty():
-        yield DoctorFinding("terminal", "note", "none here; `loopforge chat` takes its plain form.")
+        yield note("terminal", "none here; `loopforge chat` takes its plain form.")
         return
     columns, lines = shutil.get_terminal_size()
     said = f"{columns} x {lines}, {sys.stdout.encoding}."
     if columns < NARROW or lines < SHORT:
         mend = f"Make it at least {NARROW} x {SHORT}."
-        yield DoctorFinding("terminal", "wrong", said, mend)
+        yield wrong("terminal", said, mend)
     elif sys.stdout.encoding.lower().replace("-", "") != "utf8":
-        yield DoctorFinding("terminal", "wrong", said, "Use a UTF-8 locale, such as LANG=C.UTF-8.")
+        yield wrong("terminal", said, "Use a UTF-8 locale, such as LANG=C.UTF-8.")
     else:
-        yield DoctorFinding("terminal", "ok", said)
+        yield ok("terminal", said)

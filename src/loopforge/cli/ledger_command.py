@@ -9,15 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from loopforge.cli import existing, settings
-from loopforge.errors import HostTaken, InputError, LoopforgeError, Unknown
+from loopforge.errors import HostTaken, InputError, LoopforgeError
 
 if TYPE_CHECKING:
     from loopforge.core.events import Event
@@ -39,19 +38,13 @@ def _ledger() -> None:
     """Verify, follow, export and forget what is recorded."""
 
 
-@asynccontextmanager
-async def _opened(there: Settings) -> AsyncIterator[SqlLedger]:
-    """The ledger of the home. Raises Unknown if there is none yet."""
-    from loopforge.app import open_ledger_of
-
-    existing(there)
-    async with open_ledger_of(there) as ledger:
-        yield ledger
-
-
 def _run(context: typer.Context, work: Callable[[SqlLedger], Coroutine[Any, Any, None]]) -> None:
+    there = existing(context)
+
     async def run() -> None:
-        async with _opened(settings(context)) as ledger:
+        from loopforge.app import open_ledger_of
+
+        async with open_ledger_of(there) as ledger:
             await work(ledger)
 
     asyncio.run(run())
@@ -139,11 +132,9 @@ def _short(value: object) -> str:
 @app.command()
 def status(context: typer.Context) -> None:
     """Say where the ledger is, how its schema stands, and how long its streams are."""
-    there = settings(context)
-    existing(there)
     from loopforge.ledger.schema_migration import status as stands
 
-    schema = stands(there.database_url)
+    schema = stands(existing(context).database_url)
     typer.echo(f"schema: {schema}")
     if schema != "ok":
         return
@@ -296,19 +287,13 @@ def _told(erasure: Erasure) -> str:
 
 async def _person(ledger: SqlLedger, name: str) -> str:
     """The id of the one person of that name. Raises Unknown for none, InputError for several."""
+    from loopforge.cli.people_command import person_called
     from loopforge.people.identity.person_registry import Registry
     from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
     people = Registry(ledger, Stamp(SystemClock(), SystemDice()))
-    found = await people.named(name)
-    if (one := people.person(name)) is not None:
-        return one.id
-    if not found:
-        raise Unknown(f"Nobody called {name!r} is known here.")
-    if len(found) > 1:
-        ids = ", ".join(f"{each.id} ({each.surface})" for each in found)
-        raise InputError(f"Several people are called {name!r}; choose one by id: {ids}.")
-    return found[0].id
+    await people.refresh()
+    return (await person_called(people, name, forgotten=True)).id
 
 
 @app.command()
@@ -326,8 +311,6 @@ def migrate(context: typer.Context) -> None:
     """Bring the database's schema to this program's."""
     from loopforge.ledger.schema_migration import migrate as bring
 
-    there = settings(context)
-    existing(there)
-    stood = bring(there.database_url)
+    stood = bring(existing(context).database_url)
     said = {"ok": "It was up to date.", "empty": "Made.", "behind": "Brought up to date."}
     typer.echo(said[stood])

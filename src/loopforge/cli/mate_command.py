@@ -6,47 +6,24 @@ when it runs, never by a command.
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import connect_command, existing, settings
+from loopforge.cli import Json, connect_command, listed, on_app, print_json, settings
 from loopforge.errors import Unknown
 
 if TYPE_CHECKING:
+    from loopforge.app import App
     from loopforge.mates.mate_roster import Roster
-    from loopforge.mates.version_history import Chronicle
-    from loopforge.people.identity.person_registry import Registry
-    from loopforge.settings import Settings
 
 app = typer.Typer(no_args_is_help=True)
-Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 
 
 @app.callback()
 def _mate() -> None:
     """Make, list, show, check and connect mates, and see how they came to be."""
-
-
-@asynccontextmanager
-async def _recorded(there: Settings) -> AsyncIterator[tuple[Chronicle, Registry]]:
-    """The versions that are on record, and who people are. Raises Unknown without a ledger."""
-    from loopforge.app import open_ledger_of
-    from loopforge.mates.mate_roster import Roster
-    from loopforge.mates.version_history import Chronicle
-    from loopforge.people.identity.person_registry import Registry
-    from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
-
-    existing(there)
-    async with open_ledger_of(there) as ledger:
-        stamp = Stamp(SystemClock(), SystemDice())
-        people = Registry(ledger, stamp)
-        await people.refresh()
-        yield Chronicle(ledger, Roster(there.home / "mates"), stamp), people
 
 
 def _roster(context: typer.Context) -> Roster:
@@ -75,7 +52,7 @@ def list_mates(context: typer.Context, as_json: Json = False) -> None:
 
     rows = as_rows(_roster(context))
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        print_json(rows)
     elif _is_terminal():
         from rich.console import Console
 
@@ -98,23 +75,22 @@ def show(
     from loopforge.mates.mate_listing import fields, portrait
 
     if version:
-        text = asyncio.run(_text(settings(context), handle, version))
+        text = on_app(context, lambda app: _text(app, handle, version))
         typer.echo(json.dumps(text, ensure_ascii=False) if as_json else text, nl=as_json)
         return
     roster = _roster(context)
     mate = roster.get(handle)
     if as_json:
-        typer.echo(json.dumps(fields(mate), ensure_ascii=False, indent=2))
+        print_json(fields(mate))
     else:
         typer.echo(portrait(mate, roster.path(handle)))
 
 
-async def _text(there: Settings, handle: str, start: str) -> str:
+async def _text(app: App, handle: str, start: str) -> str:
     """The file of the newest version whose hash starts so. Raises Unknown."""
-    async with _recorded(there) as (chronicle, _):
-        versions = await chronicle.versions(handle)
-        hash = next((one.hash for one in versions if one.hash.startswith(start)), start)
-        return await chronicle.version(handle, hash)
+    versions = await app.chronicle.versions(handle)
+    hash = next((one.hash for one in versions if one.hash.startswith(start)), start)
+    return await app.chronicle.version(handle, hash)
 
 
 @app.command()
@@ -124,42 +100,33 @@ def history(
     as_json: Json = False,
 ) -> None:
     """Every version of a mate's file that is on record, newest first: when, which, by whom."""
-    rows, behind = asyncio.run(_history(settings(context), handle))
-    if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
-        return
-    for row in rows:
-        typer.echo("\t".join((row["at"], row["hash"] or "(file went away)", row["by"])))
-    if behind:
+    rows, behind = on_app(context, lambda app: _history(app, handle))
+    listed(
+        rows,
+        as_json,
+        lambda row: "\t".join((row["at"], row["hash"] or "(file went away)", row["by"])),
+        "",
+    )
+    if behind and not as_json:
         typer.echo("The file is another one now; that version is recorded when the home runs.")
 
 
-async def _history(there: Settings, handle: str) -> tuple[list[dict[str, str]], bool]:
+async def _history(app: App, handle: str) -> tuple[list[dict[str, str]], bool]:
     """The rows, and whether the file is another than the newest of them."""
     from zoneinfo import ZoneInfo
 
-    zone = ZoneInfo(there.timezone)
-
-    async with _recorded(there) as (chronicle, people):
-        found = await chronicle.history(handle)
-        if not found:
-            raise Unknown(f"No version of a mate {handle!r} is on record.")
-        rows = []
-        for one in found:
-            person = people.person(one.by)
-            by = str(person.name) if person else one.by or "on disk"
-            at = one.at.astimezone(zone).isoformat(sep=" ", timespec="seconds")
-            rows.append({"at": at, "hash": one.hash, "by": by})
-        mate = _now(there, handle)
-        return rows, mate != found[0].hash
-
-
-def _now(there: Settings, handle: str) -> str:
-    """The hash a mate runs by at this moment, "" if it does not."""
-    from loopforge.mates.mate_roster import Roster
-
-    mate = Roster(there.home / "mates").mates().get(handle)
-    return mate.hash if mate else ""
+    zone = ZoneInfo(app.settings.timezone)
+    found = await app.chronicle.history(handle)
+    if not found:
+        raise Unknown(f"No version of a mate {handle!r} is on record.")
+    rows = []
+    for one in found:
+        person = app.people.person(one.by)
+        by = str(person.name) if person else one.by or "on disk"
+        at = one.at.astimezone(zone).isoformat(sep=" ", timespec="seconds")
+        rows.append({"at": at, "hash": one.hash, "by": by})
+    mate = app.roster.mates().get(handle)
+    return rows, (mate.hash if mate else "") != found[0].hash
 
 
 @app.command()
@@ -173,18 +140,11 @@ def check(
 
     found = examine(_roster(context), what)
     if as_json:
-        typer.echo(
-            json.dumps(
-                [{"file": bad.source, "line": bad.line, "problem": bad.problem} for bad in found],
-                ensure_ascii=False,
-                indent=2,
-            )
+        print_json(
+            [{"file": bad.source, "line": bad.line, "problem": bad.problem} for bad in found]
         )
     else:
-        for bad in found:
-            typer.echo(str(bad))
-        if not found:
-            typer.echo("All is well.")
+        typer.echo("\n".join(map(str, found)) or "All is well.")
     if found:
         raise typer.Exit(1)
 

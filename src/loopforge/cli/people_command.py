@@ -6,27 +6,19 @@ its owner does.
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import existing, settings
+from loopforge.cli import Json, listed, on_app
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
-    from loopforge.people.account_linking import AccountLinking
-    from loopforge.people.accounts.account_decisions import AccountDesk
+    from loopforge.app import App
     from loopforge.people.identity.access_requests import Stranger
     from loopforge.people.identity.person_registry import Person, Registry
-    from loopforge.people.stranger_pairing import Pairing
-    from loopforge.settings import Settings
 
 app = typer.Typer(no_args_is_help=True)
-Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 Which = Annotated[
     str,
     typer.Argument(
@@ -42,46 +34,13 @@ def _people() -> None:
     """Who is known here, who knocks, and which accounts are one person's."""
 
 
-class Doors(NamedTuple):
-    """What these commands use of a home."""
+async def person_called(people: Registry, name: str, *, forgotten: bool = False) -> Person:
+    """The one person of that name or id; who was forgotten is known by id alone, if at all.
 
-    desk: AccountDesk
-    people: Registry
-    linking: AccountLinking
-    pairing: Pairing
-
-
-@asynccontextmanager
-async def _opened(there: Settings) -> AsyncIterator[Doors]:
-    from loopforge.app import open_ledger_of, strangers_of
-    from loopforge.people.account_linking import AccountLinking
-    from loopforge.people.accounts.account_decisions import AccountDesk
-    from loopforge.people.identity.person_registry import Registry
-    from loopforge.people.stranger_pairing import Pairing
-    from loopforge.runtime.background_tasks import Tasks
-    from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
-
-    existing(there)
-    async with open_ledger_of(there) as ledger, Tasks() as tasks:
-        stamp = Stamp(SystemClock(), SystemDice())
-        desk, people = AccountDesk(ledger, stamp, tasks), Registry(ledger, stamp)
-        await desk.refresh()
-        await people.refresh()
-        pairing = Pairing(desk, people, strangers_of(there))
-        yield Doors(desk, people, AccountLinking(desk, people, stamp.clock), pairing)
-
-
-def _run(context: typer.Context, work: Callable[[Doors], Coroutine[Any, Any, None]]) -> None:
-    async def run() -> None:
-        async with _opened(settings(context)) as doors:
-            await work(doors)
-
-    asyncio.run(run())
-
-
-async def _person(people: Registry, name: str) -> Person:
-    """The one person of that name or id. Raises Unknown for none, InputError for several."""
-    if (known := people.person(people.same(name))) is not None and known.name.text is not None:
+    Raises Unknown for none, InputError for several.
+    """
+    known = people.person(people.same(name))
+    if known is not None and (forgotten or known.name.text is not None):
         return known
     found = await people.named(name)
     if not found:
@@ -99,24 +58,20 @@ async def _person(people: Registry, name: str) -> Person:
 def list_people(context: typer.Context, as_json: Json = False) -> None:
     """List who is known here: id, name, what they may do, and the accounts that are theirs."""
 
-    async def work(doors: Doors) -> None:
-        rows = [_row(doors, person) for person in await doors.people.everybody()]
-        if as_json:
-            typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
-            return
-        for row in rows:
-            accounts = ", ".join(f"{one['surface']}:{one['account']}" for one in row["accounts"])
-            typer.echo(f"{row['id']}\t{row['name']}\t{row['right'] or '-'}\t{accounts}")
-        if not rows:
-            typer.echo("Nobody is known here yet.")
+    async def work(app: App) -> list[dict[str, Any]]:
+        return [_row(app, person) for person in await app.people.everybody()]
 
-    _run(context, work)
+    def line(row: dict[str, Any]) -> str:
+        accounts = ", ".join(f"{one['surface']}:{one['account']}" for one in row["accounts"])
+        return f"{row['id']}\t{row['name']}\t{row['right'] or '-'}\t{accounts}"
+
+    listed(on_app(context, work), as_json, line, "Nobody is known here yet.")
 
 
-def _row(doors: Doors, person: Person) -> dict[str, Any]:
-    entry = doors.desk.book.account(person.id)
+def _row(app: App, person: Person) -> dict[str, Any]:
+    entry = app.accounts.desk.book.account(person.id)
     right = entry.right if entry is not None else "bot" if person.bot else ""
-    selves = doors.people.selves(person.id)
+    selves = app.people.selves(person.id)
     accounts = [
         {"surface": one.surface, "account": one.account, "linked": one.linked} for one in selves
     ]
@@ -133,52 +88,39 @@ def knocks(context: typer.Context, as_json: Json = False) -> None:
     Each with the account and the name to let them in by. The code that they were shown is theirs
     to tell: of it only a digest is kept.
     """
+    waiting = on_app(context, lambda app: app.pairing.waiting())
+    rows = [
+        {
+            "surface": one.surface,
+            "account": one.account,
+            "name": one.name,
+            "at": one.at.isoformat(timespec="seconds"),
+        }
+        for one in waiting
+    ]
 
-    async def work(doors: Doors) -> None:
-        waiting = await doors.pairing.waiting()
-        if as_json:
-            rows = [
-                {
-                    "surface": one.surface,
-                    "account": one.account,
-                    "name": one.name,
-                    "at": one.at.isoformat(timespec="seconds"),
-                }
-                for one in waiting
-            ]
-            typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
-            return
-        for one in waiting:
-            at = one.at.isoformat(" ", "minutes")
-            typer.echo(f"{one.surface}:{one.account}\t{one.name}\t{at}")
-        if not waiting:
-            typer.echo("Nobody knocks.")
-            return
-        first = waiting[0]
-        by = f"`loopforge people admit {first.surface}:{first.account}`"
+    def line(row: dict[str, str]) -> str:
+        at = row["at"][:16].replace("T", " ")
+        return f"{row['surface']}:{row['account']}\t{row['name']}\t{at}"
+
+    listed(rows, as_json, line, "Nobody knocks.")
+    if rows and not as_json:
+        by = f"`loopforge people admit {waiting[0].surface}:{waiting[0].account}`"
         typer.echo(f"\nTo let one in: {by}, or by the code that they were shown.", err=True)
-
-    _run(context, work)
 
 
 @app.command()
 def admit(context: typer.Context, which: Which) -> None:
     """Let somebody talk to mates in private from now on."""
-
-    async def work(doors: Doors) -> None:
-        typer.echo(f"{_called(await doors.pairing.admit(which, ''))} is let in.")
-
-    _run(context, work)
+    stranger = on_app(context, lambda app: app.pairing.admit(which, ""))
+    typer.echo(f"{_called(stranger)} is let in.")
 
 
 @app.command()
 def refuse(context: typer.Context, which: Which) -> None:
     """Answer somebody no more in private; also somebody who was let in."""
-
-    async def work(doors: Doors) -> None:
-        typer.echo(f"{_called(await doors.pairing.refuse(which, ''))} is not answered any more.")
-
-    _run(context, work)
+    stranger = on_app(context, lambda app: app.pairing.refuse(which, ""))
+    typer.echo(f"{_called(stranger)} is not answered any more.")
 
 
 def _called(stranger: Stranger) -> str:
@@ -197,11 +139,11 @@ def code(context: typer.Context, name: Name) -> None:
     whoever types it is one person with this one from then on.
     """
 
-    async def work(doors: Doors) -> None:
-        person = await _person(doors.people, name)
-        typer.echo(await doors.linking.offer_code(person.id))
+    async def work(app: App) -> None:
+        person = await person_called(app.people, name)
+        typer.echo(await app.linking.offer_code(person.id))
 
-    _run(context, work)
+    on_app(context, work)
 
 
 @app.command()
@@ -212,14 +154,14 @@ def link(
 ) -> None:
     """Make one person of somebody known here and whoever was given this code."""
 
-    async def work(doors: Doors) -> None:
-        person = await _person(doors.people, name)
-        became = await doors.linking.claim_as(code, person.id)
-        selves = doors.people.selves(became.id)
+    async def work(app: App) -> None:
+        person = await person_called(app.people, name)
+        became = await app.linking.claim_as(code, person.id)
+        selves = app.people.selves(became.id)
         accounts = ", ".join(f"{one.surface}:{one.account}" for one in selves)
         typer.echo(f"{became.name} is one person now: {accounts}.")
 
-    _run(context, work)
+    on_app(context, work)
 
 
 @app.command()
@@ -230,10 +172,10 @@ def unlink(
 ) -> None:
     """Let an account that was linked to somebody be a person of its own again."""
 
-    async def work(doors: Doors) -> None:
-        person = await _person(doors.people, name)
+    async def work(app: App) -> None:
+        person = await person_called(app.people, name)
         surface, _, id = account.partition(":")
-        await doors.linking.unlink(person.id, surface, id)
+        await app.linking.unlink(person.id, surface, id)
         typer.echo(f"{account} is not {person.name} any more.")
 
-    _run(context, work)
+    on_app(context, work)

@@ -6,14 +6,12 @@ running host takes it up by itself. room_command.py offers these commands among 
 
 from __future__ import annotations
 
-import asyncio
-import json
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 
-from loopforge.cli import existing, settings
+from loopforge.cli import Json, listed, on_app
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
@@ -25,29 +23,22 @@ Room = Annotated[str, typer.Argument(help="The room's name, such as commons.")]
 Place = Annotated[
     str, typer.Argument(help="The place's key, as `loopforge room places` shows it: platform:4711.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
-Work = Callable[["App", "Sessions"], Coroutine[Any, Any, None]]
+T = TypeVar("T")
 
 
-def _run(context: typer.Context, work: Work) -> None:
-    there = settings(context)
-    existing(there)
-
-    async def run() -> None:
-        from loopforge.app import open_app
+def _run(context: typer.Context, work: Callable[[App, Sessions], Coroutine[Any, Any, T]]) -> T:
+    async def run(app: App) -> T:
         from loopforge.io.session import Sessions
-        from loopforge.models.null_model import Unasked
 
-        async with open_app(there, models=Unasked(), wake=False) as app:
-            await work(app, Sessions(app.front))
+        return await work(app, Sessions(app.front))
 
-    asyncio.run(run())
+    return on_app(context, run)
 
 
 def places(context: typer.Context, as_json: Json = False) -> None:
     """List the places of platforms that are part of rooms: key, name, kind, room."""
 
-    async def work(app: App, sessions: Sessions) -> None:
+    async def work(app: App, sessions: Sessions) -> list[dict[str, str]]:
         from loopforge.io.platforms.surface_plugin import surfaces_of
 
         rows = []
@@ -56,15 +47,10 @@ def places(context: typer.Context, as_json: Json = False) -> None:
                 there = (await app.front.rooms.state(room)).places[key]
                 row = {"place": key, "name": str(there.name), "kind": there.kind, "room": room}
                 rows.append(row)
-        if as_json:
-            typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
-            return
-        for row in rows:
-            typer.echo("\t".join(row.values()))
-        if not rows:
-            typer.echo("No place is part of a room yet; one is as soon as somebody speaks there.")
+        return rows
 
-    _run(context, work)
+    none = "No place is part of a room yet; one is as soon as somebody speaks there."
+    listed(_run(context, work), as_json, lambda row: "\t".join(row.values()), none)
 
 
 def join(context: typer.Context, room: Room, place: Place) -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import existing, places_command, settings
+from loopforge.cli import on_app, places_command
 from loopforge.errors import HostTaken
 
 if TYPE_CHECKING:
     from loopforge.app import App
     from loopforge.ledger.erasure.text_erasure import Erasure
-    from loopforge.settings import Settings
 
 app = typer.Typer(no_args_is_help=True)
 PATIENCE = 60.0
@@ -27,26 +25,25 @@ def _room() -> None:
     """See, set up and delete rooms."""
 
 
-def _there(context: typer.Context) -> Settings:
-    """The settings of a home that was started before. Raises Unknown for another one."""
-    there = settings(context)
-    existing(there)
-    return there
-
-
 def _act(context: typer.Context, room: str, name: str, argument: str) -> None:
-    from loopforge.app import act_on_room
-
-    typer.echo(asyncio.run(act_on_room(_there(context), room, name, argument)))
+    """Do a room's command from outside, as the owner."""
+    typer.echo(on_app(context, lambda app: app.front.commands.act(room, "", name, argument)))
 
 
 @app.command("list")
 def list_rooms(context: typer.Context) -> None:
     """List the rooms of this home."""
-    from loopforge.app import rooms_of
 
-    for line in asyncio.run(rooms_of(_there(context))):
-        typer.echo(line)
+    async def work(app: App) -> None:
+        names = await app.rooms.names()
+        for name in names:
+            scene = await app.rooms.scene(name)
+            mates = ", ".join(card.handle for card in scene.mates)
+            typer.echo(f"{name}\t{scene.title or '(no title)'}\t{mates}")
+        if not names:
+            typer.echo("No room yet; `loopforge chat` opens the first.")
+
+    on_app(context, work)
 
 
 @app.command()
@@ -144,23 +141,19 @@ def delete(
     ] = False,
 ) -> None:
     """Delete a room: what was said in it is forgotten for good. Its name is not given again."""
-    typer.echo(asyncio.run(_delete(_there(context), room, yes, keep_quotes)))
+    typer.echo(on_app(context, lambda app: _delete(app, room, yes, keep_quotes)))
 
 
-async def _delete(there: Settings, room: str, yes: bool, keep_quotes: bool) -> str:
-    from loopforge.app import open_app
-    from loopforge.models.null_model import Unasked
-
-    async with open_app(there, models=Unasked(), wake=False) as app:
-        would = await app.closing.weigh(room, keep_quotes=keep_quotes)
-        question = f"Delete the room {room}? {_told(would, would=True)} This cannot be undone."
-        if not (yes or typer.confirm(question)):
-            return "Nothing was deleted."
-        await app.closing.announce(room, "", keep_quotes=keep_quotes)
-        done = await _forgotten(app, f"room:{room}", would)
-        if done is None:
-            return "Deleted. The home is running and busy; what was said is forgotten soon."
-        return f"Deleted. {_told(done, would=False)}"
+async def _delete(app: App, room: str, yes: bool, keep_quotes: bool) -> str:
+    would = await app.closing.weigh(room, keep_quotes=keep_quotes)
+    question = f"Delete the room {room}? {_told(would, would=True)} This cannot be undone."
+    if not (yes or typer.confirm(question)):
+        return "Nothing was deleted."
+    await app.closing.announce(room, "", keep_quotes=keep_quotes)
+    done = await _forgotten(app, f"room:{room}", would)
+    if done is None:
+        return "Deleted. The home is running and busy; what was said is forgotten soon."
+    return f"Deleted. {_told(done, would=False)}"
 
 
 async def _forgotten(app: App, stream: str, would: Erasure) -> Erasure | None:

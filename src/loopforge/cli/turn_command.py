@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Annotated
 
 import typer
 
-from loopforge.cli import settings
+from loopforge.cli import on_app
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -28,9 +27,9 @@ def replay(
 
     Exits with 1 when the policy now does something else.
     """
-    from loopforge.app import replay_turn
+    from loopforge.chat.why.turn_replay import replayed
 
-    found = asyncio.run(replay_turn(settings(context), event))
+    found = on_app(context, lambda app: replayed(app.ledger, app.policies, event))
     if as_json:
         typer.echo(json.dumps({"outcome": found.outcome, "detail": found.detail}))
     else:

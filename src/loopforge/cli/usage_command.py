@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from datetime import timedelta
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import settings
-from loopforge.errors import Unknown
+from loopforge.cli import Json, on_app, print_json
 
 if TYPE_CHECKING:
+    from loopforge.app import App
     from loopforge.budgets.model_usage import UsageRow
-    from loopforge.settings import Settings
 
 
 class By(StrEnum):
@@ -37,20 +33,16 @@ def command(
     days: Annotated[
         int, typer.Option("--days", help="The last days, today among them. 0: all.", min=0)
     ] = 30,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")] = False,
+    as_json: Json = False,
 ) -> None:
     """What models were asked, and what that cost.
 
     A call is one try at one model. Days are those of UTC. An answer of a model whose price nobody
     knows is said to have none; it may cost something all the same.
     """
-    there = settings(context)
-    kind, _, path = there.database_url.partition(":///")
-    if kind.startswith("sqlite") and not Path(path).exists():
-        raise Unknown(f"There is no ledger at {path} yet; `loopforge up` makes it.")
-    rows, total = asyncio.run(_sums(there, by, days))
+    rows, total = on_app(context, lambda app: _sums(app, by, days))
     if as_json:
-        typer.echo(json.dumps([_fields(row, by) for row in rows], ensure_ascii=False, indent=2))
+        print_json([_fields(row, by) for row in rows])
         return
     if not rows:
         since = f" in the last {days} days" if days else ""
@@ -61,17 +53,13 @@ def command(
         typer.echo(line)
 
 
-async def _sums(there: Settings, by: By, days: int) -> tuple[list[UsageRow], UsageRow]:
-    from loopforge.app import open_ledger_of
-    from loopforge.budgets.model_usage import Key, UsageView
-    from loopforge.runtime.system_clock import SystemClock
+async def _sums(app: App, by: By, days: int) -> tuple[list[UsageRow], UsageRow]:
+    from loopforge.budgets.model_usage import Key
 
-    clock = SystemClock()
-    since = clock.now().date() - timedelta(days=min(days, 100_000) - 1) if days else None
+    today = app.stamp.clock.now().date()
+    since = today - timedelta(days=min(days, 100_000) - 1) if days else None
     keys: dict[By, Key] = {By.mate: "mate", By.model: "model", By.room: "stream", By.day: "day"}
-    async with open_ledger_of(there, clock) as ledger:
-        usage = UsageView(ledger)
-        return await usage.by((keys[by],), since), await usage.total(since)
+    return await app.usage.by((keys[by],), since), await app.usage.total(since)
 
 
 def _place(row: UsageRow, by: By) -> str:

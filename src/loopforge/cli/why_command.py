@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 import typer
 
-from loopforge.cli import settings
+from loopforge.cli import on_app
 
 
 def command(
@@ -15,11 +14,4 @@ def command(
     event: Annotated[str, typer.Argument(help="Id of a line, or of any event of a turn.")],
 ) -> None:
     """Why a line was said: its whole flight record."""
-    from loopforge.app import open_ledger_of
-    from loopforge.chat.why.record_text import why
-
-    async def run() -> str:
-        async with open_ledger_of(settings(context)) as ledger:
-            return await why(ledger, event)
-
-    typer.echo(asyncio.run(run()))
+    typer.echo(on_app(context, lambda app: app.front.why(event)))
