@@ -113,15 +113,6 @@ def test_the_daily_log_leaves_nothing_out(lab: Lab) -> None:
     assert (code, out.strip()) == (0, "Every line holds.")
 
 
-def test_a_story_can_be_told_by_the_home_s_model(lab: Lab, home: Path) -> None:
-    """With --tell llm the model of the home is asked; how much of it was kept is said beside."""
-    lab("run", *SMALL)
-    code, out, err = lab("story", "first_shift-stub-7", "--tell", "llm")
-    assert code == 0
-    assert out.startswith("# ")
-    assert "in the model's words" in err
-
-
 def test_a_run_is_audited(lab: Lab, tmp_path: Path) -> None:
     """Each decision is asked again without its card; --most asks of fewer."""
     lab("run", *SMALL)

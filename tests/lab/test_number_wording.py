@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.lab.story.number_wording import articled
-from loopforge.lab.story.paraphrase_check import AllowedNames
-from loopforge.lab.story.run_story import Story
+from loopforge.lab.story.run_story import AllowedNames, Story
 from loopforge.lab.story.story_checker import bare, check
 from tests.lab.lies import ground, told
 

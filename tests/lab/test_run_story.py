@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.factory_vocabulary import INTENTS, Decided, Reflected
 from loopforge.core.perception import AgentPerception
-from loopforge.errors import BadRun, BadScenario
+from loopforge.errors import BadRun
 from loopforge.lab import run_simulation
 from loopforge.lab.run.daily_log import chronicle, chronicle_problems
-from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import fork
 from loopforge.lab.run.run_log import rows_of
 from loopforge.lab.story.claim_phrases import phrases
@@ -38,7 +37,6 @@ from loopforge.lab.story.claims import (
     Unseen,
     when,
 )
-from loopforge.lab.story.model_retelling import tell_by_model
 from loopforge.lab.story.number_wording import articled, direction, number, ordinal, quote
 from loopforge.lab.story.phrase_templates import templates
 from loopforge.lab.story.run_story import Sentence, Story, mark, plain
@@ -47,9 +45,7 @@ from loopforge.lab.story.story_teller import tell
 from loopforge.lab.world.dice import Luck
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
-from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
-from loopforge.runtime.ports import Question
-from tests.lab.shelf import cut, prompts, rows, run, story
+from tests.lab.shelf import cut, rows, run, story
 
 SPUN: dict[str, Any] = {"seed": 7, "perception": "spin", "supervisor": "punitive"}
 RUNS: list[dict[str, Any]] = [
@@ -375,96 +371,6 @@ def test_a_false_line_of_the_log_is_found() -> None:
         assert len(list(chronicle_problems(false, rows_of(folder)))) == 1
     other = rows_of(run(**RUNS[1]))
     assert list(chronicle_problems(lines, other))
-
-
-# ---------------------------------------------------------------- told by a model
-
-
-def said(question: Question) -> list[str]:
-    """The sentences that a model was shown."""
-    return re.findall(r"^\d+\. (.*)$", question.messages[-1][1], re.MULTILINE)
-
-
-def retell(told: Story, change: object) -> Minds:
-    """Minds with a model that changes each sentence so."""
-
-    def script(question: Question) -> dict[str, list[str]]:
-        return {"sentences": [change(text) for text in said(question)]}  # type: ignore[operator]
-
-    return Minds(models=ScriptedModels(script), prompts=prompts())
-
-
-def test_a_model_may_say_it_in_other_words() -> None:
-    """Sentences that keep their facts are taken over, checked like the others, and counted."""
-    told = story(**SPUN)
-    retold = asyncio.run(tell_by_model(told, retell(told, lambda text: f"Mark this. {text}")))
-    assert retold.told == len(told.sentences)
-    assert {s.by for s in retold.story.sentences} == {"model"}
-    assert check(retold.story, run(**SPUN)) == []
-    assert retold.story.text() != told.text()
-    assert "in the model's words" in retold.account()
-
-
-def test_a_model_may_tell_one_day() -> None:
-    """Where one day is wanted, that day alone is asked for, and the rest stays."""
-    told = story(**SPUN)
-    minds = retell(told, lambda text: f"Mark this. {text}")
-    retold = asyncio.run(tell_by_model(told, minds, day=2))
-    assert {s.by for s in retold.story.days[1].sentences} == {"model"}
-    assert replace(retold.story, days=told.days) == told
-    assert retold.story.days[::2] == told.days[::2]
-    assert retold.told == len(told.days[1].sentences)
-
-
-def test_what_a_model_makes_up_stays_out() -> None:
-    """A story in which every robot became another, or every number grew, stays the template's."""
-    told = story(**SPUN)
-    names = told.names.robots
-    other = dict(zip(names, names[1:] + names[:1], strict=True))
-
-    def renamed(text: str) -> str:
-        return re.sub("|".join(map(re.escape, names)), lambda m: other[m[0]], text)
-
-    for change in (renamed, lambda text: f"{text} Seventy-seven of them.", lambda text: ""):
-        retold = asyncio.run(tell_by_model(told, retell(told, change)))
-        changed = [s for s in retold.story.sentences if s.by == "model"]
-        assert not any(name in s.text for s in changed for name in names)
-        assert check(retold.story, run(**SPUN)) == []
-        assert retold.stayed.total() + retold.told == len(told.sentences)
-        assert retold.stayed.total() > len(told.sentences) * 3 // 4
-
-
-def test_a_model_that_will_not_changes_nothing() -> None:
-    """Refusals, too few sentences and no answer at all leave the story as it was, and are named."""
-    told = story(**SPUN)
-    refuses = Minds(
-        models=ScriptedModels(lambda _: ScriptedAnswer(text="No.", outcome="refused")),
-        prompts=prompts(),
-    )
-    short = Minds(models=ScriptedModels(lambda _: {"sentences": []}), prompts=prompts())
-    for minds, why in ((refuses, "refused"), (short, "malformed")):
-        retold = asyncio.run(tell_by_model(told, minds))
-        assert retold.story == told
-        assert retold.told == 0
-        assert set(retold.stayed) == {f"an answer that was {why}"}
-    with pytest.raises(BadScenario, match="needs a model"):
-        asyncio.run(tell_by_model(told, Minds(prompts=prompts())))
-    with pytest.raises(BadScenario, match="robot-story"):
-        asyncio.run(tell_by_model(told, Minds(models=ScriptedModels())))
-
-
-def test_the_model_is_told_how_robots_talk() -> None:
-    """The prompt holds the scene's sentences, and the voices of those in it alone."""
-    told = story(**SPUN)
-    minds = retell(told, str)
-    asyncio.run(tell_by_model(told, minds))
-    models = minds.models
-    assert isinstance(models, ScriptedModels)
-    scene = told.days[0].scenes[1]
-    prompt = next(q.messages[-1][1] for q in models.asked if scene[0].text in q.messages[-1][1])
-    assert all(sentence.text in prompt for sentence in scene)
-    for arc in told.arcs:
-        assert (arc.voice in prompt) == any(arc.who in sentence.text for sentence in scene)
 
 
 def test_evenings_are_quoted_as_they_were_written() -> None:

@@ -11,8 +11,7 @@ from msgspec.structs import asdict, replace
 
 from loopforge.core.factory_vocabulary import Decided, Row
 from loopforge.lab.story.claims import AnyClaim, BelievedClaim, Did
-from loopforge.lab.story.paraphrase_check import AllowedNames, unfaithful
-from loopforge.lab.story.run_story import Sentence, Story
+from loopforge.lab.story.run_story import AllowedNames, Sentence, Story
 from loopforge.lab.story.story_checker import check, grounds_of, sentence_problems
 from tests.lab.lies import CHOSEN, FALSE, ground, of, told
 from tests.lab.shelf import rows, run, story
@@ -173,56 +172,3 @@ def test_a_row_that_was_mended_is_caught() -> None:
         else:
             mended.append(row)
     assert check(told(), mended)
-
-
-# ---------------------------------------------------------------- faithful words
-
-CLAIM = Did(
-    row=20,
-    day=0,
-    bell=4,
-    who="Halide",
-    at="lens room",
-    title="Three samples",
-    text="Three samples to a batch, and no fourth.",
-    kept=True,
-    good=False,
-    consequence="Halide took three samples at lens room, and the fault was in the fourth.",
-)
-NAMES = AllowedNames(("Halide", "Tumble"), ("lens room", "press hall"), ("bad batch", "fire"))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "At the fourth bell Halide took three samples at lens room, and the fault sat in the fourth.",
-        "Three samples, lens room: Halide took them, and the fourth had the fault.",
-        "Halide, lens room: three samples taken, and it was the fourth that had the fault in it.",
-    ],
-)
-def test_other_words_for_the_same_are_faithful(text: str) -> None:
-    """A sentence may be turned about as long as its facts stay."""
-    assert unfaithful(text, CLAIM, NAMES) == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("Tumble took three samples at lens room, and the fault was in the fourth.", "other names"),
-        ("Halide and Tumble took three samples at lens room; the fourth had it.", "other names"),
-        ("Halide took three samples at press hall; the fault was in the fourth.", "another place"),
-        ("Halide took five samples at lens room; the fault was in the fourth.", "other numbers"),
-        ("Halide took samples at lens room, and the fault was in the fourth.", "other numbers"),
-        ("Halide took three samples at lens room; no fault was in the fourth.", "a denial"),
-        ("Halide rightly took three samples at lens room; the fourth had a fault.", "judge"),
-        ("Halide took three samples at lens room; a fire was in the fourth.", "another incident"),
-        ("Because Halide took three samples at lens room, the fourth was at fault.", "order"),
-        ("“I took three,” said Halide at lens room; the fault was in the fourth.", "other quotes"),
-        ("Halide took three samples at lens room; the fault was in the fourth. [r7]", "no prose"),
-        ("Halide took three samples at lens room,\nthe fault was in the fourth.", "one line"),
-        ("Halide took three samples at lens room, in the fourth." + " Hm." * 60, "longer"),
-    ],
-)
-def test_other_words_for_something_else_are_not(text: str, why: str) -> None:
-    """Another name, place, number, verdict, order, quote or mark is seen, and said."""
-    assert why in unfaithful(text, CLAIM, NAMES)

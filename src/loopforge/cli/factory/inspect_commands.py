@@ -6,7 +6,6 @@ import asyncio
 import json
 import shlex
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +26,6 @@ from loopforge.cli.factory.run_playing import (
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
-    from loopforge.lab.story.run_story import Story
     from loopforge.lab.sweeps.sweep_worker import Maker
     from loopforge.lab.verification.ledger_anchors import Anchored
     from loopforge.settings import Settings
@@ -35,13 +33,6 @@ if TYPE_CHECKING:
 
 MOST_UNTRUE = 20
 """Sentences that are named of those that the state of the world does not bear out."""
-
-
-class CommandTeller(StrEnum):
-    """Who tells a story."""
-
-    template = "template"
-    llm = "llm"
 
 
 def verify(context: typer.Context, folder: Source) -> None:
@@ -134,9 +125,6 @@ def story(
     context: typer.Context,
     folder: Source,
     day: Annotated[int | None, typer.Option("--day", help="Only this day, from 1.")] = None,
-    tell: Annotated[
-        CommandTeller, typer.Option("--tell", help="By template, or in a model's words.")
-    ] = CommandTeller.template,
     ids: Annotated[
         bool, typer.Option("--ids/--no-ids", help="With the ids of the rows it rests on.")
     ] = True,
@@ -146,7 +134,6 @@ def story(
     log: Annotated[
         bool, typer.Option("--log", help="The daily log instead: a line for each step, complete.")
     ] = False,
-    model: Model = "",
     as_json: AsJson = False,
 ) -> None:
     """Tell a run as a story: its days, what became of everybody, and what it came to.
@@ -154,16 +141,13 @@ def story(
     Every sentence rests on rows of the run.
     """
     from loopforge.lab.story.story_checker import check as checked_against
-    from loopforge.lab.story.story_teller import tell as tell_story
+    from loopforge.lab.story.story_teller import tell
 
-    there = settings(context)
-    place = found(there, folder)
+    place = found(settings(context), folder)
     if log:
         _logged(place, day, ids=ids, check=check, as_json=as_json)
         return
-    told = tell_story(place)
-    if tell is CommandTeller.llm:
-        told = _retold(there, told, model, day)
+    told = tell(place)
     if check:
         _checked(place, checked_against(told, place), len(told.sentences))
         return
@@ -211,21 +195,6 @@ def _logged(place: Path, day: int | None, *, ids: bool, check: bool, as_json: bo
     for line in chronicle(rows_of(place)):
         if day is None or line.day == day - 1:
             typer.echo(msgspec.json.encode(line).decode() if as_json else line.text(ids=ids))
-
-
-def _retold(there: Settings, told: Story, model: str, day: int | None) -> Story:
-    """The story in the words of this home's model; how far, goes to standard error."""
-
-    async def ask() -> Story:
-        from loopforge.app import open_minds
-        from loopforge.lab.story.model_retelling import tell_by_model
-
-        async with open_minds(there, model) as minds:
-            retold = await tell_by_model(told, minds, day)
-        typer.echo(retold.account(), err=True)
-        return retold.story
-
-    return asyncio.run(ask())
 
 
 def audit(

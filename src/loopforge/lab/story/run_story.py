@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -21,23 +21,37 @@ from msgspec import Struct
 from loopforge.errors import BadRun
 from loopforge.lab.story.claims import AnyClaim
 from loopforge.lab.story.number_wording import cap, number
-from loopforge.lab.story.paraphrase_check import AllowedNames
-
-if TYPE_CHECKING:
-    pass
+from loopforge.lab.world.scenario_checks import Scenario
 
 BARS = "▁▂▃▄▅▆▇█"
 MARKED = 4
 """Row ids that a mark names one by one."""
 
 
+class AllowedNames(Struct, frozen=True):
+    """The names of a run: of robots, of places, and of what can go wrong there."""
+
+    robots: tuple[str, ...]
+    places: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> AllowedNames:
+        """Those of this scenario."""
+        kinds = {kind for rule in scenario.protocols for kind in (rule.miss, rule.bite)}
+        return cls(
+            robots=tuple(each.name for each in scenario.robots),
+            places=tuple(each.name for each in scenario.places),
+            kinds=tuple(sorted(kinds | {"seizure", "fire", "flood"})),
+        )
+
+
 class Sentence(Struct, frozen=True):
-    """Something told: its words, the rows it rests on, what it claims, and who put it so."""
+    """Something told: its words, the rows it rests on, and what it claims."""
 
     text: str
     rows: tuple[int, ...]
     claim: AnyClaim
-    by: Literal["template", "model"] = "template"
 
 
 Scene = tuple[Sentence, ...]

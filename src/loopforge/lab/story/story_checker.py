@@ -3,11 +3,9 @@
     problems = problems_of(story, rows)
 
 A sentence stands if what it claims is what the rows say (claim_recompute.py), if it names exactly
-the rows that this rests on, and if its words are those of the claim: a template's sentence must be
-one of the phrases that the claim allows, but for an article before the name of a place; one told by
-a model must pass `unfaithful`. A day's scenes must stand in their order, and the frame (title,
-tension, curves) must be the run's. What the checker cannot see: what a model's sentence adds in
-adjectives and tone.
+the rows that this rests on, and if its words are one of the phrases that the claim allows, but for
+an article before the name of a place. A day's scenes must stand in their order, and the frame
+(title, tension, curves) must be the run's.
 """
 
 from __future__ import annotations
@@ -23,8 +21,7 @@ from loopforge.lab.story.claim_phrases import phrases
 from loopforge.lab.story.claim_recompute import ClaimEvidence
 from loopforge.lab.story.claims import EVENING, AnyClaim, Did, HappenedClaim, when
 from loopforge.lab.story.number_wording import cap
-from loopforge.lab.story.paraphrase_check import AllowedNames, unfaithful
-from loopforge.lab.story.run_story import Scene, Sentence, Story, StoryDay
+from loopforge.lab.story.run_story import AllowedNames, Scene, Sentence, Story, StoryDay
 
 
 def check(story: Story, rows: Path | Iterable[Row]) -> list[str]:
@@ -72,12 +69,10 @@ def sentence_problems(
         yield f"it rests on {_ids(rows)}, and names {_ids(sentence.rows)}"
     if claim != sentence.claim:
         yield _differs(sentence.claim, claim)
-    elif sentence.by == "template":
-        said = bare(sentence.text, names)
-        if all(said != bare(phrase, names) for phrase in phrases(claim)):
-            yield "its words are not those of its claim"
-    elif problem := unfaithful(sentence.text, claim, names):
-        yield f"its words do not fit its claim: {problem}"
+        return
+    said = bare(sentence.text, names)
+    if all(said != bare(phrase, names) for phrase in phrases(claim)):
+        yield "its words are not those of its claim"
 
 
 def bare(text: str, names: AllowedNames) -> str:
