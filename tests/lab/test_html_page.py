@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
-from loopforge.lab.charts.svg_drawing import TONE, Canvas, printable, settings
+from loopforge.lab.charts.svg_drawing import Canvas, printable, rounds, spread
 from loopforge.lab.sweeps.sweep_runner import sweep
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
@@ -136,22 +136,42 @@ def test_texts_of_a_page_are_one_printable_line() -> None:
 
 
 def test_a_drawing_holds_anybody_s_text() -> None:
-    """A label is drawn to the letter: no formula, no element, no style, no id of another."""
-    with settings():
-        canvas = Canvas(100, 100)
-        axes = canvas.axes(10, 10, 10, 10)
-        for nth, text in enumerate(CURSED):
-            axes.text(0, nth, text, color=TONE["ink"])
-        axes.plot([0, 1], [0, 1], "o", color=TONE["reach"])
-        drawn = canvas.svg("x", CURSED[1], CURSED[2])
+    """A label is drawn to the letter: no element, no style, no id of another."""
+    canvas = Canvas(100, (10, 10, 10, 10))
+    for nth, text in enumerate(CURSED):
+        canvas.text(text, (0, nth))
+    canvas.mark("o", (1, 1), "reach", 5)
+    drawn = canvas.svg("x", CURSED[1], CURSED[2])
     leaf = Leaf(drawn)
     assert leaf.outside == []
     assert leaf.wrong == []
-    known = {"svg", "title", "desc", "g", "text", "path", "defs", "use", "clippath", "rect"}
-    assert {tag for tag, _ in leaf.tags} <= known
-    assert all(each.startswith("x-") for each in leaf.ids)
+    assert {tag for tag, _ in leaf.tags} == {"svg", "title", "desc", "text", "circle"}
+    assert leaf.ids == ["x-t", "x-d"]
     assert drawn.count("frac") == 1
     assert "f-reach" in drawn
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "whole", "found"),
+    [
+        (0, 1.04, False, [0, 0.25, 0.5, 0.75, 1]),
+        (-0.3, 0.31, False, [-0.2, 0, 0.2]),
+        (440, 526, False, [440, 460, 480, 500, 520]),
+        (-0.4, 12.4, True, [0, 3, 6, 9, 12]),
+        (0, 0.5, True, [0]),
+        (-1, 34, True, [0, 10, 20, 30]),
+    ],
+)
+def test_axes_have_round_figures(low: float, high: float, whole: bool, found: list[float]) -> None:
+    """Some five of them, and no half where there is nothing between two."""
+    assert rounds(low, high, whole=whole) == pytest.approx(found)
+
+
+def test_names_at_the_ends_of_curves_stand_apart() -> None:
+    """As near as can be to where they would be, in the same order, within the chart."""
+    assert spread([50, 10, 90], 100, 11) == [50, 10, 90]
+    places = spread([99, 98, 97, 0], 100, 11)
+    assert places == [98, 87, 76, 2]
 
 
 @pytest.mark.browser

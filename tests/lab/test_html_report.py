@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import Decided
 from loopforge.errors import BadRun
-from loopforge.lab.charts.svg_drawing import TONE
 from loopforge.lab.report.html_report import report
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
 from loopforge.lab.sweeps.sweep_runner import sweep
@@ -226,8 +225,6 @@ def test_charts_can_be_read_without_seeing(any_report: Report) -> None:
         if n in ("fill", "stroke")
     ]
     assert set(drawn) <= {"none"}
-    for tone in TONE.values():
-        assert tone not in any_report.page
 
 
 # ---------------------------------------------------------------- episodes

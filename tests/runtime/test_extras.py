@@ -18,7 +18,6 @@ from loopforge.runtime.installation.extras import EXTRAS, require
 from tests.source import parsed
 
 WITHOUT: dict[str, Callable[[Path], object]] = {
-    "matplotlib": lambda folder: report(folder, folder / "report.html"),
     "scipy": lambda folder: report(folder, folder / "report.html"),
     "polars": lambda folder: export(folder, "parquet"),
     "psycopg": lambda _: settled("postgresql://home@localhost/loopforge"),

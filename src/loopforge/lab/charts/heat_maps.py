@@ -6,15 +6,11 @@ Drawn as bar_charts.py says. Knows nothing of runs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from loopforge.lab.charts.bar_charts import MARKS, STEP_UP, WIDE, Three, crosswise, percent, upward
-from loopforge.lab.charts.svg_drawing import SMALL, TONE, Canvas, settings, short
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from loopforge.lab.charts.bar_charts import MARKS, STEP_UP, Three, percent
+from loopforge.lab.charts.svg_drawing import SMALL, Canvas, short
 
 CLEAR = 24
 """Units around a point that are its own."""
@@ -58,31 +54,24 @@ def chart_map(
 ) -> str:
     """Rates by two doses: a cell for each pair, the rate in it; the first row stands lowest."""
     (along, columns), (aside, rows) = across, up
-    left = 34 + 5.6 * max(len(each) for each in rows)
-    tall = 24
-    with settings():
-        from matplotlib.patches import Rectangle
-
-        canvas = Canvas(WIDE, 44 + tall * len(rows))
-        axes = canvas.axes(left, 4, 6, 36)
-        axes.set_xlim(0, len(columns))
-        axes.set_ylim(0, len(rows))
-        for y, line in enumerate(table):
-            for x, value in enumerate(line):
-                if value is None:
-                    continue
-                box = Rectangle((x + 0.03, y + 0.04), 0.94, 0.92, color=TONE[role], linewidth=0)
-                box.set_alpha(round(0.04 + 0.62 * min(max(value, 0.0), 1.0), 3))
-                axes.add_patch(box)
-                if len(columns) <= AT_MOST:
-                    told = f"{value * 100:.0f}"
-                    axes.text(x + 0.5, y + 0.5, told, ha="center", va="center", fontsize=SMALL)
-        axes.set_xticks([x + 0.5 for x in range(len(columns))], columns)
-        axes.set_yticks([y + 0.5 for y in range(len(rows))], rows)
-        axes.spines["bottom"].set_visible(False)
-        axes.set_xlabel(along)
-        axes.set_ylabel(aside)
-        return canvas.svg(key, title, says, "chart map")
+    left = 16 + 5.6 * max(len(each) for each in rows)
+    ends = (0, len(columns)), (0, len(rows))
+    canvas = Canvas(58 + 24 * len(rows), (left, 18, 6, 36), *ends)
+    canvas.text(aside, (left, 8), "quiet", size=SMALL)
+    for y, line in enumerate(table):
+        for x, value in enumerate(line):
+            if value is None:
+                continue
+            one = (canvas.x(x + 0.03), canvas.y(y + 0.96))
+            other = (canvas.x(x + 0.97), canvas.y(y + 0.04))
+            canvas.box(one, other, role, round(0.04 + 0.62 * min(max(value, 0.0), 1.0), 3))
+            if len(columns) <= AT_MOST:
+                middle = (canvas.x(x + 0.5), canvas.y(y + 0.5))
+                canvas.text(f"{value * 100:.0f}", middle, anchor="middle", size=SMALL)
+    for y, name in enumerate(rows):
+        canvas.beside(y + 0.5, name)
+    canvas.ticks([(x + 0.5, name) for x, name in enumerate(columns)], along)
+    return canvas.svg(key, title, says, "chart map")
 
 
 # ---------------------------------------------------------------- trade-offs
@@ -92,95 +81,68 @@ def trade(
     key: str, title: str, says: str, spots: Sequence[MapCell], trails: Sequence[Trail] = ()
 ) -> str:
     """One error against the other, with intervals both ways; the corner at nothing is best."""
-    with settings():
-        canvas = Canvas(WIDE, 300)
-        axes = canvas.axes(46, 12, 16, 40)
-        for trail in trails:
-            _trail(axes, trail)
-        worst = sorted(spots, key=lambda spot: -spot.x[1] - spot.y[1])[:MOST_NAMES]
-        for spot in spots:
-            _spot(axes, spot, whole=spot in worst)
-        every = [(x, y) for trail in trails for x, y in trail.points]
-        high_x = max([spot.x[2] for spot in spots] + [x for x, _ in every])
-        high_y = max([spot.y[2] for spot in spots] + [y for _, y in every])
-        axes.set_xlim(-0.02 * (high_x or 1), (high_x or 1) * 1.06)
-        axes.set_ylim(-0.02 * (high_y or 1), (high_y or 1) * 1.06)
-        upward(axes, percent)
-        crosswise(axes, percent)
-        axes.set_xlabel("over-reach")
-        axes.set_ylabel("over-compliance")
-        for trail in trails:
-            _ends_of(axes, trail, spots)
-        _named(axes, worst)
-        return canvas.svg(key, title, says)
+    every = [point for trail in trails for point in trail.points]
+    far = max([spot.x[2] for spot in spots] + [x for x, _ in every]) or 1
+    high = max([spot.y[2] for spot in spots] + [y for _, y in every]) or 1
+    ends = (-0.02 * far, 1.06 * far), (-0.02 * high, 1.06 * high)
+    canvas = Canvas(300, (46, 12, 16, 40), *ends)
+    canvas.grid_up(percent)
+    canvas.grid_across(percent)
+    canvas.ticks([], "over-reach")
+    canvas.upward("over-compliance")
+    for trail in trails:
+        _trail(canvas, trail)
+    worst = sorted(spots, key=lambda spot: -spot.x[1] - spot.y[1])[:MOST_NAMES]
+    for spot in spots:
+        _spot(canvas, spot, whole=spot in worst)
+    for trail in trails:
+        _ends_of(canvas, trail, spots)
+    _named(canvas, worst)
+    return canvas.svg(key, title, says)
 
 
-def _trail(axes: Axes, trail: Trail) -> None:
-    mark, tone = MARKS[trail.nth % len(MARKS)], TONE[trail.role]
-    line = "-" if trail.ends else "none"
-    axes.plot(
-        *zip(*trail.points, strict=True),
-        color=tone,
-        linestyle=line,
-        linewidth=1,
-        marker=mark,
-        markersize=3,
-        alpha=0.6,
-        markeredgewidth=0,
-    )
+def _trail(canvas: Canvas, trail: Trail) -> None:
+    places = [(canvas.x(x), canvas.y(y)) for x, y in trail.points]
+    if trail.ends:
+        canvas.line(places, trail.role, 1, fade=0.6)
+    for place in places:
+        canvas.mark(MARKS[trail.nth % len(MARKS)], place, trail.role, 3, 0.6)
 
 
-def _ends_of(axes: Axes, trail: Trail, spots: Sequence[MapCell]) -> None:
+def _ends_of(canvas: Canvas, trail: Trail, spots: Sequence[MapCell]) -> None:
     """The names of a trail's ends, where nothing else stands."""
-    place = axes.transData
-    taken = [place.transform((spot.x[1], spot.y[1])) for spot in spots]
+    taken = [(canvas.x(spot.x[1]), canvas.y(spot.y[1])) for spot in spots]
     for label, at in zip(trail.ends or (), (trail.points[0], trail.points[-1]), strict=False):
-        x, y = place.transform(at)
-        if all(abs(x - left) > CLEAR or abs(y - up) > CLEAR for left, up in taken):
-            axes.annotate(
-                label,
-                at,
-                xytext=(0, -6),
-                textcoords="offset points",
-                ha="center",
-                va="top",
-                color=TONE[trail.role],
-                fontsize=SMALL - 1,
-            )
+        x, y = canvas.x(at[0]), canvas.y(at[1])
+        if all(abs(x - left) > CLEAR or abs(y - down) > CLEAR for left, down in taken):
+            canvas.text(label, (x, y + 11), trail.role, "middle", SMALL - 1)
 
 
-def _spot(axes: Axes, spot: MapCell, *, whole: bool) -> None:
-    tone, mark = TONE[spot.role], MARKS[spot.nth % len(MARKS)]
+def _spot(canvas: Canvas, spot: MapCell, *, whole: bool) -> None:
+    mark = MARKS[spot.nth % len(MARKS)]
+    (left, x, right), (bottom, y, top) = map(canvas.x, spot.x), map(canvas.y, spot.y)
     if not whole:
-        axes.plot(spot.x[1], spot.y[1], mark, color=tone, markersize=4, alpha=0.7)
+        canvas.mark(mark, (x, y), spot.role, 5, 0.7)
         return
-    axes.plot([spot.x[0], spot.x[2]], [spot.y[1]] * 2, color=tone, linewidth=1.6)
-    axes.plot([spot.x[1]] * 2, [spot.y[0], spot.y[2]], color=tone, linewidth=1.6)
-    axes.plot(spot.x[1], spot.y[1], mark, color=tone, markersize=8)
+    canvas.line([(left, y), (right, y)], spot.role, 1.6)
+    canvas.line([(x, bottom), (x, top)], spot.role, 1.6)
+    canvas.mark(mark, (x, y), spot.role, 9)
 
 
-def _named(axes: Axes, spots: Sequence[MapCell]) -> None:
+def _named(canvas: Canvas, spots: Sequence[MapCell]) -> None:
     """The points' names beside them, on the side with room, none over another."""
-    place = axes.transData
     taken: list[tuple[float, float, float]] = []
     for spot in sorted(spots, key=lambda spot: (-spot.y[1], spot.x[1])):
-        x, y = place.transform((spot.x[1], spot.y[1]))
+        x, y = canvas.x(spot.x[1]), canvas.y(spot.y[1])
         label = short(spot.label, 22)
         wide = 5.8 * len(label)
-        right = x + 8 + wide < axes.bbox.x1 + 14
-        start, line = (x + 8 if right else x - 8 - wide), y + 7
+        right = x + 8 + wide < canvas.right + 14
+        start, line = (x + 8 if right else x - 8 - wide), y - 8
         while any(
             abs(line - at) < STEP_UP and start < end and start + wide > begin
             for at, begin, end in taken
         ):
-            line -= STEP_UP
+            line += STEP_UP
         taken.append((line, start, start + wide))
-        axes.annotate(
-            label,
-            (spot.x[1], spot.y[1]),
-            xytext=(8 if right else -8, line - y),
-            textcoords="offset points",
-            ha="left" if right else "right",
-            va="center",
-            color=TONE[spot.role],
-        )
+        beside = (x + 8, line) if right else (x - 8, line)
+        canvas.text(label, beside, spot.role, "start" if right else "end")

@@ -7,18 +7,15 @@ bar_charts.py says. Knows nothing of runs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.lab.charts.bar_charts import MARKS, STEP_UP, WIDE, Three, Unit, percent, upward
-from loopforge.lab.charts.svg_drawing import TONE, Canvas, settings, short
+from loopforge.lab.charts.bar_charts import MARKS, STEP_UP, Three, percent
+from loopforge.lab.charts.svg_drawing import Canvas, Point, Unit, rounds, short, spread
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), "-", "-")
+DASHES = ("", "10 4", "3 3", "12 4 3 4", "", "")
 PLACES = 11
 """Places along an axis of which each has a tick."""
 
@@ -46,21 +43,22 @@ def curves(
     whole: bool = False,
 ) -> str:
     """Curves over a number, each named at its end. `steps`: they fall at once. `whole`: 0 to 1."""
-    with settings():
-        canvas = Canvas(WIDE, 218)
-        axes = canvas.axes(38, 10, 92, 38)
-        if steps:
-            lines = _to_the_end(lines)
-        for line in lines:
-            (_stairs if steps else _curve)(axes, line)
-        axes.set_ylim(*((-0.02, 1.02) if whole else _tall(lines, rate=unit is percent)))
-        upward(axes, unit)
-        _places(axes, lines, every=not steps)
-        axes.set_xlabel(along)
-        for nth, line in enumerate(each for each in lines if each.tip):
-            _tip(axes, line, nth)
-        _ends(axes, lines)
-        return canvas.svg(key, title, says)
+    places = sorted({x for line in lines for x, _ in line.points})
+    if steps:
+        lines = [_stairs(line, places[-1]) for line in lines]
+    room = (places[-1] - places[0] or 1) * 0.03
+    across = (places[0] - room, places[-1] + room)
+    up = (-0.02, 1.02) if whole else _tall(lines, rate=unit is percent)
+    canvas = Canvas(218, (38, 10, 92, 38), across, up)
+    canvas.grid_up(unit)
+    at = places if not steps and len(places) <= PLACES else rounds(*across, whole=True)
+    canvas.ticks([(place, f"{place:g}") for place in at], along)
+    for line in lines:
+        _curve(canvas, line, marked=not steps)
+    for nth, line in enumerate(each for each in lines if each.tip):
+        _tip(canvas, line, nth)
+    _ends(canvas, lines)
+    return canvas.svg(key, title, says)
 
 
 def _tall(lines: Sequence[CurveLine], *, rate: bool) -> tuple[float, float]:
@@ -74,95 +72,53 @@ def _tall(lines: Sequence[CurveLine], *, rate: bool) -> tuple[float, float]:
     return max(low - room, -20.0), high + room
 
 
-def _curve(axes: Axes, line: CurveLine) -> None:
-    tone, dash = TONE[line.role], DASHES[line.nth % len(DASHES)]
-    at = [x for x, _ in line.points]
-    low, middle, high = zip(*(three for _, three in line.points), strict=True)
+def _stairs(line: CurveLine, last: float) -> CurveLine:
+    """The same as it falls, at once, and then level to the end: nothing was left to fall."""
+    points = [*line.points, (last, line.points[-1][1])]
+    stairs = [points[0]]
+    for (_, before), (x, after) in pairwise(points):
+        stairs += [(x, before), (x, after)]
+    return replace(line, points=tuple(stairs))
+
+
+def _curve(canvas: Canvas, line: CurveLine, *, marked: bool) -> None:
+    """A line with its limits around it; where a smooth one is fitted, that one, and points."""
+    mark, dash = MARKS[line.nth % len(MARKS)], DASHES[line.nth % len(DASHES)]
+    at = [canvas.x(x) for x, _ in line.points]
+    low, middle, high = (
+        [(x, canvas.y(three[nth])) for x, (_, three) in zip(at, line.points, strict=True)]
+        for nth in range(3)
+    )
     if line.smooth:
-        axes.plot(*zip(*line.smooth, strict=True), color=tone, linestyle=dash)
-        axes.vlines(at, low, high, color=tone, linewidth=1.2)
-        axes.plot(at, middle, MARKS[line.nth % len(MARKS)], color=tone, markersize=4.5)
-        return
-    axes.fill_between(at, low, high, color=tone, alpha=0.16)
-    mark = MARKS[line.nth % len(MARKS)]
-    axes.plot(at, middle, color=tone, linestyle=dash, marker=mark, markersize=4.5, clip_on=False)
-
-
-def _to_the_end(lines: Sequence[CurveLine]) -> list[CurveLine]:
-    """Stairs that end before others do go on level: nothing was left to fall."""
-    last = max(line.points[-1][0] for line in lines)
-    return [replace(line, points=(*line.points, (last, line.points[-1][1]))) for line in lines]
-
-
-def _stairs(axes: Axes, line: CurveLine) -> None:
-    tone, dash = TONE[line.role], DASHES[line.nth % len(DASHES)]
-    at = [x for x, _ in line.points]
-    low, middle, high = zip(*(three for _, three in line.points), strict=True)
-    axes.fill_between(at, low, high, step="post", color=tone, alpha=0.14)
-    axes.plot(at, middle, drawstyle="steps-post", color=tone, linestyle=dash)
-
-
-def _places(axes: Axes, lines: Sequence[CurveLine], *, every: bool) -> None:
-    """The axis from the first to the last place that there is, with a tick at `every` one."""
-    from matplotlib.ticker import MaxNLocator
-
-    at = [x for line in lines for x, _ in line.points]
-    room = (max(at) - min(at) or 1) * 0.03
-    axes.set_xlim(min(at) - room, max(at) + room)
-    places = sorted(set(at))
-    if every and len(places) <= PLACES:
-        axes.set_xticks(places, [f"{place:g}" for place in places])
+        canvas.line([(canvas.x(x), canvas.y(y)) for x, y in line.smooth], line.role, dash=dash)
+        for below, above in zip(low, high, strict=True):
+            canvas.line([below, above], line.role, 1.2)
     else:
-        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        canvas.area([*low, *reversed(high)], line.role, 0.16)
+        canvas.line(middle, line.role, dash=dash)
+    if marked:
+        for place in middle:
+            canvas.mark(mark, place, line.role, 5.5)
 
 
-def _tip(axes: Axes, line: CurveLine, nth: int) -> None:
+def _tip(canvas: Canvas, line: CurveLine, nth: int) -> None:
     """Where a curve tips: a mark above the axis with its interval, each on a level of its own."""
     assert line.tip is not None
-    where: Any = axes.get_xaxis_transform()
-    low, at, high = line.tip
-    tone, up = TONE[line.role], 0.06 + 0.06 * nth
-    axes.plot([low, high], [up, up], color=tone, linewidth=3, alpha=0.6, transform=where)
-    mark = MARKS[line.nth % len(MARKS)]
-    axes.plot([at], [up], mark, color=tone, markersize=6, transform=where)
+    low, at, high = map(canvas.x, line.tip)
+    down = canvas.bottom - (0.06 + 0.06 * nth) * (canvas.bottom - canvas.top)
+    canvas.line([(low, down), (high, down)], line.role, 3, fade=0.6)
+    canvas.mark(MARKS[line.nth % len(MARKS)], (at, down), line.role, 7)
 
 
-def _ends(axes: Axes, lines: Sequence[CurveLine]) -> None:
+def _ends(canvas: Canvas, lines: Sequence[CurveLine]) -> None:
     """Each curve's name at its end, none over another."""
-    low, high = axes.get_ylim()
-    (left, right), where = axes.get_xlim(), cast("Any", axes.get_yaxis_transform())
-    scale = float(axes.bbox.height) / (high - low)
-    wanted = [(line.points[-1][1][1] - low) * scale for line in lines]
-    for line, at, free in zip(lines, wanted, _apart(wanted, float(axes.bbox.height)), strict=True):
-        tone = TONE[line.role]
-        if abs(at - free) > 3:
-            pair = [at / scale + low, free / scale + low]
-            x = (line.points[-1][0] - left) / (right - left)
-            axes.plot([x, 1.02], pair, color=tone, linewidth=0.7, transform=where, clip_on=False)
-        axes.annotate(
-            short(line.label, 15),
-            (1, free / float(axes.bbox.height)),
-            xycoords="axes fraction",
-            xytext=(5, 0),
-            textcoords="offset points",
-            color=tone,
-            va="center",
-            annotation_clip=False,
-        )
-
-
-def _apart(wanted: Sequence[float], height: float) -> list[float]:
-    """Places as near as can be to those wanted, each far enough from the next."""
-    order = sorted(range(len(wanted)), key=lambda nth: (wanted[nth], -nth))
-    places = [0.0] * len(wanted)
-    floor = 2.0
-    for nth in order:
-        places[nth] = floor = max(wanted[nth], floor)
-        floor += STEP_UP
-    over = max(places, default=0) - max(height - 2, STEP_UP * len(wanted) - STEP_UP)
-    roof = float("inf")
-    for nth in reversed(order):
-        if over > 0:
-            places[nth] = min(places[nth], roof, max(height - 2, 0))
-            roof = places[nth] - STEP_UP
-    return places
+    ends: list[Point] = [
+        (canvas.x(line.points[-1][0]), canvas.y(line.points[-1][1][1])) for line in lines
+    ]
+    wanted = [canvas.bottom - y for _, y in ends]
+    free = spread(wanted, canvas.bottom - canvas.top, STEP_UP)
+    for line, (x, y), up in zip(lines, ends, free, strict=True):
+        down = canvas.bottom - up
+        if abs(y - down) > 3:
+            canvas.line([(x, y), (canvas.right + 4, down)], line.role, 0.7)
+        canvas.text(short(line.label, 15), (canvas.right + 5, down), line.role)

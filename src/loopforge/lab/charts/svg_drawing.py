@@ -1,4 +1,4 @@
-"""Drawing: a chart by matplotlib as SVG that stands in a page and takes its colours from it.
+"""Drawing: a chart as SVG that stands in a page and takes its colours from it.
 
 Colours have roles, and a page says by class what a role looks like, in the light and in the dark:
 `f-reach` fills in the colour of over-reach, `s-reach` draws in it. Nothing of a drawing is global:
@@ -10,103 +10,156 @@ Knows no chart: those are in bar_charts.py. Texts may be anyone's; they are draw
 
 from __future__ import annotations
 
-import io
-import re
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+import math
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from threading import RLock
-from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+Point: TypeAlias = tuple[float, float]
+Unit: TypeAlias = Callable[[float], str]
 
-ROLES = ("ink", "quiet", "line", "paper", "hid", "reach", "g1", "g2", "g3", "g4", "g5", "g6")
-"""Colours by what they are for: `hid` is over-compliance, `reach` over-reach, g1 to g6 groups."""
-TONE = {role: f"#1f0e{nth:02x}" for nth, role in enumerate(ROLES)}
-"""What matplotlib is told of a role: a colour that nothing else has."""
-ROLE_OF = {tone: role for role, tone in TONE.items()}
+WIDE = 340
+"""Units of a drawing, so that it is read on a telephone."""
 SMALL, TEXT = 9.5, 10.5
-"""Letters, in units of a drawing that is 340 wide."""
-SETTINGS: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "loopforge",
-    "text.parse_math": False,
-    "text.usetex": False,
-    "font.family": "DejaVu Sans",
-    "font.size": TEXT,
-    "axes.unicode_minus": True,
-    "axes.edgecolor": TONE["line"],
-    "axes.labelcolor": TONE["quiet"],
-    "axes.labelsize": SMALL,
-    "axes.facecolor": "none",
-    "axes.axisbelow": True,
-    "axes.linewidth": 1,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "grid.color": TONE["line"],
-    "grid.linewidth": 0.7,
-    "text.color": TONE["ink"],
-    "xtick.color": TONE["line"],
-    "xtick.labelcolor": TONE["quiet"],
-    "xtick.labelsize": SMALL,
-    "xtick.major.size": 3,
-    "ytick.color": TONE["line"],
-    "ytick.labelcolor": TONE["quiet"],
-    "ytick.labelsize": SMALL,
-    "ytick.major.size": 0,
-    "lines.linewidth": 2,
-    "lines.solid_capstyle": "round",
-    "patch.linewidth": 0,
+"""Sizes of letters, in those units."""
+MOST_TICKS = 5
+STEPS, WHOLE = (1, 2, 2.5, 5, 10), (1, 2, 3, 5, 10)
+"""By what ticks go, times a power of ten; and where there is nothing between two of them."""
+ARM = 0.35
+SHAPES: dict[str, tuple[Point, ...]] = {
+    "s": ((-1, -1), (1, -1), (1, 1), (-1, 1)),
+    "^": ((0, -1), (1, 1), (-1, 1)),
+    "v": ((-1, -1), (1, -1), (0, 1)),
+    "D": ((0, -1.4), (1.4, 0), (0, 1.4), (-1.4, 0)),
+    "P": (
+        *((-ARM, -1), (ARM, -1), (ARM, -ARM), (1, -ARM), (1, ARM), (ARM, ARM)),
+        *((ARM, 1), (-ARM, 1), (-ARM, ARM), (-1, ARM), (-1, -ARM), (-ARM, -ARM)),
+    ),
 }
-DROPPED = ("font-family", "stroke-miterlimit")
-NUMBER = re.compile(r"-?\d+\.\d{3,}")
-_turn = RLock()
-
-
-@contextmanager
-def settings() -> Iterator[None]:
-    """Matplotlib as it is set here; its settings are global, so one thread draws at a time."""
-    from matplotlib import rc_context
-
-    with _turn, warnings.catch_warnings(), rc_context(SETTINGS):
-        # A sign that matplotlib's font lacks is drawn by the reader's.
-        warnings.filterwarnings("ignore", "Glyph .* missing from")
-        yield
+"""Marks by their letter, around nothing; `o` is a circle."""
 
 
 class Canvas:
-    """One drawing, so many units wide and high. To be used within `settings`."""
+    """One drawing, so many units high, with a field for figures within its margins.
 
-    def __init__(self, width: float, height: float) -> None:
-        from matplotlib.figure import Figure
+    `margins` are left, top, right and bottom; `across` and `up` are the ends of both axes. `x` and
+    `y` give the place of a figure; everything is drawn at places, counted from the upper left.
+    """
 
-        self.width, self.height = width, height
-        self._figure = Figure(figsize=(width / 72, height / 72), dpi=72)
+    def __init__(
+        self,
+        height: float,
+        margins: tuple[float, float, float, float],
+        across: Point = (0, 1),
+        up: Point = (0, 1),
+    ) -> None:
+        self.height = height
+        self.left, self.top, right, bottom = margins
+        self.right, self.bottom = WIDE - right, height - bottom
+        self._across, self._up = across, up
+        self._drawn: list[str] = []
 
-    def axes(self, left: float, top: float, right: float, bottom: float) -> Axes:
-        """Axes with these margins."""
-        width, height = self.width - left - right, self.height - top - bottom
-        box = (left / self.width, bottom / self.height, width / self.width, height / self.height)
-        return self._figure.add_axes(box)
+    def x(self, value: float) -> float:
+        """How far from the left."""
+        low, high = self._across
+        return self.left + (value - low) / (high - low) * (self.right - self.left)
+
+    def y(self, value: float) -> float:
+        """How far from above."""
+        low, high = self._up
+        return self.bottom - (value - low) / (high - low) * (self.bottom - self.top)
+
+    def line(
+        self, points: Iterable[Point], role: str, width: float = 2, dash: str = "", fade: float = 1
+    ) -> None:
+        """A line through these places; `fade` is how much of it is seen, `dash` as SVG has it."""
+        more = f' stroke-dasharray="{dash}"' if dash else ' stroke-linecap="round"'
+        self._path(points, f'class="s-{role}" fill="none" stroke-width="{width}"{more}', fade)
+
+    def area(self, points: Iterable[Point], role: str, fade: float = 1) -> None:
+        """What these places enclose."""
+        self._path(points, f'class="f-{role}"', fade, "Z")
+
+    def box(self, one: Point, other: Point, role: str, fade: float = 1) -> None:
+        """A rectangle from corner to corner."""
+        (left, top), (right, bottom) = one, other
+        self.area([(left, top), (right, top), (right, bottom), (left, bottom)], role, fade)
+
+    def mark(self, sign: str, at: Point, role: str, size: float, fade: float = 1) -> None:
+        """A mark around a place, so wide."""
+        x, y = at
+        half = size / 2
+        if sign in SHAPES:
+            self.area(((x + half * dx, y + half * dy) for dx, dy in SHAPES[sign]), role, fade)
+        else:
+            place = f'cx="{_told(x)}" cy="{_told(y)}" r="{_told(half)}"'
+            self._drawn.append(f'<circle {place} class="f-{role}"{_faded(fade)}/>')
+
+    def text(
+        self, text: str, at: Point, role: str = "ink", anchor: str = "start", size: float = TEXT
+    ) -> None:
+        """Text as high as this place, which begins, ends or has its middle there."""
+        x, y = _told(at[0]), _told(at[1] + 0.35 * size)
+        place = f'x="{x}" y="{y}" text-anchor="{anchor}" font-size="{size}"'
+        self._drawn.append(f'<text {place} class="f-{role}">{escape(text, quote=False)}</text>')
+
+    def grid_across(self, unit: Unit) -> None:
+        """Lines upward at round figures of the axis that goes across, and what they are."""
+        ticks = rounds(*self._across)
+        for value in ticks:
+            self.line([(self.x(value), self.top), (self.x(value), self.bottom)], "line", 0.7)
+        self.ticks([(value, unit(value)) for value in ticks])
+
+    def ticks(self, named: Iterable[tuple[float, str]], along: str = "") -> None:
+        """The axis below, with ticks and the names of these figures, and what it is of."""
+        self.line([(self.left, self.bottom), (self.right, self.bottom)], "line", 1)
+        for value, name in named:
+            x, y = self.x(value), self.bottom
+            self.line([(x, y), (x, y + 3)], "line", 0.8)
+            self.text(name, (x, y + 10.5), "quiet", "middle", SMALL)
+        if along:
+            middle = (self.left + self.right) / 2
+            self.text(along, (middle, self.bottom + 24.5), "quiet", "middle", SMALL)
+
+    def grid_up(self, unit: Unit) -> None:
+        """Lines across at round figures of the upward axis, and what they are."""
+        for value in rounds(*self._up):
+            self.line([(self.left, self.y(value)), (self.right, self.y(value))], "line", 0.7)
+            self.beside(value, unit(value))
+
+    def beside(self, value: float, name: str) -> None:
+        """The name of a figure of the upward axis."""
+        self.text(name, (self.left - 4, self.y(value)), "quiet", "end", SMALL)
+
+    def upward(self, name: str) -> None:
+        """What the upward axis is of, along it."""
+        middle = (self.top + self.bottom) / 2
+        turn = f'transform="translate(10 {_told(middle)}) rotate(-90)"'
+        place = f'{turn} text-anchor="middle" font-size="{SMALL}"'
+        self._drawn.append(f'<text {place} class="f-quiet">{escape(name, quote=False)}</text>')
 
     def svg(self, key: str, title: str, says: str, kind: str = "chart") -> str:
         """The drawing as an element. `key` makes its ids its own; `says` is read instead of it."""
-        held = io.BytesIO()
-        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        self._figure.savefig(held, format="svg", metadata=nothing, transparent=True)
-        root = ET.fromstring(held.getvalue())  # noqa: S314 (it was written a line above)
-        used = {name for node in root.iter() for name in _references(node)}
-        inner = "".join(_element(node, key, used) for node in root)
         title, says = escape(printable(title)), escape(printable(says))
         return (
-            f'<svg class="{kind}" viewBox="0 0 {self.width:g} {self.height:g}" role="img" '
+            f'<svg class="{kind}" viewBox="0 0 {WIDE} {self.height:g}" role="img" '
             f'aria-labelledby="{key}-t {key}-d"><title id="{key}-t">{title}</title>'
-            f'<desc id="{key}-d">{says}</desc>{inner}</svg>'
+            f'<desc id="{key}-d">{says}</desc>{"".join(self._drawn)}</svg>'
         )
+
+    def _path(self, points: Iterable[Point], how: str, fade: float, end: str = "") -> None:
+        line = "L".join(f"{_told(x)} {_told(y)}" for x, y in points)
+        self._drawn.append(f'<path d="M{line}{end}" {how}{_faded(fade)}/>')
+
+
+def rounds(low: float, high: float, *, whole: bool = False) -> list[float]:
+    """Round figures from low to high, in some five steps; `whole` numbers where that is said."""
+    raw = max((high - low) / MOST_TICKS, 1 if whole else 0)
+    power = 10.0 ** math.floor(math.log10(raw))
+    found = (each * power for each in (WHOLE if whole else STEPS))
+    step = next(each for each in found if each >= raw * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [nth * step for nth in range(first, last + 1)]
 
 
 def printable(text: str) -> str:
@@ -125,67 +178,26 @@ def short(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-# ---------------------------------------------------------------- SVG made plain
+def spread(wanted: Sequence[float], height: float, step: float) -> list[float]:
+    """Places as near as can be to those wanted, each so far from the next, up to a height."""
+    order = sorted(range(len(wanted)), key=lambda nth: (wanted[nth], -nth))
+    places = [0.0] * len(wanted)
+    floor = 2.0
+    for nth in order:
+        places[nth] = floor = max(wanted[nth], floor)
+        floor += step
+    if max(places, default=0) > max(height - 2, step * len(wanted) - step):
+        roof = max(height - 2, 0)
+        for nth in reversed(order):
+            places[nth] = min(places[nth], roof)
+            roof = places[nth] - step
+    return places
 
 
-def _references(node: ET.Element) -> Iterator[str]:
-    for name, value in node.attrib.items():
-        if name.endswith("href"):
-            yield value.removeprefix("#")
-        elif value.startswith("url(#"):
-            yield value[5:-1]
-
-
-def _element(node: ET.Element, key: str, used: set[str]) -> str:
-    """An element and all in it, as HTML takes it; "" for what draws nothing."""
-    tag = node.tag.rpartition("}")[2]
-    if tag in ("metadata", "style"):
-        return ""
-    inner = "".join(_element(child, key, used) for child in node)
-    found = _attributes(node, key, used)
-    if tag == "text":
-        return f"<text{found}>{escape(node.text or '', quote=False)}</text>"
-    if tag == "g" and not found:
-        return inner
-    unseen = tag == "path" and 'fill="none"' in found and "s-" not in found and " id=" not in found
-    if unseen or (tag in ("g", "defs") and not inner):
-        return ""
-    return f"<{tag}{found}>{inner}</{tag}>" if inner else f"<{tag}{found}/>"
-
-
-def _attributes(node: ET.Element, key: str, used: set[str]) -> str:
-    """A space and the attributes: styles as attributes and classes, ids the drawing's own."""
-    found: dict[str, str] = {}
-    for name, value in node.attrib.items():
-        name = name.rpartition("}")[2]
-        if name == "id":
-            if value in used:
-                found["id"] = f"{key}-{value}"
-        elif name == "href":
-            found["href"] = f"#{key}-{value.removeprefix('#')}"
-        elif name == "style":
-            found |= _styles(value)
-        elif value.startswith("url(#"):
-            found[name] = f"url(#{key}-{value[5:]}"
-        elif not value.startswith("rotate(-0 "):
-            found[name] = NUMBER.sub(_rounded, " ".join(value.split()))
-    return "".join(f' {name}="{escape(value)}"' for name, value in found.items())
-
-
-def _styles(style: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    classes = []
-    for each in style.split("; "):
-        name, _, value = each.partition(": ")
-        if (role := ROLE_OF.get(value)) is not None:
-            classes.append(f"{name[0]}-{role}")
-        elif name not in DROPPED:
-            found[name] = NUMBER.sub(_rounded, value)
-    if classes:
-        found["class"] = " ".join(classes)
-    return found
-
-
-def _rounded(found: re.Match[str]) -> str:
-    text = f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+def _told(value: float) -> str:
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+def _faded(fade: float) -> str:
+    return f' opacity="{fade:g}"' if fade < 1 else ""

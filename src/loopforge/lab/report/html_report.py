@@ -60,7 +60,7 @@ def report(folder: Path, out: Path, *, maker: Maker | None = None) -> Path:
 
 def written(folder: Path, out: Path, *, maker: Maker | None = None) -> tuple[Path, str]:
     """As `report`, with the first line of the page: how many decisions were answered."""
-    require("reports", "The charts of a report need")
+    require("reports", "The statistics of a report need")
     study = study_of(Path(folder))
     page = html(**_data(study, maker)).encode()
     out = Path(out)

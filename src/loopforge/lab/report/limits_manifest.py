@@ -25,7 +25,7 @@ from loopforge.lab.world.scenario_file import open_scenario
 
 MOST_CELLS = 60
 """Cells that are looked at for how alike runs are."""
-LIBRARIES = ("numpy", "scipy", "matplotlib")
+LIBRARIES = ("numpy", "scipy")
 AGAIN = (
     "from pathlib import Path; import sys; from loopforge.lab.sweeps.sweep_results import "
     "layout_of; "

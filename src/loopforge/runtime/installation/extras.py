@@ -1,6 +1,6 @@
 """Extras: parts of Loopforge whose libraries are large, and which most homes never need.
 
-    reports    charts and survival curves for `loopforge lab report` (matplotlib, scipy)
+    reports    the statistics of `loopforge lab report` (scipy)
     parquet    `loopforge lab export --format parquet` (polars)
     postgres   a ledger on PostgreSQL (psycopg)
 
@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from loopforge.errors import NotInstalled
 
 EXTRAS = {
-    "reports": ("matplotlib", "scipy"),
+    "reports": ("scipy",),
     "parquet": ("polars",),
     "postgres": ("psycopg",),
 }
