@@ -19,7 +19,9 @@ from loopforge.io.discord.sending.webhooks import Connector
 from loopforge.io.discord.surface import Discord
 from loopforge.io.platforms.bot_tokens import BotAccount
 from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.manners import Manners
 from loopforge.io.platforms.served_places import ServedPlaces
+from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.system_clock import SimClock, SystemClock, SystemDice
@@ -194,16 +196,17 @@ async def lodged(
             lambda person: grounds == "open" or app.pairing.trusts(person),
             grounds=ServedPlaces(grounds),
         )
-        surface = Discord(
-            accounts,
-            reception,
-            app.front,
-            app.artifacts,
-            clock,
-            dice,
-            options,
-            connector or city.connector,
+        parts = SurfaceParts(
+            reception=reception,
+            front=app.front,
+            artifacts=app.artifacts,
+            clock=clock,
+            dice=dice,
+            manners=Manners(),
+            options=None,
+            accounts=accounts,
         )
+        surface = Discord(parts, options, connector or city.connector)
         tasks = Tasks()
         app.deliveries.attach(surface)
         tasks.spawn(surface.run(), "Discord")

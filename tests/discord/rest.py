@@ -72,6 +72,7 @@ class Rest(Gateway):
         self.refused: list[float] = []
         self.a_second = SECOND
         self.maker = 0
+        self.portal: dict[str, Any] = {}
         self._times: dict[str, deque[float]] = defaultdict(deque)
         self._nonces: dict[tuple[int, str], tuple[float, int, int]] = {}
 
@@ -275,7 +276,7 @@ class Rest(Gateway):
         flags = mend.portal_flags(asked.bot)
         if self.maker:
             made["owner"] = dict(serializers.user_payload(self.town.users[self.maker]))
-        return {**mend.APPLICATION, **made, "flags": flags, "flags_new": str(flags)}
+        return {**mend.APPLICATION, **made, "flags": flags, "flags_new": str(flags), **self.portal}
 
     def _profile(self, asked: Asked) -> Any:
         body = dict(asked.body or {})

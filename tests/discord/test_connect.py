@@ -14,13 +14,7 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
 from loopforge.io.avatar_image import picture
 from loopforge.io.bot_connecting import connect, disconnect, looked_at
-from loopforge.io.discord.connection import account_checks
-from loopforge.io.discord.connection.account_checks import (
-    DiscordChannel,
-    DiscordServer,
-    DiscordStanding,
-)
-from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
+from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.settings import load_settings
 from tests.discord.lodging import lodged
@@ -156,6 +150,39 @@ async def test_permissions_that_are_missing(city: Twin, tmp_path: Path) -> None:
     assert report.well
 
 
+@pytest.mark.parametrize(
+    ("lacks", "said"),
+    [
+        ("view_channel", "in The City it can see no channel"),
+        ("send_messages", "lacks the permission Send Messages: it reads there"),
+        ("read_message_history", "lacks the permission Read Message History"),
+    ],
+)
+async def test_what_keeps_mates_from_talking(
+    city: Twin, tmp_path: Path, lacks: str, said: str
+) -> None:
+    """What a mate cannot do without is bad where no channel gives it, and comes with what to do."""
+    city.channel("plaza")
+    bot = city.bot("Maya")
+    await city.forbid(bot, "plaza", lacks)
+    report = await joined(city, tmp_path, bot)
+    (found,) = [finding for finding in report.findings if finding.state == "bad"]
+    assert said in found.said
+    assert found.mend
+
+
+async def test_an_application_that_goes_elsewhere(city: Twin, tmp_path: Path) -> None:
+    """A bot that nobody can invite is of no use; of one whose commands go elsewhere it is said."""
+    city.channel("plaza")
+    city.portal = {
+        "bot_require_code_grant": True,
+        "interactions_endpoint_url": "https://bread.example/",
+    }
+    report = await joined(city, tmp_path, city.bot("Maya"))
+    assert bad(report) == ["it wants an OAuth2 Code Grant, so that nobody can invite it."]
+    assert "its commands go to an address on the web" in warned(report)
+
+
 async def test_threads_are_welcome_and_no_need(city: Twin, tmp_path: Path) -> None:
     """Where the bot may not open threads, what that means is said, and is nothing to be mended."""
     city.channel("plaza")
@@ -238,63 +265,6 @@ async def test_the_doctor_asks_again(city: Twin, tmp_path: Path) -> None:
     assert "does not know this token" in wrong[1].said
     assert wrong[1].mend == "Then connect it anew: `loopforge mate connect`."
     assert maya.token not in str(found)
-
-
-# ---------------------------------------------------------------- the pure half
-
-ALL = discord.Permissions.all().value
-
-
-def standing(**more: object) -> DiscordStanding:
-    """An account with which all is well."""
-    server = DiscordServer("City", (DiscordChannel("plaza", ALL),))
-    fields = {"application": 7, "name": "Maya", "flags": 1 << 19, "servers": (server,), "of": 1}
-    return DiscordStanding(**{**fields, **more})  # type: ignore[arg-type]
-
-
-def states(found: list[AccountFinding]) -> list[str]:
-    """How each is."""
-    return [finding.state for finding in found]
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ({"code_grant": True}, "OAuth2 Code Grant"),
-        (
-            {"servers": (DiscordServer("City", (DiscordChannel("plaza", 0),)),)},
-            "can see no channel",
-        ),
-        (
-            {"servers": (DiscordServer("City", (DiscordChannel("plaza", ALL & ~(1 << 11)),)),)},
-            "lacks the permission Send Messages: it reads there",
-        ),
-        (
-            {"servers": (DiscordServer("City", (DiscordChannel("plaza", ALL & ~(1 << 16)),)),)},
-            "lacks the permission Read Message History",
-        ),
-    ],
-)
-def test_what_keeps_mates_from_talking(more: dict[str, object], said: str) -> None:
-    """Each thing that keeps mates from talking is bad, and comes with what to do."""
-    (found,) = [
-        each
-        for each in account_checks.findings(standing(**more), shared=False)
-        if each.state == "bad"
-    ]
-    assert said in found.said
-    assert found.mend
-
-
-def test_what_only_hinders() -> None:
-    """What mates can do without is a warning: an endpoint, reactions, webhooks, other servers."""
-    plaza = DiscordChannel("plaza", ALL & ~(1 << 6) & ~(1 << 29))
-    account = standing(endpoint=True, servers=(DiscordServer("City", (plaza,)),), of=9)
-    found = account_checks.findings(account, shared=True)
-    assert states(found) == ["ok", "ok", "warn", "warn", "warn", "ok"]
-    assert "8 more servers" in found[-1].said
-    alone = account_checks.findings(account, shared=False)
-    assert not any("Webhooks" in finding.said for finding in alone)
 
 
 def test_a_face_is_an_image() -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from loopforge.io.discord.text.code_spans import code
 from loopforge.io.discord.text.incoming_text import (
     DiscordNames,
-    Mentioned,
     mentioned,
     readable,
     thread_name,
@@ -106,10 +105,10 @@ def test_a_name_is_never_read_as_a_mark() -> None:
 
 
 def test_the_mentioned_are_told_once_in_order() -> None:
-    """People and roles outside code, each once; a name is not a mention."""
+    """People outside code, each once; a name is not a mention."""
     content = "<@5> <@!2> <@5> `<@7>` <@&4> @everyone \\<@8> <@&4>"
-    assert mentioned(content) == Mentioned(users=(5, 2), roles=(4,))
-    assert mentioned("nobody") == Mentioned()
+    assert mentioned(content) == (5, 2)
+    assert mentioned("nobody") == ()
 
 
 @given(TEXTS)

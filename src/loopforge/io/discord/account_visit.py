@@ -20,12 +20,11 @@ from loopforge.errors import NotLetIn, Unreachable
 from loopforge.io.avatar_image import picture
 from loopforge.io.discord.connection.account_checks import (
     DiscordChannel,
-    DiscordServer,
-    DiscordStanding,
-    findings,
+    invite,
+    of_application,
+    of_server,
 )
 from loopforge.io.discord.connection.api_errors import failed
-from loopforge.io.discord.connection.bot_invite import invite
 from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
@@ -53,8 +52,8 @@ async def visit(order: AccountVisit, connector: Connector | None = None) -> Conn
         async with asyncio.timeout(LONGEST):
             async with client:  # it never connects to the gateway
                 await client.login(order.account.token)
-                standing = await _standing(client)
-                found = findings(standing, shared=order.shared)
+                address = invite(client.application_id or 0, shared=order.shared)
+                found = await _looked_at(client, address, shared=order.shared)
                 found += [await _register(client)] if order.told else []
                 found += await _present(client, order.face) if order.face else []
     except discord.LoginFailure:
@@ -67,34 +66,33 @@ async def visit(order: AccountVisit, connector: Connector | None = None) -> Conn
     except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
         why = failed(error, "Discord").why
         raise Unreachable(f"Discord could not be asked: {why} Try again.") from None
-    address = invite(standing.application, shared=order.shared)
     return ConnectReport(tuple(found), (("Bring it into a server", address),))
 
 
-async def _standing(client: Client) -> DiscordStanding:
-    """How the account stands."""
-    info = await client.application_info()
+async def _looked_at(client: Client, address: str, *, shared: bool) -> list[AccountFinding]:
+    """Everything that was looked at, from the account down to its channels."""
+    info = client.application
+    assert info is not None  # known since the login
+    found = [AccountFinding("ok", f"the token is good: this is {client.user}.")]
+    found += of_application(info)
     guilds = [guild async for guild in client.fetch_guilds(limit=200, with_counts=False)]
-    servers = [await _server(client, guild.id) for guild in guilds[:MOST]]
-    return DiscordStanding(
-        application=info.id,
-        name=str(client.user),
-        flags=info.flags.value,
-        code_grant=info.bot_require_code_grant,
-        endpoint=info.interactions_endpoint_url is not None,
-        servers=tuple(servers),
-        of=len(guilds),
-    )
-
-
-async def _server(client: Client, id: int) -> DiscordServer:
-    guild = await client.fetch_guild(id, with_counts=False)
-    me = await guild.fetch_member(client.id)
-    channels = [each for each in await guild.fetch_channels() if isinstance(each, TALK)]
-    return DiscordServer(
-        guild.name,
-        tuple(DiscordChannel(each.name, each.permissions_for(me).value) for each in channels),
-    )
+    if not guilds:
+        said = "the bot is in no server yet, so that nobody can talk to it."
+        mend = f"Open this, and choose a server: {address}"
+        return [*found, AccountFinding("warn", said, mend)]
+    for each in guilds[:MOST]:
+        guild = await client.fetch_guild(each.id, with_counts=False)
+        me = await guild.fetch_member(client.id)
+        channels = [
+            DiscordChannel(channel.name, channel.permissions_for(me))
+            for channel in await guild.fetch_channels()
+            if isinstance(channel, TALK)
+        ]
+        found += of_server(guild.name, channels, address, shared=shared)
+    if (rest := len(guilds) - MOST) > 0:
+        said = f"it is in {rest} more servers, which were not looked at."
+        found.append(AccountFinding("ok", said))
+    return found
 
 
 async def _register(client: Client) -> AccountFinding:

@@ -22,7 +22,6 @@ from typing import NamedTuple, TypeGuard
 import discord
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.rooms_api import Front
 from loopforge.chat.speaking import addressee
 from loopforge.chat.speaking.stop_words import is_stop
 from loopforge.core.events import Event
@@ -34,9 +33,9 @@ from loopforge.io.discord.connection.gateway_client import Client, Talk, rights
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.text.incoming_message import account_of, body_of, keeps, spot_of
 from loopforge.io.discord.text.incoming_text import thread_name
-from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Clock, Listening
+from loopforge.runtime.ports import Listening
 
 log = logging.getLogger(__name__)
 NEEDED = {
@@ -89,16 +88,10 @@ def _of(place: str, room: str) -> bool:
 class Threads:
     """Opens threads, tells which are ours, and names them."""
 
-    def __init__(
-        self,
-        crowd: Crowd,
-        reception: Reception,
-        front: Front,
-        clock: Clock,
-        options: DiscordOptions,
-    ) -> None:
-        self._crowd, self._reception, self._front = crowd, reception, front
-        self._sessions, self._clock, self._options = reception.sessions, clock, options
+    def __init__(self, crowd: Crowd, parts: SurfaceParts, options: DiscordOptions) -> None:
+        self._crowd, self._reception, self._front = crowd, parts.reception, parts.front
+        self._sessions, self._clock = parts.reception.sessions, parts.clock
+        self._options = options
         self._beginning: dict[int, asyncio.Event] = {}
         self._told: set[tuple[int, str]] = set()
         self._ears: dict[str, Listening] = {}

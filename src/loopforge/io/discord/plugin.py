@@ -47,22 +47,14 @@ def make(parts: SurfaceParts, connector: Callable[[], Any] | None = None) -> Run
     from loopforge.io.discord.surface import Discord
 
     manners = parts.manners
-    return Discord(
-        parts.accounts,
-        parts.reception,
-        parts.front,
-        parts.artifacts,
-        parts.clock,
-        parts.dice,
-        DiscordOptions(
-            stream=manners.streams,
-            marks=manners.marks,
-            threads=parts.options.threads,
-            patience=manners.patience,
-            files=manners.limits,
-        ),
-        connector,
+    options = DiscordOptions(
+        stream=manners.streams,
+        marks=manners.marks,
+        threads=parts.options.threads,
+        patience=manners.patience,
+        files=manners.limits,
     )
+    return Discord(parts, options, connector)
 
 
 async def visit(order: AccountVisit, connector: Callable[[], Any] | None = None) -> ConnectReport:

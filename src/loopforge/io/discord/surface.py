@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
 
-from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.chat.rooms_api import Front
 from loopforge.io.discord.connection.api_errors import failed, refused, scrub
 from loopforge.io.discord.connection.bot_accounts import Crowd
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
-from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.receiving.event_handlers import ListeningClient
 from loopforge.io.discord.receiving.incoming_events import Inward
@@ -27,11 +23,10 @@ from loopforge.io.discord.sending.live_drafts import DiscordStage
 from loopforge.io.discord.sending.message_delivery import DiscordDelivery
 from loopforge.io.discord.sending.speaker import Voices
 from loopforge.io.discord.sending.webhooks import Connector, Hooks
-from loopforge.io.platforms.bot_tokens import BotAccount
-from loopforge.io.platforms.incoming_lines import Reception
 from loopforge.io.platforms.live_updates import RoomWatch
+from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Clock, Dice, Outgoing
+from loopforge.runtime.ports import Outgoing
 
 log = logging.getLogger(__name__)
 AGAIN = 8.0
@@ -47,42 +42,25 @@ class Discord:
 
     def __init__(
         self,
-        accounts: Sequence[BotAccount],
-        reception: Reception,
-        front: Front,
-        artifacts: Artifacts,
-        clock: Clock,
-        dice: Dice,
-        options: DiscordOptions | None = None,
+        parts: SurfaceParts,
+        options: DiscordOptions,
         connector: Connector | None = None,
     ) -> None:
-        options = options or DiscordOptions()
-        self._clock, self._dice, self._options = clock, dice, options
-        self._connector = connector
-        self._crowd = Crowd(accounts, front.rooms.mates, clock)
-        self._hooks = Hooks(self._crowd, connector)
-        self._paces = [DiscordPace() for _ in accounts]
-        files, voices = Files(artifacts, clock, options), Voices(self._crowd, self._hooks)
-        self._channels = front.channels
-        stage = DiscordStage(self._crowd, voices, self._hooks, front)
-        self._watch = RoomWatch(
-            front, stage, clock, again=AGAIN, streams=options.stream, marks=options.marks
+        self._clock, self._dice, self._options = parts.clock, parts.dice, options
+        self._channels, self._connector = parts.front.channels, connector
+        self._crowd = crowd = Crowd(parts.accounts, parts.front.rooms.mates, parts.clock)
+        self._hooks = hooks = Hooks(crowd, connector)
+        self._paces = [DiscordPace() for _ in parts.accounts]
+        files, voices = Files(parts.artifacts, parts.clock, options), Voices(crowd, hooks)
+        stage = DiscordStage(crowd, voices, hooks, parts.front)
+        streams, marks = options.stream, options.marks
+        self._watch = watch = RoomWatch(
+            parts.front, stage, parts.clock, again=AGAIN, streams=streams, marks=marks
         )
-        self._outward = DiscordDelivery(self._crowd, voices, front, self._hooks, files, stage)
-        self._threads = Threads(self._crowd, reception, front, clock, options)
-        self._inward = Inward(
-            self._crowd,
-            reception,
-            self._hooks,
-            files,
-            clock,
-            options,
-            self._watch,
-            stage,
-            self._threads,
-            Backlog(front),
-        )
-        self._slash = Slash(reception, self._threads)
+        self._outward = DiscordDelivery(crowd, voices, parts.front, hooks, files, stage)
+        self._threads = threads = Threads(crowd, parts, options)
+        self._inward = Inward(crowd, parts, options, hooks, files, watch, stage, threads)
+        self._slash = Slash(parts.reception, threads)
         self._tasks = Tasks()
         self._over = asyncio.Event()
         # What is worth knowing is said here; discord.py logs requests with everything in them.
@@ -109,7 +87,7 @@ class Discord:
 
     def states(self) -> dict[str, str]:
         """How it stands with each account, by its mates."""
-        return {", ".join(state.mates): state.said for state in self._crowd.states()}
+        return self._crowd.states()
 
     @property
     def turns(self) -> list[int]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import discord
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import SendFailed
 from loopforge.io.discord.connection.api_errors import failed
 from loopforge.io.discord.connection.gateway_client import Client, Talk
-from loopforge.io.discord.connection.options import Standing, State
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock
@@ -25,6 +24,16 @@ GATHERING = 5.0
 """Seconds that are waited for accounts that are about to be there."""
 AWAY = 30.0
 """Seconds that somebody who speaks waits for an account; how long in all, deliveries decide."""
+
+
+Standing = Literal["waiting", "connected", "refused"]
+
+
+class State(NamedTuple):
+    """How an account stands, also in plain words."""
+
+    standing: Standing = "waiting"
+    said: str = "it is being connected"
 
 
 class AccountSeat(NamedTuple):
@@ -72,7 +81,7 @@ class Crowd:
         self._mates, self._clock, self._tasks = mates, clock, Tasks()
         self._clients: dict[int, Client] = {}
         self._users = {user_of(account.token): account for account in accounts}
-        self._states = [State(mates=account.mates) for account in accounts]
+        self._states = [State() for _ in accounts]
         self._changed = asyncio.Event()
         self._late: set[int] = set()
         self._left = False
@@ -84,18 +93,19 @@ class Crowd:
 
     # ------------------------------------------------------------ how they stand
 
-    def states(self) -> list[State]:
-        """How each account stands."""
-        return list(self._states)
+    def states(self) -> dict[str, str]:
+        """How it stands with each account, by its mates."""
+        return {
+            ", ".join(account.mates): state.said
+            for account, state in zip(self.accounts, self._states, strict=True)
+        }
 
     def stands(self, index: int, standing: Standing, why: str = "") -> None:
         """An account's standing is another one now."""
-        client = self._clients.get(index)
-        user = str(client.user) if client is not None and client.user else ""
-        mates = self.accounts[index].mates
         if standing != "waiting":
             self._late.discard(index)
-        self._states[index] = State(mates=mates, standing=standing, why=why, user=user)
+        said = why or f"connected as {self._clients[index].user}"
+        self._states[index] = State(standing, said)
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -257,7 +267,7 @@ class Crowd:
 
     def _nobody(self) -> SendFailed:
         if all(state.standing == "refused" for state in self._states):
-            why = self._states[0].why if self._states else "no account is given."
+            why = self._states[0].said if self._states else "no account is given."
             return SendFailed(f"Discord does not let the bot in: {why}", final=True)
         return SendFailed(
             "none of the bots of this home can see that place any more. Invite them again, or let "

@@ -1,4 +1,4 @@
-"""What of the Discord surface can be set, as one value, and how the state of an account is said.
+"""What of the Discord surface can be set, as one value.
 
 Does not know where a value comes from.
 """
@@ -11,8 +11,6 @@ from typing import Literal
 from msgspec import Struct
 
 from loopforge.artifacts.file_intake import FileLimits
-
-Standing = Literal["waiting", "connected", "refused"]
 
 
 class DiscordOptions(Struct, frozen=True, kw_only=True):
@@ -36,19 +34,3 @@ class DiscordOptions(Struct, frozen=True, kw_only=True):
     guilds: float = 2.0
     pauses: tuple[float, ...] = (1.0, 2.0, 5.0, 15.0, 60.0, 120.0, 300.0)
     refused: float = 900.0
-
-
-class State(Struct, frozen=True, kw_only=True):
-    """How an account stands: of which mates, how, and why if it is not connected."""
-
-    mates: tuple[str, ...]
-    standing: Standing = "waiting"
-    why: str = ""
-    user: str = ""
-
-    @property
-    def said(self) -> str:
-        """How it stands, in plain words."""
-        if self.standing == "connected":
-            return f"connected as {self.user}" if self.user else "connected"
-        return self.why or "it is being connected"

@@ -82,9 +82,7 @@ class ListeningClient(Client):
         self._inward.deleted(self, event.channel_id, event.message_ids)
 
     async def on_raw_reaction_add(self, event: discord.RawReactionActionEvent) -> None:
-        """An emoji was put on a message."""
+        """An emoji was put on a message, or taken back."""
         self._inward.reacted(self, event)
 
-    async def on_raw_reaction_remove(self, event: discord.RawReactionActionEvent) -> None:
-        """An emoji was taken back."""
-        self._inward.reacted(self, event)
+    on_raw_reaction_remove = on_raw_reaction_add

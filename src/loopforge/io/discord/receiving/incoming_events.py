@@ -39,10 +39,10 @@ from loopforge.io.discord.text.incoming_message import (
     speaks,
     spot_of,
 )
-from loopforge.io.platforms.incoming_lines import Coming, Reception
+from loopforge.io.platforms.incoming_lines import Coming
 from loopforge.io.platforms.live_updates import RoomWatch
+from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
 REMEMBERED = 4000
@@ -55,26 +55,24 @@ class Inward:
     def __init__(
         self,
         crowd: Crowd,
-        reception: Reception,
+        parts: SurfaceParts,
+        options: DiscordOptions,
         hooks: Hooks,
         files: Files,
-        clock: Clock,
-        options: DiscordOptions,
         watch: RoomWatch,
         drafts: DiscordStage,
         threads: Threads,
-        backlog: Backlog,
     ) -> None:
-        self._crowd, self._reception, self._hooks = crowd, reception, hooks
-        self._files, self._clock, self._options = files, clock, options
-        self._watch, self._drafts, self._threads = watch, drafts, threads
+        self._crowd, self._reception, self._hooks = crowd, parts.reception, hooks
+        self._files, self._clock, self._watch = files, parts.clock, watch
+        self._drafts, self._threads = drafts, threads
         self._queues: dict[int, asyncio.Queue[Job]] = {}
         self._held: dict[Client, list[tuple[int, Job]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
         self._names: dict[int, str] = {}
         takes = (self._hear, self._edit)
-        self._missed = Missed(crowd, reception, clock, options, watch, drafts, backlog, takes)
-        self._backlog, self._turnstile = backlog, Turnstile()
+        self._backlog, self._turnstile = Backlog(parts.front), Turnstile()
+        self._missed = Missed(crowd, parts, options, watch, drafts, self._backlog, takes)
         self._reading: set[int] = set()
         self._tasks = Tasks()
 

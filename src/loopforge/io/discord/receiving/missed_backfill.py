@@ -42,9 +42,8 @@ from loopforge.io.discord.connection.rate_limit import later
 from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.mate_threads import carrier
 from loopforge.io.discord.sending.live_drafts import DiscordStage
-from loopforge.io.platforms.incoming_lines import Reception
 from loopforge.io.platforms.live_updates import RoomWatch
-from loopforge.runtime.ports import Clock
+from loopforge.io.platforms.surface_plugin import SurfaceParts
 
 log = logging.getLogger(__name__)
 Job = Callable[[], Awaitable[None]]
@@ -81,16 +80,15 @@ class Missed:
     def __init__(
         self,
         crowd: Crowd,
-        reception: Reception,
-        clock: Clock,
+        parts: SurfaceParts,
         options: DiscordOptions,
         watch: RoomWatch,
         drafts: DiscordStage,
         backlog: Backlog,
         takes: tuple[Take, Take],
     ) -> None:
-        self._crowd, self._reception, self._sessions = crowd, reception, reception.sessions
-        self._clock, self._options, self._backlog = clock, options, backlog
+        self._crowd, self._reception, self._channels = crowd, parts.reception, parts.front.channels
+        self._clock, self._options, self._backlog = parts.clock, options, backlog
         self._watch, self._drafts = watch, drafts
         self._hear, self._edit = takes
         self._done: dict[int, tuple[int, int]] = {}
@@ -106,7 +104,7 @@ class Missed:
         LedgerError.
         """
         mark = await self._backlog.since(self._crowd.index(client))
-        places = await self._sessions.channels.all("discord")
+        places = await self._channels.all("discord")
         for room in places.values():
             self._watch.room(room)
         if not mark:
@@ -186,9 +184,9 @@ class Missed:
     ) -> list[tuple[int, Job]]:
         """Private talks of this account, and places where a draft of a dead turn stands."""
         mine = set(self._crowd.mates_of(client.account))
-        private = await self._sessions.channels.private("discord")
+        private = await self._channels.private("discord")
         talks = [place for place, mates in private.items() if mates & mine and place in places]
-        strays = {draft.place for draft in await self._sessions.channels.strays("discord")}
+        strays = {draft.place for draft in await self._channels.strays("discord")}
         jobs: dict[str, Job] = {
             place: partial(self._tidy, client, place, places[place])
             for place in strays.intersection(places)
@@ -247,7 +245,7 @@ class Missed:
         if room:
             with later():
                 await self._drafts.tidy(AccountSeat(client, channel), room)
-        last, after = await self._sessions.channels.last(place_of(channel.id)), mark - MARGIN
+        last, after = await self._channels.last(place_of(channel.id)), mark - MARGIN
         if room and last and newest:
             await self._look_back(
                 client, channel, last, discord.utils.snowflake_time(max(after, 0))
@@ -264,7 +262,7 @@ class Missed:
             if channel is None:
                 return
             await self._drafts.tidy(AccountSeat(client, channel), room)
-        last = await self._sessions.channels.last(place)
+        last = await self._channels.last(place)
         if last:  # one above the watermark hides what is missing, as above
             await self._read(client, channel, last if last <= mark else max(mark - MARGIN, 0))
 
@@ -322,7 +320,7 @@ class Missed:
 
     async def _moved(self, message: int) -> bool:
         """Whether a message of a channel is the first line of a thread that was opened on it."""
-        return bool(await self._sessions.channels.line(place_of(message), str(message)))
+        return bool(await self._channels.line(place_of(message), str(message)))
 
     async def _look_back(self, client: Client, channel: Talk, last: int, since: datetime) -> None:
         """Take in what became of the last lines that were heard: one call, and one for each gone.
@@ -337,7 +335,7 @@ class Missed:
                 await self._edit(client, message)
         place = place_of(channel.id)
         lowest = min(stands) if len(stands) == BACK else 0
-        for id in await self._sessions.channels.heard(place, BACK):
+        for id in await self._channels.heard(place, BACK):
             if lowest <= id <= last and id not in stands and await _gone(channel, id):
                 await self._reception.deleted(place, str(id))
 

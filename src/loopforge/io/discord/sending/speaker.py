@@ -80,50 +80,46 @@ class DiscordSpeaker:
         files: Sequence[discord.File] = (),
     ) -> int:
         """Say it; the id of the message. Raises SendFailed."""
+        channel, reference = self.seat.channel, None
         if self.hook is not None:
-            return await self._tried(self._hooked(self.hook, text, files))
-        return await self._tried(self._spoken(text, nonce, reply, files))
-
-    async def _spoken(
-        self, text: str, nonce: str, reply: int | None, files: Sequence[discord.File]
-    ) -> int:
-        channel = self.seat.channel
-        reference = None
+            said = await self._tried(
+                self.hook.send(
+                    text,
+                    username=self.name,
+                    wait=True,
+                    files=list(files),
+                    allowed_mentions=NOBODY,
+                    thread=self._thread(),
+                )
+            )
+            return said.id
         if reply is not None:
             reference = discord.MessageReference(
                 message_id=reply, channel_id=channel.id, fail_if_not_exists=False
             )
-        message = await channel.send(
-            text,
-            nonce=nonce,
-            reference=reference,  # type: ignore[arg-type]
-            mention_author=False,
-            files=list(files),
-            allowed_mentions=NOBODY,
+        message = await self._tried(
+            channel.send(
+                text,
+                nonce=nonce,
+                reference=reference,  # type: ignore[arg-type]
+                mention_author=False,
+                files=list(files),
+                allowed_mentions=NOBODY,
+            )
         )
         return message.id
 
-    async def _hooked(self, hook: discord.Webhook, text: str, files: Sequence[discord.File]) -> int:
-        message = await hook.send(
-            text,
-            username=self.name,
-            wait=True,
-            files=list(files),
-            allowed_mentions=NOBODY,
-            thread=self._thread(),
-        )
-        return message.id
-
-    async def edit(self, message: int, text: str) -> None:
-        """Change what was said. Raises SendFailed."""
+    async def edit(self, message: int, text: str) -> bool:
+        """Change what was said; True. Raises SendFailed."""
         if self.hook is not None:
             changed = self.hook.edit_message(
                 message, content=text, allowed_mentions=NOBODY, thread=self._thread()
             )
             await self._tried(changed)
-            return
-        partial = self.seat.channel.get_partial_message(message)
-        await self._tried(partial.edit(content=text, allowed_mentions=NOBODY))
+        else:
+            partial = self.seat.channel.get_partial_message(message)
+            await self._tried(partial.edit(content=text, allowed_mentions=NOBODY))
+        return True
 
     async def delete(self, message: int) -> bool:
         """Take it away; False where it is gone, or another webhook's. Raises SendFailed."""
@@ -211,28 +207,28 @@ class Voices:
 
     async def change(self, voice: DiscordSpeaker, message: int, text: str) -> None:
         """Let a message of ours say something else, by whichever voice said it."""
-        try:
-            await voice.edit(message, text)
-        except SendFailed as failure:
-            if not failure.final or failure.gone:
-                raise
-            other = await self.behind(voice, message)
-            if other is None:
-                raise
-            await other.edit(message, text)
+        await self._done(voice, message, lambda each: each.edit(message, text))
 
     async def take(self, voice: DiscordSpeaker, message: int) -> None:
         """Take a message of ours away, by whichever voice said it."""
+        await self._done(voice, message, lambda each: each.delete(message))
+
+    async def _done(
+        self,
+        voice: DiscordSpeaker,
+        message: int,
+        work: Callable[[DiscordSpeaker], Awaitable[bool]],
+    ) -> None:
+        refused = None
         try:
-            if await voice.delete(message):
+            if await work(voice):
                 return
-            refused = None
         except SendFailed as failure:
             if not failure.final or failure.gone:
                 raise
             refused = failure
         if (other := await self.behind(voice, message)) is not None:
-            await other.delete(message)
+            await work(other)
         elif refused is not None:
             raise refused
 

@@ -151,16 +151,12 @@ class Hooks:
             return True
         if hook is None or hook in self._others:
             return False
-        told = True
-        for client in self._crowd.clients():
-            channel = client.get_channel(message.channel.id)
-            if isinstance(channel, Talk):
-                told = await self._look(channel, hook) and told
-                if hook in self._bare:
-                    return True
-        if told:
+        seen = (client.get_channel(message.channel.id) for client in self._crowd.clients())
+        channel = next((each for each in seen if isinstance(each, Talk)), None)
+        told = channel is None or await self._look(channel, hook)
+        if told and hook not in self._bare:
             self._others.add(hook)
-        return False
+        return hook in self._bare
 
     def said(self, message: discord.Message) -> bool:
         """Whether a webhook that is known to be ours said this."""

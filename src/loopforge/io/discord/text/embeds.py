@@ -9,7 +9,6 @@ Discord gives, pictures and addresses are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 import discord
@@ -51,14 +50,8 @@ def _words(embed: discord.Embed, most: int) -> str:
     said = [embed.author.name, embed.title, embed.description]
     said += [": ".join(filter(None, (each.name, each.value))) for each in embed.fields]
     said += [embed.footer.text]
-    words = " · ".join(_parts(said))
+    words = " · ".join(filter(None, (_plain(each, EACH) for each in said if each)))
     return words if len(words) <= most else f"{words[: max(0, most - 1)].rstrip()}…"
-
-
-def _parts(said: Iterable[str | None]) -> list[str]:
-    """What is said at all, each in one row."""
-    plain = (_plain(each, EACH) for each in said if each)
-    return [each for each in plain if each]
 
 
 def _plain(text: str, most: int) -> str:

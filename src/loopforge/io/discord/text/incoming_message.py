@@ -94,8 +94,7 @@ def addressed(message: discord.Message, crowd: Crowd) -> bool:
     """Whether one of our bots is mentioned or answered."""
     replied = message.reference.resolved if message.reference is not None else None
     answered = isinstance(replied, discord.Message) and crowd.us(replied.author.id)
-    users = mentioned(message.content).users
-    return answered or any(crowd.us(user) for user in users)
+    return answered or any(crowd.us(user) for user in mentioned(message.content))
 
 
 def _names(message: discord.Message, crowd: Crowd, channel: Talk, text: str) -> DiscordNames:

@@ -51,13 +51,6 @@ class DiscordNames(Struct, frozen=True):
     channels: Mapping[int, str] = field(default_factory=dict)
 
 
-class Mentioned(Struct, frozen=True):
-    """The ids that a message mentions, each once, in order."""
-
-    users: tuple[int, ...] = ()
-    roles: tuple[int, ...] = ()
-
-
 def readable(content: str, names: DiscordNames) -> str:
     """A message as anyone reads it: names in place of ids."""
 
@@ -67,21 +60,16 @@ def readable(content: str, names: DiscordNames) -> str:
     return outside(content, lambda part: _MARKS.sub(named, part))
 
 
-def mentioned(content: str) -> Mentioned:
-    """Whom a message mentions, outside code."""
+def mentioned(content: str) -> tuple[int, ...]:
+    """The ids of the people whom a message mentions outside code, each once, in order."""
     users: dict[int, None] = {}
-    roles: dict[int, None] = {}
 
     def note(part: str) -> str:
-        for mark in _MARKS.finditer(part):
-            if mark["user"]:
-                users[int(mark["user"])] = None
-            elif mark["role"]:
-                roles[int(mark["role"])] = None
+        users.update((int(mark["user"]), None) for mark in _MARKS.finditer(part) if mark["user"])
         return part
 
     outside(content, note)
-    return Mentioned(tuple(users), tuple(roles))
+    return tuple(users)
 
 
 def _named(mark: re.Match[str], names: DiscordNames) -> str:
