@@ -28,7 +28,6 @@ ELSEWHERE = {
     "people_events.py": "core/test_events.py",
     "platform_events.py": "core/test_events.py",
     "room_vocabulary.py": "core/test_events.py",
-    "supervisor_texts.py": "policies/test_supervisor_rules.py",
 }
 """Values, vocabularies and texts, which are tested where they go through a codec."""
 VAGUE = {"utils", "util", "helpers", "helper", "manager", "base", "common", "misc"}

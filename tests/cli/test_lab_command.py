@@ -21,7 +21,6 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.app import open_ledger_of
-from loopforge.cli import main
 from loopforge.core import factory_vocabulary as factory
 from loopforge.core.events import Event
 from loopforge.core.factory_vocabulary import Began, DayEnded, Decided
@@ -30,41 +29,11 @@ from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import LOG, Chain, began_of, lines_of, rows_of
 from loopforge.lab.world.scenario_file import shipped_scenarios
 from loopforge.settings import load_settings
+from tests.cli.conftest import Lab
 from tests.models.server import Behaviour, serving
 
-Lab = Callable[..., tuple[int, str, str]]
 SMALL = ("first_shift", "--days", "2", "--steps-per-day", "4")
 LONG = ("quota_week", "--days", "6", "--steps-per-day", "24", "--perception", "spin")
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder that is the current one, with nothing set."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("ACTION_LOG_PATH", "LOOPFORGE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
-
-
-@pytest.fixture
-def lab(here: Path, capsys: pytest.CaptureFixture[str]) -> Lab:
-    """Run `loopforge lab ...` there: exit code, standard output, standard error."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = main(["lab", *arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
-
-
-@pytest.fixture
-def home(here: Path) -> Path:
-    """A home in the current folder, whose models are scripted."""
-    make_home(here)
-    tiers = "\n".join(f'{tier} = ["scripted"]' for tier in range(1, 5))
-    (here / "loopforge.toml").write_text(f"[tiers]\n{tiers}\n")
-    return here
 
 
 def log(folder: Path) -> bytes:
@@ -102,15 +71,6 @@ def test_a_run_is_made_and_told(lab: Lab, here: Path) -> None:
     assert "over-reach" in out
     assert "Next: loopforge lab story first_shift-stub-7" in out
     assert (here / "logs" / "loopforge_actions.jsonl").read_bytes() == log(folder)
-
-
-def test_the_same_seed_gives_the_same_bytes(lab: Lab, here: Path) -> None:
-    """A second run goes into a folder of its own, and says the same; another seed says other."""
-    for seed in ("7", "7", "8"):
-        assert lab("run", *SMALL, "--seed", seed)[0] == 0
-    runs = here / "runs"
-    assert log(runs / "first_shift-stub-7") == log(runs / "first_shift-stub-7-2")
-    assert log(runs / "first_shift-stub-7") != log(runs / "first_shift-stub-8")
 
 
 def test_what_is_asked_for_is_what_runs(lab: Lab, here: Path) -> None:
@@ -488,24 +448,6 @@ def test_a_run_that_was_cut_off_is_taken_up(lab: Lab, home: Path, share: float) 
         begun,
     ]
     assert json.loads(lab("verify", folder.name)[1])["anchors"] == "agree"
-
-
-def test_a_run_that_is_over_stays_as_it_is(lab: Lab, here: Path) -> None:
-    """Taking up what is not cut off changes nothing, and tells it once more."""
-    _, out, _ = lab("run", *SMALL, "--out", "mine")
-    before = log(here / "mine")
-    code, again, _ = lab("run", "--resume", "--out", "mine")
-    assert (code, again) == (0, out)
-    assert log(here / "mine") == before
-
-
-def test_a_new_run_never_writes_over_another(lab: Lab, here: Path) -> None:
-    """Without --resume a folder that holds a run is refused, and stays as it is."""
-    lab("run", *SMALL, "--out", "mine")
-    before = log(here / "mine")
-    code, _, err = lab("run", *SMALL, "--out", "mine")
-    assert (code, "take it up with --resume" in err) == (2, True)
-    assert log(here / "mine") == before
 
 
 def test_progress_is_drawn_on_a_terminal_alone(lab: Lab, here: Path) -> None:

@@ -8,10 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.factory_vocabulary import Decided
-from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.world.dice import Luck, spread, thousandth
-from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.lab.world.scenario_file import open_scenario
 from tests.lab.city import acts, play, read
 
 PURPOSES = ("sense", "shape", "fate", "order")
@@ -97,16 +94,3 @@ def test_in_a_run_too_only_the_lucky_one_throws_otherwise() -> None:
     for (step, who), dice in after.items():
         assert (dice == before[step, who]) == (who != "Ada"), (step, who)
     assert set(robots) == {who for _, who in after}
-
-
-def test_the_first_step_of_the_others_is_the_same_under_other_luck() -> None:
-    """Until the lucky one has acted, what the others are shown and decide is what it was."""
-
-    def first(scenario: Scenario) -> dict[str, tuple[object, object]]:
-        rows = [row for row in acts(play(scenario)) if row.step == 0 and row.who != "Halide"]
-        return {row.who: (row.shown, row.plan) for row in rows}
-
-    plain = open_scenario("first_shift")
-    lucky = Scenario.from_dict({**plain.to_dict(), "luck": {"Halide": 5}})
-    assert first(lucky) == first(plain)
-    assert first(Choice(seed=99).apply(plain)) != first(plain)

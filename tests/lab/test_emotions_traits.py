@@ -176,16 +176,6 @@ def test_an_ablated_part_stays_what_it_was(part: str) -> None:
     assert entered == {"emotions", "traits", "scars", "bonds"} - {part}
 
 
-def test_an_ablated_voice_is_not_felt() -> None:
-    """Nobody hears the Supervisor, so no entry comes of words."""
-    loud, mute = (
-        {change.rule for row in acts(play(read(days=2, **more))) for change in row.inner}
-        for more in ({"supervisor": "punitive"}, {"supervisor": "punitive", "ablate": ["voice"]})
-    )
-    assert any(rule.startswith("heard ") for rule in loud)
-    assert not any(rule.startswith("heard ") for rule in mute)
-
-
 def test_every_act_says_what_caused_a_change() -> None:
     """Each entry of a row names its square, what was heard, or who was met; and stands in its row."""
     for row in acts(play(read(days=3, supervisor="punitive"), Minds("context"))):

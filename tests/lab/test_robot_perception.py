@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -13,12 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from loopforge.core.factory_vocabulary import Decided, Row
 from loopforge.core.perception import AgentPerception
 from loopforge.core.text.quantity_bands import BANDS, BATTERY
-from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Choice
-from loopforge.lab.run.step_loop import Episode, began
 from loopforge.lab.world.city_state import Factory, Robot, SaidInCity
 from loopforge.lab.world.protocols import Protocol, told
 from loopforge.lab.world.robot_perception import (
@@ -31,37 +27,10 @@ from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.policies.robot_model import fields_of
+from tests.lab.city import acts, play, read
 
 SENTENCE = {"very low": 0, "low": 0, "middling": 1, "high": 2, "very high": 2}
 """Which of the three sentences of a sign or a cue goes with which band."""
-
-
-class Seen(Episode):
-    """An episode that keeps its decisions and writes nothing."""
-
-    def __init__(self, scenario: Scenario) -> None:
-        self.decided: list[Decided] = []
-        super().__init__(began(scenario, scenario.seed, Minds()), Minds(), self)
-
-    def write(self, lines: bytes) -> None:
-        """Let it go."""
-
-    def _write(self, row: Row) -> None:
-        self.env.row += 1
-        if isinstance(row, Decided):
-            self.decided.append(row)
-
-
-def seen(scenario: Scenario) -> list[Decided]:
-    """Every decision of a run of this scenario."""
-    episode = Seen(scenario)
-
-    async def to_the_end() -> None:
-        async for _ in episode.run():
-            pass
-
-    asyncio.run(to_the_end())
-    return episode.decided
 
 
 @pytest.mark.parametrize("name", shipped_scenarios())
@@ -72,7 +41,7 @@ def test_no_perception_holds_a_digit(name: str) -> None:
     for seed in range(30):
         style = "gaslighting" if seed % 2 else "punitive"
         choice = Choice(seed=seed, days=1, perception=modes[seed % 3], supervisor=style)
-        for row in seen(choice.apply(shipped)):
+        for row in acts(play(choice.apply(shipped))):
             shown = msgspec.json.encode(replace(row.shown, step=0))
             assert re.findall(rb"\d", shown) == [b"0"], row.shown
             assert not re.search(r"\d", "".join(fields_of(row.shown, "").values()))
@@ -173,8 +142,6 @@ def test_the_dice_and_the_gauge_make_what_is_sensed() -> None:
 
 
 def _only(key: str) -> Scenario:
-    from tests.lab.city import read
-
     return read(protocols=[key])
 
 

@@ -30,13 +30,11 @@ from loopforge.lab.run.run_lifecycle import (
     head_of,
     minds_of,
     plain,
-    rerun,
     resume,
     simulate,
     summary_of,
 )
 from loopforge.lab.run.run_log import LOG, body_of, lines_of, row_of, rows_of
-from loopforge.lab.run.step_loop import Record
 from loopforge.lab.world.daily_reflection import DaySummary, build_agent_reflection
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
@@ -288,19 +286,6 @@ def test_what_cannot_be_forked_is_said(whole: Path, tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------ played anew, counted, logged
-
-
-@pytest.mark.parametrize("recorded", [True, False])
-def test_a_run_played_anew_gives_its_lines(whole: Path, recorded: bool) -> None:
-    """From its own record, and by asking its minds again."""
-
-    async def again() -> list[bytes]:
-        first = next(rows_of(whole))
-        assert isinstance(first, Began)
-        record = Record.of(rows_of(whole)) if recorded else None
-        return [line async for line in rerun(first, None, record)]
-
-    assert asyncio.run(again()) == list(lines_of(whole))
 
 
 def test_a_run_counts_what_its_rows_say(whole: Path) -> None:

@@ -17,7 +17,7 @@ from loopforge.core.factory_vocabulary import INTENTS, Decided, Reflected
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun
 from loopforge.lab import run_simulation
-from loopforge.lab.run.daily_log import chronicle, chronicle_problems
+from loopforge.lab.run.daily_log import chronicle
 from loopforge.lab.run.run_lifecycle import fork
 from loopforge.lab.run.run_log import rows_of
 from loopforge.lab.story.claim_phrases import phrases
@@ -209,12 +209,10 @@ def wild(seen: AgentPerception) -> AgentActionPlan:
 
 @pytest.mark.parametrize("name", ["first_shift", "quota_week"])
 def test_whatever_minds_return_the_story_is_true(name: str, tmp_path: Path) -> None:
-    """A city of minds that return anything at all has a story and a log, and both hold."""
+    """A city of minds that return anything at all has a story, and it holds."""
     run_simulation(name, policy=wild, out=tmp_path / "run", action_log_path=tmp_path / "log.jsonl")
     told = tell(tmp_path / "run")
     assert check(told, tmp_path / "run") == []
-    lines = chronicle(rows_of(tmp_path / "run"))
-    assert list(chronicle_problems(lines, rows_of(tmp_path / "run"))) == []
 
 
 def test_the_smallest_city_has_a_story(tmp_path: Path) -> None:
@@ -352,25 +350,10 @@ def test_the_daily_log_is_complete(chosen: dict[str, Any]) -> None:
     assert [deed.row for line in lines for deed in line.deeds] == [row.n for row in acts]
     assert sum(f"[r{row.n}]" in lines[row.step].text() for row in acts) == len(acts)
     assert "[r" not in lines[0].text(ids=False)
-    assert list(chronicle_problems(lines, rows_of(folder))) == []
-
-
-def test_a_false_line_of_the_log_is_found() -> None:
-    """A changed verdict, a missing act, a missing line and another run's log are each caught."""
-    folder = run(**SPUN)
-    lines = list(chronicle(rows_of(folder)))
-    deed = lines[3].deeds[0]
-    turned = replace(lines[3], deeds=(replace(deed, good=not deed.good), *lines[3].deeds[1:]))
-    fewer = replace(lines[5], deeds=lines[5].deeds[1:])
-    for false in (
-        [*lines[:3], turned, *lines[4:]],
-        [*lines[:5], fewer, *lines[6:]],
-        lines[:-1],
-        [replace(lines[0], output=lines[0].output + 1), *lines[1:]],
-    ):
-        assert len(list(chronicle_problems(false, rows_of(folder)))) == 1
-    other = rows_of(run(**RUNS[1]))
-    assert list(chronicle_problems(lines, other))
+    for row, deed in zip(acts, [deed for line in lines for deed in line.deeds], strict=True):
+        outcome = row.outcome
+        assert (deed.kept, deed.good) == (outcome.kept, outcome.good)
+        assert deed.unseen == (outcome.seen_good and not outcome.good)
 
 
 def test_evenings_are_quoted_as_they_were_written() -> None:

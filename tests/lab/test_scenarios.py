@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
+from typing import Any
 
-import msgspec
 import pytest
-from msgspec.structs import replace
 
-from loopforge.core.factory_vocabulary import Decided, Row
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Run
-from loopforge.lab.run.step_loop import began
-from loopforge.lab.world.city_state import Factory
+from loopforge.lab.run.run_lifecycle import Choice, Run
 from loopforge.lab.world.protocols import shipped
-from loopforge.lab.world.robot_perception import glimpse
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario, shipped_cast, shipped_scenarios
-from tests.lab.scoring import Counted, Nowhere, over_seeds, play, score
+from tests.lab.city import acts, play, rows
 
 pytestmark = pytest.mark.xdist_group("scenarios")
 """One worker plays the thirty seeds, for all of these tests."""
 
 SCENARIOS = shipped_scenarios()
+
+
+def over_seeds(name: str, policy: str = "stub", **chosen: Any) -> Run:
+    """The counts of thirty seeds together."""
+    total = Run(Path())
+    for seed in range(1, 31):
+        scenario = Choice(seed=seed, **chosen).apply(open_scenario(name))
+        for row in rows(play(scenario, Minds(policy))):
+            total.add(row)
+    return total
 
 
 @cache
@@ -82,43 +88,20 @@ def test_both_kinds_of_moments_come_up(name: str) -> None:
     assert min(run.right, run.wrong) > 0.1 * (run.right + run.wrong)
 
 
-def test_the_order_in_which_a_scenario_lists_them_changes_nothing() -> None:
-    """With its robots and places listed backwards, a scenario plays out the same."""
-    there = open_scenario("quota_week")
-    back = replace(there, robots=there.robots[::-1], places=there.places[::-1])
-    runs = []
-    for scenario in (there, back):
-        minds = Minds()
-        episode = Counted(began(scenario, 5, minds), minds, Nowhere())
-        play(episode)
-        runs.append(episode)
-    assert runs[0].acts == runs[1].acts
-    assert [p.vals for p in runs[0].env.places.values()] == [
-        p.vals for p in runs[1].env.places.values()
-    ]
-
-
 def test_every_kind_of_dilemma_comes_up_both_ways() -> None:
     """Over the scenarios, each protocol is met where it is right and where it is wrong."""
     met: dict[str, set[bool]] = {key: set() for key in shipped()}
-
-    class Met(Counted):
-        def _write(self, row: Row) -> None:
-            if isinstance(row, Decided):
-                met[row.truth.rule].add(row.truth.right)
-            super()._write(row)
-
     for name in SCENARIOS:
         for seed in (1, 2):
-            minds = Minds()
-            play(Met(began(open_scenario(name), seed, minds), minds, Nowhere()))
+            for row in acts(play(Choice(seed=seed).apply(open_scenario(name)))):
+                met[row.truth.rule].add(row.truth.right)
     assert {key: rights for key, rights in met.items() if rights != {True, False}} == {}
 
 
 def test_belief_error_grows_from_accurate_to_partial_to_spin() -> None:
     """The worse a perception is shaped, the further minds are from the truth."""
     errors = [driven("incentive", how).mean_belief_error for how in ("accurate", "partial", "spin")]
-    assert errors == sorted(errors)
+    assert errors[0] < errors[1] < errors[2]
     assert errors[2] > 1.5 * errors[0]
 
 
@@ -131,26 +114,3 @@ def test_under_spin_a_blaming_supervisor_makes_for_over_compliance() -> None:
     """Blame bends what is seen toward the rule, and more rules are kept that were wrong."""
     blamed, plain = driven("punitive", "spin"), driven("punitive", "accurate")
     assert blamed.over_compliance > plain.over_compliance
-
-
-def test_decisions_differ_by_perception_on_the_same_seed() -> None:
-    """The shaping of perceptions changes what is done, not only what is written."""
-    acts = {
-        how: score("first_shift", perception=how).acts for how in ("accurate", "partial", "spin")
-    }
-    assert acts["accurate"] != acts["partial"]
-    assert acts["accurate"] != acts["spin"]
-    assert acts["partial"] != acts["spin"]
-
-
-def test_no_mind_is_shown_a_digit() -> None:
-    """In no scenario, at no step, does a perception hold a digit, but for its own step number."""
-    for name in SCENARIOS:
-        env = Factory(open_scenario(name), 3)
-        for step in range(12):
-            env.begin_step(step)
-            for robot in env.robots.values():
-                shown = glimpse(robot, env, step).shown.to_dict()
-                shown.pop("step")
-                assert not any(c.isdigit() for c in msgspec.json.encode(shown).decode())
-            env.tick()

@@ -16,9 +16,8 @@ from loopforge.errors import BadRun
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.run.step_loop import Record
-from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
-from tests.lab.city import ROBOTS, acts, laws, play, read, rows
+from tests.lab.city import ROBOTS, laws, play, read, rows
 
 CHILD = """
 import sys
@@ -53,22 +52,6 @@ def test_another_process_gives_the_same_bytes(salt: str) -> None:
         env={"PYTHONHASHSEED": salt, "PYTHONPATH": ":".join([".", *sys.path])},
     ).stdout
     assert hashlib.sha256(there).hexdigest() == hashlib.sha256(here).hexdigest()
-
-
-def test_robots_written_in_another_order_have_the_same_dice_and_first_decisions() -> None:
-    """What a robot throws, is shown and plans at the first step does not depend on its line."""
-    scenario = open_scenario("quota_week")
-    fields = scenario.to_dict()
-    other = Scenario.from_dict({**fields, "robots": fields["robots"][::-1]})
-
-    def first(of: Scenario) -> dict[str, tuple[object, ...]]:
-        return {
-            row.who: (row.dice, row.shown, row.truth, row.plan)
-            for row in acts(play(of))
-            if row.step == 0
-        }
-
-    assert first(other) == first(scenario)
 
 
 def test_all_decide_from_the_same_moment() -> None:

@@ -368,23 +368,13 @@ def test_what_goes_wrong_in_a_worker_comes_back_as_it_is(tmp_path: Path) -> None
         sweep(laid(), tmp_path / "other", workers=0)
 
 
-class Telling:
-    """A watcher that tells another process how many runs are done."""
-
-    def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
-
-    def begin(self, runs: int, done: int, cost: float) -> None:
-        """Nothing yet."""
-
-    def advance(self, done: int, cost: float) -> None:
-        """So many."""
-        self._pipe.send(done)
-
-
 def swept_elsewhere(out: str, made: Maker, workers: int, pipe: Connection) -> None:
-    """A sweep in a process of its own."""
-    sweep(asking(seeds=40), Path(out), maker=made, workers=workers, watcher=Telling(pipe))
+    """A sweep in a process of its own, which tells how many runs are done."""
+
+    def watcher(runs: int, done: int, cost: float) -> None:
+        pipe.send(done)
+
+    sweep(asking(seeds=40), Path(out), maker=made, workers=workers, watcher=watcher)
 
 
 def children(pid: int) -> list[int]:

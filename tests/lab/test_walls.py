@@ -147,36 +147,6 @@ def run(folder: Path, **changed: Any) -> Path:
     return folder
 
 
-def test_a_sink_that_fails_stops_the_run() -> None:
-    """The error comes out at once, and nothing is done after the row that was not written."""
-
-    class Full:
-        """Takes three writes and no more."""
-
-        taken = 0
-
-        def write(self, lines: bytes) -> None:
-            """Take it, or fail."""
-            self.taken += 1
-            if self.taken > 3:
-                raise OSError(28, "No space left on device")
-
-    from loopforge.lab.run.step_loop import Episode, began
-
-    scenario = read()
-    full = Full()
-    episode = Episode(began(scenario, 1, Minds()), Minds(), full)
-
-    async def to_the_end() -> None:
-        async for _ in episode.run():
-            pass
-
-    with pytest.raises(OSError, match="No space"):
-        asyncio.run(to_the_end())
-    assert full.taken == 4
-    assert episode.env.step == 2
-
-
 def test_an_action_log_that_is_full_stops_the_run(tmp_path: Path) -> None:
     """A log beside the run's own that cannot be written is an error too, never silence."""
     with pytest.raises(BadRun, match="No space left"):
@@ -290,24 +260,6 @@ def test_a_forged_log_is_not_taken_up(forgery: str, tmp_path: Path) -> None:
         asyncio.run(resume(folder))
     assert len(str(caught.value)) < 800
     assert made.startswith((folder / LOG).read_bytes())
-
-
-IMPOSSIBLE = sorted(
-    name
-    for name, (_, kind) in FORGED.items()
-    if kind is Decided and name not in ("another act", "another outcome")
-)
-
-
-@pytest.mark.parametrize("forgery", IMPOSSIBLE)
-def test_no_fork_is_made_of_what_nobody_could_have_decided(forgery: str, tmp_path: Path) -> None:
-    """A record that is of no robot here is refused in words before the step that it is of."""
-    change, kind = FORGED[forgery]
-    folder = run(tmp_path / "run")
-    _forge(folder, change, kind)
-    with pytest.raises(BadRun):
-        asyncio.run(fork(folder, tmp_path / "fork", 5, {"pressure": "1"}))
-    assert not any(isinstance(row, Decided) for row in rows_of(tmp_path / "fork"))
 
 
 BAD_CHANGES = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopforge.core.text.quantity_bands import BANDS
-from loopforge.policies.supervisor_rules import overseer
-from loopforge.policies.supervisor_texts import TEXTS
+from loopforge.policies.supervisor_rules import TEXTS, overseer
 from tests.robots import at_the_press
 
 

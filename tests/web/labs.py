@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 from loopforge.core.factory_vocabulary import Began
 from loopforge.lab.run.robot_minds import Minds
@@ -15,6 +16,7 @@ from loopforge.lab.run.run_lifecycle import Choice, fork, simulate
 from loopforge.lab.run.run_log import LOG, began_of, lines_of
 from loopforge.lab.world.scenario_file import open_scenario
 from tests.web.conftest import Guest, Town
+from tests.web.test_event_stream import Page
 
 JSON = {"accept": "application/json"}
 
@@ -61,51 +63,23 @@ def first_row(site: Town, run: str) -> Began:
     return began_of(runs_of(site) / run)
 
 
-class Followed:
+class Followed(Page):
     """What one page that follows a run was told."""
 
-    def __init__(self) -> None:
-        self.given: list[tuple[str, str, dict[str, Any]]] = []
-        self.ended = False
+    ended = False
 
-    async def read(self, lines: AsyncIterator[str]) -> None:
+    async def read(self, answer: httpx.Response) -> None:
         """Take in events until the stream ends."""
-        name, id, data = "", "", ""
-        async for line in lines:
-            if not line and name:
-                self.given.append((name, id, json.loads(data)))
-                name, id, data = "", "", ""
-            key, _, value = line.partition(": ")
-            if key == "event":
-                name = value
-            elif key == "id":
-                id = value
-            elif key == "data":
-                data = value
+        await super().read(answer)
         self.ended = True
-
-    def named(self, name: str) -> list[dict[str, Any]]:
-        """What came by this name."""
-        return [data for event, _, data in self.given if event == name]
 
     def briefs(self) -> list[tuple[int, list[int]]]:
         """(step, its four numbers) of every step that was told, in order."""
         return [
             (told["first"] + nth, brief)
-            for told in self.named("steps")
+            for told in self.data("steps")
             for nth, brief in enumerate(told["briefs"])
         ]
-
-    @property
-    def last(self) -> str:
-        """The last id that came."""
-        return next((id for _, id, _ in reversed(self.given) if id), "")
-
-    async def until(self, name: str, count: int = 1) -> None:
-        """Wait for so many events of a name."""
-        async with asyncio.timeout(60):
-            while len(self.named(name)) < count:
-                await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
@@ -118,7 +92,7 @@ async def following(
     path = f"/lab/{run}/stream?after={after}"
     async with guest.http.stream("GET", path, headers=headers, timeout=None) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream"), answer
-        reading = asyncio.ensure_future(page.read(answer.aiter_lines()))  # noqa: TID251
+        reading = asyncio.ensure_future(page.read(answer))  # noqa: TID251
         try:
             await page.until("hello")
             yield page

@@ -33,7 +33,7 @@ async def test_a_run_that_is_over_is_told_and_done(site: Town) -> None:
         lacking = int(last) if last else after
         assert page.briefs() == all_of_it[lacking:]
         assert page.last == ("12" if lacking < 12 else "")
-        assert page.named("over") == [{"state": "finished", "closed": 12}]
+        assert page.data("over") == [{"state": "finished", "closed": 12}]
 
 
 async def test_a_broken_stream_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ async def test_a_broken_stream_goes_on_where_it_was(tmp_path: Path) -> None:
         async with following(owner, "first_shift-llm-3", last=last) as page:
             await page.until("over")
             seen += page.briefs()
-        assert page.named("state")[-1]["state"] == "finished"
+        assert page.data("state")[-1]["state"] == "finished"
         assert seen == list(enumerate(await course(owner, "first_shift-llm-3")))
         assert len(seen) == 60
 
@@ -65,7 +65,7 @@ async def test_the_stream_of_a_run_that_waits_begins_with_it(tmp_path: Path) -> 
         await owner.post("/lab", form | {"seed": "2"})
         async with following(owner, "first_shift-llm-2") as page:
             await page.until("over")
-        states = [told["state"] for told in page.named("state")]
+        states = [told["state"] for told in page.data("state")]
         assert states[0] == "waiting"
         assert states[-2:] == ["running", "finished"]
         assert [step for step, _ in page.briefs()] == list(range(6))

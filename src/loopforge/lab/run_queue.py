@@ -21,9 +21,9 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import DayEnded, RunLastRow
 from loopforge.errors import BadRun, LoopforgeError
 from loopforge.lab.inspect.run_archive import Archive
-from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_child import AnyJob, Begin, Branch, ChildTold, TakeUp, asks, played
-from loopforge.lab.run.run_lifecycle import minds_of
+from loopforge.lab.run.robot_minds import PLAIN, Minds
+from loopforge.lab.run.run_child import AnyJob, Begin, Branch, ChildTold, TakeUp, played
+from loopforge.lab.run.run_lifecycle import asks_models
 from loopforge.lab.verification.ledger_anchors import Witness
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.runtime.background_tasks import Tasks
@@ -174,21 +174,13 @@ class Shifts:
     def _minds_of(self, job: AnyJob) -> Minds | None:
         """The minds of a job that asks models; None where it can be sent away."""
         minds = self.minds()
-        match job:
-            case Begin():
-                return minds if asks(job.policy) else None
-            case TakeUp():
-                base, changes = job.folder, dict[str, str]()
-            case Branch():
-                base, changes = job.source, job.changes
+        if isinstance(job, Begin):
+            return None if job.policy in PLAIN else minds
+        base, changes = (job.source, job.changes) if isinstance(job, Branch) else (job.folder, {})
         began = self.archive.index(self._name(base)).began
         if began is None:
             raise BadRun("The head of this run's log is missing; it cannot be gone on from.")
-        forked = began.forked["set"] if began.forked else {}
-        wanted = {**forked, **changes}
-        new = [value for key, value in wanted.items() if key.partition(".")[0] == "policy"]
-        ask = not minds_of(began, minds).deterministic() or any(asks(policy) for policy in new)
-        return minds if ask else None
+        return minds if asks_models(began, changes) else None
 
     def _name(self, folder: str) -> str:
         path = Path(folder).relative_to(self.archive.folder)

@@ -129,6 +129,8 @@ def _assembled(
 ) -> Litestar:
     signer = Signer(secret)
     tokens = DefineMiddleware(FormTokens, signer=signer, address=site.address)
+    templates = environment(site)
+    templates.globals.update(side_panels.WORDS)
     return Litestar(
         route_handlers=[
             look,
@@ -154,9 +156,7 @@ def _assembled(
         before_request=at_home,
         middleware=[throttle.middleware, Entrance, tokens],
         stores=StoreRegistry(default_factory=lambda _: MemoryStore()),
-        template_config=TemplateConfig(
-            instance=JinjaTemplateEngine.from_environment(environment(site))
-        ),
+        template_config=TemplateConfig(instance=JinjaTemplateEngine.from_environment(templates)),
         exception_handlers={
             LoopforgeError: refused,
             HTTPException: failed,

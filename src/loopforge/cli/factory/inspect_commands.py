@@ -140,12 +140,18 @@ def story(
 
     Every sentence rests on rows of the run.
     """
+    import msgspec
+
+    from loopforge.lab.run.daily_log import chronicle
+    from loopforge.lab.run.run_log import rows_of
     from loopforge.lab.story.story_checker import check as checked_against
     from loopforge.lab.story.story_teller import tell
 
     place = found(settings(context), folder)
-    if log:
-        _logged(place, day, ids=ids, check=check, as_json=as_json)
+    if log and not check:
+        for line in chronicle(rows_of(place)):
+            if day is None or line.day == day - 1:
+                typer.echo(msgspec.json.encode(line).decode() if as_json else line.text(ids=ids))
         return
     told = tell(place)
     if check:
@@ -179,24 +185,6 @@ def _checked(place: Path, problems: list[str], sentences: int) -> None:
         )
 
 
-def _logged(place: Path, day: int | None, *, ids: bool, check: bool, as_json: bool) -> None:
-    """The daily log of a run, a line a step; or whether all of it holds."""
-    import msgspec
-
-    from loopforge.lab.run.daily_log import chronicle, chronicle_problems
-    from loopforge.lab.run.run_log import rows_of
-
-    if check:
-        problems = list(chronicle_problems(chronicle(rows_of(place)), rows_of(place)))
-        typer.echo("\n".join(problems) or "Every line holds.")
-        if problems:
-            raise typer.Exit(1)
-        return
-    for line in chronicle(rows_of(place)):
-        if day is None or line.day == day - 1:
-            typer.echo(msgspec.json.encode(line).decode() if as_json else line.text(ids=ids))
-
-
 def audit(
     context: typer.Context,
     folder: Source,
@@ -215,8 +203,8 @@ def audit(
     from loopforge.lab.inspect.audit_page import AuditReport
     from loopforge.lab.inspect.rule_audit import audited
     from loopforge.lab.run.robot_minds import PLAIN
+    from loopforge.lab.run.run_lifecycle import policies_of
     from loopforge.lab.run.run_log import began_of
-    from loopforge.lab.verification.world_fold import policies_of
 
     there = settings(context)
     place = found(there, folder)

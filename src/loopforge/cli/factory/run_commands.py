@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,16 +13,15 @@ from loopforge.cli.factory.run_playing import (
     AsJson,
     Fallback,
     Model,
+    RunWish,
     Source,
     called,
-    concluded,
     found,
-    pairs,
     played,
     runs_of,
     scenarios_of,
 )
-from loopforge.errors import BadRun, BadScenario, InputError
+from loopforge.errors import BadRun, InputError
 
 if TYPE_CHECKING:
     from loopforge.lab.run.robot_minds import Minds
@@ -54,14 +52,6 @@ ActionLog = Annotated[
     Path | None,
     typer.Option("--action-log", help="A file to append all rows to, besides the run's own."),
 ]
-
-
-@dataclass(frozen=True)
-class RunWish:
-    """Which model is asked, and whether others may answer in its stead."""
-
-    model: str
-    fallback: bool
 
 
 def run(
@@ -109,27 +99,31 @@ def run(
     be taken up with --resume and ends with the same bytes. Exits with 3 if more than one decision
     in twenty was not answered.
     """
+    from loopforge.lab.run import run_paths
+    from loopforge.lab.run.fork_change import pairs
     from loopforge.lab.run.run_lifecycle import Choice
+    from loopforge.lab.world.scenario_file import open_scenario
 
-    there = settings(context)
+    there, wish = settings(context), RunWish(model, fallback, as_json)
+    beside = run_paths.action_log(action_log or there.action_log_path)
     if resume and (out or scenario):
         folder = found(there, out or Path(scenario))
         if _begun(folder):
-            asked = RunWish(model, fallback)
-            _go_on(there, folder, action_log, asked, as_json=as_json)
+            _go_on(there, folder, beside, wish)
             return
         if not (out and scenario):
             raise BadRun(f"Nothing was written in {folder} yet; name the scenario to begin it.")
         out = folder
     if not scenario:
         raise InputError("Name a scenario, such as first_shift; `loopforge lab scenarios` lists.")
-    traits = _whole(pairs(set_trait, "--set-trait"))
+    traits = _whole(pairs(set_trait or [], "--set-trait"))
     choice = Choice(
         seed, days, steps_per_day, perception, supervisor, pressure, traits, tuple(ablate or ())
     )
     mind = {"policy": policy, "supervisor": supervisor_policy, "reflects": reflect}
-    asked = RunWish(model, fallback)
-    _begin(there, scenario, choice, mind, out, action_log, asked, as_json=as_json)
+    _begin(
+        there, choice.apply(open_scenario(scenario, scenarios_of(there))), mind, out, beside, wish
+    )
 
 
 def _whole(table: dict[str, str]) -> dict[str, int]:
@@ -154,57 +148,40 @@ def _begun(folder: Path) -> bool:
 
 def _begin(
     there: Settings,
-    name: str,
-    choice: Any,
+    scenario: Scenario,
     mind: dict[str, str],
     out: Path | None,
-    action_log: Path | None,
-    asked: RunWish,
-    *,
-    as_json: bool,
+    beside: Path,
+    wish: RunWish,
 ) -> None:
-    from loopforge.lab.run import run_paths
     from loopforge.lab.run.robot_minds import PLAIN
     from loopforge.lab.run.run_lifecycle import simulate
-    from loopforge.lab.world.scenario_file import open_scenario
+    from loopforge.lab.run.run_paths import free_folder
 
-    chosen: Scenario = choice.apply(open_scenario(name, scenarios_of(there)))
-    named = f"{chosen.name}-{mind['policy'].replace(':', '-')}-{chosen.seed}"
-    folder = out or run_paths.free_folder(named, runs_of(there))
-    beside = run_paths.action_log(action_log or there.action_log_path)
+    named = f"{scenario.name}-{mind['policy'].replace(':', '-')}-{scenario.seed}"
+    folder = out or free_folder(named, runs_of(there))
 
     async def work(minds: Minds, progress: Progress) -> Run:
         minds.policy, minds.supervisor = mind["policy"], mind["supervisor"]
         minds.reflects = mind["reflects"]
-        return await simulate(chosen, minds, out=folder, beside=beside, progress=progress)
+        return await simulate(scenario, minds, out=folder, beside=beside, progress=progress)
 
     asks = {mind["policy"], mind["supervisor"]} - set(PLAIN) or mind["reflects"] != "template"
-    steps = chosen.days * chosen.steps_per_day
-    run = played(there, folder, steps, work, asks=bool(asks), **asdict(asked))
-    concluded(run, chosen, f"loopforge lab story {called(there, folder)}", as_json=as_json)
+    played(there, folder, scenario, work, wish, asks=bool(asks))
 
 
-def _go_on(
-    there: Settings, folder: Path, action_log: Path | None, asked: RunWish, *, as_json: bool
-) -> None:
-    from loopforge.lab.run import run_paths
-    from loopforge.lab.run.robot_minds import PLAIN
-    from loopforge.lab.run.run_lifecycle import resume
+def _go_on(there: Settings, folder: Path, beside: Path, wish: RunWish) -> None:
+    from loopforge.lab.run.run_lifecycle import asks_models, resume
     from loopforge.lab.run.run_log import began_of
-    from loopforge.lab.verification.world_fold import policies_of
     from loopforge.lab.world.scenario_checks import Scenario
 
     first = began_of(folder)
-    scenario = Scenario.from_dict(first.scenario)
-    beside = run_paths.action_log(action_log or there.action_log_path)
 
     async def work(minds: Minds, progress: Progress) -> Run:
         return await resume(folder, minds, beside=beside, progress=progress)
 
-    asks = policies_of(first) - set(PLAIN) or first.settings["reflects"] != "template"
-    steps = scenario.days * scenario.steps_per_day
-    run = played(there, folder, steps, work, asks=bool(asks), **asdict(asked), resumed=True)
-    concluded(run, scenario, f"loopforge lab story {called(there, folder)}", as_json=as_json)
+    scenario = Scenario.from_dict(first.scenario)
+    played(there, folder, scenario, work, wish, asks=asks_models(first), resumed=True)
 
 
 def fork(
@@ -229,16 +206,14 @@ def fork(
 ) -> None:
     """Take a run up to a step, change one thing there, and see what becomes of it."""
     from loopforge.lab.run import run_lifecycle, run_paths
-    from loopforge.lab.run.robot_minds import PLAIN
+    from loopforge.lab.run.fork_change import pairs
     from loopforge.lab.run.run_log import began_of
-    from loopforge.lab.verification.world_fold import policies_of
     from loopforge.lab.world.scenario_checks import Scenario
 
     there = settings(context)
     origin = found(there, source)
     what = pairs(changes, "--set")
     first = began_of(origin)
-    scenario = Scenario.from_dict(first.scenario)
     folder = out or run_paths.free_folder(f"{origin.name}-at-{at}", runs_of(there))
     beside = run_paths.action_log(there.action_log_path)
 
@@ -247,37 +222,28 @@ def fork(
             origin, folder, at, what, minds, beside=beside, progress=progress
         )
 
-    chosen = {value for key, value in what.items() if key.partition(".")[0] == "policy"}
-    names = policies_of(first) | chosen
-    asks = names - set(PLAIN) or first.settings["reflects"] != "template"
-    steps = scenario.days * scenario.steps_per_day
-    asked = asdict(RunWish(model, fallback))
-    run = played(there, folder, steps, work, asks=bool(asks), **asked)
+    scenario, wish = Scenario.from_dict(first.scenario), RunWish(model, fallback, as_json)
+    asks = run_lifecycle.asks_models(first, what)
     then = f"loopforge lab diff {called(there, origin)} {called(there, folder)}"
-    concluded(run, scenario, then, as_json=as_json)
+    played(there, folder, scenario, work, wish, asks=asks, then=then)
 
 
 def scenarios(context: typer.Context, as_json: AsJson = False) -> None:
     """List the scenarios, each with the question it asks."""
-    from loopforge.lab.world.scenario_file import shipped_scenarios
+    from loopforge.lab.world.scenario_file import listed_scenarios
 
-    folder = scenarios_of(settings(context))
-    own = sorted(path.stem for path in folder.glob("*.toml")) if folder else []
-    names = list(dict.fromkeys([*own, *shipped_scenarios()]))
-    rows = [{"name": name, "own": name in own, **_about(name, folder)} for name in names]
+    listed = listed_scenarios(scenarios_of(settings(context)))
     if as_json:
+        rows: list[dict[str, object]] = []
+        for each in listed:
+            if (made := each.scenario) is not None:
+                told = {"question": made.question, "about": made.about}
+            else:
+                told = {"problem": f"(cannot be used) {each.problem}"}
+            rows.append({"name": each.key, "own": each.own, **told})
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
         return
-    width = max(len(name) for name in names)
-    for row in rows:
-        typer.echo(f"{row['name']:{width}}  {row.get('question') or row['problem']}")
-
-
-def _about(name: str, folder: Path | None) -> dict[str, str]:
-    from loopforge.lab.world.scenario_file import open_scenario
-
-    try:
-        scenario = open_scenario(name, folder)
-    except BadScenario as error:
-        return {"problem": f"(cannot be used) {error}"}
-    return {"question": scenario.question, "about": scenario.about}
+    width = max(len(each.key) for each in listed)
+    for each in listed:
+        said = each.scenario.question if each.scenario else f"(cannot be used) {each.problem}"
+        typer.echo(f"{each.key:{width}}  {said}")

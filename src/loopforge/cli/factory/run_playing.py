@@ -12,12 +12,11 @@ import shlex
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-
-from loopforge.errors import InputError
 
 if TYPE_CHECKING:
     from loopforge.core.factory_vocabulary import DayEnded, RunLastRow, Stepped
@@ -77,17 +76,6 @@ def called(there: Settings, folder: Path) -> str:
     return shlex.quote(folder.name if known else str(folder))
 
 
-def pairs(given: list[str] | None, option: str) -> dict[str, str]:
-    """KEY=VALUE options as a table. Raises InputError."""
-    table = {}
-    for each in given or []:
-        key, sign, value = each.partition("=")
-        if not sign or not key.strip() or not value.strip():
-            raise InputError(f"{option} takes KEY=VALUE, not {each!r}.")
-        table[key.strip()] = value.strip()
-    return table
-
-
 # ---------------------------------------------------------------- playing
 
 
@@ -119,24 +107,31 @@ class Ticker:
             sys.stderr.flush()
 
 
+@dataclass(frozen=True)
+class RunWish:
+    """What may be wished of any run: the model, whether others may answer for it, and JSON."""
+
+    model: str
+    fallback: bool
+    as_json: bool
+
+
 def played(
     there: Settings,
     folder: Path,
-    steps: int,
+    scenario: Scenario,
     work: Play,
+    wish: RunWish,
     *,
     asks: bool,
-    model: str = "",
-    fallback: bool = False,
+    then: str = "",
     resumed: bool = False,
-) -> Run:
-    """Play a run with what this home has. Interrupted, it says how to go on."""
-    ticker = Ticker(steps)
+) -> None:
+    """Play a run with what this home has, and say what came of it; interrupted, how to go on."""
+    ticker = Ticker(scenario.days * scenario.steps_per_day)
 
     async def play() -> Run:
-        opening = _opened(there, folder, asks=asks, model=model, fallback=fallback, resumed=resumed)
-        async with opening as opened:
-            minds, witness = opened
+        async with _opened(there, folder, wish, asks=asks, resumed=resumed) as (minds, witness):
 
             async def progress(row: Stepped | DayEnded | RunLastRow) -> None:
                 ticker.tick(row)
@@ -147,7 +142,7 @@ def played(
             return await work(minds, progress)
 
     try:
-        return asyncio.run(play())
+        run = asyncio.run(play())
     except KeyboardInterrupt:
         ticker.clear()
         if ticker.last >= 0:
@@ -156,19 +151,20 @@ def played(
         raise
     finally:
         ticker.clear()
+    then = then or f"loopforge lab story {called(there, folder)}"
+    _concluded(run, scenario, then, as_json=wish.as_json)
 
 
 @asynccontextmanager
 async def _opened(
-    there: Settings, folder: Path, *, asks: bool, model: str, fallback: bool, resumed: bool
+    there: Settings, folder: Path, wish: RunWish, *, asks: bool, resumed: bool
 ) -> AsyncIterator[tuple[Minds, Witness | None]]:
     """Minds, and the ledger's witness; opening a home costs a second, so only where it is used."""
     if asks or there.file.exists():
         from loopforge.app import open_run
 
-        opening = open_run(
-            there, folder, asks=asks, model=model, fallback=fallback, resumed=resumed
-        )
+        model, others = wish.model, wish.fallback
+        opening = open_run(there, folder, asks=asks, model=model, fallback=others, resumed=resumed)
         async with opening as opened:
             yield opened
     else:
@@ -177,7 +173,7 @@ async def _opened(
         yield Minds(), None
 
 
-def concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> None:
+def _concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> None:
     """Say what came of a run: who answered, where it lies, both error rates, what to do next.
 
     Exits with 3 where too many decisions were not answered.

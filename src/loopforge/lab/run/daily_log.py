@@ -4,20 +4,17 @@
 
 A story chooses; a chronicle leaves nothing out: who stood where, did what, kept or broke which
 rule, whether that was right, what broke and out of what, what struck, what was said. Lines come one
-by one, however long the run. Each can be held against the rows again.
+by one, however long the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
-from loopforge.core.factory_vocabulary import Decided, Row, Stepped
+from loopforge.core.factory_vocabulary import Decided, Incident, Row, Stepped
 from loopforge.lab.run.run_log import begun
-from loopforge.lab.world.protocols import Protocol
 from loopforge.lab.world.scenario_checks import Scenario
 
 
@@ -35,16 +32,6 @@ class LoggedAct(Struct, frozen=True):
     outcome: str
 
 
-class Mishap(Struct, frozen=True):
-    """What went wrong, and the rows and incidents that it came of."""
-
-    id: str
-    kind: str
-    at: str
-    severity: int
-    causes: tuple[str, ...]
-
-
 class LogLine(Struct, frozen=True):
     """One step. `said` is what hung in the air in it."""
 
@@ -55,7 +42,7 @@ class LogLine(Struct, frozen=True):
     output: int
     quota: int
     deeds: tuple[LoggedAct, ...]
-    mishaps: tuple[Mishap, ...]
+    mishaps: tuple[Incident, ...]
     struck: tuple[str, ...]
     message: str
     said: str
@@ -87,7 +74,7 @@ def _deed(deed: LoggedAct, *, ids: bool) -> str:
     )
 
 
-def _mishap(mishap: Mishap) -> str:
+def _mishap(mishap: Incident) -> str:
     of = f", of {' and '.join(mishap.causes)}" if mishap.causes else ""
     return f"{mishap.id}, {mishap.kind} at {mishap.at}, {mishap.severity}{of}"
 
@@ -98,44 +85,13 @@ def _id(row: int, ids: bool) -> str:
 
 def chronicle(rows: Iterable[Row]) -> Iterator[LogLine]:
     """The lines of these rows, which are a run's, from its first. Raises BadRun, BadScenario."""
-    yield from _lines(rows, lambda row, _: (row.outcome.kept, row.outcome.good))
-
-
-def chronicle_problems(lines: Iterable[LogLine], rows: Iterable[Row]) -> Iterator[str]:
-    """Where these lines depart from the rows of their run; nothing where they do not.
-
-    Whether a rule was kept, and rightly, is taken from the rule and the truth, not from the row's
-    own outcome. Raises BadRun, BadScenario.
-    """
-    for line, true in zip_longest(lines, _lines(rows, _judged)):
-        if line is None or true is None:
-            yield "The chronicle has another number of steps than the run."
-            return
-        if line == true:
-            continue
-        mine, its = asdict(line), asdict(true)
-        wrong = ", ".join(name for name in mine if mine[name] != its[name])
-        yield f"day {true.day + 1}, bell {true.bell}: its {wrong} are not those of r{true.row}."
-
-
-Judge = Callable[[Decided, dict[str, Protocol]], tuple[bool, bool]]
-"""Whether an act kept to its rule, and whether that was good."""
-
-
-def _judged(row: Decided, rules: dict[str, Protocol]) -> tuple[bool, bool]:
-    kept = rules[row.truth.rule].keeps(row.outcome.did)
-    return kept, kept == row.truth.right
-
-
-def _lines(rows: Iterable[Row], judge: Judge) -> Iterator[LogLine]:
     first, stream = begun(rows)
-    scenario = Scenario.from_dict(first.scenario)
-    bells, rules = scenario.steps_per_day, scenario.rules
+    bells = Scenario.from_dict(first.scenario).steps_per_day
     deeds: list[LoggedAct] = []
     for row in stream:
         match row:
             case Decided():
-                deeds.append(_done(row, *judge(row, rules)))
+                deeds.append(_done(row))
             case Stepped():
                 yield _line(row, row.step % bells + 1, tuple(deeds))
                 deeds = []
@@ -143,7 +99,7 @@ def _lines(rows: Iterable[Row], judge: Judge) -> Iterator[LogLine]:
                 pass
 
 
-def _done(row: Decided, kept: bool, good: bool) -> LoggedAct:
+def _done(row: Decided) -> LoggedAct:
     outcome = row.outcome
     return LoggedAct(
         row=row.n,
@@ -151,9 +107,9 @@ def _done(row: Decided, kept: bool, good: bool) -> LoggedAct:
         at=row.at,
         did=outcome.did,
         rule=row.truth.rule,
-        kept=kept,
-        good=good,
-        unseen=outcome.seen_good and not good,
+        kept=outcome.kept,
+        good=outcome.good,
+        unseen=outcome.seen_good and not outcome.good,
         outcome=row.minded.outcome,
     )
 
@@ -167,10 +123,7 @@ def _line(row: Stepped, bell: int, deeds: tuple[LoggedAct, ...]) -> LogLine:
         output=row.output,
         quota=row.quota,
         deeds=deeds,
-        mishaps=tuple(
-            Mishap(each.id, each.kind, each.at, each.severity, each.causes)
-            for each in row.incidents
-        ),
+        mishaps=row.incidents,
         struck=row.faults,
         message=row.message,
         said=row.said,

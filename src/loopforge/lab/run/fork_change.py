@@ -14,13 +14,13 @@ ablate=emotions                   a part of the inner life stands still from her
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES
-from loopforge.errors import BadScenario
+from loopforge.errors import BadScenario, InputError
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.world.city_state import Factory, clamped
 from loopforge.lab.world.dice import Luck
@@ -30,6 +30,17 @@ from loopforge.lab.world.scenario_file import ABLATIONS
 
 KNOWN = """pressure, supervisor, perception, ablate, policy[.NAME], robot.NAME..., place.NAME...,
 luck.NAME""".replace("\n", " ")
+
+
+def pairs(lines: Iterable[str], told: str) -> dict[str, str]:
+    """KEY=VALUE lines as a table; `told` takes them. Raises InputError."""
+    table = {}
+    for each in lines:
+        key, sign, value = each.partition("=")
+        if not sign or not key.strip() or not value.strip():
+            raise InputError(f"{told} takes KEY=VALUE, not {each.strip()[:60]!r}.")
+        table[key.strip()] = value.strip()
+    return table
 
 
 def change(env: Factory, minds: Minds, what: Mapping[str, Any]) -> None:

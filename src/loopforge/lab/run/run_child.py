@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import DayEnded, RunLastRow, Stepped
 from loopforge.errors import BadScenario, LoopforgeError
-from loopforge.lab.run.robot_minds import PLAIN, Minds
+from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Progress, Run, fork, resume, simulate
 from loopforge.lab.world.scenario_checks import Scenario
 
@@ -75,11 +75,6 @@ async def played(job: AnyJob, minds: Minds, progress: Progress) -> Run:
         case Branch():
             source, changes = Path(job.source), job.changes
             return await fork(source, folder, job.at, changes, minds, progress=progress)
-
-
-def asks(policy: str) -> bool:
-    """Whether this policy needs a model, so that it cannot be played here."""
-    return policy not in PLAIN
 
 
 def main(text: bytes, tell: Callable[[ChildTold], None]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import fcntl
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -37,6 +37,7 @@ from loopforge.lab.run.run_log import (
     JsonlActionLogger,
     Sink,
     began_of,
+    body_of,
     closed,
     lines_of,
     row_of,
@@ -246,7 +247,7 @@ def summary_of(folder: Path) -> Run:
     for line in lines_of(folder):
         run.add(row_of(line))
         last = line
-    run.head = last[-67:-3].decode("ascii", "replace")
+    _, run.head = body_of(last)
     return run
 
 
@@ -284,16 +285,19 @@ class _Forked(msgspec.Struct):
     set: dict[str, str]
 
 
+def _settings_of(first: Began) -> _Settings:
+    try:
+        msgspec.convert(first.forked, _Forked | None)
+        return msgspec.convert(first.settings, _Settings)
+    except msgspec.ValidationError as error:
+        raise BadRun(f"The first row of this run is damaged: {error}.") from error
+
+
 def minds_of(first: Began, given: Minds | None = None) -> Minds:
     """The minds that a run's first row names; models, prompts and mates are taken from `given`."""
     if first.format != FORMAT:
         raise BadRun(f"This run has format {first.format}; this program reads format {FORMAT}.")
-    minds = given or Minds()
-    try:
-        settings = msgspec.convert(first.settings, _Settings)
-        msgspec.convert(first.forked, _Forked | None)
-    except msgspec.ValidationError as error:
-        raise BadRun(f"The first row of this run is damaged: {error}.") from error
+    minds, settings = given or Minds(), _settings_of(first)
     if minds.route.model not in ("", settings.route.model):
         asks = settings.route.model or "the first model of its tier"
         raise BadRun(f"This run asks {asks}, not {minds.route.model}; leave --model away.")
@@ -308,6 +312,19 @@ def minds_of(first: Began, given: Minds | None = None) -> Minds:
         personas=minds.personas,
         own=minds.own,
     )
+
+
+def policies_of(first: Began, changes: Mapping[str, str] | None = None) -> set[str]:
+    """The policies that a run names, and those that a fork has set, or these changes would set."""
+    settings = _settings_of(first)
+    names = {settings.policy, settings.supervisor, *settings.named.values()}
+    changed = {**(first.forked["set"] if first.forked else {}), **(changes or {})}
+    return names | {str(changed[key]) for key in changed if key.partition(".")[0] == "policy"}
+
+
+def asks_models(first: Began, changes: Mapping[str, str] | None = None) -> bool:
+    """Whether a run, or its fork with these changes, may ask a model."""
+    return bool(policies_of(first, changes) - set(PLAIN)) or first.settings["reflects"] == "llm"
 
 
 async def resume(
@@ -378,10 +395,8 @@ async def fork(
 
 def head_of(folder: Path) -> str:
     """The hash of a run's last whole line."""
-    last = b""
-    for line in lines_of(folder):
-        last = line
-    return last[-67:-3].decode("ascii", "replace")
+    last = deque(lines_of(folder), maxlen=1)
+    return body_of(last[0])[1] if last else ""
 
 
 async def rerun(first: Began, given: Minds | None, record: Record | None) -> AsyncIterator[bytes]:

@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 PATIENCE = 12.0
@@ -56,19 +56,11 @@ class _Stopwatch:
         return time.perf_counter() - self._began
 
 
-class _Guard(Protocol):
-    """Raises OutOfTime where it is due, between its start and its end."""
-
-    def start(self) -> None: ...
-
-    def end(self) -> None: ...
-
-
 def within(seconds: float, call: Callable[[], T]) -> T:
     """What a call gives. Raises OutOfTime, in it and then here, once its time is over."""
     watch = _Stopwatch(seconds)
     main = threading.current_thread() is threading.main_thread()
-    guard: _Guard = _Alarm(watch) if main else _Watcher(watch)
+    guard: _Alarm | _Watcher = _Alarm(watch) if main else _Watcher(watch)
     try:
         guard.start()
         try:

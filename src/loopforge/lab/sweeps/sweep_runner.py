@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -59,16 +59,8 @@ LEFT_OVER = 0.005
 """The part of a cap that may stay unspent: below it a sweep stops, since nothing would fit."""
 
 
-class Watcher(Protocol):
-    """Is told how a sweep comes along."""
-
-    def begin(self, runs: int, done: int, cost: float) -> None:
-        """So many runs, so many of them done before, at that cost in US dollars."""
-        ...
-
-    def advance(self, done: int, cost: float) -> None:
-        """So many are done now."""
-        ...
+Watcher = Callable[[int, int, float], None]
+"""Is told how a sweep comes along: so many runs, so many done, at that cost in US dollars."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +101,7 @@ class SweepDesk:
         self._cap: float | None = None
         self._asks = False
         self.done = len(done)
+        self._runs = self.done + len(self._waiting)
 
     def mind(self, folder: Path, cap: float | None) -> None:
         """Mind the purse: what unfinished runs have cost, by their tapes, and what may be spent."""
@@ -155,8 +148,12 @@ class SweepDesk:
             self._paid += done.spent
             self._file.write(msgspec.json.encode(done.result) + b"\n")
             self.done += 1
+        self.tell()
+
+    def tell(self) -> None:
+        """Say how far it is."""
         if self._watcher is not None:
-            self._watcher.advance(self.done, self.cost)
+            self._watcher(self._runs, self.done, self.cost)
 
     def close(self) -> None:
         """No more is written."""
@@ -233,8 +230,7 @@ def sweep(
         with closing(SweepDesk(target, jobs, {} if rescore else done, watcher)) as desk:
             if asks:
                 desk.mind(out, None if rescore else cap)
-            if watcher is not None:
-                watcher.begin(len(jobs) + desk.done, desk.done, desk.cost)
+            desk.tell()
             if jobs:
                 (engine or _engine(workers, len(jobs))).run(work, desk.give, desk.take)
         if desk.done < len(jobs) and rescore:

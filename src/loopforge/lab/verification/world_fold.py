@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from loopforge.core.factory_vocabulary import Began, Change, DayEnded, Decided, Stepped
 from loopforge.lab.run.fork_change import change
 from loopforge.lab.run.robot_minds import MATE, PLAIN, Minds, Persona
-from loopforge.lab.run.run_lifecycle import minds_of
+from loopforge.lab.run.run_lifecycle import minds_of, policies_of
 from loopforge.lab.world.city_state import AT_REST, Factory
 from loopforge.lab.world.protocols import INDEX
 from loopforge.lab.world.robot_perception import Glimpse, glimpse
@@ -42,20 +42,6 @@ def askable(first: Began) -> bool:
     now = {version for version, _ in PLAIN.values()}
     plain = policies_of(first) <= set(PLAIN) and set(first.policies.values()) <= now
     return plain and first.settings["reflects"] == "template"
-
-
-def policies_of(first: Began) -> set[str]:
-    """The policies that this run names, those that a fork set among them."""
-    settings = first.settings
-    names = {settings["policy"], settings["supervisor"], *settings["named"].values()}
-    names |= {str(value) for key, value in changed(first).items() if key.startswith("policy")}
-    return names
-
-
-def changed(first: Began) -> Mapping[str, Any]:
-    """What a fork made different; nothing where the run is none."""
-    found: Mapping[str, Any] = first.forked["set"] if first.forked else {}
-    return found
 
 
 class Fold:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import EMOTIONS, SCARS, TRAITS
 from loopforge.errors import BadScenario
@@ -109,6 +110,28 @@ def shipped_cast() -> dict[str, dict[str, Any]]:
 def shipped_scenarios() -> tuple[str, ...]:
     """Names of the scenarios that ship with the Factory."""
     return shipped_names("scenario")
+
+
+class ListedScenario(Struct, frozen=True, kw_only=True):
+    """A scenario that can be run, or why it cannot; `own`: it is the home's."""
+
+    key: str
+    own: bool
+    scenario: Scenario | None = None
+    problem: str = ""
+
+
+def listed_scenarios(folder: Path | None) -> list[ListedScenario]:
+    """The scenarios of this folder, a home's, then those that ship; a name stands there once."""
+    own = sorted(path.stem for path in folder.glob("*.toml")) if folder else []
+    found = []
+    for key in dict.fromkeys([*own, *shipped_scenarios()]):
+        try:
+            scenario = open_scenario(key, folder)
+            found.append(ListedScenario(key=key, own=key in own, scenario=scenario))
+        except BadScenario as error:
+            found.append(ListedScenario(key=key, own=key in own, problem=str(error)))
+    return found
 
 
 def open_scenario(name: str, folder: Path | None = None) -> Scenario:

@@ -20,13 +20,13 @@ from loopforge.errors import BadRun, InputError
 from loopforge.lab.inspect.diff_text import SHARES, Diff
 from loopforge.lab.inspect.run_archive import LatestFew
 from loopforge.lab.inspect.run_diff import diff
-from loopforge.lab.run.fork_change import check_changes
+from loopforge.lab.run.fork_change import check_changes, pairs
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import minds_of
 from loopforge.lab.run_queue import Shifts
 from loopforge.lab.world.protocols import VARS
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.lab.lab_pages import RunLine, listed, others, path_of, policies
+from loopforge.web.lab.lab_pages import listed, others, path_of, policies, source_of
 from loopforge.web.lab.robot_cast import cast_of
 from loopforge.web.lab.run_viewer import Name, Step, opened, page_size, scene_of
 from loopforge.web.server.page_context import Asked, Fields, Site, page
@@ -47,7 +47,7 @@ async def ask_fork(site: Site, owner: Visitor, run: Name, step: Step | None = No
     index, line = await asyncio.to_thread(opened, site.shifts, run)
     assert index.scenario is not None
     assert index.began is not None
-    source = await asyncio.to_thread(source_of, site.shifts, line) if line.of else None
+    known = await asyncio.to_thread(listed, site.shifts, 0) if line.forked else ([], False)
     return page(
         "lab-fork.html",
         owner,
@@ -56,7 +56,7 @@ async def ask_fork(site: Site, owner: Visitor, run: Name, step: Step | None = No
         run=run,
         scenario=index.scenario,
         forked=index.began.forked,
-        source=source,
+        source=source_of(line, known[0]),
         at=min(index.steps, line.planned - 1) if step is None else min(step, line.planned - 1),
         most=max(0, min(index.steps, line.planned - 1)),
         policies=policies(site),
@@ -68,13 +68,7 @@ async def ask_fork(site: Site, owner: Visitor, run: Name, step: Step | None = No
         ],
         quantities=VARS,
         cast=cast_of(index.scenario),
-        path_of=path_of,
     )
-
-
-def source_of(shifts: Shifts, line: RunLine) -> RunLine | None:
-    """The run that a fork came from, if it is here."""
-    return next((one for one in listed(shifts, 0)[0] if one.head and one.head == line.of), None)
 
 
 @post("/lab/{run:str}/fork")
@@ -114,13 +108,7 @@ def changed(data: Mapping[str, str]) -> dict[str, str]:
 
 
 def _lines(text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for line in text.splitlines():
-        key, equals, value = line.partition("=")
-        if line.strip() and not equals:
-            raise InputError(f"{line.strip()[:60]!r} is no KEY=VALUE.")
-        if line.strip():
-            found[key.strip()] = value.strip()
+    found = pairs((line for line in text.splitlines() if line.strip()), "A fork")
     if not 0 < len(found) <= MOST:
         raise InputError(f"Write 1 to {MOST} lines of KEY=VALUE.")
     return found
@@ -197,7 +185,6 @@ def _against(
         "planned": max(line.planned for _, line in both),
         "state": next((line.state for _, line in both if line.state == "running"), "finished"),
         "others": others(lines, both[0][1])[:30],
-        "path_of": path_of,
     }
 
 

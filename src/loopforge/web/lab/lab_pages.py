@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -20,7 +19,7 @@ from litestar.response import Redirect, Template
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES
-from loopforge.errors import BadRun, BadScenario, InputError, LoopforgeError
+from loopforge.errors import BadRun, InputError, LoopforgeError
 from loopforge.lab.inspect.run_archive import Archive
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.robot_minds import MATE
@@ -30,8 +29,8 @@ from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import (
     MOST_DAYS,
     MOST_STEPS,
-    open_scenario,
-    shipped_scenarios,
+    ListedScenario,
+    listed_scenarios,
 )
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.robot_cast import cast_of
@@ -47,41 +46,35 @@ Word = Annotated[str, Parameter(max_length=200)]
 
 
 class RunLine(Struct, frozen=True, kw_only=True):
-    """A run as it is listed. `state` is finished, running, waiting, failed, cut off or damaged."""
+    """A run as it is listed. `state` is finished, running, waiting, failed, cut off or damaged.
+
+    `index` is None where not even its first row can be read.
+    """
 
     name: str
     state: str
     told: str = ""
-    question: str = ""
-    scenario: str = ""
-    policy: str = ""
-    perception: str = ""
-    supervisor: str = ""
-    pressure: tuple[int, ...] = ()
-    seed: int = 0
-    days: int = 0
-    steps: int = 0
-    planned: int = 0
-    over_compliance: float = 0.0
-    over_reach: float = 0.0
-    belief_error: float = 0.0
-    incidents: int = 0
-    answers: str = ""
-    warning: str = ""
-    changes: Mapping[str, str] = {}
-    at: int = 0
-    of: str = ""
-    head: str = ""
-    written: datetime | None = None
+    index: RunIndex | None = None
 
+    @property
+    def scenario(self) -> Scenario | None:
+        """What it is a run of, if that is known."""
+        return self.index.scenario if self.index else None
 
-class RunQuestion(Struct, frozen=True, kw_only=True):
-    """A scenario that can be run, or why it cannot."""
+    @property
+    def planned(self) -> int:
+        """Steps that it has in the end, or 0."""
+        return self.index.planned if self.index else 0
 
-    key: str
-    scenario: Scenario | None
-    own: bool
-    problem: str = ""
+    @property
+    def head(self) -> str:
+        """The hash of what was closed last, or "" of nothing."""
+        return self.index.run.head if self.index else ""
+
+    @property
+    def forked(self) -> Mapping[str, Any]:
+        """The run that it was forked from (`of`, its head), `at` which step, what was `set`."""
+        return (self.index.began.forked or {}) if self.index and self.index.began else {}
 
 
 def path_of(run: str, *more: str) -> str:
@@ -90,41 +83,6 @@ def path_of(run: str, *more: str) -> str:
 
 
 # ---------------------------------------------------------------- what there is
-
-
-def line_of(index: RunIndex, name: str, standing: QueueStanding, *, busy: bool) -> RunLine:
-    """A run as it is listed."""
-    state, told = state_of(index, standing, busy=busy)
-    if index.scenario is None or index.began is None:
-        return RunLine(name=name, state=state, told=told)
-    scenario, run = index.scenario, index.run
-    settings, forked = index.began.settings, index.began.forked or {}
-    return RunLine(
-        name=name,
-        state=state,
-        told=told,
-        question=scenario.question,
-        scenario=scenario.name,
-        policy=str(settings.get("policy", "")),
-        perception=scenario.perception,
-        supervisor=scenario.supervisor,
-        pressure=scenario.pressure,
-        seed=index.began.seed,
-        days=scenario.days,
-        steps=index.steps,
-        planned=index.planned,
-        over_compliance=run.over_compliance,
-        over_reach=run.over_reach,
-        belief_error=run.mean_belief_error,
-        incidents=run.incidents,
-        answers=run.answers.line,
-        warning=run.answers.warning,
-        changes={str(key): str(value) for key, value in forked.get("set", {}).items()},
-        at=int(forked.get("at", 0)),
-        of=str(forked.get("of", "")),
-        head=run.head,
-        written=datetime.fromtimestamp(index.written, UTC) if index.written else None,
-    )
 
 
 def state_of(index: RunIndex, standing: QueueStanding, *, busy: bool) -> tuple[str, str]:
@@ -145,7 +103,9 @@ def look(shifts: Shifts, name: str) -> tuple[RunIndex, RunLine]:
     index = shifts.archive.index(name)
     standing = shifts.standing(name)
     busy = not index.ended and not standing.state and shifts.archive.busy(name)
-    return index, line_of(index, name, standing, busy=busy)
+    state, told = state_of(index, standing, busy=busy)
+    known = index if index.scenario and index.began else None
+    return index, RunLine(name=name, state=state, told=told, index=known)
 
 
 def listed(shifts: Shifts, first: int) -> tuple[list[RunLine], bool]:
@@ -166,18 +126,10 @@ def listed(shifts: Shifts, first: int) -> tuple[list[RunLine], bool]:
     return found, len(names) > first + PAGE
 
 
-def questions(folder: Path) -> list[RunQuestion]:
-    """The scenarios of the home, then those that are shipped; a broken one says what is wrong."""
-    own = sorted(path.stem for path in folder.glob("*.toml")) if folder.is_dir() else []
-    keys = [*((key, True) for key in own), *((key, False) for key in shipped_scenarios())]
-    found = []
-    for key, mine in dict(reversed(keys)).items():
-        try:
-            scenario = open_scenario(key, folder if mine else None)
-            found.append(RunQuestion(key=key, scenario=scenario, own=mine))
-        except BadScenario as error:
-            found.append(RunQuestion(key=key, scenario=None, own=mine, problem=str(error)))
-    return sorted(found, key=lambda each: (not each.own, each.key != "first_shift", each.key))
+def questions(folder: Path) -> list[ListedScenario]:
+    """The scenarios of the home, then those that are shipped, the one to begin with first."""
+    listed = listed_scenarios(folder)
+    return sorted(listed, key=lambda each: (not each.own, each.key != "first_shift", each.key))
 
 
 def policies(site: Site) -> list[str]:
@@ -212,7 +164,6 @@ async def lab(site: Site, visitor: Visitor, older: Older = 0, told: Word = "") -
         styles=STYLES,
         most=(MOST_DAYS, MOST_STEPS),
         told=TOLD.get(told, ""),
-        path_of=path_of,
     )
 
 
@@ -303,12 +254,20 @@ async def report(site: Site, visitor: Visitor, run: Word, file: Word) -> Respons
     return Response(data, media_type=MediaType.HTML, headers=headers)
 
 
+def source_of(line: RunLine, lines: Iterable[RunLine]) -> RunLine | None:
+    """The run that a fork came from, if it is among these."""
+    of = line.forked.get("of")
+    return next((one for one in lines if of and one.head == of), None)
+
+
 def others(lines: Iterable[RunLine], than: RunLine) -> list[RunLine]:
     """The runs that a run may be compared with: its fork's kin first, then the same scenario."""
+    source, named = than.forked.get("of"), than.scenario.name if than.scenario else ""
 
     def kin(line: RunLine) -> tuple[bool, bool]:
-        related = line.of in (than.head, than.of) or line.head == than.of
-        return not (related and bool(line.of or than.of)), line.scenario != than.scenario
+        of = line.forked.get("of")
+        related = of in (than.head, source) if of else bool(source) and line.head == source
+        return not related, line.scenario is None or line.scenario.name != named
 
     return sorted((line for line in lines if line.name != than.name and line.planned), key=kin)
 

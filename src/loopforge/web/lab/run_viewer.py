@@ -24,13 +24,12 @@ from loopforge.lab.run_queue import Shifts
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.city_map import city
-from loopforge.web.lab.lab_pages import RunLine, listed, look, others, path_of
+from loopforge.web.lab.lab_pages import RunLine, listed, look, others, source_of
 from loopforge.web.lab.robot_cast import RobotFigure, cast_of, heard_of, hearings, plain, standings
 from loopforge.web.rendering.live_hub import message
-from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY
+from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY, CountedEvents
 from loopforge.web.server.access_guards import visitor_of
 from loopforge.web.server.page_context import Asked, Site, page
-from loopforge.web.server.request_limits import TooFast
 
 Name = Annotated[str, Parameter(max_length=200)]
 Step = Annotated[int, Parameter(ge=0, le=10**6)]
@@ -38,8 +37,6 @@ DEEDS = 40
 """Deeds that a page of steps holds, about: many robots, fewer steps. Each is about 1 kB."""
 SOON = 0.2
 """Seconds between two looks at a log that grows."""
-STREAMS = 30
-"""Streams of one session at once."""
 
 
 def page_size(scenario: Scenario) -> int:
@@ -102,7 +99,7 @@ def _watch(shifts: Shifts, visitor: Visitor, run: str, step: int | None) -> Temp
         if not standing.state:
             raise
         waiting = RunLine(name=run, state=standing.state, told=standing.told)
-        return page("lab-wait.html", visitor, here="lab", line=waiting, path_of=path_of)
+        return page("lab-wait.html", visitor, here="lab", line=waiting)
     assert index.scenario is not None
     at = index.steps - 1 if step is None and line.state == "running" else step or 0
     lines = listed(shifts, 0)[0]
@@ -117,9 +114,8 @@ def _watch(shifts: Shifts, visitor: Visitor, run: str, step: int | None) -> Temp
         steps=index.steps,
         size=page_size(index.scenario),
         others=others(lines, line)[:30],
-        source=next((one for one in lines if line.of and one.head == line.of), None),
+        source=source_of(line, lines),
         reports=shifts.archive.reports(run),
-        path_of=path_of,
         **scene_of(index, at),
     )
 
@@ -153,8 +149,7 @@ def _steps(shifts: Shifts, run: str, first: int, floor: Fragment) -> dict[str, A
         "closed": index.steps,
         "state": line.state,
         "steps": [
-            plain(moment, drawn, cast)
-            | {"html": floor.render(**floor_of(index, moment, cast), path_of=path_of)}
+            plain(moment, drawn, cast) | {"html": floor.render(**floor_of(index, moment, cast))}
             for moment in moments
         ],
     }
@@ -176,80 +171,49 @@ async def course(
 # ---------------------------------------------------------------- while it grows
 
 
-class Streams:
-    """How many streams each session holds open."""
-
-    def __init__(self) -> None:
-        self._open: dict[str, int] = {}
-
-    def take(self, session: str) -> None:
-        """One more. Raises TooFast."""
-        if self._open.get(session, 0) >= STREAMS:
-            raise TooFast(f"You have {STREAMS} runs open at once. Close some of them.", 30)
-        self._open[session] = self._open.get(session, 0) + 1
-
-    def give(self, session: str) -> None:
-        """One less."""
-        self._open[session] -= 1
-        if not self._open[session]:
-            del self._open[session]
-
-
-def streams_of(request: Asked) -> Streams:
-    """The streams of this server."""
-    state = request.app.state
-    if "lab_streams" not in state:
-        state["lab_streams"] = Streams()
-    found: Streams = state["lab_streams"]
-    return found
-
-
-@get("/lab/{run:str}/stream")
+@get("/lab/{run:str}/stream", middleware=[CountedEvents])
 async def stream(
-    request: Asked, site: Site, visitor: Visitor, run: Name, after: Step = 0
+    request: Asked,
+    site: Site,
+    visitor: Visitor,  # noqa: ARG001
+    run: Name,
+    after: Step = 0,
 ) -> Stream:
     """How far the run has come, from `after` steps on; ends when the run, or the session, does."""
     if not site.shifts.standing(run).state:
         await asyncio.to_thread(site.shifts.archive.index, run)
     last = request.headers.get("last-event-id", "")
     after = int(last) if last.isdecimal() and len(last) < 16 else after
-    open = streams_of(request)
-    open.take(visitor.session)
     return Stream(
-        _followed(request, site, visitor.session, run, after, open),
+        _followed(request, site, run, after),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-async def _followed(
-    request: Asked, site: Site, session: str, run: str, after: int, open: Streams
-) -> AsyncIterator[bytes]:
-    try:
-        yield b"retry: %d\n\n" % RETRY
-        yield message("hello", {"boot": site.boot, "after": after})
-        quiet, before = 0.0, ("", "")
-        while not site.shifts.closed:
-            if await visitor_of(request, site) is None:
-                yield message("gone", {"why": "You are signed out."})
-                return
-            found = await asyncio.to_thread(_news, site.shifts, run, after)
-            if found["briefs"]:
-                after, quiet = found["closed"], 0.0
-                yield message("steps", found, after)
-            if (now := (found["state"], found["told"])) != before:
-                before, quiet = now, 0.0
-                yield message("state", {"state": now[0], "told": now[1], "closed": after})
-            if now[0] not in ("running", "waiting"):
-                yield message("over", {"state": now[0], "closed": after})
-                return
-            await site.clock.sleep(SOON)
-            quiet += SOON
-            if quiet >= PATIENCE:
-                quiet = 0.0
-                yield KEPT
-    finally:
-        open.give(session)
+async def _followed(request: Asked, site: Site, run: str, after: int) -> AsyncIterator[bytes]:
+    yield b"retry: %d\n\n" % RETRY
+    yield message("hello", {"boot": site.boot, "after": after})
+    quiet, before = 0.0, ("", "")
+    while not site.shifts.closed:
+        if await visitor_of(request, site) is None:
+            yield message("gone", {"why": "You are signed out."})
+            return
+        found = await asyncio.to_thread(_news, site.shifts, run, after)
+        if found["briefs"]:
+            after, quiet = found["closed"], 0.0
+            yield message("steps", found, after)
+        if (now := (found["state"], found["told"])) != before:
+            before, quiet = now, 0.0
+            yield message("state", {"state": now[0], "told": now[1], "closed": after})
+        if now[0] not in ("running", "waiting"):
+            yield message("over", {"state": now[0], "closed": after})
+            return
+        await site.clock.sleep(SOON)
+        quiet += SOON
+        if quiet >= PATIENCE:
+            quiet = 0.0
+            yield KEPT
 
 
 def _news(shifts: Shifts, run: str, after: int) -> dict[str, Any]:
@@ -268,10 +232,10 @@ def _news(shifts: Shifts, run: str, after: int) -> dict[str, Any]:
         "planned": index.planned,
         "briefs": msgspec.to_builtins(index.briefs(after)),
         "rates": [
-            f"{line.over_compliance * 100:.0f}%",
-            f"{line.over_reach * 100:.0f}%",
-            str(line.incidents),
-            line.answers,
+            f"{index.run.over_compliance * 100:.0f}%",
+            f"{index.run.over_reach * 100:.0f}%",
+            str(index.run.incidents),
+            index.run.answers.line if index.scenario else "",
         ],
         "state": line.state,
         "told": line.told,

@@ -44,9 +44,23 @@ What = Annotated[str, Parameter(max_length=120)]
 Format = Literal["page", "text", "json"]
 
 
-def is_pane(request: Asked) -> bool:
-    """Whether the page of a run asks for what it sets beside its map."""
-    return "hx-request" in request.headers
+WORDS: dict[str, Any] = {
+    "path_of": path_of,
+    "signed": signed,
+    "times": times,
+    "what_of": what_of,
+    "cause_of": cause_of,
+    "band": lambda value: BAND_OF[min(1000, max(0, value))],
+    "wide": WIDE,
+    "tall": TALL,
+}
+"""What every template of the lab may use."""
+
+
+def pane(request: Asked, visitor: Visitor, template: str, **context: Any) -> Template:
+    """A page by itself, or what the page of a run sets beside its map, if that asks for it."""
+    within = "hx-request" in request.headers
+    return page(template, visitor, here="lab", pane=within, **context)
 
 
 # ---------------------------------------------------------------- one decision
@@ -78,11 +92,10 @@ async def why(
     assert index.scenario is not None
     row = found.row
     cast = cast_of(index.scenario)
-    return page(
-        "lab-why.html",
+    return pane(
+        request,
         visitor,
-        here="lab",
-        pane=is_pane(request),
+        "lab-why.html",
         found=found,
         row=row,
         run=run,
@@ -91,11 +104,6 @@ async def why(
         mood=mood(row.shown.emotions),
         lanes=lanes(found),
         heard=HEARD,
-        band=lambda value: BAND_OF[min(1000, max(0, value))],
-        what_of=what_of,
-        cause_of=cause_of,
-        signed=signed,
-        path_of=path_of,
         per_day=index.scenario.steps_per_day,
         rules=index.scenario.rules,
     )
@@ -146,7 +154,7 @@ async def robot(
 ) -> Template:
     """A robot's inner life up to a step: every value over time, and why `of` became what it is."""
     context = await asyncio.to_thread(_robot, site.shifts, run, who, step, of)
-    return page("lab-robot.html", visitor, here="lab", pane=is_pane(request), **context)
+    return pane(request, visitor, "lab-robot.html", **context)
 
 
 def _robot(shifts: Shifts, run: str, who: str, step: int | None, of: str) -> dict[str, Any]:
@@ -183,14 +191,6 @@ def _robot(shifts: Shifts, run: str, who: str, step: int | None, of: str) -> dic
         "near": index.deeds(who, at - AROUND, at + AROUND + 1),
         "battery": life.battery[at] if at < len(life.battery) else 0,
         "per_day": index.scenario.steps_per_day,
-        "wide": WIDE,
-        "tall": TALL,
-        "band": lambda value: BAND_OF[min(1000, max(0, value))],
-        "what_of": what_of,
-        "cause_of": cause_of,
-        "signed": signed,
-        "times": times,
-        "path_of": path_of,
     }
 
 
@@ -268,7 +268,7 @@ async def place_of(
 ) -> Template:
     """A place's quantities over time, what they are at a step, and what happened there."""
     context = await asyncio.to_thread(_place, site.shifts, run, spot, step)
-    return page("lab-place.html", visitor, here="lab", pane=is_pane(request), **context)
+    return pane(request, visitor, "lab-place.html", **context)
 
 
 def _place(shifts: Shifts, run: str, name: str, step: int | None) -> dict[str, Any]:
@@ -299,10 +299,6 @@ def _place(shifts: Shifts, run: str, name: str, step: int | None) -> dict[str, A
         "happened": [each for each in happened if each[0] <= at][-8:],
         "present": [who for who, (where, _) in index.moment(at).robots.items() if where == name],
         "guarded": guarded(index.scenario, spot),
-        "wide": WIDE,
-        "tall": TALL,
-        "signed": signed,
-        "path_of": path_of,
     }
 
 

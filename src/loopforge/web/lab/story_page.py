@@ -24,8 +24,8 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.lab_pages import path_of
 from loopforge.web.lab.robot_cast import cast_of
 from loopforge.web.lab.run_viewer import Name, Step, opened
-from loopforge.web.lab.side_panels import is_pane
-from loopforge.web.server.page_context import Asked, Site, page
+from loopforge.web.lab.side_panels import pane
+from loopforge.web.server.page_context import Asked, Site
 
 STORIES = 8
 """Stories that are kept."""
@@ -80,11 +80,10 @@ async def story(
     def steps(sentence: Sentence) -> list[int]:
         return sorted({index.step_at(row) for row in sentence.rows if row})
 
-    return page(
-        "lab-story.html",
+    return pane(
+        request,
         visitor,
-        here="lab",
-        pane=is_pane(request),
+        "lab-story.html",
         run=run,
         story=found,
         part=part_of(found.days, step // per_day, end=end),
@@ -93,7 +92,6 @@ async def story(
         steps=steps,
         cast=cast,
         by_name={figure.name: figure for figure in cast},
-        path_of=path_of,
         going=not index.ended,
     )
 
