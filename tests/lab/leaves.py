@@ -8,38 +8,24 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
-from html.parser import HTMLParser
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 from loopforge.lab.report.html_report import report
 from loopforge.lab.run.run_lifecycle import run_simulation
 
-VOID = {"meta", "link", "br", "img", "hr", "input"}
-FORBIDDEN = {
-    "script",
-    "link",
-    "img",
-    "iframe",
-    "object",
-    "embed",
-    "base",
-    "form",
-    "image",
-    "a:href",
-}
+FORBIDDEN = {"script", "link", "img", "iframe", "object", "embed", "base", "form", "image"}
 STEP = re.compile(r"\.\./\.\./[\w~%.-]+\?step=\d+")
 """The way to a step of a run, from where the web app shows a report."""
 
 
-@dataclass
 class Table:
     """A table: its caption, its head, and its rows by what they are of."""
 
-    caption: str = ""
-    head: list[str] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
+    def __init__(self, caption: str, head: list[str], *rows: list[str]) -> None:
+        self.caption, self.head, self.rows = caption, head, list(rows)
 
     def row(self, name: str) -> dict[str, str]:
         """A row by its first cell, by column."""
@@ -48,68 +34,27 @@ class Table:
         return dict(zip(self.head, found[0], strict=True))
 
 
-class Leaf(HTMLParser):
-    """A page: `tags` in order with attributes, `sections` with their texts, `wrong` if any."""
+class Leaf:
+    """A page, or a drawing: `tags` in order with attributes, `sections` with their texts, `tables`.
+
+    It is read as XML, so that what is not closed, or is there twice, is an error.
+    """
 
     def __init__(self, page: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.page = page
-        self.tags: list[tuple[str, dict[str, str]]] = []
-        self.sections: dict[str, str] = {}
-        self.tables: list[Table] = []
-        self.wrong: list[str] = []
-        self._open: list[str] = []
-        self._section = ""
-        self._cell: list[str] | None = None
-        self.feed(page)
-        self.close()
-        self.wrong += [f"<{tag}> is never closed" for tag in self._open]
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note it."""
-        given = {name: value or "" for name, value in attrs}
-        if len(given) < len(attrs):
-            self.wrong.append(f"<{tag}> has an attribute twice")
-        self.tags.append((tag, given))
-        if tag not in VOID:
-            self._open.append(tag)
-        if tag == "section" and self._open.count("section") == 1:
-            self._section = given["id"]
-            self.sections[self._section] = ""
-        if tag == "table":
-            self.tables.append(Table())
-        if tag == "tr" and self.tables:
-            self.tables[-1].rows.append([])
-        if tag in ("th", "td", "caption"):
-            self._cell = []
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element of an SVG that holds nothing."""
-        self.tags.append((tag, {name: value or "" for name, value in attrs}))
-
-    def handle_endtag(self, tag: str) -> None:
-        """Close it."""
-        if not self._open or self._open.pop() != tag:
-            self.wrong.append(f"</{tag}> closes what is not open")
-        if tag in ("th", "td", "caption"):
-            text = "".join(self._cell or [])
-            if tag == "caption":
-                self.tables[-1].caption = text
-            else:
-                self.tables[-1].rows[-1].append(text)
-            self._cell = None
-        if tag == "thead":
-            self.tables[-1].head = self.tables[-1].rows.pop()
-
-    def handle_data(self, data: str) -> None:
-        """Text."""
-        if "style" in self._open:
-            return
-        data = re.sub(r"\s+", " ", data)
-        if self._section and "section" in self._open:
-            self.sections[self._section] += data
-        if self._cell is not None:
-            self._cell.append(data)
+        root = ET.fromstring(page)
+        self.tags = [(node.tag, node.attrib) for node in root.iter()]
+        self.sections = {
+            node.attrib["id"]: text(node)
+            for node in root.iter("section")
+            if node.get("class") != "part"
+        }
+        self.tables = [
+            Table(
+                text(node.find("caption")),
+                *([text(cell) for cell in row] for row in node.iter("tr")),
+            )
+            for node in root.iter("table")
+        ]
 
     # ------------------------------------------------------------ what is asked
 
@@ -154,6 +99,11 @@ class Leaf(HTMLParser):
         found = [each for each in self.tables if each.caption.startswith(caption)]
         assert len(found) == 1, f"{caption!r} among {[each.caption for each in self.tables]}"
         return found[0]
+
+
+def text(node: ET.Element | None) -> str:
+    """The text in an element, as it is read."""
+    return re.sub(r"\s+", " ", "".join(node.itertext())) if node is not None else ""
 
 
 def numbers(text: str) -> list[float]:

@@ -45,7 +45,6 @@ WORDY = [text for text in CURSED if not re.search(r"\d", text)] + [
 def sound(found: Report) -> None:
     """Nothing of a stranger's became a part of the page."""
     assert found.leaf.outside == []
-    assert found.leaf.wrong == []
     assert len(set(found.leaf.ids)) == len(found.leaf.ids)
     assert found.leaf.pointed <= set(found.leaf.ids)
     assert "49" not in found.leaf.sections["question"]
@@ -144,7 +143,6 @@ def test_a_drawing_holds_anybody_s_text() -> None:
     drawn = canvas.svg("x", CURSED[1], CURSED[2])
     leaf = Leaf(drawn)
     assert leaf.outside == []
-    assert leaf.wrong == []
     assert {tag for tag, _ in leaf.tags} == {"svg", "title", "desc", "text", "circle"}
     assert leaf.ids == ["x-t", "x-d"]
     assert drawn.count("frac") == 1

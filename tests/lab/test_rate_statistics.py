@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import TypeVar
 
 import pytest
@@ -14,7 +13,6 @@ from loopforge.errors import InputError
 from loopforge.lab.stats.rate_statistics import (
     Count,
     Interval,
-    attribution,
     cluster_rate,
     cohen_h,
     holm,
@@ -54,21 +52,19 @@ def test_wilson_is_newcombes_table(successes: int, trials: int, low: float, high
 
 
 def test_wilsons_limits_are_where_the_score_test_turns() -> None:
-    """At each limit the estimate lies exactly z standard errors of that limit away, at any level."""
-    for level in (0.8, 0.95, 0.99):
-        found = wilson(7, 40, level)
-        z = NormalDist().inv_cdf((1 + level) / 2)
-        for limit in (found.low, found.high):
-            error = math.sqrt(limit * (1 - limit) / 40)
-            assert abs(found.estimate - limit) == pytest.approx(z * error)
+    """At each limit the estimate lies exactly 1.96 standard errors of that limit away."""
+    found = wilson(7, 40)
+    for limit in (found.low, found.high):
+        error = math.sqrt(limit * (1 - limit) / 40)
+        assert abs(found.estimate - limit) == pytest.approx(1.959964 * error)
 
 
-@given(counts, st.floats(0.5, 0.999))
-def test_wilson_holds_its_estimate(count: Count, level: float) -> None:
+@given(counts)
+def test_wilson_holds_its_estimate(count: Count) -> None:
     """0 <= low <= estimate <= high <= 1; and failures mirror successes."""
-    found = wilson(*count, level)
+    found = wilson(*count)
     assert 0 <= found.low <= found.estimate <= found.high <= 1
-    mirror = wilson(count[1] - count[0], count[1], level)
+    mirror = wilson(count[1] - count[0], count[1])
     assert mirror.low == pytest.approx(1 - found.high, abs=1e-12)
 
 
@@ -77,7 +73,6 @@ def test_the_rule_of_three() -> None:
     for n in (1, 20, 300):
         assert (1 - rule_of_three(n)) ** n == pytest.approx(0.05)
     assert rule_of_three(300) == pytest.approx(3 / 300, rel=0.01)
-    assert rule_of_three(300, 0.99) > rule_of_three(300)
 
 
 def test_the_rate_over_runs_is_of_all_trials() -> None:
@@ -131,22 +126,13 @@ def test_no_event_is_no_certainty() -> None:
 
 
 @settings(max_examples=60)
-@given(runs, st.floats(0.01, 0.5))
-def test_narrow_limits_hold_their_estimate(by_seed: dict[int, Count], level: float) -> None:
-    """Skewed resamples may leave the estimate aside of their middle; the interval still holds it."""
-    for counts in (by_seed, {key: (n - s, n) for key, (s, n) in by_seed.items()}):
-        found = cluster_rate(counts, resamples=100, confidence=level).rate
-        assert 0 <= found.low <= found.estimate <= found.high <= 1
-
-
-@settings(max_examples=60)
-@given(runs, st.integers(0, 5))
-def test_rates_over_runs_keep_their_order(by_seed: dict[int, Count], seed: int) -> None:
+@given(runs)
+def test_rates_over_runs_keep_their_order(by_seed: dict[int, Count]) -> None:
     """0 <= low <= estimate <= high <= 1; again and in another order it is the same, ICC included."""
-    found = cluster_rate(by_seed, seed=seed, resamples=200)
+    found = cluster_rate(by_seed)
     assert 0 <= found.rate.low <= found.rate.estimate <= found.rate.high <= 1
     assert found.icc is None or found.icc <= 1 + 1e-12
-    assert cluster_rate(turned(by_seed), seed=seed, resamples=200) == found
+    assert cluster_rate(turned(by_seed)) == found
 
 
 def test_a_paired_difference_by_hand() -> None:
@@ -194,27 +180,16 @@ def test_newcombes_difference(a: int, b: int, low: float, high: float) -> None:
 
 
 @settings(max_examples=60)
-@given(pairs, st.integers(0, 5))
-def test_differences_keep_their_order(by_seed: dict[int, tuple[Count, Count]], seed: int) -> None:
+@given(pairs)
+def test_differences_keep_their_order(by_seed: dict[int, tuple[Count, Count]]) -> None:
     """-1 <= low <= estimate <= high <= 1 and 0 < p <= 1; order is nothing; swapped, it mirrors."""
-    found = paired_difference(by_seed, seed=seed, resamples=200)
+    found = paired_difference(by_seed)
     assert -1 <= found.interval.low <= found.interval.estimate <= found.interval.high <= 1
     assert 0 < found.p <= 1
-    assert paired_difference(turned(by_seed), seed=seed, resamples=200) == found
-    mirror = paired_difference(
-        {key: (b, a) for key, (a, b) in by_seed.items()}, seed=seed, resamples=200
-    )
+    assert paired_difference(turned(by_seed)) == found
+    mirror = paired_difference({key: (b, a) for key, (a, b) in by_seed.items()})
     assert mirror.interval.estimate == -found.interval.estimate
     assert mirror.interval.low == pytest.approx(-found.interval.high, abs=1e-9)
-
-
-def test_another_seed_is_another_bootstrap() -> None:
-    """The resamples depend on the seed they are given, and on nothing else."""
-    by_seed = {i: ((i % 5, 10), (i % 7, 10)) for i in range(30)}
-    one, other = paired_difference(by_seed, seed=1), paired_difference(by_seed, seed=2)
-    assert one == paired_difference(by_seed, seed=1)
-    assert one.interval != other.interval
-    assert one.interval.low == pytest.approx(other.interval.low, abs=0.02)
 
 
 def test_paired_means_by_hand() -> None:
@@ -263,29 +238,6 @@ def test_what_can_be_detected(n: int, h: float) -> None:
 changes = st.lists(st.tuples(st.sampled_from("abc"), st.floats(-10, 10)), min_size=1, max_size=30)
 
 
-@given(changes, st.floats(-10, 10))
-def test_attribution_adds_up(steps: list[tuple[str, float]], start: float) -> None:
-    """What the causes did is what changed, and the largest comes first."""
-    entries, at = [], start
-    for cause, to in steps:
-        entries.append((cause, at, to))
-        at = to
-    found = attribution(entries)
-    assert math.fsum(found.by_cause.values()) == pytest.approx(
-        found.after - found.before, abs=1e-12
-    )
-    assert (found.before, found.after) == (start, at)
-    sizes = [abs(size) for size in found.by_cause.values()]
-    assert sizes == sorted(sizes, reverse=True)
-
-
-def test_attribution_of_whole_numbers_is_exact() -> None:
-    """Thousandths of a trait add up to the last one; a cause may take back what it gave."""
-    found = attribution([("quota", 300, 420), ("praise", 420, 400), ("quota", 400, 410)])
-    assert found.by_cause == {"quota": 130, "praise": -20}
-    assert sum(found.by_cause.values()) == found.after - found.before == 110
-
-
 @pytest.mark.parametrize(
     ("call", "word"),
     [
@@ -294,11 +246,9 @@ def test_attribution_of_whole_numbers_is_exact() -> None:
         (lambda: wilson(0, 0), "no trials"),
         (lambda: wilson(math.nan, 5), "whole number"),  # type: ignore[arg-type]
         (lambda: wilson(1, math.inf), "whole number"),  # type: ignore[arg-type]
-        (lambda: wilson(1, 5, 95), "confidence"),
         (lambda: rule_of_three(0), "No trials"),
         (lambda: cluster_rate({}), "no run"),
         (lambda: cluster_rate({1: (0, 0)}), "no trials"),
-        (lambda: cluster_rate({1: (1, 2)}, resamples=5), "too few"),
         (lambda: paired_difference({}), "no run"),
         (lambda: paired_difference({1: ((0, 0), (1, 2)), 2: ((0, 0), (1, 2))}), "no trials"),
         (lambda: paired_difference({1: ((3, 2), (1, 2))}), "3 successes"),
@@ -309,10 +259,6 @@ def test_attribution_of_whole_numbers_is_exact() -> None:
         (lambda: cohen_h((1, 0), (1, 2)), "1 successes in 0"),
         (lambda: minimal_detectable(0, 0.1), "No trials"),
         (lambda: minimal_detectable(9, math.nan), "base rate"),
-        (lambda: minimal_detectable(9, 0.5, power=1), "power"),
-        (lambda: attribution([]), "Nothing changed"),
-        (lambda: attribution([("a", 0, 1), ("b", 2, 3)]), "begins at 2"),
-        (lambda: attribution([("a", 0, math.nan)]), "finite"),
     ],
 )
 def test_bad_input_is_told(call: object, word: str) -> None:

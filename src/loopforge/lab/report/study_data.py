@@ -34,7 +34,7 @@ from loopforge.lab.report.highlights import Picks
 from loopforge.lab.run.answered_decisions import AnswerCounts
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import LOG, began_of, rows_of
-from loopforge.lab.stats.rate_statistics import RESAMPLES, Count, Interval, percentiles, resampled
+from loopforge.lab.stats.rate_statistics import Count, Interval, percentiles, resampled
 from loopforge.lab.sweeps.experiment_design import Layout
 from loopforge.lab.sweeps.experiment_file import TRAIT, Experiment, Level
 from loopforge.lab.sweeps.run_score import RATES, RunResult, Scoring
@@ -301,8 +301,8 @@ def averaged(found: Mapping[int, float]) -> Interval:
 
     held = np.array([found[seed] for seed in sorted(found)], dtype=np.float64)
     mean = float(held.mean())
-    drawn = resampled(len(held), 0, RESAMPLES) @ held / len(held)
-    return Interval(mean, *percentiles(drawn, mean, 0.95), len(held))
+    drawn = resampled(len(held)) @ held / len(held)
+    return Interval(mean, *percentiles(drawn, mean), len(held))
 
 
 # ---------------------------------------------------------------- reading

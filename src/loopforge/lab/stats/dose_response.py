@@ -17,7 +17,9 @@ from msgspec import Struct
 
 from loopforge.errors import InputError
 from loopforge.lab.stats.rate_statistics import (
+    CONFIDENCE,
     RESAMPLES,
+    SEED,
     Count,
     Interval,
     counted,
@@ -52,16 +54,14 @@ class Curve(Struct, frozen=True):
     """rate = start + (end - start) / (1 + exp(-slope * (dose - middle))); slope > 0 per dose.
 
     `start` and `end` are what the curve tends to, which may lie beyond the doses that were run.
-    `floor` and `ceiling` are its least and greatest rate within them. `width` is how many doses it
-    takes from a tenth to nine tenths of the way; for a straight line, 0.8 of their range.
+    `width` is how many doses it takes from a tenth to nine tenths of the way; for a straight line,
+    0.8 of their range.
     """
 
     start: float
     end: float
     slope: float
     middle: float
-    floor: float
-    ceiling: float
     width: float
 
     def at(self, dose: float) -> float:
@@ -84,17 +84,14 @@ class Response(Struct, frozen=True):
 
 def dose_response(
     by_dose: Mapping[float, Mapping[int, Count]],
-    *,
-    seed: int = 0,
     resamples: int = RESAMPLES,
-    confidence: float = 0.95,
 ) -> Response:
     """What a dose does to a rate. Shape: {dose: {seed: (successes, trials)}}, all with all seeds.
 
     Rates have Wilson's intervals, which take trials as independent. The trend is tested by the
     Cochran-Armitage score with the doses permuted within seeds (Good 2005). The curve is the
     four-parameter logistic of greatest likelihood. It tips where it passes the midpoint between its
-    floor and ceiling within the doses run; the interval is from refits to resampled seeds, and no
+    rates at the least and the greatest dose; the interval is from refits to resampled seeds, and no
     narrower than the gap between two doses if all of it happens in there. It is a little too sure:
     with 30 seeds, 90 of 100 simulated ones held the truth. No trend, no tipping point. Four or more
     doses give a curve, two or more seeds a tipping point.
@@ -104,10 +101,10 @@ def dose_response(
     doses, successes, trials = _grid(by_dose)
     x = np.array(doses)
     rates = {
-        dose: wilson(int(s), int(n), confidence)
+        dose: wilson(int(s), int(n))
         for dose, s, n in zip(doses, successes.sum(0), trials.sum(0), strict=True)
     }
-    p = _trend(x, successes, trials, seed)
+    p = _trend(x, successes, trials)
     if len(doses) < FEWEST:
         return Response(rates, p, None, None, f"A curve wants {FEWEST} doses; add some.")
     first, span = doses[0], doses[-1] - doses[0]
@@ -115,12 +112,12 @@ def dose_response(
     most = np.array([1, 1, math.log(STEEPEST / np.diff(u).min()), 1])
     fit = _fitted(u, successes.sum(0), trials.sum(0), most)
     curve = _curve(fit, first, span)
-    if p >= 1 - confidence:
+    if p >= 1 - CONFIDENCE:
         why = f"No tipping point: no trend with the dose was found (p = {p:.2g})."
         return Response(rates, p, curve, None, why)
     if len(successes) < 2:
         return Response(rates, p, curve, None, "No tipping point from one seed: run more.")
-    drawn = resampled(len(successes), seed, resamples)
+    drawn = resampled(len(successes), resamples)
     drawn = drawn[drawn @ trials.sum(1) > 0]
     refits = np.repeat(fit[None], len(drawn), 0)
     refits = _climbed(refits, u, drawn @ successes, drawn @ trials, most)
@@ -129,7 +126,7 @@ def dose_response(
         why = "No tipping point: resampled seeds do not agree which way it goes."
         return Response(rates, p, curve, None, why)
     tip = first + span * float(_tips(fit[None])[0])
-    limits = percentiles(first + span * _tips(refits), tip, confidence)
+    limits = percentiles(first + span * _tips(refits), tip)
     tipping = _resolved(x, curve, Interval(tip, *limits, len(successes)))
     return Response(rates, p, curve, tipping, "")
 
@@ -154,7 +151,7 @@ def _grid(by_dose: Mapping[float, Mapping[int, Count]]) -> tuple[list[float], Nu
     return doses, counts[:, :, 0], counts[:, :, 1]
 
 
-def _trend(x: Numbers, successes: Numbers, trials: Numbers, seed: int) -> float:
+def _trend(x: Numbers, successes: Numbers, trials: Numbers) -> float:
     """The share of permutations within seeds whose score is as far from 0 as the one seen."""
     import numpy as np
 
@@ -162,7 +159,7 @@ def _trend(x: Numbers, successes: Numbers, trials: Numbers, seed: int) -> float:
     excess = successes - own * trials
     weights = x - x.mean()
     seen = abs(float((excess @ weights).sum()))
-    dice = np.random.default_rng(seed)
+    dice = np.random.default_rng(SEED)
     scores = []
     for _ in range(SHUFFLES // AT_ONCE):
         shuffled = dice.permuted(np.repeat(excess[None], AT_ONCE, 0), axis=2)
@@ -253,11 +250,8 @@ def _curve(fit: Numbers, first: float, span: float) -> Curve:
     start, end, steep, middle = (float(value) for value in fit)
     k = math.exp(steep)
     low, high = _logistic(-k * middle), _logistic(k * (1 - middle))
-    rates = [start + (end - start) * way for way in (low, high)]
     tenth, rest = (_logit(low + share * (high - low)) / k for share in (0.1, 0.9))
-    return Curve(
-        start, end, k / span, first + middle * span, min(rates), max(rates), (rest - tenth) * span
-    )
+    return Curve(start, end, k / span, first + middle * span, (rest - tenth) * span)
 
 
 def _tips(fits: Numbers) -> Numbers:

@@ -4,18 +4,18 @@ An experiment runs several arms over the same seeds (common random numbers), so 
 a run is a cluster: its decisions are not independent. What is bootstrapped here is bootstrapped
 over whole runs. A count is `(successes, trials)`; counts of one arm are given by seed. Where two
 arms are compared, A is what is compared with and B what is compared: differences are B - A, ratios
-B / A. Everything random takes a `seed`, so the same counts give the same numbers, in whatever order
-they come. NaN, negative counts and empty data are an InputError.
+B / A. The same counts give the same numbers, in whatever order they come; intervals are of 95 %.
+NaN, negative counts and empty data are an InputError.
 
-Knows nothing of scenarios or reports; times to an event are in `survival`, doses in `doses`. Covers
-no covariates and no Bayesian answers. A bootstrap over few runs is too sure of itself: have thirty.
+Knows nothing of scenarios or reports; times to an event are in survival_times.py, doses in
+dose_response.py. Covers no covariates and no Bayesian answers. A bootstrap over few runs is too
+sure of itself: have thirty.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 Count: TypeAlias = tuple[int, int]
 """(successes, trials)"""
-RESAMPLES = 2000
+CONFIDENCE, POWER = 0.95, 0.8
+Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+SEED, RESAMPLES = 0, 2000
+"""Whatever is random is drawn anew from the same seed, so the same counts give the same numbers."""
 FLIPS, EXACT = 10_000, 12
 """How many swaps of the arms are drawn, and the seeds up to which all 2^seeds are gone through."""
 SAME = 1e-12
@@ -67,15 +70,7 @@ class Difference(Struct, frozen=True):
     b: float
 
 
-class Attribution(Struct, frozen=True):
-    """What became of a quantity, by cause, the largest first; the causes add up to the change."""
-
-    before: float
-    after: float
-    by_cause: dict[str, float]
-
-
-def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
+def wilson(successes: int, trials: int) -> Interval:
     """A rate with Wilson's score interval, for independent trials.
 
     Source: Wilson 1927; Newcombe 1998, Statistics in Medicine 17, method 3.
@@ -84,29 +79,22 @@ def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
     if not trials:
         raise InputError("There is no rate of no trials: leave it out, or run some.")
     rate = successes / trials
-    return Interval(rate, *_score(rate, trials, _z(confidence)), trials)
+    return Interval(rate, *_score(rate, trials), trials)
 
 
-def rule_of_three(trials: int, confidence: float = 0.95) -> float:
+def rule_of_three(trials: int) -> float:
     """The upper bound of a rate of which no event was seen in so many independent trials.
 
-    Exact, 1 - (1 - confidence)^(1/trials), of which 3/trials is the well-known rule at 95 %.
+    Exact, 1 - 0.05^(1/trials), of which 3/trials is the well-known rule at 95 %.
     Source: Hanley and Lippman-Hand 1983, JAMA 249.
     """
     counted(0, trials)
     if not trials:
         raise InputError("No trials bound nothing: run some.")
-    _z(confidence)
-    return -math.expm1(math.log1p(-confidence) / trials)
+    return -math.expm1(math.log1p(-CONFIDENCE) / trials)
 
 
-def cluster_rate(
-    by_seed: Mapping[int, Count],
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    confidence: float = 0.95,
-) -> ClusterRate:
+def cluster_rate(by_seed: Mapping[int, Count]) -> ClusterRate:
     """The rate over all runs, with a percentile interval of the bootstrap over runs, and the ICC.
 
     Where the runs do not differ in their rates (no event at all; one run) resampling them says
@@ -117,22 +105,16 @@ def cluster_rate(
     import numpy as np
 
     table = _table(by_seed, 2)
-    rates = _ratios(_resampled(table, seed, resamples))
+    rates = _ratios(_resampled(table))
     successes, trials = table.sum(0)
     rate = float(successes / trials)
-    limits = _score(rate, len(table), _z(confidence))
+    limits = _score(rate, len(table))
     if np.ptp(rates) > SAME:
-        limits = percentiles(rates, rate, confidence)
+        limits = percentiles(rates, rate)
     return ClusterRate(Interval(rate, *limits, len(table)), int(trials), _icc(table))
 
 
-def paired_difference(
-    pairs_by_seed: Mapping[int, tuple[Count, Count]],
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    confidence: float = 0.95,
-) -> Difference:
+def paired_difference(pairs_by_seed: Mapping[int, tuple[Count, Count]]) -> Difference:
     """The rate of arm B less that of arm A, where both ran with each seed.
 
     Shape: {seed: ((successes, trials) of A, (successes, trials) of B)}. The interval is the
@@ -144,22 +126,16 @@ def paired_difference(
     import numpy as np
 
     table = _table({key: (*a, *b) for key, (a, b) in pairs_by_seed.items()}, 4)
-    drawn = _resampled(table, seed, resamples)
+    drawn = _resampled(table)
     differences = _ratios(drawn[:, 2:]) - _ratios(drawn[:, :2])
     a, b = (float(rate) for rate in _ratios(table.sum(0).reshape(2, 2)))
-    limits = _newcombe(a, b, len(table), _z(confidence))
+    limits = _newcombe(a, b, len(table))
     if np.ptp(differences) > SAME:
-        limits = percentiles(differences, b - a, confidence)
-    return Difference(Interval(b - a, *limits, len(table)), _swapped(table, seed), a, b)
+        limits = percentiles(differences, b - a)
+    return Difference(Interval(b - a, *limits, len(table)), _swapped(table), a, b)
 
 
-def paired_means(
-    pairs_by_seed: Mapping[int, tuple[float, float]],
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    confidence: float = 0.95,
-) -> Difference:
+def paired_means(pairs_by_seed: Mapping[int, tuple[float, float]]) -> Difference:
     """The mean of arm B less that of arm A, from one value of each for each of two or more seeds.
 
     Method as in `paired_difference`; if B - A is the same for all seeds, the limits meet.
@@ -172,11 +148,11 @@ def paired_means(
     table = np.array(rows, dtype=np.float64)
     if not np.isfinite(table).all():
         raise InputError("A value to compare is not a finite number: leave its seed out.")
-    drawn = _resampled(table, seed, resamples)
+    drawn = _resampled(table)
     differences = (drawn[:, 2] - drawn[:, 0]) / len(table)
     a, b = float(table[:, 0].mean()), float(table[:, 2].mean())
-    interval = Interval(b - a, *percentiles(differences, b - a, confidence), len(table))
-    return Difference(interval, _swapped(table, seed), a, b)
+    interval = Interval(b - a, *percentiles(differences, b - a), len(table))
+    return Difference(interval, _swapped(table), a, b)
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
@@ -198,43 +174,21 @@ def cohen_h(a: Count, b: Count) -> float:
     return _angle(rates[1]) - _angle(rates[0])
 
 
-def minimal_detectable(
-    n: int, base: float, power: float = 0.8, confidence: float = 0.95
-) -> float | None:
+def minimal_detectable(n: int, base: float) -> float | None:
     """The least rise from a rate of `base` that two arms of `n` independent trials detect, if any.
 
-    By the arcsine approximation of Cohen 1988, chapter 6. Trials of one run are not independent:
-    divide their number by 1 + (trials in a run - 1) * ICC first. Pairing over seeds does better.
+    Four times of five, by the arcsine approximation of Cohen 1988, chapter 6. Trials of one run are
+    not independent: divide their number by 1 + (trials in a run - 1) * ICC first. Pairing over
+    seeds does better.
     """
     counted(0, n)
     if not n:
         raise InputError("No trials detect nothing: run some.")
-    if not (0 <= base <= 1 and 0.5 <= power < 1):
-        raise InputError(f"A base rate lies in 0 to 1, a power in 0.5 to 1; not {base}, {power}.")
-    h = (_z(confidence) + NormalDist().inv_cdf(power)) * math.sqrt(2 / n)
+    if not 0 <= base <= 1:
+        raise InputError(f"A base rate lies in 0 to 1, not at {base}.")
+    h = (Z + NormalDist().inv_cdf(POWER)) * math.sqrt(2 / n)
     high = _angle(base) + h
     return math.sin(high / 2) ** 2 - base if high <= math.pi else None
-
-
-def attribution(entries: Iterable[tuple[str, float, float]]) -> Attribution:
-    """What each cause did to one quantity, from all its changes in order: (cause, before, after).
-
-    Exact and additive: each cause has the sum of its changes, and all causes together are what
-    changed. A change that does not go on from the one before it is an InputError.
-    """
-    sums: dict[str, Fraction] = {}
-    first = last = None
-    for cause, before, after in entries:
-        if not (math.isfinite(before) and math.isfinite(after)):
-            raise InputError(f"A change by {cause} is not a finite number.")
-        if last is not None and before != last:
-            raise InputError(f"A change by {cause} begins at {before}, but {last} was reached.")
-        first, last = before if first is None else first, after
-        sums[cause] = sums.get(cause, Fraction(0)) + Fraction(after) - Fraction(before)
-    if first is None or last is None:
-        raise InputError("Nothing changed, so there is nothing to attribute.")
-    ranked = sorted(sums, key=lambda cause: (-abs(sums[cause]), cause))
-    return Attribution(first, last, {cause: float(sums[cause]) for cause in ranked})
 
 
 def counted(successes: int, trials: int) -> None:
@@ -246,40 +200,31 @@ def counted(successes: int, trials: int) -> None:
         raise InputError(f"There cannot be {successes} successes in {trials} trials.")
 
 
-def resampled(runs: int, seed: int, resamples: int) -> Numbers:
+def resampled(runs: int, resamples: int = RESAMPLES) -> Numbers:
     """How often each run is drawn, with replacement: resamples x runs."""
     import numpy as np
 
-    if resamples < 100:
-        raise InputError(f"{resamples} resamples are too few for an interval; take 1000 or more.")
-    drawn = np.random.default_rng(seed).multinomial(runs, [1 / runs] * runs, size=resamples)
+    drawn = np.random.default_rng(SEED).multinomial(runs, [1 / runs] * runs, size=resamples)
     return drawn.astype(np.float64)
 
 
-def percentiles(values: Numbers, estimate: float, confidence: float) -> tuple[float, float]:
+def percentiles(values: Numbers, estimate: float) -> tuple[float, float]:
     """The percentile interval, widened to hold the estimate should skewed resamples not do so."""
     import numpy as np
 
-    _z(confidence)
-    low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return min(float(low), estimate), max(float(high), estimate)
 
 
-def _z(confidence: float) -> float:
-    if not 0 < confidence < 1:
-        raise InputError(f"A confidence lies between 0 and 1, as 0.95 does; not {confidence}.")
-    return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-def _score(rate: float, n: int, z: float) -> tuple[float, float]:
-    spread = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    centre, scale = rate + z * z / (2 * n), 1 + z * z / n
+def _score(rate: float, n: int) -> tuple[float, float]:
+    spread = Z * math.sqrt(rate * (1 - rate) / n + Z * Z / (4 * n * n))
+    centre, scale = rate + Z * Z / (2 * n), 1 + Z * Z / n
     low, high = (centre - spread) / scale, (centre + spread) / scale
     return min(rate, max(0.0, low)), max(rate, min(1.0, high))
 
 
-def _newcombe(a: float, b: float, n: int, z: float) -> tuple[float, float]:
-    (a_low, a_high), (b_low, b_high) = _score(a, n, z), _score(b, n, z)
+def _newcombe(a: float, b: float, n: int) -> tuple[float, float]:
+    (a_low, a_high), (b_low, b_high) = _score(a, n), _score(b, n)
     return b - a - math.hypot(b - b_low, a_high - a), b - a + math.hypot(b_high - b, a - a_low)
 
 
@@ -302,9 +247,9 @@ def _table(by_seed: Mapping[int, Sequence[int]], width: int) -> Numbers:
     return table[table[:, 1::2].any(1)]
 
 
-def _resampled(table: Numbers, seed: int, resamples: int) -> Numbers:
+def _resampled(table: Numbers) -> Numbers:
     """The sums of resampled runs; without those in which an arm has no trial."""
-    sums: Numbers = resampled(len(table), seed, resamples) @ table
+    sums: Numbers = resampled(len(table)) @ table
     return sums[(sums[:, 1::2] > 0).all(1)]
 
 
@@ -312,7 +257,7 @@ def _ratios(sums: Numbers) -> Numbers:
     return sums[:, 0] / sums[:, 1]
 
 
-def _swapped(table: Numbers, seed: int) -> float:
+def _swapped(table: Numbers) -> float:
     """The share of swaps of the arms within seeds that set them as far apart as they are."""
     import numpy as np
 
@@ -320,7 +265,7 @@ def _swapped(table: Numbers, seed: int) -> float:
     if exact := runs <= EXACT:
         swaps = np.arange(2**runs)[:, None] >> np.arange(runs) & 1
     else:
-        swaps = np.random.default_rng(seed).integers(0, 2, (FLIPS, runs))
+        swaps = np.random.default_rng(SEED).integers(0, 2, (FLIPS, runs))
     moved = swaps.astype(np.float64) @ (table[:, 2:] - table[:, :2])
     a, b = table[:, :2].sum(0) + moved, table[:, 2:].sum(0) - moved
     told = (a[:, 1] > 0) & (b[:, 1] > 0)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import Struct
 
 from loopforge.errors import InputError
-from loopforge.lab.stats.rate_statistics import SAME, wilson
+from loopforge.lab.stats.rate_statistics import CONFIDENCE, SAME, wilson
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,9 +62,7 @@ class LogRank(Struct, frozen=True):
     expected: dict[str, float]
 
 
-def kaplan_meier(
-    times: Sequence[float], observed: Sequence[bool], confidence: float = 0.95
-) -> tuple[Step, ...]:
+def kaplan_meier(times: Sequence[float], observed: Sequence[bool]) -> tuple[Step, ...]:
     """The share that is yet without an event, a step for each time at which someone was last seen.
 
     The limits are Greenwood's on the log-log scale, pointwise. These are undefined where nothing
@@ -74,13 +72,11 @@ def kaplan_meier(
     import numpy as np
     from scipy.stats import CensoredData, ecdf
 
-    if not 0 < confidence < 1:
-        raise InputError(f"A confidence lies between 0 and 1, as 0.95 does; not {confidence}.")
     seen, fell = _lifetimes(times, observed)
     curve: Any = ecdf(CensoredData(uncensored=seen[fell], right=seen[~fell])).sf
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The confidence interval is undefined", RuntimeWarning)
-        limits = curve.confidence_interval(confidence, method="log-log")
+        limits = curve.confidence_interval(CONFIDENCE, method="log-log")
     at_risk, events = _at(np.asarray(curve.quantiles), seen, fell)
     steps: list[Step] = []
     for i, time in enumerate(curve.quantiles):
@@ -91,7 +87,7 @@ def kaplan_meier(
         elif left <= 0:
             before = steps[-1].high if steps else 1.0
             low, left = 0.0, 0.0
-            high = before if before < 1 else wilson(0, int(at_risk[i]), confidence).high
+            high = before if before < 1 else wilson(0, int(at_risk[i])).high
         steps.append(Step(float(time), int(at_risk[i]), int(events[i]), left, low, high))
     return tuple(steps)
 
