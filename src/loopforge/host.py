@@ -417,7 +417,8 @@ async def converse(
     With a `mate` and no `room`, the room is one that holds this mate alone.
     """
     from loopforge.io.socket.socket_address import SocketAddress
-    from loopforge.io.socket.socket_client import SocketLink, TerminalPerson
+    from loopforge.io.socket.socket_client import SocketLink
+    from loopforge.io.socket.wire_protocol import PAGE, Hello
     from loopforge.io.terminal.screen_support import end_with
 
     make_home(settings.home)
@@ -425,12 +426,12 @@ async def converse(
     plain = plain or as_json or not (os.isatty(stdin) and sys.stdout.isatty())
     if os.isatty(stdin):
         end_with(stdin)
-    person = TerminalPerson(
+    person = Hello(
         client=SystemDice().bytes(6).hex(),
         room=room or (f"with-{mate}" if mate else settings.room),
         name=name or settings.person,
         mates=(mate,) if mate else (),
-        tail=0 if plain else settings.history_lines,
+        tail=0 if plain else min(settings.history_lines, PAGE),
     )
     address = SocketAddress(settings.data, settings.host_socket)
     tell = partial(_tell, _aside) if plain else None

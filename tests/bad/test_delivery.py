@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -49,10 +50,10 @@ class Wall:
 
 
 class Moody:
-    """A ledger that is busy whenever facts of one kind are to be written."""
+    """A ledger that is busy whenever facts of some kinds are to be written."""
 
-    def __init__(self, inner: SqlLedger) -> None:
-        self._inner, self.refusing = inner, ""
+    def __init__(self, inner: SqlLedger, refusing: Collection[str]) -> None:
+        self._inner, self._refusing = inner, refusing
         self.read, self.event, self.heads = inner.read, inner.event, inner.heads
         self.decide, self.subscribe, self.told = inner.decide, inner.subscribe, inner.told
 
@@ -60,50 +61,63 @@ class Moody:
         self, stream: str, facts: Sequence[Fact], *, expect: int | None = None
     ) -> tuple[Event, ...]:
         """Append, or be busy."""
-        if any(kind_of(fact.body) == self.refusing for fact in facts):
+        if any(kind_of(fact.body) in self._refusing for fact in facts):
             raise LedgerBusy("Somebody else is writing.")
         return await self._inner.append(stream, facts, expect=expect)
 
 
+@dataclass
+class Post:
+    """A room whose lines go out to a wall, by a process that has just begun."""
+
+    clock: SimClock
+    ledger: SqlLedger
+    deliveries: Deliveries
+    stamp: Stamp
+
+    async def say(self, surface: str = "wall") -> Event:
+        """A mate says something that is to go out."""
+        said = self.stamp.fact(Said(turn="t", mate="maya", text=Words("hello")), actor="mate:maya")
+        body = Queued(surface=surface, of=said.id)
+        queued = self.stamp.fact(body, actor="runtime", cause=said.id)
+        return (await self.ledger.append(STREAM, [said, queued]))[0]
+
+    async def kinds(self) -> list[str]:
+        """What became of deliveries."""
+        events = await self.ledger.read(STREAM)
+        return [e.kind.removeprefix("delivery.") for e in events if e.kind.startswith("delivery.")]
+
+    async def until(self) -> None:
+        """Until nothing is open, in simulated time."""
+        for _ in range(400):
+            await self.clock.advance(1)
+            if not self.deliveries.waiting(STREAM):
+                return
+        raise AssertionError("it is never delivered")
+
+
 @asynccontextmanager
-async def ledger_of(path: Path, clock: SimClock, seed: int = 7) -> AsyncIterator[SqlLedger]:
-    """A ledger in a file."""
+async def posting(
+    path: Path,
+    wall: Wall,
+    *,
+    clock: SimClock | None = None,
+    seed: int = 7,
+    refusing: Collection[str] = (),
+) -> AsyncIterator[Post]:
+    """A ledger in a file, which may refuse facts of some kinds, and deliveries to this wall."""
+    clock = clock or SimClock(START)
     ledger = await open_ledger(f"sqlite:///{path}/ledger.db", clock, SeededDice(seed))
     still(clock, ledger)
-    try:
-        yield ledger
-    finally:
-        await ledger.close()
-
-
-async def delivering(ledger: SqlLedger, stamp: Stamp, *walls: Wall) -> Deliveries:
-    """Deliveries to these surfaces, as a process has them that has just begun."""
-    deliveries = Deliveries(ledger, stamp, {wall.name: wall for wall in walls})
+    stamp = Stamp(clock, SeededDice(seed + 10))
+    given = Moody(ledger, refusing)
+    deliveries = Deliveries(given, stamp, {wall.name: wall})
     await deliveries.start(ledger)
-    return deliveries
-
-
-async def say(ledger: SqlLedger, stamp: Stamp, surface: str = "wall") -> Event:
-    """A mate says something that is to go out."""
-    body = Said(turn="t", mate="maya", text=Words("hello"))
-    said = stamp.fact(body, actor="mate:maya")
-    queued = stamp.fact(Queued(surface=surface, of=said.id), actor="runtime", cause=said.id)
-    return (await ledger.append(STREAM, [said, queued]))[0]
-
-
-async def kinds(ledger: SqlLedger) -> list[str]:
-    """What became of deliveries."""
-    events = await ledger.read(STREAM)
-    return [e.kind.removeprefix("delivery.") for e in events if e.kind.startswith("delivery.")]
-
-
-async def until(clock: SimClock, deliveries: Deliveries) -> None:
-    """Until nothing is open, in simulated time."""
-    for _ in range(400):
-        await clock.advance(1)
-        if not deliveries.waiting(STREAM):
-            return
-    raise AssertionError("it is never delivered")
+    try:
+        yield Post(clock, ledger, deliveries, stamp)
+    finally:
+        await deliveries.close()
+        await ledger.close()
 
 
 def lost_answer(when: str, nth: int) -> None:
@@ -112,34 +126,19 @@ def lost_answer(when: str, nth: int) -> None:
         raise SendFailed("the answer was lost")
 
 
-async def test_a_post_whose_answer_was_lost_is_not_posted_again(tmp_path: Path) -> None:
-    """Before a second attempt the surface is asked whether it has the thing already."""
-    clock = SimClock(START)
-    async with ledger_of(tmp_path, clock) as ledger:
-        stamp, wall = Stamp(clock, SeededDice(1)), Wall(lost_answer)
-        deliveries = await delivering(ledger, stamp, wall)
-        await say(ledger, stamp)
-        await until(clock, deliveries)
-        assert len(wall.posts) == 1
-        assert await kinds(ledger) == ["queued", "attempting", "put_off", "attempting", "accepted"]
-        await deliveries.close()
-
-
 async def test_a_doubt_outlives_the_process(tmp_path: Path) -> None:
     """A post put off before a restart is asked after, not sent blindly again."""
-    clock = SimClock(START)
-    stamp, wall = Stamp(clock, SeededDice(1)), Wall(lost_answer)
-    async with ledger_of(tmp_path, clock) as ledger:
-        deliveries = await delivering(ledger, stamp, wall)
-        await say(ledger, stamp)
+    clock, wall = SimClock(START), Wall(lost_answer)
+    async with posting(tmp_path, wall, clock=clock) as post:
+        await post.say()
         await clock.advance(0.5)
-        assert (await kinds(ledger))[-1] == "put_off"
-        await deliveries.close()
-    async with ledger_of(tmp_path, clock, seed=8) as ledger:
-        deliveries = await delivering(ledger, stamp, wall)
-        await until(clock, deliveries)
+        assert (await post.kinds())[-1] == "put_off"
+    async with posting(tmp_path, wall, clock=clock, seed=8) as post:
+        await post.until()
         assert (len(wall.posts), wall.asked) == (1, 1)
-        await deliveries.close()
+        assert await post.kinds() == [
+            "queued", "attempting", "put_off", "attempting", "accepted",
+        ]  # fmt: skip
 
 
 async def test_a_surface_that_never_takes_it_fails_for_good(tmp_path: Path) -> None:
@@ -150,20 +149,16 @@ async def test_a_surface_that_never_takes_it_fails_for_good(tmp_path: Path) -> N
         if down:
             raise SendFailed("it is down")
 
-    clock = SimClock(START)
-    async with ledger_of(tmp_path, clock) as ledger:
-        stamp, wall = Stamp(clock, SeededDice(1)), Wall(trouble)
-        deliveries = await delivering(ledger, stamp, wall)
-        await say(ledger, stamp)
-        await clock.advance(PATIENCE.total_seconds())
-        assert "failed" not in await kinds(ledger)
-        await clock.advance(120)
-        assert (await kinds(ledger))[-1] == "failed"
+    async with posting(tmp_path, Wall(trouble)) as post:
+        await post.say()
+        await post.clock.advance(PATIENCE.total_seconds())
+        assert "failed" not in await post.kinds()
+        await post.clock.advance(120)
+        assert (await post.kinds())[-1] == "failed"
         down = False
-        await say(ledger, stamp)
-        await until(clock, deliveries)
-        assert (await kinds(ledger))[-1] == "accepted"
-        await deliveries.close()
+        await post.say()
+        await post.until()
+        assert (await post.kinds())[-1] == "accepted"
 
 
 async def test_what_was_certainly_not_sent_is_not_looked_for(tmp_path: Path) -> None:
@@ -174,16 +169,13 @@ async def test_what_was_certainly_not_sent_is_not_looked_for(tmp_path: Path) -> 
         if when == "before" and nth in why:
             raise SendFailed("it is down", unsent=why[nth])
 
-    clock = SimClock(START)
-    async with ledger_of(tmp_path, clock) as ledger:
-        stamp, wall = Stamp(clock, SeededDice(1)), Wall(trouble)
-        deliveries = await delivering(ledger, stamp, wall)
-        await say(ledger, stamp)
-        await clock.advance(5)
-        assert ((await kinds(ledger)).count("put_off"), wall.asked) == (3, 0)
-        await until(clock, deliveries)
+    wall = Wall(trouble)
+    async with posting(tmp_path, wall) as post:
+        await post.say()
+        await post.clock.advance(5)
+        assert ((await post.kinds()).count("put_off"), wall.asked) == (3, 0)
+        await post.until()
         assert (len(wall.posts), wall.asked) == (1, 1)
-        await deliveries.close()
 
 
 async def test_a_mistake_that_does_not_end_costs_that_thing_alone(tmp_path: Path) -> None:
@@ -193,17 +185,13 @@ async def test_a_mistake_that_does_not_end_costs_that_thing_alone(tmp_path: Path
         if nth <= MOST_ATTEMPTS:
             raise ZeroDivisionError
 
-    clock = SimClock(START)
-    async with ledger_of(tmp_path, clock) as ledger:
-        stamp, wall = Stamp(clock, SeededDice(1)), Wall(trouble)
-        deliveries = await delivering(ledger, stamp, wall)
-        await say(ledger, stamp)
-        await say(ledger, stamp)
-        await clock.advance(20 * 60)
-        became = await kinds(ledger)
+    async with posting(tmp_path, Wall(trouble)) as post:
+        await post.say()
+        await post.say()
+        await post.clock.advance(20 * 60)
+        became = await post.kinds()
         assert became.count("attempting") == MOST_ATTEMPTS + 1
         assert became[-3:] == ["failed", "attempting", "accepted"]
-        await deliveries.close()
 
 
 async def test_a_surface_with_a_mistake_of_its_own_stops_nothing(tmp_path: Path) -> None:
@@ -213,49 +201,36 @@ async def test_a_surface_with_a_mistake_of_its_own_stops_nothing(tmp_path: Path)
         if (when, nth) == ("after", 1):
             raise ZeroDivisionError
 
-    clock = SimClock(START)
-    async with ledger_of(tmp_path, clock) as ledger:
-        stamp, wall = Stamp(clock, SeededDice(1)), Wall(trouble)
-        deliveries = await delivering(ledger, stamp, wall)
-        await say(ledger, stamp)
-        await say(ledger, stamp)
-        await until(clock, deliveries)
+    wall = Wall(trouble)
+    async with posting(tmp_path, wall) as post:
+        await post.say()
+        await post.say()
+        await post.until()
         assert len(wall.posts) == len(set(wall.posts)) == 2
-        assert (await kinds(ledger)).count("accepted") == 2
-        await deliveries.close()
+        assert (await post.kinds()).count("accepted") == 2
 
 
 async def test_a_ledger_that_fails_for_a_while_delays_and_doubles_nothing(tmp_path: Path) -> None:
     """What was sent and could not be recorded is asked after once the ledger works again."""
-    clock = SimClock(START)
-    async with ledger_of(tmp_path, clock) as ledger:
-        stamp = Stamp(clock, SeededDice(1))
-        wall = Wall()
-        moody = Moody(ledger)
-        deliveries = Deliveries(moody, stamp, {wall.name: wall})
-        await deliveries.start(ledger)
-        moody.refusing = "delivery.accepted"
-        await say(ledger, stamp)
-        await clock.advance(5)
+    wall, refusing = Wall(), {"delivery.accepted"}
+    async with posting(tmp_path, wall, refusing=refusing) as post:
+        await post.say()
+        await post.clock.advance(5)
         assert len(wall.posts) == 1
-        assert deliveries.waiting(STREAM) == 1
-        moody.refusing = ""
-        await until(clock, deliveries)
+        assert post.deliveries.waiting(STREAM) == 1
+        refusing.clear()
+        await post.until()
         assert len(wall.posts) == 1
-        assert (await kinds(ledger))[-1] == "accepted"
-        await deliveries.close()
+        assert (await post.kinds())[-1] == "accepted"
 
 
 async def test_two_terminals_that_saw_it_at_once_accept_it_once(tmp_path: Path) -> None:
     """Of two acknowledgements at the same moment neither is refused, and none counts twice."""
-    clock = SimClock(START)
-    async with ledger_of(tmp_path, clock) as ledger:
-        stamp = Stamp(clock, SeededDice(1))
-        deliveries = await delivering(ledger, stamp)
-        first, second = [await say(ledger, stamp, "terminal") for _ in range(2)]
+    async with posting(tmp_path, Wall()) as post:
+        first, second = [await post.say("terminal") for _ in range(2)]
         await asyncio.gather(
-            deliveries.seen(STREAM, "terminal", first.seq, "ana"),
-            deliveries.seen(STREAM, "terminal", second.seq, "bo"),
+            post.deliveries.seen(STREAM, "terminal", first.seq, "ana"),
+            post.deliveries.seen(STREAM, "terminal", second.seq, "bo"),
         )
-        assert deliveries.waiting(STREAM) == 0
-        assert (await kinds(ledger)).count("accepted") == 2
+        assert post.deliveries.waiting(STREAM) == 0
+        assert (await post.kinds()).count("accepted") == 2

@@ -1,4 +1,4 @@
-"""What the commands of the lab are tried in: an empty folder, and a home."""
+"""What commands are tried in: an empty folder, a home, and one whose models are scripted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,33 @@ import pytest
 from loopforge.cli import main
 from loopforge.home import make_home
 
-Lab = Callable[..., tuple[int, str, str]]
+Run = Callable[..., tuple[int, str, str]]
+Lab = Run
+
+
+def typing(capsys: pytest.CaptureFixture[str], *before: str) -> Run:
+    """Run `loopforge` with these words and more: exit code, standard output, standard error."""
+
+    def typed(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main([*before, *arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return typed
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home as it is made."""
+    make_home(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(request: pytest.FixtureRequest, home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `loopforge NOUN ...` in the home; the noun is NOUN of the test's module."""
+    return typing(capsys, "--home", str(home), request.module.NOUN)
 
 
 @pytest.fixture
@@ -24,18 +50,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def lab(here: Path, capsys: pytest.CaptureFixture[str]) -> Lab:
-    """Run `loopforge lab ...` there: exit code, standard output, standard error."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        code = main(["lab", *arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
+    """Run `loopforge lab ...` there."""
+    return typing(capsys, "lab")
 
 
 @pytest.fixture
-def home(here: Path) -> Path:
+def scripted(here: Path) -> Path:
     """A home in the current folder, whose models are scripted."""
     make_home(here)
     tiers = "\n".join(f'{tier} = ["scripted"]' for tier in range(1, 5))

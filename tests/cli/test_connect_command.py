@@ -10,70 +10,52 @@ import typer
 
 from loopforge.cli import main
 from loopforge.cli.connect_command import conclude
-from loopforge.home import make_home
 from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
+from tests.cli.conftest import Run
 
-TELEGRAM = f"123456:{'A' * 35}"
+NOUN, TELEGRAM = "mate", f"123456:{'A' * 35}"
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home with the mates that come along, and nobody at its terminal."""
-    make_home(tmp_path / "home")
+@pytest.fixture(autouse=True)
+def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is at the terminal."""
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    return tmp_path / "home"
 
 
-def run(home: Path, *arguments: str) -> int:
-    """One command in this home; its exit code."""
-    return main(["--home", str(home), "mate", *arguments])
-
-
-def test_a_bad_token(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bad_token(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is no token is refused with where to find one; it is neither shown nor kept."""
     monkeypatch.setattr("sys.stdin", io.StringIO("0123456789abcdef0123456789abcdef\n"))
-    assert run(home, "connect", "maya", "--to", "discord", "--token-from-stdin") == 2
-    said = capsys.readouterr().err
+    code, _, said = run("connect", "maya", "--to", "discord", "--token-from-stdin")
+    assert code == 2
     assert "no token of a bot of Discord" in said
     assert "https://discord.com/developers/applications" in said
     assert "0123456789abcdef" not in said
     assert BotTokens(home / "data", {}).accounts() == []
 
 
-def test_a_token_of_the_environment(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_token_of_the_environment(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mate's own variable is taken before anybody is asked, and named."""
     monkeypatch.setenv("DISCORD_TOKEN_MAYA", TELEGRAM)
-    assert run(home, "connect", "Maya", "--to", "discord") == 2
-    said = capsys.readouterr().err
+    code, _, said = run("connect", "Maya", "--to", "discord")
+    assert code == 2
     assert "taken from DISCORD_TOKEN_MAYA" in said
     assert "This is a token of Telegram, not of Discord." in said
     assert TELEGRAM not in said
 
 
-def test_nobody_to_ask(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nobody_to_ask(run: Run) -> None:
     """Without a terminal and a variable it is said how to give the token."""
-    assert run(home, "connect", "all", "--to", "telegram") == 2
-    said = capsys.readouterr().err
+    code, _, said = run("connect", "all", "--to", "telegram")
+    assert code == 2
     assert "Set TELEGRAM_TOKEN, or give it" in said
     assert "--token-from-stdin" in said
 
 
-def test_never_on_the_command_line(home: Path) -> None:
+def test_never_on_the_command_line(run: Run) -> None:
     """A token that is given as an argument is not taken."""
-    assert run(home, "connect", "maya", TELEGRAM, "--to", "telegram") == 2
-    assert run(home, "connect", "maya", "--to", "telegram", "--token", TELEGRAM) == 2
-
-
-def test_a_mate_that_is_not(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A mate that does not exist cannot be connected; those that do are named."""
-    assert run(home, "connect", "mayo", "--to", "discord") == 2
-    said = capsys.readouterr().err
-    assert "There is no mate 'mayo'. Known: maya, merlin, zuzu." in said
+    assert run("connect", "maya", TELEGRAM, "--to", "telegram")[0] == 2
+    assert run("connect", "maya", "--to", "telegram", "--token", TELEGRAM)[0] == 2
 
 
 def test_what_is_missing_comes_last(capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,15 +73,13 @@ def test_what_is_missing_comes_last(capsys: pytest.CaptureFixture[str]) -> None:
     assert "maya is connected to Discord." in capsys.readouterr().out
 
 
-def test_disconnected(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_disconnected(run: Run, home: Path) -> None:
     """A mate that is disconnected is forgotten, and the others of its bot stay."""
     tokens = BotTokens(home / "data", {})
     tokens.keep(BotAccount(platform="telegram", token=TELEGRAM, mates=("maya", "merlin")))
-    assert run(home, "disconnect", "Maya", "--from", "telegram") == 0
-    assert "Its bot goes on for merlin." in capsys.readouterr().out
+    assert "Its bot goes on for merlin." in run("disconnect", "Maya", "--from", "telegram")[1]
     assert [each.mates for each in tokens.accounts()] == [("merlin",)]
-    assert run(home, "disconnect", "merlin", "--from", "telegram") == 0
-    assert "The token is forgotten here." in capsys.readouterr().out
+    assert "The token is forgotten here." in run("disconnect", "merlin", "--from", "telegram")[1]
     assert tokens.accounts() == []
 
 
@@ -112,17 +92,14 @@ def test_disconnected(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_what_speaks_otherwise(
-    home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    name: str,
-    said: str,
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str
 ) -> None:
     """Who speaks by the bot of all, or by a variable, is told how to end that."""
     monkeypatch.setenv("TELEGRAM_TOKEN_MERLIN", f"7{TELEGRAM}")
     BotTokens(home / "data", {}).keep(BotAccount(platform="telegram", token=TELEGRAM, mates=("*",)))
-    assert run(home, "disconnect", name, "--from", "telegram") == (2 if said else 0)
-    assert said in capsys.readouterr().err
+    code, _, err = run("disconnect", name, "--from", "telegram")
+    assert code == (2 if said else 0)
+    assert said in err
 
 
 def test_the_doctor_offline(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,12 +131,19 @@ def test_the_doctor_on_accounts_that_nobody_talks_by(
     assert "2 wrong." in said
 
 
-def test_nobody_is_disconnected(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Who wants to disconnect a mate that is not there is told who is."""
-    assert run(home, "disconnect", "nobody", "--from", "discord") == 2
-    assert "There is no mate 'nobody'. Known: maya, merlin, zuzu." in capsys.readouterr().err
-    assert run(home, "disconnect", "zuzu", "--from", "discord") == 2
-    assert "zuzu is not connected to Discord." in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("disconnect", "nobody", "--from"), "no mate 'nobody'. Known: maya, merlin, zuzu."),
+        (("disconnect", "zuzu", "--from"), "zuzu is not connected to Discord."),
+        (("connect", "mayo", "--to"), "There is no mate 'mayo'. Known: maya, merlin, zuzu."),
+    ],
+)
+def test_a_mate_that_is_not(run: Run, words: tuple[str, ...], said: str) -> None:
+    """A mate that does not exist, or not there, is no mate to connect; those that do are named."""
+    code, _, err = run(*words, "discord")
+    assert code == 2
+    assert said in err
 
 
 def test_the_doctor_on_a_damaged_file(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

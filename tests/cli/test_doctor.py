@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sqlite3
@@ -13,17 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.app import open_ledger_of
 from loopforge.cli import main
 from loopforge.cli.doctor import DoctorFinding, examine, host, terminal
-from loopforge.home import LOCK, lock_home, make_home
+from loopforge.home import LOCK, lock_home
 from loopforge.settings import load_settings
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A sound home."""
-    make_home(tmp_path)
-    return tmp_path
 
 
 def wrong(home: Path) -> list[DoctorFinding]:
@@ -72,22 +67,18 @@ def test_a_wrong_setting_is_named_with_its_line(home: Path) -> None:
     assert "line 2" in finding.said
 
 
-def test_a_stray_variable_is_named(home: Path) -> None:
-    """A LOOPFORGE_ variable that is no setting does nothing, and the doctor says so."""
-    out = subprocess.run(
-        [
-            "env",
-            "LOOPFORGE_MAX_STPS=3",
-            sys.executable,
-            "-m",
-            "loopforge",
-            "--home",
-            str(home),
-            "doctor",
-        ],
+def typed(home: Path, *environ: str) -> subprocess.CompletedProcess[str]:
+    """`loopforge doctor` in a process of its own, with these variables."""
+    return subprocess.run(
+        ["env", *environ, sys.executable, "-m", "loopforge", "--home", str(home), "doctor"],
         capture_output=True,
         text=True,
     )
+
+
+def test_a_stray_variable_is_named(home: Path) -> None:
+    """A LOOPFORGE_ variable that is no setting does nothing, and the doctor says so."""
+    out = typed(home, "LOOPFORGE_MAX_STPS=3")
     assert out.returncode == 1
     assert "the variable LOOPFORGE_MAX_STPS is no setting" in out.stdout
 
@@ -95,20 +86,7 @@ def test_a_stray_variable_is_named(home: Path) -> None:
 def test_what_is_set_is_told_without_secrets(home: Path) -> None:
     """Where a setting comes from is shown; a key only as set."""
     (home / "loopforge.toml").write_text("max_steps = 3\n")
-    out = subprocess.run(
-        [
-            "env",
-            "OPENAI_API_KEY=sk-hush",
-            sys.executable,
-            "-m",
-            "loopforge",
-            "--home",
-            str(home),
-            "doctor",
-        ],
-        capture_output=True,
-        text=True,
-    )
+    out = typed(home, "OPENAI_API_KEY=sk-hush")
     assert out.returncode == 0, out.stdout
     assert "max_steps (loopforge.toml, line 1)" in out.stdout
     assert "OPENAI_API_KEY is set" in out.stdout
@@ -187,7 +165,7 @@ def test_a_newer_schema(home: Path) -> None:
     """A database of a newer program is left alone, and named."""
     database = home / "data" / "loopforge.db"
     assert main(["--home", str(home), "doctor"]) == 0
-    _make_ledger(home)
+    asyncio.run(_make_ledger(home))
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
@@ -196,17 +174,9 @@ def test_a_newer_schema(home: Path) -> None:
     assert "newer" in finding.said
 
 
-def _make_ledger(home: Path) -> None:
-    import asyncio
-
-    from loopforge.app import open_ledger_of
-    from loopforge.settings import load_settings
-
-    async def make() -> None:
-        async with open_ledger_of(load_settings(home, environ={})):
-            pass
-
-    asyncio.run(make())
+async def _make_ledger(home: Path) -> None:
+    async with open_ledger_of(load_settings(home, environ={})):
+        pass
 
 
 @pytest.fixture

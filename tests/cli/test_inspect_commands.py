@@ -95,7 +95,7 @@ def test_a_run_is_audited(lab: Lab, tmp_path: Path) -> None:
     assert (code, "rule-driven" in out) == (0, True)
 
 
-def test_a_run_of_models_is_audited_by_them(lab: Lab, home: Path) -> None:
+def test_a_run_of_models_is_audited_by_them(lab: Lab, scripted: Path) -> None:
     """The home's models are asked again where they had decided."""
     short = ("first_shift", "--days", "1", "--steps-per-day", "1", "--policy", "llm")
     lab("run", *short, "--out", "mine")
@@ -121,13 +121,13 @@ def test_a_sweep_is_run_and_goes_on(lab: Lab, tmp_path: Path) -> None:
     assert (code, "There is no experiment 'nothing'" in err) == (2, True)
 
 
-def test_a_sweep_asks_the_home_s_models(lab: Lab, home: Path) -> None:
+def test_a_sweep_asks_the_home_s_models(lab: Lab, scripted: Path) -> None:
     """Workers open the home's models by themselves; scored again, tapes answer."""
-    (home / "scenarios" / "small.toml").write_text(SCENARIO)
-    (home / "tiny.toml").write_text(EXPERIMENT.format(policy="llm"))
+    (scripted / "scenarios" / "small.toml").write_text(SCENARIO)
+    (scripted / "tiny.toml").write_text(EXPERIMENT.format(policy="llm"))
     code, out, err = lab("sweep", "tiny.toml", "--workers", "2")
     assert code == 0, err
-    folder = home / "data" / "sweeps" / "tiny"
+    folder = scripted / "data" / "sweeps" / "tiny"
     assert f"6 of 6 runs, in {folder}" in out
     results = (folder / "results.jsonl").read_bytes()
     assert lab("sweep", "tiny.toml", "--rescore")[0] == 0
@@ -149,12 +149,12 @@ id = "other"
 """
 
 
-async def test_a_sweep_that_nobody_answered_finds_nothing(lab: Lab, home: Path) -> None:
+async def test_a_sweep_that_nobody_answered_finds_nothing(lab: Lab, scripted: Path) -> None:
     """It ends with 3, its first line counts the failures, its report answers no hypothesis."""
-    (home / "scenarios" / "small.toml").write_text(SCENARIO)
-    (home / "tiny.toml").write_text(EXPERIMENT.format(policy="llm") + EXPECTED)
+    (scripted / "scenarios" / "small.toml").write_text(SCENARIO)
+    (scripted / "tiny.toml").write_text(EXPERIMENT.format(policy="llm") + EXPECTED)
     async with serving() as server:
-        (home / "loopforge.toml").write_text(SERVED.format(url=server.url))
+        (scripted / "loopforge.toml").write_text(SERVED.format(url=server.url))
         server.does(Behaviour(status=400, body="{}"))
         code, out, err = await asyncio.to_thread(lab, "sweep", "tiny.toml", "--out", "dead")
         assert {asked.body["model"] for asked in server.asked} == {"named"}
@@ -163,18 +163,18 @@ async def test_a_sweep_that_nobody_answered_finds_nothing(lab: Lab, home: Path) 
     assert "100.0% were not answered" in err
     code, out, _ = await asyncio.to_thread(lab, "report", "dead", "-o", "dead.html")
     assert (code, out.startswith("answered 0, ")) == (0, True)
-    page = (home / "dead.html").read_text()
+    page = (scripted / "dead.html").read_text()
     assert "No finding, for want of answers." in page
     assert "Not decided. " not in page
 
 
-async def test_an_audit_that_nobody_answered_finds_nothing(lab: Lab, home: Path) -> None:
+async def test_an_audit_that_nobody_answered_finds_nothing(lab: Lab, scripted: Path) -> None:
     """The run was answered; asked again, nobody does, and it ends with 3."""
-    (home / "scenarios" / "small.toml").write_text(SCENARIO)
+    (scripted / "scenarios" / "small.toml").write_text(SCENARIO)
     run = ("run", "small", "--policy", "llm", "--out", "mine")
     assert (await asyncio.to_thread(lab, *run))[0] == 0
     async with serving() as server:
-        (home / "loopforge.toml").write_text(SERVED.format(url=server.url))
+        (scripted / "loopforge.toml").write_text(SERVED.format(url=server.url))
         server.does(Behaviour(status=400, body="{}"))
         code, out, err = await asyncio.to_thread(lab, "audit", "mine")
     assert code == 3
@@ -182,13 +182,13 @@ async def test_an_audit_that_nobody_answered_finds_nothing(lab: Lab, home: Path)
     assert "were not answered" in err
 
 
-def test_a_sweep_of_a_model_that_is_not_there_is_not_begun(lab: Lab, home: Path) -> None:
+def test_a_sweep_of_a_model_that_is_not_there_is_not_begun(lab: Lab, scripted: Path) -> None:
     """Exit code 2, with the models there are; no folder is made."""
-    (home / "scenarios" / "small.toml").write_text(SCENARIO)
-    (home / "tiny.toml").write_text(EXPERIMENT.format(policy="llm"))
+    (scripted / "scenarios" / "small.toml").write_text(SCENARIO)
+    (scripted / "tiny.toml").write_text(EXPERIMENT.format(policy="llm"))
     code, _, err = lab("sweep", "tiny.toml", "--model", "gone", "--out", "none")
     assert (code, "Models that can be asked: embedded, scripted" in err) == (2, True)
-    assert not (home / "none").exists()
+    assert not (scripted / "none").exists()
 
 
 def test_a_report_is_written(lab: Lab, tmp_path: Path) -> None:

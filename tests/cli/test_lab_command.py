@@ -148,9 +148,9 @@ def test_what_cannot_be_is_said(lab: Lab, here: Path, arguments: list[str], says
     assert not list(here.glob("**/*.jsonl"))
 
 
-def test_scenarios_are_listed_with_their_questions(lab: Lab, home: Path) -> None:
+def test_scenarios_are_listed_with_their_questions(lab: Lab, scripted: Path) -> None:
     """Shipped ones and the home's own; one that cannot be used says why, and hides no other."""
-    (home / "scenarios" / "broken.toml").write_text("name = 3")
+    (scripted / "scenarios" / "broken.toml").write_text("name = 3")
     code, out, _ = lab("scenarios")
     assert code == 0
     assert "When a lamp lies, who notices" in out
@@ -165,12 +165,12 @@ def test_scenarios_are_listed_with_their_questions(lab: Lab, home: Path) -> None
 
 
 @pytest.mark.parametrize("policy", ["llm", "chain", "mate:maya"])
-def test_a_home_s_models_decide(lab: Lab, home: Path, policy: str) -> None:
+def test_a_home_s_models_decide(lab: Lab, scripted: Path, policy: str) -> None:
     """A policy that asks is answered by the models of the home, word for word on record."""
     short = ("first_shift", "--days", "1", "--steps-per-day", "2", "--reflect", "llm")
     code, _, err = lab("run", *short, "--policy", policy, "--out", "mine")
     assert (code, err) == (0, "")
-    rows = [row for row in acts(home / "mine") if row.role != "supervisor"]
+    rows = [row for row in acts(scripted / "mine") if row.role != "supervisor"]
     assert all(row.minded.policy.startswith(policy) for row in rows)
     assert all(each.model == "scripted" for row in rows for each in row.minded.exchange)
     assert {len(row.minded.exchange) for row in rows} == {3 if policy == "chain" else 1}
@@ -180,12 +180,12 @@ def test_a_home_s_models_decide(lab: Lab, home: Path, policy: str) -> None:
     assert (code, json.loads(out)["replay"]["same"]) == (0, True)
 
 
-def test_a_prompt_of_the_home_is_the_one_asked(lab: Lab, home: Path) -> None:
+def test_a_prompt_of_the_home_is_the_one_asked(lab: Lab, scripted: Path) -> None:
     """What a home writes in place of a shipped prompt is what its robots' models read."""
-    (home / "prompts" / "robot.md").write_text("You are {name}, a heap of rust.")
+    (scripted / "prompts" / "robot.md").write_text("You are {name}, a heap of rust.")
     short = ("first_shift", "--days", "1", "--steps-per-day", "1", "--policy", "llm")
     assert lab("run", *short, "--out", "mine")[0] == 0
-    row = next(row for row in acts(home / "mine") if row.who == "Halide")
+    row = next(row for row in acts(scripted / "mine") if row.who == "Halide")
     assert row.minded.exchange[0].prompt[0][1] == "You are Halide, a heap of rust."
 
 
@@ -216,7 +216,7 @@ ANSWER = json.dumps(
 
 @pytest.mark.parametrize("policy", ["llm", "mate:maya"])
 def test_a_model_that_is_not_there_is_an_error_before_the_run(
-    lab: Lab, home: Path, policy: str
+    lab: Lab, scripted: Path, policy: str
 ) -> None:
     """Exit code 2, what models there are, and no run: nothing answers in its stead."""
     code, out, err = lab(
@@ -225,13 +225,13 @@ def test_a_model_that_is_not_there_is_an_error_before_the_run(
     assert (code, out) == (2, "")
     assert "There is no model 'no-such-model'" in err
     assert "Models that can be asked: embedded, scripted" in err
-    assert not (home / "mine").exists()
+    assert not (scripted / "mine").exists()
 
 
-async def test_the_model_that_is_named_answers_or_nobody_does(lab: Lab, home: Path) -> None:
+async def test_the_model_that_is_named_answers_or_nobody_does(lab: Lab, scripted: Path) -> None:
     """A server that fails for it is not asked for the other; with --fallback it is."""
     async with serving() as server:
-        (home / "loopforge.toml").write_text(SERVED.format(url=server.url))
+        (scripted / "loopforge.toml").write_text(SERVED.format(url=server.url))
         server.does(Behaviour(status=400, body="{}"))
         code, out, err = await asyncio.to_thread(lab, "run", *ASKING, "--out", "dead")
         assert code == 3
@@ -239,7 +239,7 @@ async def test_the_model_that_is_named_answers_or_nobody_does(lab: Lab, home: Pa
         assert "100.0% were not answered" in err
         assert "of those that were answered: 0 of 0" in out
         assert {asked.body["model"] for asked in server.asked} == {"named"}
-        rows = [row for row in acts(home / "dead") if row.role != "supervisor"]
+        rows = [row for row in acts(scripted / "dead") if row.role != "supervisor"]
         assert all("400" in row.minded.why for row in rows)
         server.does(Behaviour(pieces=(ANSWER,)))
         code, out, err = await asyncio.to_thread(lab, "run", *ASKING, "--out", "alive")
@@ -252,11 +252,11 @@ async def test_the_model_that_is_named_answers_or_nobody_does(lab: Lab, home: Pa
         assert "in another's stead" in told[1].splitlines()[0]
 
 
-def test_a_run_is_taken_up_by_the_model_it_names(lab: Lab, home: Path) -> None:
+def test_a_run_is_taken_up_by_the_model_it_names(lab: Lab, scripted: Path) -> None:
     """To go on with another one is refused: it would be another run."""
     assert lab("run", *ASKING, "--model", "scripted", "--out", "mine")[0] == 0
-    whole = log(home / "mine")
-    (home / "mine" / LOG).write_bytes(whole[: len(whole) // 2])
+    whole = log(scripted / "mine")
+    (scripted / "mine" / LOG).write_bytes(whole[: len(whole) // 2])
     again = ("run", "--resume", "--out", "mine")
     code, _, err = lab(*again, "--model", "embedded")
     assert (code, "This run asks scripted, not embedded" in err) == (2, True)
@@ -365,13 +365,13 @@ def test_a_fork_is_made_and_compared(lab: Lab, here: Path) -> None:
 # ---------------------------------------------------------------- the home's ledger
 
 
-def test_a_home_s_ledger_takes_note_of_a_run(lab: Lab, home: Path) -> None:
+def test_a_home_s_ledger_takes_note_of_a_run(lab: Lab, scripted: Path) -> None:
     """Begun, each day closed and ended stand in the ledger, each with the hash of the chain there."""
     assert lab("run", *SMALL)[0] == 0
-    folder = home / "data" / "runs" / "first_shift-stub-7"
+    folder = scripted / "data" / "runs" / "first_shift-stub-7"
     lines = list(lines_of(folder))
     hashes = [json.loads(line)["hash"] for line in lines]
-    events = noted(home, folder.name)
+    events = noted(scripted, folder.name)
     began, ended = events[0].body, events[-1].body
     assert isinstance(began, factory.RunBegan)
     assert isinstance(ended, factory.RunEnded)
@@ -395,25 +395,25 @@ def test_a_home_s_ledger_takes_note_of_a_run(lab: Lab, home: Path) -> None:
     assert (code, json.loads(out)["anchors"]) == (0, "agree")
 
 
-def test_a_whole_new_chain_is_found_by_the_ledger(lab: Lab, home: Path) -> None:
+def test_a_whole_new_chain_is_found_by_the_ledger(lab: Lab, scripted: Path) -> None:
     """A log that is sound by itself, but not the one that was written in this home, does not pass."""
     lab("run", *SMALL)
-    folder = home / "data" / "runs" / "first_shift-stub-7"
+    folder = scripted / "data" / "runs" / "first_shift-stub-7"
     assert lab("run", *SMALL, "--seed", "8", "--out", "other")[0] == 0
-    shutil.copy(home / "other" / LOG, folder / LOG)
+    shutil.copy(scripted / "other" / LOG, folder / LOG)
     code, out, _ = lab("verify", folder.name)
     assert code == 1
     assert "The ledger knows another run" in json.loads(out)["says"]
     rows = list(rows_of(folder))
     assert isinstance(rows[0], Began)
-    shutil.copytree(folder, home / "elsewhere")
+    shutil.copytree(folder, scripted / "elsewhere")
     assert lab("verify", "elsewhere")[0] == 0
 
 
-def test_a_cut_tail_is_found_by_the_ledger(lab: Lab, home: Path) -> None:
+def test_a_cut_tail_is_found_by_the_ledger(lab: Lab, scripted: Path) -> None:
     """A log that was made to end a day early, chain and all, is not the run that the ledger saw."""
     lab("run", "first_shift", "--days", "2", "--steps-per-day", "3")
-    folder = home / "data" / "runs" / "first_shift-stub-7"
+    folder = scripted / "data" / "runs" / "first_shift-stub-7"
     rows = list(rows_of(folder))
     first = next(n for n, row in enumerate(rows) if isinstance(row, DayEnded))
     head = rows[0]
@@ -430,17 +430,17 @@ def test_a_cut_tail_is_found_by_the_ledger(lab: Lab, home: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0001, 0.3, 0.55, 0.999])
-def test_a_run_that_was_cut_off_is_taken_up(lab: Lab, home: Path, share: float) -> None:
+def test_a_run_that_was_cut_off_is_taken_up(lab: Lab, scripted: Path, share: float) -> None:
     """Wherever a log was cut, it ends with the same bytes, and the ledger notes nothing twice."""
     lab("run", *SMALL)
-    folder = home / "data" / "runs" / "first_shift-stub-7"
+    folder = scripted / "data" / "runs" / "first_shift-stub-7"
     whole = log(folder)
     (folder / LOG).write_bytes(whole[: max(10, int(len(whole) * share))])
     code, out, _ = lab("run", *SMALL, "--resume", "--out", folder.name)
     assert code == 0
     assert "Next: loopforge lab story" in out
     assert log(folder) == whole
-    kinds = [event.kind for event in noted(home, folder.name)]
+    kinds = [event.kind for event in noted(scripted, folder.name)]
     begun = 2 if share < 0.001 else 1
     assert [kinds.count(kind) for kind in ("lab.began", "lab.day_ended", "lab.ended")] == [
         begun,

@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -22,8 +21,9 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.settings import load_settings
+from tests.cli.conftest import Run
 
-STREAM = "room:commons"
+NOUN, STREAM = "ledger", "room:commons"
 
 
 @pytest.fixture
@@ -46,21 +46,6 @@ async def _fill(home: Path, more: int = 0) -> None:
         )
         others = [stamp.fact(RoomOpened(name="x" * 200), actor="room") for _ in range(more)]
         await ledger.append(STREAM, [opened, heard, said, *others])
-
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run `loopforge ledger ...` in the home: exit code, standard output, standard error."""
-
-    def ledger(*arguments: str) -> tuple[int, str, str]:
-        code = main(["--home", str(home), "ledger", *arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return ledger
 
 
 def test_tail_shows_the_newest_events_oldest_first(run: Run) -> None:

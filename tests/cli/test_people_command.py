@@ -8,38 +8,15 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-import pytest
-
 from loopforge.app import App, open_app
-from loopforge.cli import main
-from loopforge.home import make_home
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.people.stranger_pairing import Closed, PairingCode, PairingWelcome, StaysSilent
 from loopforge.settings import load_settings
+from tests.cli.conftest import Run
 
 ANA, BO = "814273645120389120", "99112233"
 T = TypeVar("T")
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A home where nobody is known yet."""
-    make_home(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run `loopforge people ...` in the home: exit code, standard output, standard error."""
-
-    def people(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main(["--home", str(home), "people", *arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return people
+NOUN = "people"
 
 
 def hosted(home: Path, work: Callable[[App], Awaitable[T]]) -> T:

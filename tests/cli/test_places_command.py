@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,9 @@ from loopforge.home import make_home
 from loopforge.io.session import Sessions
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.settings import load_settings
+from tests.cli.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
+NOUN = "room"
 PLAZA, LAB = (
     ChannelSpot("discord:4711", "#plaza", "group"),
     ChannelSpot("telegram:-1001234", "Lab", "group"),
@@ -41,19 +41,6 @@ def home(tmp_path: Path) -> Path:
 
     asyncio.run(fill())
     return tmp_path
-
-
-@pytest.fixture
-def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run `loopforge room ...` in the home: exit code, standard output, standard error."""
-
-    def room(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main(["--home", str(home), "room", *arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return room
 
 
 def queued(home: Path, room: str) -> set[str]:

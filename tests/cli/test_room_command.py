@@ -6,7 +6,7 @@ import asyncio
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,9 +20,10 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.home import lock_home, make_home
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.settings import Settings, load_settings
+from tests.cli.conftest import Run
 
 SECRET = "my locker opens with rhubarb on Tuesdays only"
-Run = Callable[..., tuple[int, str, str]]
+NOUN = "room"
 
 
 def settings_of(home: Path) -> Settings:
@@ -57,18 +58,6 @@ async def _fill(home: Path) -> None:
             )
         await app.front.rooms.settled("commons")
         await app.front.rooms.settled("cellar")
-
-
-@pytest.fixture
-def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run `loopforge room ...` in the home: exit code, standard output, standard error."""
-
-    def room(*arguments: str) -> tuple[int, str, str]:
-        code = main(["--home", str(home), "room", *arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return room
 
 
 def holding(home: Path, room: str) -> list[str]:

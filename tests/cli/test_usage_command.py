@@ -4,39 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from loopforge.app import open_ledger_of
-from loopforge.cli import main
 from loopforge.core.events import Answered, Fact, Usage
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from loopforge.settings import load_settings
+from tests.cli.conftest import Run
 
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run `loopforge usage ...` in a home: exit code, standard output, standard error."""
-
-    def usage(*arguments: str) -> tuple[int, str, str]:
-        code = main(["--home", str(tmp_path), "usage", *arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return usage
+NOUN = "usage"
 
 
 @pytest.fixture
-def used(tmp_path: Path) -> None:
+def used(home: Path) -> None:
     """Two answers of today, one of forty days ago."""
-    (tmp_path / "data").mkdir()
-    asyncio.run(_fill(tmp_path))
+    asyncio.run(_fill(home))
 
 
 async def _fill(home: Path) -> None:
@@ -92,14 +78,13 @@ def test_one_chooses_how_far_back(run: Run) -> None:
     assert len(json.loads(run("--by", "day", "--days", "41", "--json")[1])) == 2
 
 
-def test_nothing_used_is_said_so(run: Run, tmp_path: Path) -> None:
+def test_nothing_used_is_said_so(run: Run, home: Path) -> None:
     """An empty ledger has no table; a home without one is told what makes it, and gets none."""
     code, _, err = run()
     assert code == 2
     assert "`loopforge up` makes it" in err
-    assert not (tmp_path / "data" / "loopforge.db").exists()
-    (tmp_path / "data").mkdir(exist_ok=True)
-    asyncio.run(_empty(tmp_path))
+    assert not (home / "data" / "loopforge.db").exists()
+    asyncio.run(_empty(home))
     assert run()[1] == "No model was asked in the last 30 days.\n"
     assert run("--days", "0")[1] == "No model was asked.\n"
 

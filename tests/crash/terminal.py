@@ -21,10 +21,10 @@ from loopforge.io.socket.socket_client import (
     LineTaken,
     Parted,
     SocketLink,
-    TerminalPerson,
     UnsentLine,
     Update,
 )
+from loopforge.io.socket.wire_protocol import Hello
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Draft
 from loopforge.runtime.system_clock import SystemClock
@@ -125,7 +125,7 @@ def never_host() -> AbstractAsyncContextManager[Front]:
 @asynccontextmanager
 async def sitting(home: Path, name: str, room: str = ROOM) -> AsyncIterator[Terminal]:
     """A terminal that is open until the block ends."""
-    person = TerminalPerson(client=f"t-{name}", room=room, name=name, tail=0)
+    person = Hello(client=f"t-{name}", room=room, name=name, tail=0)
     tasks = Tasks()
     async with SocketLink(SocketAddress(home / "data"), never_host, person, Restless()) as link:
         terminal = Terminal(link, name)

@@ -9,20 +9,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
-import msgspec
 from msgspec.structs import replace
 
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.chat.rooms_api import Front
-from loopforge.core.events import Body, Event, moment
+from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
@@ -35,16 +33,13 @@ from loopforge.core.room_vocabulary import (
     Titled,
     Told,
 )
-from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, LedgerFull, Unknown
 from loopforge.home import lock_home
-from loopforge.io.socket.wire_protocol import shown
+from loopforge.io.socket.wire_protocol import RoomHappened, encode, from_host, shown
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.ports import Draft, Listening, Rested, Thinking, Withdrawn
-
-_bodies = msgspec.json.Encoder(enc_hook=encode_plain)
-_read: msgspec.json.Decoder[Body] = msgspec.json.Decoder(Body, dec_hook=decode_plain)
 
 START = datetime(2026, 10, 8, 14, 0, tzinfo=UTC)
 MATES = (
@@ -118,16 +113,7 @@ class Commons(Front):
             body = PersonJoined(person=person, name=Words(name), surface=surface)
             self.add(room, body, f"person:{person}")
         scene = await self.scene(room)
-        return Scene(
-            room=scene.room,
-            title=scene.title,
-            you=person,
-            people=scene.people,
-            mates=scene.mates,
-            energy=scene.energy,
-            capacity=scene.capacity,
-            notice=scene.notice,
-        )
+        return replace(scene, you=person)
 
     async def hear(self, room: str, line: Heard) -> Event:
         self.owners.append(line.owner)
@@ -300,23 +286,13 @@ class Commons(Front):
     def _save(self, event: Event) -> None:
         if self._store is None:
             return
-        row = (event.stream, event.seq, event.id, event.at.timestamp(), event.actor)
-        body = _bodies.encode(event.body).decode()
         with self._store.open("ab") as file:
-            file.write(json.dumps([*row, body]).encode() + b"\n")
+            file.write(encode(RoomHappened(event=event)))
 
     def _load(self, line: bytes) -> None:
-        stream, seq, id, at, actor, body = json.loads(line)
-        event = Event(
-            stream=stream,
-            seq=seq,
-            id=id,
-            at=moment(int(at * 1_000_000)),
-            actor=actor,
-            cause="",
-            body=_read.decode(body),
-        )
-        self._keep(event)
+        happened = from_host(line)
+        assert isinstance(happened, RoomHappened)
+        self._keep(happened.event)
         self._count += 1
 
     def _keep(self, event: Event) -> None:

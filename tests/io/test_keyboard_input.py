@@ -7,8 +7,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge.io.terminal.keyboard_input import (
-    REMOVED,
-    REPLACED,
     Oversize,
     Splitter,
     Typed,
@@ -54,13 +52,6 @@ def test_any_bytes_become_text(data: bytes, step: int) -> None:
         assert isinstance(line, Oversize) or clean(line.text) == (line.text, ())
         if isinstance(line, Typed):
             line.text.encode("utf-8")
-
-
-def test_what_is_changed_is_said() -> None:
-    """Invalid UTF-8 is replaced with a note, control characters are taken out with a note."""
-    assert split(b"a\xffb\n") == [Typed(number=1, text="a\ufffdb", notes=(REPLACED,))]
-    assert split(b"a\x00b\x07\n") == [Typed(number=1, text="ab", notes=(REMOVED,))]
-    assert split("an honest \ufffd\n".encode()) == [Typed(number=1, text="an honest \ufffd")]
 
 
 def test_a_line_too_long_is_named_and_the_next_one_is_whole() -> None:

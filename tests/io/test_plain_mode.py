@@ -139,13 +139,6 @@ async def test_lines_too_long_are_named_and_the_rest_goes_on(tmp_path: Path) -> 
     assert "[line 4: It has 300,000 bytes, which is too long.]" in err
 
 
-async def test_a_full_disk_is_named_for_each_line(tmp_path: Path) -> None:
-    """Lines the ledger could not take are errors, and the exit code says so."""
-    code, out, err = await talk(tmp_path, b"one\ntwo\n", Temper(full=True))
-    assert (code, out) == (1, "")
-    assert err.count("The disk is full") == 2
-
-
 async def test_ten_thousand_lines_through_a_pipe(tmp_path: Path) -> None:
     """A burst of 10,000 lines is heard in order, each once."""
     data = b"".join(b"%d\n" % n for n in range(10_000))
@@ -319,7 +312,7 @@ def test_ctrl_c_ends_it_at_once_and_keeps_what_was_said(tmp_path: Path) -> None:
     process.stdin.write(b"hi\n")
     process.stdin.flush()
     store = tmp_path / "data" / "events.jsonl"
-    while not store.exists() or b'\\"hi\\"' not in store.read_bytes():
+    while not store.exists() or b'"hi"' not in store.read_bytes():
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)

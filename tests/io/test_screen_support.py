@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -114,34 +112,6 @@ def test_a_person_talks_in_a_real_terminal(tmp_path: Path) -> None:
         assert ana.ends() == 0
         assert ana.raw.rstrip().endswith(b"\x1b[?25h") or b"\x1b[?1049l" in ana.raw
         assert b"Traceback" not in ana.raw
-
-
-def test_a_paste_in_brackets_is_one_line(tmp_path: Path) -> None:
-    """What a terminal sends as a paste is taken in whole and said at once."""
-    with tty(tmp_path, "ana") as ana:
-        ana.sees("Say something…")
-        ana.child.send("\x1b[200~one\r\ntwo\r\nthree\x1b[201~")
-        ana.sees("│ three")
-        ana.child.send("\r")
-        ana.sees("You said: one", "#4")
-        assert "#5" not in ana.text()
-
-
-@pytest.mark.crash
-def test_the_host_is_killed_and_the_other_terminal_goes_on(tmp_path: Path) -> None:
-    """kill -9 on the terminal that hosts: the other takes over, and the talk goes on."""
-    with tty(tmp_path, "ana") as ana:
-        ana.sees("You are in commons.")
-        with tty(tmp_path, "ben", size=(40, 24)) as ben:
-            ben.sees("Say something…", "ana came in.")
-            ben.child.send("are you there?\r")
-            ana.sees("ben", "You said: are you there?")
-            os.kill(ana.child.pid, signal.SIGKILL)
-            ben.child.send("and now?\r")
-            ben.sees("You said: and now?")
-            assert ben.text().count("and now?") == 2
-            ben.child.send("\x04")
-            assert ben.ends() == 0
 
 
 @pytest.mark.parametrize("term", ["dumb", "vt100"])

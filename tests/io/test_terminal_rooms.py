@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -12,10 +11,11 @@ from pathlib import Path
 
 from loopforge.app import App, open_app
 from loopforge.chat.room.room_store import stream_of
-from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.room_vocabulary import Said
 from loopforge.home import lock_home, make_home
 from loopforge.io.socket.socket_address import SocketAddress
-from loopforge.io.socket.socket_client import SocketLink, TerminalPerson
+from loopforge.io.socket.socket_client import SocketLink
+from loopforge.io.socket.wire_protocol import Hello
 from loopforge.io.terminal.plain_mode import run_plain
 from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels, in_character
 from loopforge.runtime.ports import Question
@@ -54,9 +54,9 @@ class Home:
             async with self.hosted() as app:
                 yield app.front
 
-        who = {"client": f"r{next(CLIENTS)}", "room": "commons", "name": name, **person}
+        who = {"client": f"r{next(CLIENTS)}", "room": "commons", "name": name, "tail": 50, **person}
         data = self.settings().data
-        return SocketLink(SocketAddress(data), become_host, TerminalPerson(**who), SystemClock())  # type: ignore[arg-type]
+        return SocketLink(SocketAddress(data), become_host, Hello(**who), SystemClock())  # type: ignore[arg-type]
 
     async def types(self, name: str, text: str, **person: object) -> tuple[int, str, str]:
         """A pipe into it; exit code, standard output, standard error."""
@@ -64,18 +64,10 @@ class Home:
         os.write(writing, text.encode())
         os.close(writing)
         out, err = io.StringIO(), io.StringIO()
-        as_json = bool(person.pop("as_json", False))
         made = self.link(name, tail=0, **person)
-        code = await run_plain(made, reading, out, err, as_json=as_json)
+        code = await run_plain(made, reading, out, err)
         os.close(reading)
         return code, out.getvalue(), err.getvalue()
-
-
-async def test_a_pipe_into_a_room_with_one_mate(tmp_path: Path) -> None:
-    """`echo hi | loopforge chat --mate maya`: the answer, and nothing else, and 0."""
-    home = Home(tmp_path, in_character)
-    code, out, _ = await home.types("ana", "hi\n", room="with-maya", mates=("maya",))
-    assert (code, out) == (0, 'maya: ana, you said "hi", and I heard it.\n')
 
 
 async def test_what_was_printed_is_delivered(tmp_path: Path) -> None:
@@ -129,29 +121,6 @@ async def test_every_command_is_answered_by_the_room(tmp_path: Path) -> None:
     assert "[The room is called The sea.]" in err
     assert "of 9 lines are left" in err
     assert "[Stopped. Mates stay still until somebody speaks to them again.]" in err
-
-
-async def test_everything_as_json(tmp_path: Path) -> None:
-    """With --json every event is an object, and none holds what people may not see."""
-    home = Home(tmp_path, in_character)
-    _, out, _ = await home.types("ana", "@maya hello\n", as_json=True)
-    rows = [json.loads(line) for line in out.splitlines()]
-    kinds = {row["kind"] for row in rows}
-    assert {"heard", "said"} <= kinds
-    assert not any(kind.startswith(("turn", "delivery", "weighed")) for kind in kinds)
-
-
-async def test_a_burst_is_heard_whole_and_answered(tmp_path: Path) -> None:
-    """Hundreds of lines at once are each heard once, in order, and the mate answers."""
-    home = Home(tmp_path, in_character)
-    lines = [f"line {n}" for n in range(400)]
-    code, out, _ = await home.types("ana", "\n".join([*lines, "@maya done"]) + "\n")
-    assert code == 0
-    assert "maya: " in out
-    async with home.hosted() as app:
-        events = await app.ledger.read(stream_of("commons"), kinds=("room.heard",))
-        heard = [str(event.body.text) for event in events if isinstance(event.body, Heard)]
-        assert heard == [*lines, "@maya done"]
 
 
 async def test_the_terminal_over_the_real_rooms(tmp_path: Path) -> None:

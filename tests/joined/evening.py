@@ -33,7 +33,7 @@ from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.io.session import Sessions
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_client import SocketLink
-from loopforge.io.socket.socket_client import TerminalPerson as Terminal
+from loopforge.io.socket.wire_protocol import Hello as Terminal
 from loopforge.io.terminal.plain_mode import INDENT, run_plain
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Models
@@ -390,7 +390,7 @@ async def at_a_terminal(app: App, settings: Settings) -> AsyncIterator[AtATermin
     async def rooms() -> AsyncIterator[object]:
         yield app.front
 
-    who = Terminal(client="ana-1", room=ROOM, name="ana")
+    who = Terminal(client="ana-1", room=ROOM, name="ana", tail=50)
     link = SocketLink(SocketAddress(settings.data), rooms, who, SystemClock())  # type: ignore[arg-type]
     reading, writing = os.pipe()
     ana, tasks = AtATerminal(writing), Tasks()

@@ -21,6 +21,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Self, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
@@ -30,7 +31,7 @@ from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.pending_requests import PendingRequests
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
-from loopforge.io.socket.wire_protocol import FromHost, HostAnswer, RoomSight
+from loopforge.io.socket.wire_protocol import FromHost, Hello, HostAnswer, RoomSight
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Draft, Rested, Signal, Thinking, Withdrawn
 
@@ -86,20 +87,6 @@ class UnsentLine(Struct, frozen=True, kw_only=True):
 Update = Joined | Parted | UnsentLine | LineTaken | RoomSight | Event | Signal
 
 
-class TerminalPerson(Struct, frozen=True, kw_only=True):
-    """Who comes in, where, from which surface, and how much they want to see of what was.
-
-    `client` is this terminal's own id. With `mates`, a room that is new holds only these.
-    """
-
-    client: str
-    room: str
-    name: str
-    surface: str = "terminal"
-    mates: tuple[str, ...] = ()
-    tail: int = 50
-
-
 class SocketLink:
     """`async with Link(...) as link: async for update in link: ...`.
 
@@ -110,7 +97,7 @@ class SocketLink:
         self,
         address: SocketAddress,
         become_host: BecomeHost,
-        person: TerminalPerson,
+        person: Hello,
         clock: Clock,
         *,
         lasting: bool = True,
@@ -292,7 +279,7 @@ class SocketLink:
         """Until the host goes away; whether it had let us in."""
         self._parted.clear()
         try:
-            writer.write(wire_protocol.encode(self._hello()))
+            writer.write(wire_protocol.encode(replace(self.person, after=self._last)))
             frames = wire_protocol.frames(reader, wire_protocol.from_host)
             async with contextlib.aclosing(frames) as coming:
                 async for frame in coming:
@@ -313,19 +300,6 @@ class SocketLink:
         if let_in and not self._closing:
             await self._update(Parted(why="The host went away."))
         return let_in
-
-    def _hello(self) -> wire_protocol.Hello:
-        person = self.person
-        return wire_protocol.Hello(
-            version=wire_protocol.VERSION,
-            client=person.client,
-            room=person.room,
-            name=person.name,
-            surface=person.surface,
-            mates=person.mates,
-            after=self._last,
-            tail=person.tail,
-        )
 
     async def _joined(
         self, welcome: wire_protocol.SocketWelcome, writer: asyncio.StreamWriter

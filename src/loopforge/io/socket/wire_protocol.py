@@ -45,15 +45,17 @@ Some = Annotated[int, Meta(ge=0, le=PAGE)]
 
 
 class Hello(Struct, frozen=True, tag="hello", kw_only=True, forbid_unknown_fields=True):
-    """The first frame. `client` is this terminal's id; lines it says have sources "<client>:<n>".
+    """The first frame: who comes in, where, from which surface.
 
-    `after` is the last event it has; with None it is new here and wants the last `tail` lines.
+    `client` is this terminal's own id; lines it says have sources "<client>:<n>". With `mates`, a
+    room that is new holds only these. `after` is the last event it has; with None it is new here
+    and wants the last `tail` lines.
     """
 
-    version: int
     client: str
     room: str
     name: str
+    version: int = VERSION
     surface: str = "terminal"
     mates: tuple[str, ...] = ()
     after: Count | None = None

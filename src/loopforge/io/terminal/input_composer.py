@@ -39,9 +39,9 @@ class InputPen(TextArea):
         "down": "down",
         "escape": "back_off",
         "ctrl+d": "leave",
-        "pageup": "page(-1)",
-        "pagedown": "page(1)",
-        "ctrl+end": "foot",
+        "pageup": "app.leaf(-1)",
+        "pagedown": "app.leaf(1)",
+        "ctrl+end": "app.leaf(0)",
     }
     """Keys and their actions. No bindings with priority: those overtake what was typed before them
     and is still on its way to the field."""
@@ -54,23 +54,6 @@ class InputPen(TextArea):
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
-
-    class BackedOff(Message):
-        """Escape, with nothing of the composer's own to close."""
-
-    class Left(Message):
-        """The person wants to go."""
-
-        def __init__(self, *, surely: bool) -> None:
-            super().__init__()
-            self.surely = surely
-
-    class Paged(Message):
-        """Scroll the transcript: -1 up, 1 down, 0 to the foot."""
-
-        def __init__(self, by: int) -> None:
-            super().__init__()
-            self.by = by
 
     def __init__(self) -> None:
         super().__init__(
@@ -214,14 +197,14 @@ class InputPen(TextArea):
         self.set_text(text)
         self._hush()
 
-    def action_back_off(self) -> None:
+    async def action_back_off(self) -> None:
         """Close what is offered, else let the app decide."""
         if self.candidates:
             self._hush()
         else:
-            self.post_message(self.BackedOff())
+            await self.run_action("app.back_off")
 
-    def action_interrupt(self) -> None:
+    async def action_interrupt(self) -> None:
         """Copy what is selected, else clear the line, else ask to leave."""
         chosen = self.selected_text or self.screen.get_selected_text()
         if chosen:
@@ -230,22 +213,14 @@ class InputPen(TextArea):
         elif self.text:
             self.text = ""
         else:
-            self.post_message(self.Left(surely=False))
+            await self.run_action("app.leave(False)")
 
-    def action_leave(self) -> None:
+    async def action_leave(self) -> None:
         """Leave if there is nothing here, else delete to the right."""
         if self.text:
             self.action_delete_right()
         else:
-            self.post_message(self.Left(surely=True))
-
-    def action_page(self, by: int) -> None:
-        """Scroll the transcript."""
-        self.post_message(self.Paged(by))
-
-    def action_foot(self) -> None:
-        """Back to the newest line."""
-        self.post_message(self.Paged(0))
+            await self.run_action("app.leave(True)")
 
     async def _on_paste(self, event: events.Paste) -> None:
         """Take in pasted text, of any number of lines, without what is no text."""

@@ -220,18 +220,23 @@ def paged(text: str, *, narrow: bool) -> Content:
     return Content.assemble(*parts)
 
 
+class PageBody(VerticalScroll):
+    """What is read on a page; the usual keys scroll it, and those of pagers."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("k", "scroll_up", show=False),
+        Binding("j", "scroll_down", show=False),
+        Binding("b", "page_up", show=False),
+        Binding("space", "page_down", show=False),
+        Binding("g", "scroll_home", show=False),
+        Binding("G", "scroll_end", show=False),
+    ]
+
+
 class OverlayPage(ModalScreen[None]):
     """Something long, to be read at leisure."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter,ctrl+c", "dismiss", "Close"),
-        Binding("up,k", "scroll(-1)", show=False),
-        Binding("down,j", "scroll(1)", show=False),
-        Binding("pageup,b", "leaf(-1)", show=False),
-        Binding("pagedown,space", "leaf(1)", show=False),
-        Binding("home,g", "top", show=False),
-        Binding("end,G", "foot", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter,ctrl+c", "dismiss", "Close")]
 
     def __init__(self, title: str, text: str) -> None:
         super().__init__()
@@ -242,25 +247,5 @@ class OverlayPage(ModalScreen[None]):
         with Vertical(id="page") as frame:
             frame.border_title = one_line(self._title, 70)
             frame.border_subtitle = "Esc closes"
-            with VerticalScroll(id="page-body"):
+            with PageBody(id="page-body"):
                 yield Static(paged(self._text, narrow=self.app.size.width < 64))
-
-    def _body(self) -> VerticalScroll:
-        return self.query_one("#page-body", VerticalScroll)
-
-    def action_scroll(self, by: int) -> None:
-        """One line."""
-        self._body().scroll_relative(y=by, animate=False)
-
-    def action_leaf(self, by: int) -> None:
-        """One page."""
-        body = self._body()
-        body.scroll_relative(y=by * (body.size.height - 2), animate=False)
-
-    def action_top(self) -> None:
-        """To the beginning."""
-        self._body().scroll_home(animate=False)
-
-    def action_foot(self) -> None:
-        """To the end."""
-        self._body().scroll_end(animate=False)

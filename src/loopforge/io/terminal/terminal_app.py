@@ -309,8 +309,8 @@ class Terminal(App[None]):
         quoted = quotation(self.minutes.line(line), self.minutes) if line else ""
         self._composer.show_reply(quoted)
 
-    @on(InputPen.BackedOff)
-    def _backed_off(self) -> None:
+    def action_back_off(self) -> None:
+        """Let go what is answered, stop whoever speaks, or go to the newest line."""
         if self._reply_to:
             self._answer_to("")
         elif self._scribe.speaking:
@@ -318,19 +318,19 @@ class Terminal(App[None]):
         else:
             self._transcript.foot()
 
-    @on(InputPen.Left)
-    def _left(self, message: InputPen.Left) -> None:
+    def action_leave(self, surely: bool) -> None:
+        """Leave; not surely, when it is asked for twice."""
         now = asyncio.get_running_loop().time()
-        if message.surely or now - self._asked_to_leave < LEAVING:
+        if surely or now - self._asked_to_leave < LEAVING:
             self.exit()
             return
         self._asked_to_leave = now
         self._composer.show_status(Content("Press Ctrl+C again to leave."), Content(""))
         self.set_timer(LEAVING, self._say_status)
 
-    @on(InputPen.Paged)
-    def _paged(self, message: InputPen.Paged) -> None:
-        self._transcript.leaf(message.by)
+    def action_leaf(self, by: int) -> None:
+        """Scroll the transcript: -1 up, 1 down, 0 to the foot."""
+        self._transcript.leaf(by)
 
     @on(Transcript.Moved)
     def _moved(self) -> None:

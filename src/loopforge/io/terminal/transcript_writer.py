@@ -134,14 +134,8 @@ class TranscriptWriter:
 
     def _event(self, event: Event, place: TranscriptPlace) -> list[Widget]:
         body = event.body
-        if isinstance(body, Reacted) and (entry := self._entries.get(body.to)) is not None:
-            name = self._minutes.scene.mate(body.mate).name
-            entry.add(Content.assemble(one_line(body.emoji, 8), (f" {name}", "$quiet")))
-            return []
-        if isinstance(body, PersonReacted) and (entry := self._entries.get(body.to)) is not None:
-            name = one_line(self._minutes.scene.person(body.person), 40)
-            did = f" {name} took it back" if body.back else f" {name}"
-            entry.add(Content.assemble(one_line(body.emoji, 8), (did, "$quiet")))
+        if isinstance(body, Reacted | PersonReacted) and body.to in self._entries:
+            self._entries[body.to].add(self._reaction(body))
             return []
         if isinstance(body, LineEdited | LineDeleted) and self._rewrite(body.line):
             return []
@@ -163,6 +157,14 @@ class TranscriptWriter:
         place.begun = place.begun or place.before is not None
         place.asked = event.id if isinstance(body, Heard) else place.asked
         return [*made, widget]
+
+    def _reaction(self, body: Reacted | PersonReacted) -> Content:
+        scene = self._minutes.scene
+        if isinstance(body, Reacted):
+            did = scene.mate(body.mate).name
+        else:
+            did = one_line(scene.person(body.person), 40) + " took it back" * body.back
+        return Content.assemble(one_line(body.emoji, 8), (f" {did}", "$quiet"))
 
     def _plain_to_see(self, body: Body, place: TranscriptPlace) -> bool:
         """Whether this need not be told: that one is here oneself, and how a room begins."""
@@ -310,11 +312,14 @@ class TranscriptWriter:
         self._rest(turn)
         if not text.strip():
             return  # nobody saw anything of it
-        reason = Content.assemble(("✕ taken back: ", "$warning"), (visible(why), "$quiet"))
         _, heading = self._mate(mate)
         entry = TranscriptEntry(key=turn, colour="$faint", heading=heading, classes="withdrawn")
         entry.fill(Content.assemble((visible(text), "strike $quiet")))
-        entry.add(reason)
+        self._left(entry, ("✕ taken back: ", "$warning"), visible(why))
+
+    def _left(self, entry: TranscriptEntry, sign: tuple[str, str], why: str) -> None:
+        """Let stand what did not become a line, with the reason."""
+        entry.add(Content.assemble(sign, (why, "$quiet")))
         self._foot.before = None
         self._transcript.append([entry])
 
@@ -339,9 +344,7 @@ class TranscriptWriter:
             key=unsaid.source, colour="$error", heading=heading, classes="unsaid"
         )
         left.fill(Content.assemble((one_line(unsaid.text, 500), "$quiet")))
-        left.add(Content.assemble(("✕ not said: ", "$error"), (str(unsaid.error), "$quiet")))
-        self._foot.before = None
-        self._transcript.append([left])
+        self._left(left, ("✕ not said: ", "$error"), str(unsaid.error))
 
     def _settle(self, event: Event) -> None:
         """A line came: what stood for it until then goes."""
