@@ -59,14 +59,6 @@ def test_a_home_that_is_none(tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_wrong_setting_is_named_with_its_line(home: Path) -> None:
-    """BadSettings ends the examination, with the line."""
-    (home / "loopforge.toml").write_text("\nmax_stps = 3\n")
-    finding = only(home)
-    assert finding.check == "settings"
-    assert "line 2" in finding.said
-
-
 def typed(home: Path, *environ: str) -> subprocess.CompletedProcess[str]:
     """`loopforge doctor` in a process of its own, with these variables."""
     return subprocess.run(
@@ -93,6 +85,45 @@ def test_what_is_set_is_told_without_secrets(home: Path) -> None:
     assert "sk-hush" not in out.stdout + out.stderr
 
 
+FLAWS = {
+    "a wrong setting": ("loopforge.toml", "\nmax_stps = 3\n", "settings", "line 2", ""),
+    "two mates with one handle": (
+        "mates/maya2.md", "---\nname: Maya\n---\nYou are Maya too.\n", "mates", "maya2.md", "",
+    ),
+    "a model that cannot be had": (
+        "mates/otto.md", "---\nname: Otto\nmodel: mistral-nemo\n---\nYou are Otto.\n",
+        "mates", "otto wants mistral-nemo: mistral-nemo needs MISTRAL_API_KEY", "",
+    ),
+    "a tier that names nothing": (
+        "loopforge.toml", '[tiers]\n1 = ["gpt-9"]\n', "models", "gpt-9", "",
+    ),
+    "no model at all": (
+        "loopforge.toml", "embedded_model = false\n", "models", "", "embedded_model = true",
+    ),
+    "a prompt nobody uses": ("prompts/bass.md", "Sing.", "prompts", "bass.md", "base"),
+    "a database out of reach": (
+        "loopforge.toml", 'database_url = "postgresql://me:hush@127.0.0.1:1/none"\n',
+        "database", "", "127.0.0.1:1/none",
+    ),
+    "a file that is no database": (
+        "data/loopforge.db", "not a database at all" * 100, "database", "", "",
+    ),
+}  # fmt: skip
+"""A file of the home, what stands there; what the doctor looks at, says, and says to do."""
+
+
+@pytest.mark.parametrize("flaw", FLAWS)
+def test_a_flaw_is_named_with_its_cure(home: Path, flaw: str) -> None:
+    """What is wrong is one finding, which says what, where and what to do, and no secret."""
+    file, text, check, said, mend = FLAWS[flaw]
+    (home / file).write_text(text)
+    finding = only(home)
+    assert finding.check == check
+    assert said in finding.said
+    assert mend in finding.mend
+    assert "hush" not in finding.said + finding.mend
+
+
 def test_every_flaw_of_a_mate_is_named_with_its_line(home: Path) -> None:
     """Two flaws in one file are two findings, each with its line."""
     (home / "mates" / "otto.md").write_text("---\nname: Otto\ntier: 9\ncolour: loud\n---\nHi.\n")
@@ -102,63 +133,11 @@ def test_every_flaw_of_a_mate_is_named_with_its_line(home: Path) -> None:
     assert "otto.md, line 4" in found[1].said
 
 
-def test_a_model_that_cannot_be_had_is_named(home: Path) -> None:
-    """A mate that wants a model without its key is told of, with the key."""
-    (home / "mates" / "otto.md").write_text(
-        "---\nname: Otto\nmodel: mistral-nemo\n---\nYou are Otto.\n"
-    )
-    assert "otto wants mistral-nemo: mistral-nemo needs MISTRAL_API_KEY" in only(home).said
-
-
-def test_two_mates_with_one_handle(home: Path) -> None:
-    """A handle that two files claim is named."""
-    (home / "mates" / "maya2.md").write_text("---\nname: Maya\n---\nYou are Maya too.\n")
-    assert "maya2.md" in only(home).said
-
-
 def test_no_mates_at_all(home: Path) -> None:
     """An empty mates folder is wrong: nobody would answer."""
     for path in (home / "mates").iterdir():
         path.unlink()
     assert only(home).check == "mates"
-
-
-def test_a_tier_that_names_nothing(home: Path) -> None:
-    """A mistake in [tiers] is named."""
-    (home / "loopforge.toml").write_text('[tiers]\n1 = ["gpt-9"]\n')
-    assert [finding.check for finding in wrong(home)] == ["models"]
-    assert "gpt-9" in wrong(home)[0].said
-
-
-def test_no_model_at_all(home: Path) -> None:
-    """Without a key and without the embedded model nobody can think."""
-    (home / "loopforge.toml").write_text("embedded_model = false\n")
-    finding = only(home)
-    assert finding.check == "models"
-    assert "embedded_model = true" in finding.mend
-
-
-def test_a_prompt_nobody_uses(home: Path) -> None:
-    """An own prompt under a wrong name is named, with the right ones."""
-    (home / "prompts" / "bass.md").write_text("Sing.")
-    finding = only(home)
-    assert "bass.md" in finding.said
-    assert "base" in finding.mend
-
-
-def test_a_database_out_of_reach(home: Path) -> None:
-    """A PostgreSQL that is not there is named without its password."""
-    url = "postgresql://me:hush@127.0.0.1:1/none"
-    (home / "loopforge.toml").write_text(f'database_url = "{url}"\n')
-    finding = only(home)
-    assert finding.check == "database"
-    assert "hush" not in finding.said + finding.mend
-
-
-def test_a_file_that_is_no_database(home: Path) -> None:
-    """A damaged SQLite file is named."""
-    (home / "data" / "loopforge.db").write_bytes(b"not a database at all" * 100)
-    assert only(home).check == "database"
 
 
 def test_a_newer_schema(home: Path) -> None:

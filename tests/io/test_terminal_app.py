@@ -18,7 +18,6 @@ from loopforge.core.room_vocabulary import (
     PersonJoined,
     Reacted,
     Said,
-    Stopped,
     Told,
 )
 from loopforge.core.text.erasable_text import Words
@@ -181,7 +180,7 @@ async def test_what_the_room_does_by_itself_is_not_shown(tmp_path: Path) -> None
 
 
 async def test_escape_stops_whoever_speaks(tmp_path: Path) -> None:
-    """Esc while a mate has a turn is /stop; the bar shows that the room is stopped."""
+    """Esc while a mate has a turn is /stop; the bar shows it until somebody speaks."""
     async with seat(tmp_path) as ana:
         await ana.pilot.press("escape")
         ana.rooms.signals.publish(R, Thinking(turn="t", mate="maya"))
@@ -190,6 +189,8 @@ async def test_escape_stops_whoever_speaks(tmp_path: Path) -> None:
         await ana.pilot.press("escape")
         await ana.sees("■ stopped", "Mates stay still until somebody speaks to them")
         assert [name for _, name, _ in ana.rooms.acts] == ["stop"]
+        ana.heard("go on, please")
+        await ana.until(lambda: "■ stopped" not in ana.screen())
 
 
 async def test_slash_completes_and_explains(tmp_path: Path) -> None:
@@ -556,15 +557,6 @@ async def test_what_breaks_the_link_closes_the_screen_with_that_error(tmp_path: 
                 await pilot.pause(0.02)
         assert isinstance(app.broken, Unknown)
         assert "nobody" in str(app.broken)
-
-
-async def test_stopped_is_shown_until_somebody_speaks(tmp_path: Path) -> None:
-    """The bar shows the stop sign after a stop and takes it away after a line of a person."""
-    async with seat(tmp_path) as ana:
-        ana.rooms.add(R, Stopped(person="p-ana"), "person:p-ana")
-        await ana.sees("■ stopped")
-        ana.heard("go on, please")
-        await ana.until(lambda: "■ stopped" not in ana.screen())
 
 
 def test_notices_hold_text_and_no_markup() -> None:
