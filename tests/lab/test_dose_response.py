@@ -41,20 +41,6 @@ def curve(found: Response) -> tuple[float, float, float, float]:
     return found.curve.start, found.curve.end, found.curve.slope, found.curve.middle
 
 
-def test_a_known_curve_is_found_again() -> None:
-    """Rates, floor, ceiling, slope and tipping point of what was drawn, within their intervals."""
-    found = dose_response(drawn(rising))
-    assert found.curve is not None
-    assert found.tipping is not None
-    assert found.tipping.low < 6 < found.tipping.high
-    assert found.tipping.high - found.tipping.low < 1
-    assert found.curve.at(0) == pytest.approx(0.05, abs=0.03)
-    assert found.curve.at(10) == pytest.approx(0.65, abs=0.05)
-    assert found.curve.slope == pytest.approx(1.5, abs=0.5)
-    assert (found.why, found.tipping.n) == ("", 30)
-    assert found.p < 0.001
-
-
 def test_rates_are_wilsons() -> None:
     """For each dose in order: all successes of all trials, with Wilson's interval."""
     given = drawn(rising, seeds=3)
@@ -135,6 +121,7 @@ def test_the_interval_is_of_the_likeliest_refits(rate: Callable[[float], float])
     assert found.tipping is not None
     limits = (found.tipping.low, found.tipping.high)
     assert limits == pytest.approx(tuple(np.quantile(tips, (0.025, 0.975))), abs=0.03)
+    assert (found.why, found.tipping.n) == ("", 30)
 
 
 def test_a_falling_curve_tips_at_the_same_dose() -> None:
@@ -152,12 +139,19 @@ def test_a_falling_curve_tips_at_the_same_dose() -> None:
     assert down.p == up.p
 
 
-def test_a_step_is_told_to_within_the_gap_it_lies_in() -> None:
+@pytest.mark.parametrize(
+    ("doses", "gap"), [(LEVELS, (5, 6)), ((0, 1000, 1001, 2000), (1000, 1001))]
+)
+def test_a_step_is_told_to_within_the_gap_it_lies_in(
+    doses: Sequence[int], gap: tuple[int, int]
+) -> None:
     """Nothing up to 5 and all from 6: it tips between the two, and nobody knows where."""
-    found = dose_response(drawn(lambda dose: float(dose > 5)))
+    found = dose_response(
+        {float(d): dict.fromkeys(range(9), (10 * (d > gap[0]), 10)) for d in doses}
+    )
     assert found.tipping is not None
-    assert found.tipping.estimate == pytest.approx(5.5, abs=0.01)
-    assert (found.tipping.low, found.tipping.high) == (5, 6)
+    assert found.tipping.estimate == pytest.approx(sum(gap) / 2, abs=0.01)
+    assert (found.tipping.low, found.tipping.high) == gap
 
 
 def test_a_straight_line_is_wide() -> None:
@@ -203,15 +197,6 @@ def test_doses_may_lie_far_apart(way: int) -> None:
     assert found.curve is not None
     assert found.curve.at(way * 1) == pytest.approx(0, abs=0.01)
     assert found.curve.at(way * 5) == pytest.approx(0.95, abs=0.01)
-
-
-def test_a_step_in_a_thin_gap() -> None:
-    """Of 0, 1000, 1001 and 2000 it tips between the middle two, and that is how much is known."""
-    found = dose_response(
-        {d: dict.fromkeys(range(9), (10 * (d > 1000), 10)) for d in (0.0, 1000.0, 1001.0, 2000.0)}
-    )
-    assert found.tipping is not None
-    assert (found.tipping.low, found.tipping.high) == (1000, 1001)
 
 
 def test_more_trials_are_no_trend() -> None:

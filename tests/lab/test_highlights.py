@@ -2,66 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from msgspec.structs import replace
 
-from loopforge.core.factory_vocabulary import (
-    Decided,
-    Incident,
-    Minded,
-    Outcome,
-    Row,
-    Stepped,
-    SupervisorVoice,
-    Truth,
-)
-from loopforge.core.perception import AgentPerception
+from loopforge.core.factory_vocabulary import Decided, Incident, Row, Stepped
 from loopforge.lab.report.highlights import HighlightPick, Picks
-
-DONE = Outcome("work", False, False, "context+bad", "", {}, "", "It was.", "low", 0, 0, False)
-ACT = Decided(
-    n=0,
-    day=0,
-    step=0,
-    who="A",
-    role="qa",
-    at="here",
-    truth=Truth("rule", "heat", 1, 2, 3, False),
-    shown=AgentPerception(step=0, name="A", role="qa", location="here"),
-    edits=(),
-    options=(),
-    minded=Minded("stub/1"),
-    plan={},
-    verdict="allowed",
-    notes=(),
-    outcome=DONE,
-    inner=(),
-    voice=SupervisorVoice("silence", 0, "silence", 0),
-    dice={},
-)
-STEP = Stepped(
-    n=0,
-    day=0,
-    step=0,
-    rows=1,
-    order=(),
-    places={},
-    robots={},
-    incidents=(),
-    faults=(),
-    pressure=0,
-    output=0,
-    quota=0,
-    said="",
-    message="silence",
-    strength=0,
-    tension=0,
-)
+from tests.lab.shelf import rows, run
 
 
-def picked(*rows: Row) -> list[HighlightPick]:
+@cache
+def plain() -> tuple[Decided, Stepped]:
+    """An act that went well and a step without an incident, as a run has them, but for who it was."""
+    found = rows(run(days=1, steps_per_day=2))
+    act = next(row for row in found if isinstance(row, Decided))
+    done = replace(act.outcome, failing="", belief_error=0, incident="")
+    step = next(row for row in found if isinstance(row, Stepped))
+    return replace(act, outcome=done), replace(step, tension=0, incidents=())
+
+
+def picked(*given: Row) -> list[HighlightPick]:
     """What is picked of these rows."""
     picks = Picks()
-    for row in rows:
+    for row in given:
         picks.add(row)
     return picks.best()
 
@@ -70,11 +33,12 @@ def step(
     at: int, who: str, tension: int = 0, incidents: tuple[Incident, ...] = (), **outcome: object
 ) -> tuple[Row, Row]:
     """A step in which one robot acted."""
-    rule = replace(ACT.truth, rule=f"rule {at}")
-    done = replace(DONE, **outcome)
+    plain_act, plain_step = plain()
+    rule = replace(plain_act.truth, rule=f"rule {at}")
+    done = replace(plain_act.outcome, **outcome)
     role = "supervisor" if who == "Boss" else "qa"
-    act = replace(ACT, n=2 * at, step=at, who=who, role=role, truth=rule, outcome=done)
-    return act, replace(STEP, n=2 * at + 1, step=at, tension=tension, incidents=incidents)
+    act = replace(plain_act, n=2 * at, step=at, who=who, role=role, truth=rule, outcome=done)
+    return act, replace(plain_step, n=2 * at + 1, step=at, tension=tension, incidents=incidents)
 
 
 def test_each_kind_has_its_best_and_the_supervisor_none() -> None:
@@ -116,12 +80,12 @@ def test_no_robot_is_told_twice_under_one_rule() -> None:
 
 def test_ten_are_enough() -> None:
     """However many there are, ten are told, the best of each kind, in the order of the run."""
-    rows = [
+    many = [
         row
         for at in range(40)
         for row in step(at, f"R{at}", tension=at, failing="over_reach", belief_error=200 + at)
     ]
-    found = picked(*rows)
+    found = picked(*many)
     assert len(found) == 10
     assert [each.row for each in found] == sorted(each.row for each in found)
     assert {each.who for each in found} == {f"R{at}" for at in range(30, 40)}

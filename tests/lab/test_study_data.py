@@ -13,7 +13,6 @@ import pytest
 from scipy.stats import binomtest
 
 from loopforge.core.factory_vocabulary import Decided
-from loopforge.lab.report.study_data import study_of
 from loopforge.lab.run.run_lifecycle import fork
 from loopforge.lab.run.run_log import rows_of
 from loopforge.lab.sweeps.sweep_runner import sweep
@@ -57,7 +56,7 @@ def test_every_cell_stands_in_a_table(wide: Report) -> None:
     """The cells of the design are there, each with its own counts."""
     table = wide.leaf.table("Every cell")
     cells = {line["cell"] for line in wide.results}
-    assert len(table.rows) == len(cells) == len(study_of(wide.folder).results) / 3
+    assert len(table.rows) == len(cells) == len(wide.results) / 3
     for row, cell in zip(table.rows, sorted(cells), strict=True):
         mine = [line for line in wide.results if line["cell"] == cell]
         kept, reached = (counted(mine, rate) for rate in RATES)

@@ -82,13 +82,6 @@ def test_nobody_left_and_nothing_happened() -> None:
     assert median(steps) == Median(None, None, None)
 
 
-def test_without_censoring_it_is_the_share_left() -> None:
-    """If every event was seen, the curve is the share of all that are later."""
-    times, observed = PLACEBO
-    for step in kaplan_meier(times, observed):
-        assert step.survival == pytest.approx(sum(t > step.time for t in times) / len(times))
-
-
 @settings(max_examples=80)
 @given(lives)
 def test_a_curve_never_rises(some: Lives) -> None:

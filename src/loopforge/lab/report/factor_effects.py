@@ -110,13 +110,13 @@ class Contrast(Struct, frozen=True):
 def contrasted(study: Study, hypotheses: Sequence[Hypothesis]) -> list[Contrast]:
     """Each hypothesis with its paired difference, all of them one family of tests."""
     found = {each.name: _difference(each, study.results) for each in hypotheses}
-    corrected = holm({name: each.p for name, each in found.items() if each is not None})
+    corrected = holm({name: each.p for name, (each, _) in found.items() if each is not None})
     return [
         Contrast(
             each,
-            found[each.name],
+            found[each.name][0],
             corrected.get(each.name, 1.0),
-            _size(each, study.results),
+            found[each.name][1],
             _answered(each, study.results),
         )
         for each in hypotheses
@@ -133,24 +133,17 @@ def _answered(hypothesis: Hypothesis, results: Results) -> bool:
     return True
 
 
-def _difference(hypothesis: Hypothesis, results: Results) -> Difference | None:
-    if is_rate(hypothesis.measure):
-        arms = rate_arms(hypothesis, results)
-        tried = all(sum(pair[arm][1] for pair in arms.values()) for arm in (0, 1))
-        return paired_difference(arms) if arms and tried else None
-    means = mean_arms(hypothesis, results)
-    return paired_means(means) if len(means) > 1 else None
-
-
-def _size(hypothesis: Hypothesis, results: Results) -> float | None:
-    """Cohen's h of two rates."""
+def _difference(hypothesis: Hypothesis, results: Results) -> tuple[Difference | None, float | None]:
+    """The paired difference, and of two rates Cohen's h."""
     if not is_rate(hypothesis.measure):
-        return None
-    arms = rate_arms(hypothesis, results).values()
+        means = mean_arms(hypothesis, results)
+        return (paired_means(means) if len(means) > 1 else None), None
+    arms = rate_arms(hypothesis, results)
     a, b = (
-        (sum(pair[arm][0] for pair in arms), sum(pair[arm][1] for pair in arms)) for arm in (0, 1)
+        (sum(pair[arm][0] for pair in arms.values()), sum(pair[arm][1] for pair in arms.values()))
+        for arm in (0, 1)
     )
-    return cohen_h(a, b) if a[1] and b[1] else None
+    return (paired_difference(arms), cohen_h(a, b)) if a[1] and b[1] else (None, None)
 
 
 def undeclared(study: Study) -> list[Hypothesis]:

@@ -10,7 +10,7 @@ more where none was kept, and shown to be the same by their hashes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -146,17 +146,21 @@ class Highlight(Struct, frozen=True, kw_only=True):
 
 def of_run(folder: Path, picks: Picks) -> list[Highlight]:
     """The ten of a run. Raises BadRun."""
-    return [
-        Highlight(
-            kind=pick.kind,
-            weight=pick.weight,
-            step=pick.step,
-            who=pick.who,
-            folder=folder.name,
-            found=gather(folder, pick.step, pick.who),
-        )
-        for pick in picks.best()
-    ]
+    return [_picked(folder, pick, folder.name) for pick in picks.best()]
+
+
+def _picked(
+    folder: Path, pick: HighlightPick, name: str, result: RunResult | None = None
+) -> Highlight:
+    return Highlight(
+        kind=pick.kind,
+        weight=pick.weight,
+        step=pick.step,
+        who=pick.who,
+        folder=name,
+        result=result,
+        found=gather(folder, pick.step, pick.who),
+    )
 
 
 def of_sweep(
@@ -217,32 +221,14 @@ def _again(folder: Path, result: RunResult, out: Path, maker: Maker | None) -> P
 
 
 def _read(folder: Path, result: RunResult, kind: Kind, name: str) -> Highlight:
-    """What tells most in a run, of this kind if it has one. Raises BadRun."""
+    """What tells most in a run, of this kind if it has one, else of the first. Raises BadRun."""
     picks = Picks()
     for row in rows_of(folder):
         picks.add(row)
     best = picks.best(MANY)
-    pick = max(_ranked(best, kind), key=lambda pick: (pick.weight, -pick.row), default=None)
-    if pick is None:
-        return _left(result, name)
-    return Highlight(
-        kind=pick.kind,
-        weight=pick.weight,
-        step=pick.step,
-        who=pick.who,
-        folder=name,
-        result=result,
-        found=gather(folder, pick.step, pick.who),
-    )
-
-
-def _ranked(best: Sequence[HighlightPick], kind: Kind) -> Iterator[HighlightPick]:
-    """The picks of this kind; where there are none, those of the first kind there is."""
-    for each in (kind, *KINDS):
-        mine = [pick for pick in best if pick.kind == each]
-        if mine:
-            yield from mine
-            return
+    mine = (found for each in (kind, *KINDS) if (found := [p for p in best if p.kind == each]))
+    pick = max(next(mine, []), key=lambda pick: (pick.weight, -pick.row), default=None)
+    return _left(result, name) if pick is None else _picked(folder, pick, name, result)
 
 
 def _left(result: RunResult, name: str = "") -> Highlight:

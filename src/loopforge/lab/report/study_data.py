@@ -161,22 +161,8 @@ class Study:
     picks: Picks = field(default_factory=Picks)
 
     @property
-    def title(self) -> str:
-        """What it is called."""
-        return self._told.name
-
-    @property
-    def question(self) -> str:
-        """What was asked."""
-        return self._told.question
-
-    @property
-    def about(self) -> str:
-        """What else there is to say of it."""
-        return self._told.about
-
-    @property
-    def _told(self) -> Experiment | Scenario:
+    def subject(self) -> Experiment | Scenario:
+        """What has a name, a question, and what else there is to say of it."""
         if self.watched is not None:
             return self.watched.scenario
         assert self.layout is not None
