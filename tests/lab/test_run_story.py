@@ -20,7 +20,7 @@ from loopforge.lab import run_simulation
 from loopforge.lab.run.daily_log import chronicle
 from loopforge.lab.run.run_lifecycle import fork
 from loopforge.lab.run.run_log import rows_of
-from loopforge.lab.story.claim_phrases import phrases
+from loopforge.lab.story.claim_phrases import WAYS, phrases, templates
 from loopforge.lab.story.claims import (
     BelievedClaim,
     Bent,
@@ -38,7 +38,6 @@ from loopforge.lab.story.claims import (
     when,
 )
 from loopforge.lab.story.number_wording import articled, direction, number, ordinal, quote
-from loopforge.lab.story.phrase_templates import templates
 from loopforge.lab.story.run_story import Sentence, Story, mark, plain
 from loopforge.lab.story.story_checker import check
 from loopforge.lab.story.story_teller import tell
@@ -323,7 +322,8 @@ def test_words_for_numbers() -> None:
 
 
 def test_every_template_can_be_filled() -> None:
-    """Templates name blanks in braces alone, and each claim has at least one way to be said."""
+    """Templates name blanks and ways that there are, and each claim has one way to be said."""
+    known = {*WAYS, *templates()["words"], "robot", "place", "bell", "piece", "act", "incident"}
     for kind, cases in templates().items():
         if kind in ("words", "link"):
             continue
@@ -331,8 +331,9 @@ def test_every_template_can_be_filled() -> None:
             assert ways, (kind, case)
             assert len(set(ways)) == len(ways)
             for way in ways:
-                rest = re.sub(r"\{[A-Za-z]\w*\}", "", way)
+                rest = re.sub(r"\{[A-Za-z]\w*(:\w+)?\}", "", way)
                 assert not set(rest) & set("{}[]<>"), way
+                assert set(re.findall(r":(\w+)\}", way)) <= known, way
 
 
 # ---------------------------------------------------------------- the chronicle
