@@ -438,7 +438,7 @@ def test_what_runs_seldom_show_is_said_right_too() -> None:
     watch = grounds_of([sentence], kept).watch
     for strength, harder in ((4, False), (5, False), (6, True)):
         voice = replace(row.voice, heard="calm", heard_strength=strength, meant_strength=5)
-        claim, _ = found.heard(watch, replace(row, voice=voice))
+        claim, _ = found.heard(watch, replace(row, voice=voice)) or (None, ())
         assert isinstance(claim, HeardClaim)
         assert claim.harder == harder
     incident = next(e for r in kept if isinstance(r, Stepped) for e in r.incidents)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from loopforge.lab.story.number_wording import articled
 from loopforge.lab.story.run_story import AllowedNames, Story
 from loopforge.lab.story.story_checker import bare, check
-from tests.lab.lies import ground, told
+from tests.lab.test_story_checker import ground, told
 
 PLACES = ("lens room", "press hall", "passage", "north passage", "Harbour", "bay 3", "the yard")
 NAMES = AllowedNames(("Halide",), (*PLACES, "ann's shed"), ())

@@ -10,18 +10,114 @@ import pytest
 from msgspec.structs import asdict, replace
 
 from loopforge.core.factory_vocabulary import Decided, Row
-from loopforge.lab.story.claims import AnyClaim, BelievedClaim, Did
+from loopforge.lab.story.claim_phrases import phrases
+from loopforge.lab.story.claims import (
+    AnyClaim,
+    BelievedClaim,
+    ClaimLink,
+    Did,
+    HappenedClaim,
+    Struck,
+    TallyClaim,
+    Unseen,
+)
 from loopforge.lab.story.run_story import AllowedNames, Sentence, Story
 from loopforge.lab.story.story_checker import check, grounds_of, sentence_problems
-from tests.lab.lies import CHOSEN, FALSE, ground, of, told
 from tests.lab.shelf import rows, run, story
 
+CHOSEN: dict[str, Any] = {"seed": 7, "perception": "spin", "supervisor": "punitive"}
 WIDE: list[tuple[str, dict[str, Any]]] = [
     ("first_shift", CHOSEN),
     ("first_shift", {"seed": 5, "by": "model"}),
     ("nothing_happened", {"days": 3}),
     ("lying_lamps", {"days": 2, "perception": "partial"}),
 ]
+
+
+def told() -> Story:
+    """The story into which false sentences are planted."""
+    return story(**CHOSEN)
+
+
+def ground() -> list[Row]:
+    """Its rows."""
+    return rows(run(**CHOSEN))
+
+
+def of(kind: type[Any], where: Callable[[Any], bool] = lambda _: True) -> Any:
+    """A sentence with a claim of this kind."""
+    return next(s for s in told().sentences if isinstance(s.claim, kind) and where(s.claim))
+
+
+def altered(origin: Sentence, **false: Any) -> Sentence:
+    """The sentence with other words, or other rows."""
+    return replace(origin, **false)
+
+
+def said(claim: AnyClaim, *on: int) -> Sentence:
+    """A sentence that says this in its own phrase, on these rows."""
+    return Sentence(phrases(claim)[0], on, claim)
+
+
+# ---------------------------------------------------------------- what is false
+
+
+def wrong_name_in_words() -> Sentence:
+    """The claim is true, the words name another."""
+    true = of(Did)
+    other = next(each for each in told().names.robots if each != true.claim.who)
+    return altered(true, text=true.text.replace(true.claim.who, other))
+
+
+def wrong_count_in_words() -> Sentence:
+    """The claim is true, the words count otherwise."""
+    true = of(TallyClaim)
+    other = phrases(replace(true.claim, wrong=true.claim.wrong + 1))[0]
+    return altered(true, text=other)
+
+
+def words_of_nobody() -> Sentence:
+    """A claim is true, and the sentence says something that no template says."""
+    return altered(of(Did), text=f"{of(Did).text} And everybody laughed.")
+
+
+def no_rows() -> Sentence:
+    """It rests on nothing."""
+    return altered(of(Did), rows=())
+
+
+def harm_unseen_that_was_seen() -> Sentence:
+    """What looked bad to its doer is told as looking good."""
+    acts = (row for row in ground() if isinstance(row, Decided))
+    row = next(row for row in acts if not row.outcome.good and not row.outcome.seen_good)
+    return said(Unseen(row.n, row.day, row.step % 16 + 1, row.who), row.n)
+
+
+def wrong_cause() -> Sentence:
+    """It hung on something else."""
+    true = of(HappenedClaim, lambda claim: bool(claim.links))
+    acts = (row for row in ground() if isinstance(row, Decided))
+    other = next(row for row in acts if row.outcome.good and row.n > 3)
+    led = f"r{other.n}", other.outcome.consequence, other.who, other.at
+    link = ClaimLink(true.claim.links[0].of, *led, 0, 1)
+    return said(replace(true.claim, links=(link,)), *true.rows)
+
+
+def luck_that_did_not_strike() -> Sentence:
+    """Nothing struck there."""
+    return said(Struck(0, 2, "heat at press hall"), 7)
+
+
+FALSE = [
+    wrong_name_in_words,
+    wrong_count_in_words,
+    words_of_nobody,
+    no_rows,
+    harm_unseen_that_was_seen,
+    wrong_cause,
+    luck_that_did_not_strike,
+]
+"""Lies that are no single fact changed in a true claim; those are tried one by one below."""
 
 
 def planted(false: Sentence) -> Story:
@@ -62,24 +158,40 @@ def changed(value: Any, names: AllowedNames) -> Any:
             raise AssertionError(value)
 
 
-def mutants(claim: AnyClaim, names: AllowedNames) -> Iterator[AnyClaim]:
-    """The claim with one fact changed, for each fact; claiming less than is true is not false."""
+def mutants(claim: AnyClaim, told: Story) -> Iterator[AnyClaim]:
+    """The claim with one fact changed, for each fact; claiming less than is true is not false.
+
+    Nor is it false of a thread that it is the longest, where the longest has as many links.
+    """
+    claims = [s.claim for s in told.sentences]
+    longest = max(len(each.links) for each in claims if isinstance(each, HappenedClaim))
     for name, value in asdict(claim).items():
         less = (name in ("widest", "longest") and value) or (
             name in ("links", "voice") and not value
         )
-        if not less:
-            yield replace(claim, **{name: changed(value, names)})
+        ties = (
+            name == "longest" and isinstance(claim, HappenedClaim) and len(claim.links) == longest
+        )
+        if not less and not ties:
+            yield replace(claim, **{name: changed(value, told.names)})
+
+
+def worded(claim: AnyClaim) -> str:
+    """The claim in its own words; nothing where its kind has none for such a fact."""
+    try:
+        return phrases(claim)[0]
+    except LookupError:
+        return ""
 
 
 @pytest.mark.parametrize(("name", "chosen"), WIDE, ids=[f"{n} {c}" for n, c in WIDE])
 def test_no_fact_of_any_sentence_can_be_changed(name: str, chosen: dict[str, Any]) -> None:
-    """Whichever fact of whichever claim is changed, the rows do not bear it out."""
+    """Whichever fact of whichever claim is changed, and said, the rows do not bear it out."""
     true = story(name, **chosen)
     false = [
-        replace(sentence, claim=claim)
+        replace(sentence, claim=claim, text=worded(claim) or sentence.text)
         for sentence in true.sentences
-        for claim in mutants(sentence.claim, true.names)
+        for claim in mutants(sentence.claim, true)
     ]
     grounds = grounds_of(false, rows(run(name, **chosen)))
     passed = [s.claim for s in false if not list(sentence_problems(s, grounds, true.names))]

@@ -18,7 +18,6 @@ from loopforge.lab.story.claims import (
     BelievedClaim,
     Bent,
     ClaimLink,
-    Did,
     Gap,
     HappenedClaim,
     HeardClaim,
@@ -29,7 +28,7 @@ from loopforge.lab.story.claims import (
     Turned,
     Unseen,
 )
-from loopforge.lab.story.moment_watching import Hand, Known, StoryWatch, Streak, sentences_of
+from loopforge.lab.story.moment_watching import Known, StoryWatch, Streak, sentences_of
 from loopforge.lab.story.number_wording import direction, quote
 from loopforge.lab.world.protocols import told
 from loopforge.lab.world.robot_perception import BAND_OF, LEVEL
@@ -55,17 +54,7 @@ def _moment(seen: StoryWatch, row: Decided) -> dict[str, Any]:
 
 def did(seen: StoryWatch, row: Decided) -> Told:
     """What somebody did with a rule."""
-    rule, outcome = seen.scenario.rules[row.truth.rule], row.outcome
-    claim = Did(
-        **_moment(seen, row),
-        at=row.at,
-        title=rule.title,
-        text=rule.text,
-        kept=outcome.kept,
-        good=outcome.good,
-        consequence=outcome.consequence,
-    )
-    return claim, ids(row.n)
+    return seen.did(row), ids(row.n)
 
 
 def met(seen: StoryWatch, row: Decided) -> Told | None:
@@ -76,13 +65,17 @@ def met(seen: StoryWatch, row: Decided) -> Told | None:
     return MetClaim(**_moment(seen, row), whom=str(targets[0]), did=how), ids(row.n)
 
 
-def unseen(seen: StoryWatch, row: Decided) -> Told:
+def unseen(seen: StoryWatch, row: Decided) -> Told | None:
     """Harm that looked like work."""
+    if row.outcome.good or not row.outcome.seen_good:
+        return None
     return Unseen(**_moment(seen, row)), ids(row.n)
 
 
-def turned(seen: StoryWatch, row: Decided, streak: Streak) -> Told:
+def turned(seen: StoryWatch, row: Decided, streak: Streak | None) -> Told | None:
     """A habit broken."""
+    if streak is None:
+        return None
     claim = Turned(
         **_moment(seen, row),
         at=row.at,
@@ -93,14 +86,12 @@ def turned(seen: StoryWatch, row: Decided, streak: Streak) -> Told:
     return claim, ids(row.n, streak.first, streak.last)
 
 
-def silent(seen: StoryWatch, row: Decided) -> Told:
+def silent(seen: StoryWatch, row: Decided) -> Told | None:
     """No answer came."""
-    claim = SilentClaim(
-        **_moment(seen, row),
-        at=row.at,
-        outcome=row.minded.outcome,
-    )
-    return claim, ids(row.n)
+    outcome = row.minded.outcome
+    if outcome == "planned":
+        return None
+    return SilentClaim(**_moment(seen, row), at=row.at, outcome=outcome), ids(row.n)
 
 
 def gap(seen: StoryWatch, row: Decided, *, widest: bool = False) -> Told:
@@ -119,9 +110,11 @@ def gap(seen: StoryWatch, row: Decided, *, widest: bool = False) -> Told:
     return claim, ids(row.n)
 
 
-def heard(seen: StoryWatch, row: Decided) -> Told:
+def heard(seen: StoryWatch, row: Decided) -> Told | None:
     """What the Supervisor said, and how it was taken."""
     voice = row.voice
+    if voice.heard == "silence":
+        return None
     claim = HeardClaim(
         **_moment(seen, row),
         by=seen.scenario.overseer,
@@ -211,23 +204,7 @@ def root(seen: StoryWatch, incident: Incident) -> Told | None:
     if known is None or not known.incident.who:
         return None
     row = int(known.incident.causes[0][1:])
-    hand = seen.hands.get(row)
-    if hand is None:
-        return None
-    rule = seen.scenario.rules[hand.rule]
-    claim = Did(
-        row=row,
-        day=seen.day(hand.step),
-        bell=seen.bell(hand.step),
-        who=hand.who,
-        at=hand.at,
-        title=rule.title,
-        text=rule.text,
-        kept=hand.kept,
-        good=False,
-        consequence=hand.says,
-    )
-    return claim, ids(row)
+    return (seen.hands[row], ids(row)) if row in seen.hands else None
 
 
 def _own(incident: Incident, ref: str) -> bool:
@@ -238,13 +215,13 @@ def _own(incident: Incident, ref: str) -> bool:
 def link(seen: StoryWatch, effect: Incident, ref: str) -> tuple[ClaimLink, int] | None:
     """One cause of an incident as a link, with its row; None where nothing is known of it."""
     known, number = seen.incidents.get(ref), int(ref[1:])
-    found: Hand | None = seen.hands.get(number) if ref[0] == "r" else None
+    hand = seen.hands.get(number) if ref[0] == "r" else None
+    if hand is not None:
+        what, row = hand.consequence, number
+        return ClaimLink(effect.id, ref, what, hand.who, hand.at, hand.day, hand.bell), row
     if known is not None:
         cause, row, step = known.incident, known.row, known.step
         what, who, at = cause.kind, cause.who, cause.at
-    elif found is not None:
-        row, step = number, found.step
-        what, who, at = found.says, found.who, found.at
     elif number in seen.faults and ref[0] == "f":
         (row, faults), step = seen.faults[number], number
         who, at = "", effect.at

@@ -8,8 +8,7 @@ outcome does not fit the truth in its row bears nothing out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import assert_never
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -50,9 +49,25 @@ from loopforge.lab.story.claims import (
 )
 from loopforge.lab.story.moment_watching import BY_HAND, ActAccount, StoryWatch
 
-Borne = tuple[AnyClaim, set[int]] | str
-"""What the rows say, and which rows say it; or why they say nothing of the kind."""
-ActClaim = Did | MetClaim | Unseen | Turned | SilentClaim | Gap | HeardClaim | Bent
+OF_RUNS: dict[type[AnyClaim], Callable[[StoryWatch], Told | None]] = {
+    Opening: days.opening,
+    Forked: days.forked,
+    BrokeOff: days.broke_off,
+    Ranked: days.ranked,
+    Tensest: days.tensest,
+    Swung: days.swung,
+    Crossed: days.crossed,
+}
+"""Findings of which a run has one."""
+OF_ACTS: dict[type[AnyClaim], Callable[[StoryWatch, Decided], Told | None]] = {
+    Did: found.did,
+    MetClaim: found.met,
+    Unseen: found.unseen,
+    Turned: lambda watch, row: found.turned(watch, row, watch.turns.get(row.n)),
+    SilentClaim: found.silent,
+    HeardClaim: found.heard,
+}
+"""Findings of which an act has one."""
 
 
 class ClaimEvidence:
@@ -78,16 +93,16 @@ class ClaimEvidence:
                 if (day, evening.who) in looked:
                     counted = days.misjudged(self.watch, evening)
                     self._evenings[day, evening.who] = evening, counted
-        for key in moved:
-            if key[0] == EVER and key[1:] in self.watch.accounts:
-                self._accounts[key] = self.watch.accounts[key[1:]]
+        self._accounts |= {(EVER, *key): each for key, each in self.watch.accounts.items()}
 
-    def borne(self, claim: AnyClaim) -> Borne:
-        """What the rows say of what this claim is about."""
+    def borne(self, claim: AnyClaim) -> tuple[AnyClaim, set[int]] | str:
+        """What the rows say of what this claim is about, and which; or why they say nothing."""
         made = self._made(claim)
         return (made[0], set(made[1])) if isinstance(made, tuple) else made
 
     def _made(self, claim: AnyClaim) -> Told | str:
+        if type(claim) in OF_RUNS:
+            return OF_RUNS[type(claim)](self.watch) or "this run has nothing of the kind"
         match claim:
             case BelievedClaim():
                 return self._believed(claim)
@@ -97,42 +112,27 @@ class ClaimEvidence:
                 return next(self._happened(claim), "no such thing happened then")
             case Moved() | Hinge():
                 return self._moved(claim)
-            case Opening() | Forked() | BrokeOff() | Ranked() | Tensest() | Swung() | Crossed():
-                return self._whole(claim) or "this run has nothing of the kind"
             case Morning() | Made() | Tense() | TallyClaim() | CountedClaim():
                 return self._counted(claim) or "there is no such day, or nothing to count"
             case _:
-                row = self.watch.rows.get(claim.row)
+                row = self.watch.rows.get(getattr(claim, "row", 0))
                 if not isinstance(row, Decided):
                     return "no decision stands in the row it names"
+                if self.watch.judged(row) != (row.outcome.kept, row.outcome.good):
+                    return "the row's own outcome does not fit its truth"
                 return self._act(claim, row) or "that act was nothing of the kind"
 
-    def _act(self, claim: ActClaim, row: Decided) -> Told | str | None:
-        watch, good = self.watch, row.outcome.good
-        if watch.judged(row) != (row.outcome.kept, good):
-            return "the row's own outcome does not fit its truth"
+    def _act(self, claim: AnyClaim, row: Decided) -> Told | None:
         match claim:
-            case Did():
-                return found.did(watch, row)
-            case MetClaim():
-                return found.met(watch, row)
-            case Unseen():
-                return found.unseen(watch, row) if row.outcome.seen_good and not good else None
-            case Turned():
-                streak = watch.turns.get(row.n)
-                return found.turned(watch, row, streak) if streak else None
-            case SilentClaim():
-                return found.silent(watch, row) if row.minded.outcome != "planned" else None
             case Gap():
-                widest = claim.widest and watch.widest is not None and watch.widest.n == row.n
-                return found.gap(watch, row, widest=widest)
-            case HeardClaim():
-                return found.heard(watch, row) if row.voice.heard != "silence" else None
+                widest = self.watch.widest
+                most = claim.widest and widest is not None and widest.n == row.n
+                return found.gap(self.watch, row, widest=most)
             case Bent():
-                edits = (found.bent(watch, row, edit) for edit in row.edits)
+                edits = (found.bent(self.watch, row, edit) for edit in row.edits)
                 return next((told for told in edits if told[0] == claim), None)
             case _:
-                assert_never(claim)
+                return OF_ACTS[type(claim)](self.watch, row)
 
     def _believed(self, claim: BelievedClaim) -> Told | str:
         row = self.watch.rows.get(claim.row)
@@ -160,48 +160,25 @@ class ClaimEvidence:
                         yield found.struck(watch, row, step, claim.what)
             case HappenedClaim() if claim.id in watch.incidents:
                 known = watch.incidents[claim.id]
-                longest = claim.longest
+                longest = claim.longest and bool(claim.links)
                 if longest:
-                    threads = (
-                        len(found.chain(watch, e.incident)) for e in watch.incidents.values()
-                    )
-                    longest = len(found.chain(watch, known.incident)) == max(threads)
+                    others = (each.incident for each in watch.incidents.values())
+                    most = max(len(found.chain(watch, each)) for each in others)
+                    longest = len(found.chain(watch, known.incident)) == most
                 yield found.happened(watch, known, threaded=bool(claim.links), longest=longest)
             case _:
                 pass
 
     def _moved(self, claim: Moved | Hinge) -> Told | str:
-        key = claim.who, claim.what
-        if isinstance(claim, Hinge):
-            account = self.watch.accounts.get(key)
-            told = days.hinge(*key, account) if account else None
-            return told or "it did not move"
-        account = self._accounts.get((claim.day, *key))
+        what = claim.who, claim.what
+        account = self._accounts.get((EVER if isinstance(claim, Hinge) else claim.day, *what))
         if account is None:
             return "it did not move"
+        if isinstance(claim, Hinge):
+            return days.hinge(*what, account) or "it did not move"
         if BY_HAND in account.causes and not self.watch.first.forked:
             return "the ledger has a hole"
-        return days.moved(*key, claim.day, account)
-
-    def _whole(
-        self, claim: Opening | Forked | BrokeOff | Ranked | Tensest | Swung | Crossed
-    ) -> Told | None:
-        watch = self.watch
-        match claim:
-            case Opening():
-                return days.opening(watch)
-            case Forked():
-                return days.forked(watch)
-            case BrokeOff():
-                return days.broke_off(watch)
-            case Ranked():
-                return days.ranked(watch)
-            case Tensest():
-                return days.tensest(watch.past)
-            case Swung():
-                return days.swung(watch.past)
-            case Crossed():
-                return days.crossed(watch)
+        return days.moved(*what, claim.day, account)
 
     def _counted(self, claim: Morning | Made | Tense | TallyClaim | CountedClaim) -> Told | None:
         watch, past = self.watch, {each.day: each for each in self.watch.past}
@@ -211,11 +188,10 @@ class ClaimEvidence:
                 return days.tally(
                     claim.day, watch.past if claim.day == EVER else [day] if day else []
                 )
-            case CountedClaim(what, when, who):
-                if (what, when) == ("wrong", EVER):
-                    return days.wrong_ever(watch, who)
-                _, counted = self._evenings.get((when, who), (None, None))
-                return counted if what == "misjudged" else None
+            case CountedClaim("wrong", when, who):
+                return days.wrong_ever(watch, who) if when == EVER else None
+            case CountedClaim(_, when, who):
+                return self._evenings[when, who][1] if (when, who) in self._evenings else None
             case Morning() if day:
                 return days.morning(day, past.get(claim.day - 1))
             case Made() if day:

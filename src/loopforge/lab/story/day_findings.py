@@ -185,8 +185,9 @@ def crossed(watch: StoryWatch) -> Told | None:
     return (best[1], ids(0, last.n)) if best else None
 
 
-def tensest(days: Sequence[DayCounts]) -> Told | None:
+def tensest(watch: StoryWatch) -> Told | None:
     """The tightest day and the slackest."""
+    days = watch.past
     if len(days) < 2:
         return None
     most = max(days, key=lambda past: (past.index, -past.day))
@@ -195,9 +196,9 @@ def tensest(days: Sequence[DayCounts]) -> Told | None:
     return claim, ids(*most.steps, *least.steps)
 
 
-def swung(days: Sequence[DayCounts]) -> Told | None:
+def swung(watch: StoryWatch) -> Told | None:
     """How far the floor swung from harm by obedience to harm by disobedience."""
-    over = [past for past in days if past.ended[0] >= 0]
+    over = [past for past in watch.past if past.ended[0] >= 0]
     kept = max(over, key=lambda past: (past.kept - past.broke, -past.day), default=None)
     broke = max(over, key=lambda past: (past.broke - past.kept, -past.day), default=None)
     if kept is None or broke is None or kept.kept <= kept.broke or broke.broke <= broke.kept:

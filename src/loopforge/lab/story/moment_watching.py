@@ -30,7 +30,7 @@ from loopforge.core.factory_vocabulary import (
     Stepped,
 )
 from loopforge.core.text.quantity_bands import BANDS
-from loopforge.lab.story.claims import EVENING, ClaimCause
+from loopforge.lab.story.claims import EVENING, ClaimCause, Did
 from loopforge.lab.world.protocols import told
 from loopforge.lab.world.robot_perception import LEVEL
 from loopforge.lab.world.scenario_checks import Scenario
@@ -65,24 +65,6 @@ class WatchedMoment:
     row: Decided
     edit: Shaped | None = None
     streak: Streak | None = None
-
-
-@dataclass(slots=True)
-class Hand:
-    """Who did harm where, by which rule: enough of an act for what later hung on it."""
-
-    who: str
-    at: str
-    step: int
-    rule: str
-    kept: bool
-    says: str
-
-    @classmethod
-    def of(cls, row: Decided) -> Hand:
-        """Of this act."""
-        outcome = row.outcome
-        return cls(row.who, row.at, row.step, row.truth.rule, outcome.kept, outcome.consequence)
 
 
 @dataclass(slots=True)
@@ -214,7 +196,8 @@ class StoryWatch:
         self.rules = self.scenario.rules
         self.bells = self.scenario.steps_per_day
         self.incidents: dict[str, Known] = {}
-        self.hands: dict[int, Hand] = {}
+        self.hands: dict[int, Did] = {}
+        """By row: the acts that did harm."""
         self.faults: dict[int, tuple[int, tuple[str, ...]]] = {}
         self.streaks: dict[str, Streak] = {}
         self.accounts: Accounts = {}
@@ -271,6 +254,22 @@ class StoryWatch:
         kept = self.rules[row.truth.rule].keeps(row.outcome.did)
         return kept, kept == row.truth.right
 
+    def did(self, row: Decided) -> Did:
+        """What somebody did with a rule."""
+        rule, outcome = self.rules[row.truth.rule], row.outcome
+        return Did(
+            row=row.n,
+            day=row.day,
+            bell=self.bell(row.step),
+            who=row.who,
+            at=row.at,
+            title=rule.title,
+            text=rule.text,
+            kept=outcome.kept,
+            good=outcome.good,
+            consequence=outcome.consequence,
+        )
+
     # ------------------------------------------------------------ rows
 
     def _decided(self, row: Decided) -> None:
@@ -283,7 +282,7 @@ class StoryWatch:
             today.wrong[row.who] += 1
             today.counts.kept += kept
             today.counts.broke += not kept
-            self.hands[row.n] = Hand.of(row)
+            self.hands[row.n] = self.did(row)
         if self.widest is None or outcome.belief_error > self.widest.outcome.belief_error:
             self.widest = row
         streak = self._turned(row, kept=kept)

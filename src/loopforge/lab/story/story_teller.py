@@ -20,7 +20,7 @@ from loopforge.lab.story import act_findings as found
 from loopforge.lab.story import day_findings
 from loopforge.lab.story.act_findings import Evening, Told
 from loopforge.lab.story.claim_phrases import BARE, FAR, phrases
-from loopforge.lab.story.claims import EVER, AnyClaim, Did, when
+from loopforge.lab.story.claims import EVER, AnyClaim, Did
 from loopforge.lab.story.moment_watching import (
     ActAccount,
     Known,
@@ -221,12 +221,8 @@ class StoryTeller:
     def _lived(self, moment: WatchedMoment, today: Today) -> Scene:
         """An act: what came before it, itself, what came of it, and what was made of it."""
         watch, row = self.watch, moment.row
-        before = self._before(moment)
-        scene = [*self._say(before)]
-        if moment.angle == "silent":
-            scene.append(self.pen.put(found.silent(watch, row)))
-        timed = any(when(claim) for claim, _ in before if claim.__struct_config__.tag == "turned")
-        scene.append(self.pen.put(found.did(watch, row), bare=timed or moment.angle == "silent"))
+        scene = [*self._say(self._before(moment))]
+        scene.append(self.pen.put(found.did(watch, row), bare=moment.angle in ("turn", "silent")))
         scene += self._say([found.met(watch, row)])
         if row.minded.exchange and moment.angle != "silent":
             scene += self._reason(row)
@@ -255,7 +251,7 @@ class StoryTeller:
             scene.append(self.pen.put(far, far=True))
         return tuple(scene)
 
-    def _before(self, moment: WatchedMoment) -> list[Told]:
+    def _before(self, moment: WatchedMoment) -> list[Told | None]:
         watch, row, voice = self.watch, moment.row, moment.row.voice
         said = bool(row.shown.recent_supervisor_text) and voice.heard != "silence"
         fresh = f"said {row.shown.recent_supervisor_text}"
@@ -267,12 +263,14 @@ class StoryTeller:
                 heard = [found.heard(watch, row)] if speak else []
                 return [*heard, *([found.bent(watch, row, moment.edit)] if moment.edit else [])]
             case "turn":
-                return [found.turned(watch, row, moment.streak)] if moment.streak else []
+                return [found.turned(watch, row, moment.streak)]
             case "noticed":
                 return [found.gap(watch, row)]
             case "twist":
                 self.told[fresh] += 1
                 return [found.heard(watch, row)]
+            case "silent":
+                return [found.silent(watch, row)]
             case _:
                 return []
 
@@ -373,9 +371,9 @@ class StoryTeller:
         scenes: list[list[Told | None]] = [
             [day_findings.broke_off(watch)],
             [
-                day_findings.tally(EVER, self.watch.past),
-                day_findings.swung(self.watch.past),
-                day_findings.tensest(self.watch.past),
+                day_findings.tally(EVER, watch.past),
+                day_findings.swung(watch),
+                day_findings.tensest(watch),
             ],
             [found.happened(watch, known, longest=True)] if known else [],
             [
