@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from loopforge.app import App, open_app
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
@@ -27,14 +29,20 @@ from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.system_clock import SimClock, SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.discord.twin import Twin
-from tests.discord.words import Bot, Place
+from tests.discord.words import Bot, Line, Person, Place
 from tests.rooms.conftest import write_mates
 from tests.still import still
+
+SEND, HOOK = "POST /channels/*/messages", "POST /webhooks/*/*"
+WORDS = " ".join(f"word{n}" for n in range(60))
+LONG = " ".join(f"word{n}" for n in range(450))
 
 PLAIN = DiscordOptions(
     stream=False, marks=False, guilds=0.05, pauses=(0.05, 0.1, 0.2), refused=0.3, catch_up=50
 )
 """Quick, and with nothing that a test does not ask for."""
+STREAM, MARKS = replace(PLAIN, stream=True), replace(PLAIN, marks=True)
+ANSWER = replace(PLAIN, threads="answer")
 TRIES = 6000
 """Looks, 0.02 seconds apart, before something is not going to happen any more."""
 
@@ -86,10 +94,24 @@ class Lodging:
         self, place: Place, other: Place, said: str = "I bake", mates: Sequence[str] = ("maya",)
     ) -> None:
         """Ben says something in a place; from then on another one is part of its room."""
-        await self.city.say("ben", place, said)
-        await self.hears(place, said)
+        await self.tell(self.city.persons["ben"], place, said)
         spot = ChannelSpot(f"discord:{other.id}", f"#{other.name}", "group")
         await self.reception.sessions.join(spot, await self.room(place), mates)
+
+    async def tell(self, person: Person, place: Place, text: str) -> Line:
+        """Somebody says the first thing that is heard in a place."""
+        line = await self.city.say(person, place, text)
+        await self.hears(place, text)
+        return line
+
+    async def ask(self, person: Person, place: Place, text: str) -> Line:
+        """Somebody says something, and one answer of a mate arrives."""
+        count = len(self.city.lines(place))
+        line = await self.city.say(person, place, text)
+        await self.city.until(lambda: len(self.city.lines(place)) == count + 2)
+        await self.settled(place)
+        await self.delivered(place)
+        return line
 
     async def looks(self, what: str) -> AsyncIterator[None]:
         """Look again and again whether this has happened, until whoever looks is content."""

@@ -17,8 +17,7 @@ async def test_a_channel_is_quiet_unless_a_mate_is_called(city: Twin, tmp_path: 
     """What is said in a channel to nobody is heard, and no model is asked."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "what a day")
-        await home.hears(plaza, "what a day")
+        await home.tell(ben, plaza, "what a day")
         await home.settled(plaza)
         assert home.models.asked == []
         await city.say(ben, plaza, "maya, is it not?")
@@ -38,16 +37,15 @@ async def test_everyones_bell_wakes_no_mate(city: Twin, tmp_path: Path) -> None:
         assert home.models.asked == []
 
 
-async def test_a_reply_calls_the_mate_it_answers(city: Twin, tmp_path: Path) -> None:
+@pytest.mark.parametrize("shared", [False, True])
+async def test_a_reply_calls_the_mate_it_answers(city: Twin, tmp_path: Path, shared: bool) -> None:
     """Who answers a mate's message calls that mate, and the room knows which line it was."""
     maya, merlin = city.bot("Maya"), city.bot("Merlin")
     ben, plaza = city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya", merlin: "merlin"}) as home:
-        await city.say(ben, plaza, f"{merlin.mention} hello")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
-        said = city.lines(plaza)[-1]
-        await home.settled(plaza)
-        await city.say(ben, plaza, "and then?", reply_to=said)
+    bots = {maya: "*"} if shared else {maya: "maya", merlin: "merlin"}
+    async with lodged(city, tmp_path, bots) as home:
+        await home.ask(ben, plaza, "merlin, hello")
+        await city.say(ben, plaza, "and then?", reply_to=city.lines(plaza)[-1])
         await city.until(lambda: len(city.lines(plaza)) == 4)
         events = await home.events(plaza)
     first = next(event for event in events if isinstance(event.body, Said))

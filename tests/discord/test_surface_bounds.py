@@ -16,8 +16,8 @@ from loopforge.core.room_vocabulary import (
     Told,
 )
 from loopforge.core.text.erasable_text import Words
-from tests.discord.lodging import Lodging, lodged
-from tests.discord.test_surface_threads import ANSWER, OPEN, TALK, name_of, opened, within
+from tests.discord.lodging import ANSWER, Lodging, lodged
+from tests.discord.test_surface_threads import OPEN, TALK, name_of, opened, within
 from tests.discord.twin import Twin
 from tests.discord.words import Person, Place
 
@@ -57,8 +57,7 @@ async def test_rights_hold_in_a_thread_that_nobody_knew_of(city: Twin, tmp_path:
     maya, plaza = city.bot("Maya"), city.channel("plaza")
     ann, ben = city.person("ann"), city.person("ben")
     async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
-        await city.say(ben, plaza, "a day")
-        await home.hears(plaza, "a day")
+        await home.tell(ben, plaza, "a day")
         await mute(home, plaza, ben)
         gate = city.faults.hold(OPEN, carried=True)
         line = await city.say(ann, plaza, "maya, hello")
@@ -96,9 +95,7 @@ async def test_a_thread_begins_once(city: Twin, tmp_path: Path) -> None:
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}, lambda _: "Slugs sleep.") as home:
         await city.until(lambda: maya.commands.get(None))
-        await city.say(ben, plaza, "maya, hello")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
-        await home.delivered(plaza)
+        await home.ask(ben, plaza, "maya, hello")
         line, rights = city.lines(plaza)[-1], RightsSet(who="everyone", rights=("talk",))
         await home.app.rooms.add(await home.room(plaza), "", rights)
         await city.context(ben, maya, TALK, line)
@@ -107,7 +104,9 @@ async def test_a_thread_begins_once(city: Twin, tmp_path: Path) -> None:
         await home.app.rooms.add(room, "", ConversationEnded(why="asked"))
         await city.context(ben, maya, TALK, line)
         bodies = [event.body for event in await home.events(line.id)]
-        assert len([body for body in bodies if isinstance(body, Told)]) == 1
+        told = [str(body.text) for body in bodies if isinstance(body, Told)]
+        assert told == ["Maya had said in #plaza: Slugs sleep."]
+        assert within(city, line) == []  # it waits for a person
         assert (await home.app.front.rooms.state(room)).rights["everyone"].rights == ()
 
 
@@ -116,10 +115,7 @@ async def test_who_is_in_a_thread_that_is_asked_for(city: Twin, tmp_path: Path) 
     house, plaza, ben = city.bot("House"), city.channel("plaza"), city.person("ben")
     async with lodged(city, tmp_path, {house: "*"}) as home:
         await city.until(lambda: house.commands.get(None))
-        await city.say(ben, plaza, "maya, hello")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
-        await home.settled(plaza)
-        await home.delivered(plaza)
+        await home.ask(ben, plaza, "maya, hello")
         room, lines = await home.room(plaza), city.lines(plaza)
         await home.app.rooms.add(room, "", MateLeft(mate="maya"), DefaultMateSet(mate="zuzu"))
         told = await city.context(ben, house, TALK, lines[1])

@@ -25,26 +25,12 @@ async def test_the_menu_is_on_discord(city: Twin, tmp_path: Path) -> None:
     assert names == {command.name for command in COMMANDS} | {"Why?", "Talk in a thread"}
 
 
-async def test_a_command_changes_the_room(city: Twin, tmp_path: Path) -> None:
-    """A command of somebody who may manage the channel is done and answered before all."""
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.until(lambda: maya.commands.get(None))
-        await city.say(ben, plaza, "hello")
-        await home.hears(plaza, "hello")
-        answer = await city.slash(ben, plaza, maya, "stop", {})
-        await city.until(lambda: "Stopped" in answer.text)
-        assert not answer.ephemeral
-        assert (await home.app.front.rooms.state(await home.room(plaza))).stopped
-
-
 async def test_what_only_keepers_may(city: Twin, tmp_path: Path) -> None:
     """Who may not change the room alone is told so; who manages the channel on Discord may."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.until(lambda: maya.commands.get(None))
-        await city.say(ben, plaza, "hello")
-        await home.hears(plaza, "hello")
+        await home.tell(ben, plaza, "hello")
         refused = await city.slash(ben, plaza, maya, "title", {"text": "The square"})
         await city.until(lambda: refused.text)
         city.guild.everyone_role.permissions |= 1 << 4
@@ -56,16 +42,6 @@ async def test_what_only_keepers_may(city: Twin, tmp_path: Path) -> None:
     assert "The square" in allowed.text
     assert not allowed.ephemeral
     assert [str(body.title) for body in titles] == ["The square"]
-
-
-async def test_a_private_command_is_answered_in_private(city: Twin, tmp_path: Path) -> None:
-    """What is for the asker alone is seen by the asker alone; long answers come as a file too."""
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}):
-        await city.until(lambda: maya.commands.get(None))
-        answer = await city.slash(ben, plaza, maya, "status", {})
-        await city.until(lambda: answer.text)
-        assert answer.ephemeral
 
 
 async def test_every_wrong_code_is_answered_to_its_typer(city: Twin, tmp_path: Path) -> None:
@@ -89,8 +65,7 @@ async def test_arguments_are_completed(city: Twin, tmp_path: Path) -> None:
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.until(lambda: maya.commands.get(None))
         early = await city.autocomplete(ben, plaza, maya, "remove", "mate", "")
-        await city.say(ben, plaza, "hello")
-        await home.hears(plaza, "hello")
+        await home.tell(ben, plaza, "hello")
         choices = await city.autocomplete(ben, plaza, maya, "add", "mate", "me")
     assert [choice["value"] for choice in early] == ["maya"]
     assert [choice["value"] for choice in choices] == ["merlin"]
@@ -101,9 +76,7 @@ async def test_why(city: Twin, tmp_path: Path) -> None:
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.until(lambda: maya.commands.get(None))
-        await city.say(ben, plaza, "maya, hello")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
-        await home.delivered(plaza)
+        await home.ask(ben, plaza, "maya, hello")
         answer = await city.context(ben, maya, "Why?", city.lines(plaza)[-1])
         await city.until(lambda: answer.text)
         nothing = await city.context(ben, maya, "Why?", await city.say(maya.name, plaza, "x"))

@@ -5,19 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from loopforge.core.room_vocabulary import Said
 from loopforge.models.scripted_model import ScriptedAnswer
-from tests.discord.lodging import PLAIN, lodged
+from tests.discord.lodging import HOOK, LONG, SEND, STREAM, WORDS, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
 
 pytestmark = pytest.mark.anyio
-SEND, HOOK = "POST /channels/*/messages", "POST /webhooks/*/*"
-STREAM = replace(PLAIN, stream=True)
-LONG = " ".join(f"word{n}" for n in range(450))
-WORDS = " ".join(f"word{n}" for n in range(60))
 
 
 async def dies(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
 
@@ -18,20 +20,18 @@ from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.sending.reply_quote import without
 from loopforge.io.platforms.bot_tokens import BotAccount
 from tests.discord.clients import online
-from tests.discord.lodging import Lodging, lodged
+from tests.discord.lodging import HOOK, SEND, Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
 
 pytestmark = pytest.mark.anyio
-SEND, HOOK = "POST /channels/*/messages", "POST /webhooks/*/*"
 
 
 async def test_a_mates_reaction(city: Twin, tmp_path: Path) -> None:
     """An emoji that a mate puts on a line stands on its message, by the mate's own account."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        line = await city.say(ben, plaza, "bread!")
-        await home.hears(plaza, "bread!")
+        line = await home.tell(ben, plaza, "bread!")
         heard = next(e for e in await home.events(plaza) if isinstance(e.body, Heard))
         stamp, place = home.app.stamp, f"discord:{plaza.id}"
         body = Reacted(turn="", mate="maya", to=heard.id, emoji="🥖")
@@ -46,9 +46,7 @@ async def test_what_is_too_long_comes_as_a_file(city: Twin, tmp_path: Path) -> N
     words = "\n\n".join(f"Paragraph {n} " + "word " * 60 for n in range(60))
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}, lambda _: words) as home:
-        await city.say(ben, plaza, "maya, all of it")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
-        await home.delivered(plaza)
+        await home.ask(ben, plaza, "maya, all of it")
     answer = city.lines(plaza)[-1]
     assert answer.text.startswith("Paragraph 0")
     assert len(answer.files) == 1
@@ -151,8 +149,7 @@ async def test_two_bots_see_one_reaction_once(city: Twin, tmp_path: Path) -> Non
     maya, merlin = city.bot("Maya"), city.bot("Merlin")
     ben, plaza = city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya", merlin: "merlin"}) as home:
-        line = await city.say(ben, plaza, "bread!")
-        await home.hears(plaza, "bread!")
+        line = await home.tell(ben, plaza, "bread!")
         await city.react(ben, line, "🥖")
         await city.react(ben, line, "🛑")
         await city.until(lambda: len(city.lines(plaza)) == 2)
@@ -177,21 +174,25 @@ async def test_a_webhook_of_others_speaks_for_many(city: Twin, tmp_path: Path) -
     assert len({body.person for body in heard}) == 2
 
 
-async def test_what_is_said_while_discord_cannot_be_reached(city: Twin, tmp_path: Path) -> None:
-    """A line for Discord waits until an account is back, and is attempted once."""
+@asynccontextmanager
+async def unreached(city: Twin, path: Path) -> AsyncIterator[tuple[Lodging, Place]]:
+    """A home that cannot reach Discord, where somebody elsewhere said something for it."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "one")
-        await home.hears(plaza, "one")
+    async with lodged(city, path, {maya: "maya"}) as home:
+        await home.tell(ben, plaza, "one")
     city.faults.fail("GET /users/@me", 503, times=1000)
-    async with lodged(city, tmp_path, {maya: "maya"}, wait=False) as home:
+    async with lodged(city, path, {maya: "maya"}, wait=False) as home:
         events = await home.events(plaza)
         person = next(e.body.person for e in events if isinstance(e.body, Heard))
-        room = await home.room(plaza)
-        await home.app.front.rooms.hear(
-            room, Heard(person=person, text=Words("from afar"), surface="web", source="1")
-        )
+        line = Heard(person=person, text=Words("from afar"), surface="web", source="1")
+        await home.app.front.rooms.hear(await home.room(plaza), line)
         await home.eventually(plaza, Attempting)
+        yield home, plaza
+
+
+async def test_what_is_said_while_discord_cannot_be_reached(city: Twin, tmp_path: Path) -> None:
+    """A line for Discord waits until an account is back, and is attempted once."""
+    async with unreached(city, tmp_path) as (home, plaza):
         await city.until(lambda: "being connected" not in home.states()[0])
         assert [line.text for line in city.lines(plaza)] == ["one"]
         city.faults.clear()
@@ -204,23 +205,11 @@ async def test_what_is_said_while_discord_cannot_be_reached(city: Twin, tmp_path
 
 async def test_leaving_while_discord_cannot_be_reached(city: Twin, tmp_path: Path) -> None:
     """A home that ends while a line waits for Discord ends at once, and the line is kept."""
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "one")
-        await home.hears(plaza, "one")
-    city.faults.fail("GET /users/@me", 503, times=1000)
-    async with lodged(city, tmp_path, {maya: "maya"}, wait=False) as home:
-        events = await home.events(plaza)
-        person = next(e.body.person for e in events if isinstance(e.body, Heard))
-        room = await home.room(plaza)
-        await home.app.front.rooms.hear(
-            room, Heard(person=person, text=Words("from afar"), surface="web", source="1")
-        )
-        await home.eventually(plaza, Attempting)
+    async with unreached(city, tmp_path) as (home, plaza):
         await home.surface.close()
         await home.eventually(plaza, PutOff)
     city.faults.clear()
-    async with lodged(city, tmp_path, {maya: "maya"}):
+    async with lodged(city, tmp_path, {city.bots["Maya"]: "maya"}):
         await city.until(lambda: len(city.lines(plaza)) == 2)
 
 

@@ -9,12 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.core.room_vocabulary import PlaceLeft, Told
-from tests.discord.lodging import PLAIN, lodged
+from tests.discord.lodging import HOOK, PLAIN, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Bot
 
 pytestmark = pytest.mark.anyio
-SEND, HOOK = "POST /channels/*/messages", "POST /webhooks/*/*"
 
 
 async def test_the_same_words_twice_are_two_lines(city: Twin, tmp_path: Path) -> None:
@@ -71,8 +70,7 @@ async def test_a_cut_connection_resumes(city: Twin, tmp_path: Path) -> None:
     """A socket that is cut resumes: what was said meanwhile is heard, once, in order."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "one")
-        await home.hears(plaza, "one")
+        await home.tell(ben, plaza, "one")
         await city.cut(maya, 4000)
         await city.say(ben, plaza, "two")
         await city.say(ben, plaza, "three")
@@ -84,8 +82,7 @@ async def test_what_is_said_before_the_servers_are_known(city: Twin, tmp_path: P
     """A line that comes while an account is still getting ready waits for what was missed."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "one")
-        await home.hears(plaza, "one")
+        await home.tell(ben, plaza, "one")
     await city.say(ben, plaza, "two")
     late = replace(PLAIN, guilds=1.0)
     async with lodged(city, tmp_path, {maya: "maya"}, options=late, wait=False) as home:
@@ -98,8 +95,7 @@ async def test_reading_what_was_missed_fails_at_first(city: Twin, tmp_path: Path
     """Where what was missed cannot be read at once, it is tried again, and later words wait."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "one")
-        await home.hears(plaza, "one")
+        await home.tell(ben, plaza, "one")
     await city.say(ben, plaza, "two")
     city.faults.lose("GET /channels/*/messages", carried=False, times=3)
     async with lodged(city, tmp_path, {maya: "maya"}) as home:

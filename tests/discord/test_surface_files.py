@@ -128,8 +128,7 @@ async def test_files_of_who_may_not_talk(city: Twin, tmp_path: Path) -> None:
     """In a channel the files of somebody who may not talk there are not kept."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "hello")
-        await home.hears(plaza, "hello")
+        await home.tell(ben, plaza, "hello")
         await home.app.front.commands.act(await home.room(plaza), "", "rights", "everyone stop")
         await city.say(ben, plaza, "see", files=[("notes.txt", b"buy bread")])
         await home.hears(plaza, "hello", "see")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.discord.lodging import lodged, welcome
-from tests.discord.test_surface_threads import ANSWER, within
+from loopforge.io.discord.connection.options import DiscordOptions
+from tests.discord.lodging import ANSWER, PLAIN, lodged, welcome
+from tests.discord.test_surface_threads import within
 from tests.discord.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -19,8 +20,7 @@ async def test_lines_that_moved_hide_none(city: Twin, tmp_path: Path) -> None:
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     few = replace(ANSWER, catch_up=2)
     async with lodged(city, tmp_path, {maya: "maya"}, options=few) as home:
-        await city.say(ben, plaza, "a day")
-        await home.hears(plaza, "a day")
+        await home.tell(ben, plaza, "a day")
         for n in range(3):
             line = await city.say(ben, plaza, f"maya, hello {n}")
             await city.until(lambda line=line: within(city, line) == ["Maya"])  # type: ignore[misc]
@@ -41,8 +41,7 @@ async def test_one_that_cannot_be_heard_hides_none(city: Twin, tmp_path: Path) -
         return await welcome(platform, account, name)
 
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, private, "one")
-        await home.hears(private, "one")
+        await home.tell(ben, private, "one")
         await home.settled(private)
         await home.delivered(private)
     for text in ("two", "three"):
@@ -52,42 +51,28 @@ async def test_one_that_cannot_be_heard_hides_none(city: Twin, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("by", ["user", "role"])
-async def test_a_mention_of_a_bot_that_is_not_back_yet(city: Twin, tmp_path: Path, by: str) -> None:
-    """A mention in a gap calls the mate of that bot, also where another bot of ours reads it first."""
+@pytest.mark.parametrize("options", [PLAIN, ANSWER], ids=["channel", "thread"])
+async def test_a_mention_of_a_bot_that_is_not_back_yet(
+    city: Twin, tmp_path: Path, by: str, options: DiscordOptions
+) -> None:
+    """A mention in a gap calls the mate of that bot, also where another bot of ours reads it first.
+
+    With threads it is answered in one, as others are.
+    """
     aria, bram, ben = city.bot("Aria"), city.bot("Bram"), city.person("ben")
     plaza, bots = city.channel("plaza"), {aria: "maya", bram: "merlin"}
     mention = aria.mention if by == "user" else f"<@&{aria.role}>"
-    async with lodged(city, tmp_path, bots) as home:
-        await city.say(ben, plaza, "one")
-        await home.hears(plaza, "one")
-    await city.say(ben, plaza, f"{mention} second")
-    late = city.faults.hold("GET /users/@me", bot="Aria")
-    async with lodged(city, tmp_path, bots, wait=False) as home:
-        await late.reached.wait()
-        await home.hears(plaza, "one", "@Maya second")
-        late.release()
-        await home.delivered(plaza)
-        await city.until(lambda: city.lines(plaza)[-1].by == "Aria")
-
-
-@pytest.mark.parametrize("by", ["user", "role"])
-async def test_a_thread_for_a_bot_that_is_not_back_yet(city: Twin, tmp_path: Path, by: str) -> None:
-    """Who mentions in a gap a bot that is not back yet is answered in a thread, as others are."""
-    aria, bram, ben = city.bot("Aria"), city.bot("Bram"), city.person("ben")
-    plaza, bots = city.channel("plaza"), {aria: "maya", bram: "merlin"}
-    mention = aria.mention if by == "user" else f"<@&{aria.role}>"
-    async with lodged(city, tmp_path, bots, options=ANSWER) as home:
-        await city.say(ben, plaza, "one")
-        await home.hears(plaza, "one")
+    async with lodged(city, tmp_path, bots, options=options) as home:
+        await home.tell(ben, plaza, "one")
     line = await city.say(ben, plaza, f"{mention} second")
     late = city.faults.hold("GET /users/@me", bot="Aria")
-    async with lodged(city, tmp_path, bots, wait=False, options=ANSWER) as home:
+    place, before = (line.id, []) if options is ANSWER else (plaza, ["one"])
+    async with lodged(city, tmp_path, bots, wait=False, options=options) as home:
         await late.reached.wait()
-        await home.hears(line.id, "@Maya second")
+        await home.hears(place, *before, "@Maya second")
         late.release()
-        await city.until(lambda: city.lines(line.id)[-1].by == "Aria")
-        assert await home.heard(plaza) == ["one"]
-        await home.delivered(line.id)
+        await home.delivered(place)
+        await city.until(lambda: city.lines(place)[-1].by == "Aria")
 
 
 async def test_an_end_while_a_gap_is_read(city: Twin, tmp_path: Path) -> None:
@@ -96,8 +81,7 @@ async def test_an_end_while_a_gap_is_read(city: Twin, tmp_path: Path) -> None:
     plaza, alley = city.channel("plaza"), city.channel("alley")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.say(ben, alley, "one")
-        await city.say(ben, plaza, "one")
-        await home.hears(plaza, "one")
+        await home.tell(ben, plaza, "one")
         await home.hears(alley, "one")
     await city.say(ben, alley, "two")
     reading = city.faults.hold(f"GET /channels/{alley.id}/messages", times=5)
@@ -123,8 +107,7 @@ async def test_a_newer_line_of_the_same_place_hides_none(
     if kind == "closed":
         place = await city.thread(ben, plaza, "a walk")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        first = await city.say(ben, place, "one")
-        await home.hears(place, "one")
+        first = await home.tell(ben, place, "one")
         city.faults.drop("MESSAGE_CREATE")
         for text in ("two", "three"):
             await city.say(ben, place, text)

@@ -53,11 +53,9 @@ async def test_the_owner_admits_a_place(city: Twin, tmp_path: Path) -> None:
         admit = ["room", "admit", f"discord:{plaza.id}"]
         assert f"`loopforge {' '.join(admit)}`" in city.lines(plaza)[-1].text
         assert await asyncio.to_thread(main, ["--home", str(tmp_path), *admit]) == 0
-        await city.say(ben, alley, "maya, now?")
-        await home.hears(alley, "maya, now?")
+        await home.tell(ben, alley, "maya, now?")
         await city.until(lambda: city.lines(alley)[-1].by == "Maya")
-        await city.say(ben, plaza, "maya, and here?")
-        await home.hears(plaza, "maya, and here?")
+        await home.tell(ben, plaza, "maya, and here?")
 
 
 @pytest.mark.parametrize("named", ["guild", "channel", "none"])

@@ -7,17 +7,14 @@ from pathlib import Path
 import pytest
 from aiohttp import TCPConnector
 from aiohttp.abc import AbstractResolver, ResolveResult
-from msgspec.structs import replace
 
 from loopforge.core.delivery_states import Failed, PutOff
 from loopforge.core.room_vocabulary import Told
 from loopforge.runtime.system_clock import SimClock, SystemClock
-from tests.discord.lodging import PLAIN, lodged
+from tests.discord.lodging import MARKS, SEND, lodged
 from tests.discord.twin import Twin
 
 pytestmark = pytest.mark.anyio
-MARKS = replace(PLAIN, marks=True)
-SEND = "POST /channels/*/messages"
 
 
 async def test_a_line_whose_answer_waits_says_so(city: Twin, tmp_path: Path) -> None:

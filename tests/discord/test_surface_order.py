@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 import discord
 from loopforge.core.delivery_states import Drafted
@@ -13,14 +12,12 @@ from loopforge.core.room_vocabulary import Said
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.discord.clients import online
-from tests.discord.lodging import PLAIN, Lodging, lodged
+from tests.discord.lodging import SEND, STREAM, WORDS, Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
 
 pytestmark = pytest.mark.anyio
-STREAM = replace(PLAIN, stream=True)
-SEND, LOGIN = "POST /channels/*/messages", "GET /users/@me"
-WORDS = " ".join(f"word{n}" for n in range(60))
+LOGIN = "GET /users/@me"
 
 
 async def test_a_new_room_waits_for_who_is_connecting(city: Twin, tmp_path: Path) -> None:
@@ -28,9 +25,7 @@ async def test_a_new_room_waits_for_who_is_connecting(city: Twin, tmp_path: Path
     maya, house, ben = city.bot("Maya"), city.bot("House"), city.person("ben")
     alley, plaza = city.channel("alley"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya", house: "*"}) as home:
-        await city.say(ben, alley, "merlin, hello")
-        await city.until(lambda: len(city.lines(alley)) == 2)
-        await home.delivered(alley)
+        await home.ask(ben, alley, "merlin, hello")
     gate = city.faults.hold(LOGIN, bot="Maya")
     async with lodged(city, tmp_path, {maya: "maya", house: "*"}, wait=False):
         await city.until(lambda: city.online(house))

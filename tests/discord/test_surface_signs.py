@@ -9,13 +9,10 @@ from msgspec.structs import replace
 
 from loopforge.core.room_vocabulary import Said
 from loopforge.models.scripted_model import ScriptedAnswer
-from tests.discord.lodging import PLAIN, lodged
+from tests.discord.lodging import LONG, MARKS, STREAM, WORDS, lodged
 from tests.discord.twin import Twin
 
 pytestmark = pytest.mark.anyio
-STREAM, MARKS = replace(PLAIN, stream=True), replace(PLAIN, marks=True)
-WORDS = " ".join(f"word{n}" for n in range(60))
-LONG = " ".join(f"word{n}" for n in range(450))
 
 
 def slowly(words: str, pause: float = 0.3) -> ScriptedAnswer:
@@ -96,8 +93,7 @@ async def test_drafts_that_were_left_behind_go(city: Twin, tmp_path: Path) -> No
     """At the next start, drafts are taken away whose turns are over, and those nobody knows of."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "one")
-        await home.hears(plaza, "one")
+        await home.tell(ben, plaza, "one")
     made = [
         city.town.create_message(plaza.id, maya.id, text) for text in ("I was sa ▌", "I said ▌ it")
     ]

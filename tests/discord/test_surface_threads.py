@@ -26,7 +26,7 @@ from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels, in_c
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
-from tests.discord.lodging import PLAIN, lodged
+from tests.discord.lodging import ANSWER, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Line
 from tests.elsewhere import elsewhere
@@ -34,7 +34,6 @@ from tests.rooms.conftest import write_mates
 from tests.rooms.test_talking import speaker
 
 pytestmark = pytest.mark.anyio
-ANSWER = replace(PLAIN, threads="answer")
 OPEN = "POST /channels/*/messages/*/threads"
 STARTER, TALK = 21, "Talk in a thread"
 
@@ -72,8 +71,7 @@ async def test_a_call_is_answered_in_a_thread(city: Twin, tmp_path: Path) -> Non
     ben, plaza = city.person("ben"), city.channel("plaza")
     signs = replace(ANSWER, marks=True)
     async with lodged(city, tmp_path, {merlin: "merlin", maya: "maya"}, options=signs) as home:
-        await city.say(ben, plaza, "what a day")
-        await home.hears(plaza, "what a day")
+        await home.tell(ben, plaza, "what a day")
         line = await city.say(ben, plaza, f"{maya.mention} **how** do slugs sleep?")
         await city.until(lambda: within(city, line) == ["Maya"])
         await home.delivered(line.id)
@@ -153,8 +151,7 @@ async def test_an_end_while_a_thread_is_opened(city: Twin, tmp_path: Path) -> No
     """A home that ends before it knows of its thread finds it at the next start, and answers."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
-        await city.say(ben, plaza, "a day")
-        await home.hears(plaza, "a day")
+        await home.tell(ben, plaza, "a day")
         gate = city.faults.hold(OPEN, carried=True)
         line = await city.say(ben, plaza, "maya, hello")
         await gate.reached.wait()
@@ -287,9 +284,7 @@ async def test_an_answer_to_a_mate_takes_its_words_along(city: Twin, tmp_path: P
     """Who answers a mate's line in a channel goes on in a thread that knows it, with its rights."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}, lambda _: "Slugs sleep.") as home:
-        await city.say(ben, plaza, "maya, hello")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
-        await home.delivered(plaza)
+        await home.ask(ben, plaza, "maya, hello")
         rights = RightsSet(who="everyone", rights=("talk",))
         await home.app.rooms.add(await home.room(plaza), "", rights)
     async with lodged(city, tmp_path, {maya: "maya"}, options=ANSWER) as home:
@@ -309,8 +304,7 @@ async def test_a_thread_on_demand(city: Twin, tmp_path: Path) -> None:
     ann, ben, plaza = city.person("ann"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya", merlin: "merlin"}) as home:
         await city.until(lambda: maya.commands.get(None))
-        line = await city.say(ben, plaza, "slugs sleep at night")
-        await home.hears(plaza, "slugs sleep at night")
+        line = await home.tell(ben, plaza, "slugs sleep at night")
         answer = await city.context(ann, maya, TALK, line)
         await city.until(lambda: within(city, line) == ["Maya"])
         again = await city.context(ann, maya, TALK, line)
@@ -322,23 +316,6 @@ async def test_a_thread_on_demand(city: Twin, tmp_path: Path) -> None:
         await home.eventually(plaza, LineEdited)
     assert answer.text == again.text
     assert opened(city) == [("Maya", "slugs sleep at night")]
-
-
-async def test_a_thread_on_what_a_mate_said(city: Twin, tmp_path: Path) -> None:
-    """On a mate's own line the talk waits for a person, and the mate knows what it is about."""
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: "Slugs sleep.") as home:
-        await city.until(lambda: maya.commands.get(None))
-        await city.say(ben, plaza, "maya, hello")
-        await answered(city, plaza.id)
-        await home.delivered(plaza)
-        line = city.lines(plaza)[-1]
-        await city.context(ben, maya, TALK, line)
-        asked = len(home.models.asked)
-        await city.say(ben, line.id, "where?")
-        await city.until(lambda: within(city, line) == ["ben", "Maya"])
-        question = home.models.asked[asked]
-    assert "Maya had said in #plaza: Slugs sleep." in str(question.messages)
 
 
 async def test_where_no_thread_can_be_opened_on_demand(city: Twin, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def uncoded(text: str) -> str:
         ("<@9> <@&9> <#9>", "@somebody @a-role #a-channel"),
         ("<:tea:1><a:party_cat:22>", ":tea::party_cat:"),
         ("</remind me:1>", "/remind me"),
-        ("<id:browse> <id:linked-roles:5>", "#Browse Channels #Linked Roles"),
+        ("<id:browse> <id:linked-roles:5>", "#Browse #Linked Roles"),
         ("<t:0> <t:0:t> <t:0:T>", "1 January 1970, 00:00 UTC 00:00 UTC 00:00:00 UTC"),
         ("<t:1772442309:F>", "Monday, 2 March 2026, 09:05 UTC"),
         ("<t:1772442309:D>, <t:-1:R>", "2 March 2026, 31 December 1969, 23:59 UTC"),

@@ -12,10 +12,10 @@ import logging
 
 from loopforge.io.discord.connection.api_errors import failed, refused, scrub
 from loopforge.io.discord.connection.bot_accounts import Crowd
+from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.mate_threads import Threads
-from loopforge.io.discord.receiving.event_handlers import ListeningClient
 from loopforge.io.discord.receiving.incoming_events import Inward
 from loopforge.io.discord.receiving.slash_commands import Slash
 from loopforge.io.discord.sending.attachments import Files
@@ -59,8 +59,9 @@ class Discord:
         )
         self._outward = DiscordDelivery(crowd, voices, parts.front, hooks, files, stage)
         self._threads = threads = Threads(crowd, parts, options)
-        self._inward = Inward(crowd, parts, options, hooks, files, watch, stage, threads)
         self._slash = Slash(parts.reception, threads)
+        arrived = self._slash.offer
+        self._inward = Inward(crowd, parts, options, hooks, files, watch, stage, threads, arrived)
         self._tasks = Tasks()
         self._over = asyncio.Event()
         # What is worth knowing is said here; discord.py logs requests with everything in them.
@@ -146,9 +147,9 @@ class Discord:
         connector = self._connector() if self._connector is not None else None
         account = self._crowd.accounts[index]
         trace = self._paces[index].trace()
-        client = ListeningClient(
-            account, self._inward, self._slash, self._options, connector, trace
-        )
+        client = Client(account, self._options, connector, trace)
+        self._slash.equip(client, self._inward.thread)
+        self._inward.listen(client)
         self._crowd.place(index, client)
         try:
             async with client:

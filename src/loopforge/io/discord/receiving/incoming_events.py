@@ -13,6 +13,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 
 import discord
 from loopforge.chat.speaking.stop_words import STOP_EMOJIS
@@ -20,7 +22,7 @@ from loopforge.core.room_vocabulary import File
 from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
 from loopforge.io.discord.connection.api_errors import scrub
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, find, place_of
-from loopforge.io.discord.connection.gateway_client import NOBODY, Client, Talk
+from loopforge.io.discord.connection.gateway_client import NOBODY, SAID, Client, Talk, whole
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import Turnstile
 from loopforge.io.discord.connection.unread_backlog import Backlog
@@ -62,10 +64,11 @@ class Inward:
         watch: RoomWatch,
         drafts: DiscordStage,
         threads: Threads,
+        arrived: Callable[[Client], None],
     ) -> None:
         self._crowd, self._reception, self._hooks = crowd, parts.reception, hooks
         self._files, self._clock, self._watch = files, parts.clock, watch
-        self._drafts, self._threads = drafts, threads
+        self._drafts, self._threads, self._arrived = drafts, threads, arrived
         self._queues: dict[int, asyncio.Queue[Job]] = {}
         self._held: dict[Client, list[tuple[int, Job]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
@@ -82,49 +85,80 @@ class Inward:
 
     # ------------------------------------------------------------ what clients tell
 
-    def began(self, client: Client) -> None:
+    def listen(self, client: Client) -> None:
+        """Be told from now on what this client hears, in the order in which it does.
+
+        By discord.py's names for it, and (spoiled) by gateway_client.py's.
+        """
+        for name, heard in vars(Inward).items():
+            if name.startswith("on_"):
+                setattr(client, name, partial(heard, self, client))
+
+    async def on_connect(self, client: Client) -> None:
         """A session began: what is heard now waits until it is known what was missed."""
         self._held.setdefault(client, [])
-        self.lost(client)
+        await self.on_disconnect(client)
 
-    def lost(self, client: Client) -> None:
-        """From now on it may miss something."""
+    async def on_disconnect(self, client: Client, _guild: discord.Guild | None = None) -> None:
+        """From now on it may miss something: its connection, or a server, is gone."""
         self._backlog.opened(self._crowd.index(client))
 
-    def resumed(self, client: Client) -> None:
+    on_guild_unavailable = on_disconnect
+
+    async def on_resumed(self, client: Client) -> None:
         """It missed nothing, unless it reads what it missed before."""
         index = self._crowd.index(client)
         if client not in self._held and index not in self._reading and _all_there(client):
             self._tasks.spawn(self._backlog.done(index), f"{client.user} resumed")
 
-    def ready(self, client: Client) -> None:
+    async def on_ready(self, client: Client) -> None:
         """Its servers are known: read what was missed."""
         self._crowd.stands(self._crowd.index(client), "connected")
+        self._arrived(client)
         self._tasks.spawn(self._catch_up(client), f"what {client.user} missed")
 
-    def appeared(self, client: Client, guild: discord.Guild) -> None:
+    async def on_guild_available(self, client: Client, guild: discord.Guild) -> None:
         """A server that was late: what was missed there is read too."""
         if client not in self._held:
             self._tasks.spawn(self._catch_up(client, guild), f"what {client.user} missed there")
 
-    def message(self, client: Client, message: discord.Message) -> None:
+    async def on_message(self, client: Client, message: discord.Message) -> None:
         """Somebody said something."""
+        if not whole(message):
+            client.passed_over(SAID[0])
+            await self.on_spoiled(client, message.channel.id, message.id, edited=False)
+            return
         self._backlog.heard(self._crowd.index(client), message.id)
         self._put(client, message.channel.id, lambda: self._hear(client, message))
 
-    def edited(self, client: Client, event: discord.RawMessageUpdateEvent) -> None:
+    async def on_raw_message_edit(
+        self, client: Client, event: discord.RawMessageUpdateEvent
+    ) -> None:
         """A message was changed; without a new text, Discord only added a preview to it."""
-        if event.message.edited_at is not None:
+        if not whole(event.message):
+            client.passed_over(SAID[1])
+            await self.on_spoiled(client, event.channel_id, event.message_id, edited=True)
+        elif event.message.edited_at is not None:
             self._change(client, event.channel_id, lambda: self._edit(client, event.message))
 
-    def spoiled(self, client: Client, channel: int, message: int, *, edited: bool) -> None:
+    async def on_spoiled(self, client: Client, channel: int, message: int, *, edited: bool) -> None:
         """A message came without what is needed of it: ask for it, in its turn."""
         put = self._change if edited else self._put
         put(client, channel, lambda: self._missed.again(client, channel, message, edited=edited))
 
-    def deleted(self, client: Client, channel: int, messages: set[int]) -> None:
-        """Messages are no more."""
+    async def on_raw_message_delete(
+        self, client: Client, event: discord.RawMessageDeleteEvent
+    ) -> None:
+        """A message is no more."""
+        self._deleted(client, event.channel_id, {event.message_id})
 
+    async def on_raw_bulk_message_delete(
+        self, client: Client, event: discord.RawBulkMessageDeleteEvent
+    ) -> None:
+        """Several are no more."""
+        self._deleted(client, event.channel_id, event.message_ids)
+
+    def _deleted(self, client: Client, channel: int, messages: set[int]) -> None:
         async def work() -> None:
             for each in sorted(messages):
                 for place in await self._threads.places(channel, each):
@@ -132,10 +166,14 @@ class Inward:
 
         self._change(client, channel, work)
 
-    def reacted(self, client: Client, event: discord.RawReactionActionEvent) -> None:
+    async def on_raw_reaction_add(
+        self, client: Client, event: discord.RawReactionActionEvent
+    ) -> None:
         """An emoji was put on a message, or taken back; our own do not count."""
         if not self._crowd.us(event.user_id):
             self._change(client, event.channel_id, lambda: self._react(client, event))
+
+    on_raw_reaction_remove = on_raw_reaction_add
 
     def forget(self, client: Client) -> None:
         """This client is no more."""

@@ -35,12 +35,6 @@ _MARKS = re.compile(
     r"|</(?P<command>[^\n:<>]{1,100}):[0-9]{1,20}>"
     r"|<id:(?P<place>[a-z-]{1,32})(?::[0-9]{1,20})?>"
 )
-_PLACES = {
-    "browse": "Browse Channels",
-    "customize": "Channels & Roles",
-    "guide": "Server Guide",
-    "linked-roles": "Linked Roles",
-}
 
 
 class DiscordNames(Struct, frozen=True):
@@ -87,7 +81,7 @@ def _named(mark: re.Match[str], names: DiscordNames) -> str:
         case "command":
             return f"/{mark['command']}"
         case "place":
-            return f"#{_PLACES.get(mark['place'], mark['place'])}"
+            return f"#{mark['place'].replace('-', ' ').title()}"
         case _:
             return mark[0]
 
