@@ -433,27 +433,3 @@ async def test_a_long_story_is_leafed_through(site: Town, crowd: Crowd) -> None:
     await page.get_by_label("to step").fill("35")
     await page.locator(".jump").get_by_role("button", name="go").click()
     await expect(tale.locator("#day-9")).to_be_in_viewport()
-
-
-async def test_a_long_story_without_scripts(site: Town, crowd: Crowd) -> None:
-    """Where no script runs, the story's own pages lead on, and a day is found by its number."""
-    ana = await owner_of(site, crowd)
-    await played(site, days=14, steps_per_day=4)
-    state = await ana.context.storage_state()
-    assert ana.context.browser is not None
-    bare = await ana.context.browser.new_context(storage_state=state, java_script_enabled=False)
-    page = await bare.new_page()
-    await page.goto(f"{ana.address}/lab/spun?step=22")
-    await page.get_by_role("link", name="Story").click()
-    await expect(page.locator("section[id^=day-]").first).to_have_id("day-6")
-    await page.get_by_role("link", name="Days 11 to 14").first.click()
-    await expect(page.locator("section[id^=day-]").first).to_have_id("day-11")
-    await page.get_by_label("to day").fill("4")
-    await page.get_by_role("button", name="go").click()
-    await expect(page).to_have_url(re.compile("#day-4$"))
-    await expect(page.locator("#day-4 h3")).to_be_in_viewport()
-    link = page.locator("#day-4 .told-line").first
-    step = str(await link.get_attribute("data-step"))
-    await link.click()
-    await expect(page.locator(".floor-when").first).to_contain_text(f"step {step}")
-    await bare.close()

@@ -136,6 +136,11 @@ def acts(lines: Iterable[bytes]) -> list[Decided]:
     return [row for row in rows(lines) if isinstance(row, Decided)]
 
 
+def floor(lines: Iterable[bytes]) -> list[Decided]:
+    """The decisions of those who are not the Supervisor."""
+    return [row for row in acts(lines) if row.role != "supervisor"]
+
+
 # ------------------------------------------------------------ the laws of every run
 
 

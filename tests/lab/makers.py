@@ -41,10 +41,13 @@ class Priced:
         self._price, self._asked, self._small = price, asked, small
         self._script = ScriptedModels(answers)
 
-    async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
-        """Answer."""
+    def _note(self) -> None:
         with self._asked.open("a") as file:
             file.write(".")
+
+    async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
+        """Answer."""
+        self._note()
         reply = await self._script.ask(question, hear)
         return replace(reply, usage=replace(reply.usage, cost=self._price))
 
@@ -62,8 +65,7 @@ class Broken(Priced):
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
         """Fail."""
-        with self._asked.open("a") as file:
-            file.write(".")
+        self._note()
         raise ModelError("nobody there")
 
 
@@ -72,8 +74,7 @@ class Stuck(Priced):
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
         """Wait."""
-        with self._asked.open("a") as file:
-            file.write(".")
+        self._note()
         await asyncio.Event().wait()
         raise AssertionError
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.factory_vocabulary import Began, Decided
+from loopforge.core.factory_vocabulary import Began
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Ask, Message, Thinking, ask, call, together
 from loopforge.errors import BadScenario
@@ -19,7 +19,7 @@ from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import ModelReply, Question, Route
-from tests.lab.city import ROBOTS, acts, city, laws, play, read, rows
+from tests.lab.city import ROBOTS, acts, city, floor, laws, play, read, rows
 
 PROMPTS = PromptBook()
 GIVEN: dict[str, object] = {
@@ -34,11 +34,6 @@ GIVEN: dict[str, object] = {
 def minds(models: ScriptedModels, policy: str = "llm", **more: Any) -> Minds:
     """The robots by a model, the Supervisor by itself."""
     return Minds(policy, models=models, prompts=PROMPTS, **more)
-
-
-def floor(lines: list[bytes]) -> list[Decided]:
-    """The decisions of those who are not the Supervisor."""
-    return [row for row in acts(lines) if row.role != "supervisor"]
 
 
 # ------------------------------------------------------------ llm

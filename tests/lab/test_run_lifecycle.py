@@ -56,6 +56,18 @@ def put(folder: Path, log: bytes) -> Path:
     return folder
 
 
+@pytest.fixture
+def noting() -> tuple[Minds, list[int]]:
+    """Minds of one's own, and the steps at which they were asked."""
+    asked: list[int] = []
+
+    def notes(seen: AgentPerception) -> AgentActionPlan:
+        asked.append(seen.step)
+        return AgentActionPlan(intent="work", mode="context")
+
+    return Minds("notes", own={"notes": notes}), asked
+
+
 # ------------------------------------------------------------ taken up
 
 
@@ -86,15 +98,11 @@ def test_a_run_that_was_cut_off_anywhere_ends_with_the_same_bytes(
         assert run.head == head_of(whole)
 
 
-def test_a_run_is_taken_up_without_asking_again(tmp_path: Path) -> None:
+def test_a_run_is_taken_up_without_asking_again(
+    noting: tuple[Minds, list[int]], tmp_path: Path
+) -> None:
     """Steps that are closed are played from their record; only what was in flight is asked anew."""
-    asked: list[int] = []
-
-    def notes(seen: AgentPerception) -> AgentActionPlan:
-        asked.append(seen.step)
-        return AgentActionPlan(intent="work", mode="context")
-
-    minds = Minds("notes", own={"notes": notes})
+    minds, asked = noting
     asyncio.run(simulate(read(), minds, out=tmp_path / "whole"))
     log = (tmp_path / "whole" / LOG).read_bytes()
     lines = log.splitlines(keepends=True)
@@ -235,15 +243,9 @@ def test_a_fork_may_be_taken_up_too(whole: Path, tmp_path: Path) -> None:
         assert (folder / LOG).read_bytes() == log
 
 
-def test_a_fork_asks_nobody_about_the_past(tmp_path: Path) -> None:
+def test_a_fork_asks_nobody_about_the_past(noting: tuple[Minds, list[int]], tmp_path: Path) -> None:
     """The source's decisions are taken from its rows; minds are asked from the step on."""
-    asked: list[int] = []
-
-    def notes(seen: AgentPerception) -> AgentActionPlan:
-        asked.append(seen.step)
-        return AgentActionPlan(intent="work", mode="context")
-
-    minds = Minds("notes", own={"notes": notes})
+    minds, asked = noting
     asyncio.run(simulate(read(), minds, out=tmp_path / "run"))
     asked.clear()
     asyncio.run(fork(tmp_path / "run", tmp_path / "fork", 2, {"luck.Ada": "5"}, minds))

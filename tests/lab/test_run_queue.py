@@ -6,14 +6,14 @@ import asyncio
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from loopforge.core.factory_vocabulary import DayEnded, RunLastRow
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.inspect.run_archive import Archive
+from loopforge.lab.run.child_process import ChildProcess
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_child import Begin, Branch, ChildTold, TakeUp, main
+from loopforge.lab.run.run_child import Begin, Branch, TakeUp, play_apart
 from loopforge.lab.run.run_lifecycle import Choice, simulate
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
 from loopforge.lab.run_queue import LONGEST, Shifts
@@ -28,10 +28,18 @@ def shift(days: int = 2, steps: int = 4, seed: int = 5) -> Scenario:
     return choice.apply(open_scenario("first_shift"))
 
 
-def sent(job: Begin | TakeUp | Branch) -> tuple[int, list[ChildTold]]:
-    """The exit code of a job, and what was told."""
-    told: list[ChildTold] = []
-    return main(msgspec.json.encode(job), told.append), told
+def sent(job: Begin | TakeUp | Branch) -> list[int]:
+    """What was told of a job that is played in a process of its own."""
+    child = ChildProcess(play_apart, job, name="run")
+    told: list[int] = []
+    try:
+        while True:
+            told.append(child.heard())
+    except EOFError:
+        assert child.code() == 0
+    finally:
+        child.close(at_once=True)
+    return told
 
 
 def test_a_job_plays_what_playing_here_would(tmp_path: Path) -> None:
@@ -39,55 +47,49 @@ def test_a_job_plays_what_playing_here_would(tmp_path: Path) -> None:
     asyncio.run(simulate(shift(), Minds(), out=tmp_path / "here"))
     whole = (tmp_path / "here" / LOG).read_bytes()
     away = tmp_path / "away"
-    code, told = sent(Begin(folder=str(away), scenario=shift().to_dict(), policy="stub"))
-    assert code == 0
+    told = sent(Begin(away, shift()))
     assert (away / LOG).read_bytes() == whole
-    closing = [row.n for row in rows_of(away) if isinstance(row, DayEnded | RunLastRow)]
-    assert [each.row for each in told] == closing
+    assert told == [row.n for row in rows_of(away) if isinstance(row, DayEnded | RunLastRow)]
     (away / LOG).write_bytes(b"".join(list(lines_of(away))[:30]))
-    assert sent(TakeUp(folder=str(away)))[0] == 0
+    sent(TakeUp(away))
     assert (away / LOG).read_bytes() == whole
-    fork = Branch(folder=str(tmp_path / "fork"), source=str(away), at=3, changes={"pressure": "9"})
-    assert sent(fork)[0] == 0
+    sent(Branch(tmp_path / "fork", away, 3, {"pressure": "9"}))
     assert next(rows_of(tmp_path / "fork")).forked["set"] == {"pressure": "9"}  # type: ignore[union-attr, index]
 
 
-def test_what_goes_wrong_is_the_last_line(tmp_path: Path) -> None:
-    """A folder that is taken, a fork of nothing and a text that is no job are told as sentences."""
-    folder = str(tmp_path / "run")
-    job = Begin(folder=folder, scenario=shift().to_dict(), policy="stub")
-    assert sent(job)[0] == 0
+def test_what_goes_wrong_there_is_raised_here(tmp_path: Path) -> None:
+    """A folder that is taken, a fork of nothing and a mind without its model, in their sentences."""
+    taken = tmp_path / "run"
+    taken.mkdir()
+    (taken / LOG).write_bytes(b"")
     for wrong, says in (
-        (job, "holds a run already"),
-        (Branch(folder=folder + "x", source=folder + "y", at=0, changes={}), "holds no"),
-        (Begin(folder=folder + "z", scenario={"name": "x"}, policy="stub"), "no scenario"),
-        (Begin(folder=folder + "z", scenario=shift().to_dict(), policy="llm"), "needs a model"),
+        (Begin(taken, shift()), "holds a run already"),
+        (Branch(tmp_path / "x", tmp_path / "y", 0, {}), "holds no"),
+        (Begin(tmp_path / "z", shift(), "llm"), "needs a model"),
     ):
-        code, told = sent(wrong)
-        assert code == 1
-        assert says in told[-1].error
-    told = []
-    assert main(b"[1, 2", told.append) == 2
-    assert "no job" in told[-1].error
+        with pytest.raises((BadRun, BadScenario), match=says):
+            sent(wrong)
 
 
 ORPHAN = """
-import subprocess, sys
-job = open(sys.argv[1], "rb").read()
-child = subprocess.Popen([sys.executable, "-m", "loopforge.lab.run.run_child"], stdin=subprocess.PIPE)
-child.stdin.write(job)
-child.stdin.close()
-print(child.pid, flush=True)
-sys.stdin.read()
+import sys
+from pathlib import Path
+from loopforge.lab.run.child_process import ChildProcess
+from loopforge.lab.run.run_child import Begin, play_apart
+from loopforge.lab.run.run_lifecycle import Choice
+from loopforge.lab.world.scenario_file import open_scenario
+if __name__ == "__main__":
+    long = Choice(days=400, steps_per_day=200).apply(open_scenario("first_shift"))
+    child = ChildProcess(play_apart, Begin(Path(sys.argv[1]), long), name="run")
+    print(child._process.pid, flush=True)
+    sys.stdin.read()
 """
 
 
 async def test_a_run_ends_with_who_sent_it(tmp_path: Path) -> None:
     """A process that plays a run ends soon after its parent is gone; what was closed can be read."""
-    job = Begin(folder=str(tmp_path / "run"), scenario=shift(400, 200).to_dict(), policy="stub")
-    (tmp_path / "job").write_bytes(msgspec.json.encode(job))
     parent = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", ORPHAN, str(tmp_path / "job")),
+        *(sys.executable, "-c", ORPHAN, str(tmp_path / "run")),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )

@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import select
 import signal
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from loopforge.lab.run.run_lifecycle import run_simulation, summary_of
 from loopforge.lab.sweeps.progress_bar import bar
 from loopforge.lab.sweeps.sweep_engines import Processes
 from loopforge.lab.sweeps.sweep_results import held, layout_of, manifest_of, results_of
-from loopforge.lab.sweeps.sweep_runner import Swept, again, sweep
+from loopforge.lab.sweeps.sweep_runner import again, sweep
 from loopforge.lab.sweeps.sweep_worker import Maker
 from tests.lab.sweeps import (
     STEPS,
@@ -377,6 +378,34 @@ def swept_elsewhere(out: str, made: Maker, workers: int, pipe: Connection) -> No
     sweep(asking(seeds=40), Path(out), maker=made, workers=workers, watcher=watcher)
 
 
+def swept_until_killed(
+    out: Path, made: Maker, workers: int, ready: Callable[[Connection], object]
+) -> int:
+    """Kill a sweep once it is ready; how many processes it had started, which are gone by now."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=swept_elsewhere, args=(str(out), made, workers, theirs))
+    process.start()
+    theirs.close()
+    assert process.pid is not None
+    ready(ours)
+    hands = [os.pidfd_open(pid) for pid in children(process.pid)]
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    for hand in hands:
+        assert readable(hand)
+        os.close(hand)
+    ours.close()
+    return len(hands)
+
+
+def readable(file: int) -> bool:
+    """Whether there is something to read, or it is over, within a minute."""
+    waiting = select.poll()
+    waiting.register(file, select.POLLIN)
+    return bool(waiting.poll(60_000))
+
+
 def children(pid: int) -> list[int]:
     """The processes that a process has started."""
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
@@ -386,24 +415,14 @@ def children(pid: int) -> list[int]:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_killed_sweep_goes_on_and_its_workers_die_with_it(tmp_path: Path, workers: int) -> None:
     """After kill -9 no worker is left, no finished run is run again, and the bytes are the same."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
     out, made = tmp_path / "sweep", maker(tmp_path)
-    process = context.Process(target=swept_elsewhere, args=(str(out), made, workers, theirs))
-    process.start()
-    theirs.close()
-    assert process.pid is not None
-    while ours.recv() < 5:
-        pass
-    hands = [os.pidfd_open(pid) for pid in children(process.pid)]
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
-    for hand in hands:
-        gone = select.poll()
-        gone.register(hand, select.POLLIN)
-        assert gone.poll(60_000)
-        os.close(hand)
-    assert len(hands) >= (workers if workers > 1 else 0)
+
+    def five_are_done(pipe: Connection) -> None:
+        while pipe.recv() < 5:
+            pass
+
+    hands = swept_until_killed(out, made, workers, five_are_done)
+    assert hands >= (workers if workers > 1 else 0)
     before = {(each.cell, each.seed) for each in results_of(out)}
     assert 5 <= len(before) < 40
     engine = Seen()
@@ -425,49 +444,21 @@ def test_a_worker_that_waits_for_a_model_dies_with_its_parent(tmp_path: Path) ->
     """A question that is never answered keeps no worker alive whose parent was killed."""
     os.mkfifo(tmp_path / "asked")
     door = os.open(tmp_path / "asked", os.O_RDONLY | os.O_NONBLOCK)
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    args = (str(tmp_path / "sweep"), maker(tmp_path, "stuck"), 2, theirs)
-    process = context.Process(target=swept_elsewhere, args=args)
-    process.start()
-    theirs.close()
-    assert process.pid is not None
-    heard = select.poll()
-    heard.register(door, select.POLLIN)
-    assert heard.poll(60_000)
-    hands = [os.pidfd_open(pid) for pid in children(process.pid)]
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
-    assert len(hands) >= 2
-    for hand in hands:
-        gone = select.poll()
-        gone.register(hand, select.POLLIN)
-        assert gone.poll(60_000)
-        os.close(hand)
+    made = maker(tmp_path, "stuck")
+    hands = swept_until_killed(tmp_path / "sweep", made, 2, lambda _: readable(door))
+    assert hands >= 2
     os.close(door)
-    ours.close()
 
 
 # ---------------------------------------------------------------- the bar
 
 
-def drawn(*, terminal: bool, tmp_path: Path) -> tuple[str, Swept]:
-    """What the bar draws of a sweep that costs something."""
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_bar_shows_runs_and_cost_on_a_terminal_alone(tmp_path: Path, terminal: bool) -> None:
+    """It ends at all runs, with what they cost; into a pipe or a file nothing is drawn."""
     screen = io.StringIO()
-    console = Console(file=screen, force_terminal=terminal, width=120)
-    with bar("small", console) as watcher:
+    with bar("small", Console(file=screen, force_terminal=terminal, width=120)) as watcher:
         swept = sweep(asking(seeds=2), tmp_path / "sweep", maker=maker(tmp_path), watcher=watcher)
-    return screen.getvalue(), swept
-
-
-def test_the_bar_shows_runs_and_cost(tmp_path: Path) -> None:
-    """On a terminal the bar ends at all runs, with what they cost."""
-    text, swept = drawn(terminal=True, tmp_path=tmp_path)
-    assert "2/2" in text
-    assert f"${swept.cost:.4f} so far" in text
-
-
-def test_the_bar_is_quiet_off_a_terminal(tmp_path: Path) -> None:
-    """Into a pipe or a file nothing is drawn."""
-    text, _ = drawn(terminal=False, tmp_path=tmp_path)
-    assert text.strip() == ""
+    drawn = screen.getvalue()
+    assert ("2/2" in drawn and f"${swept.cost:.4f} so far" in drawn) is terminal
+    assert terminal or drawn.strip() == ""

@@ -10,14 +10,13 @@ from typing import cast
 import pytest
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Thinking, ask
 from loopforge.errors import BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.time_limit import OutOfTime, within
 from loopforge.models.scripted_model import ScriptedModels
-from tests.lab.city import acts, laws, play, read
+from tests.lab.city import floor, laws, play, read
 
 SECONDS = 0.05
 NOBODY = cast(AgentPerception, None)
@@ -69,11 +68,6 @@ def run(mind: Callable[..., object]) -> list[bytes]:
     minds = Minds("own", own={"own": mind}, models=ScriptedModels(lambda _: "Yes."))  # type: ignore[dict-item]
     minds.seconds = SECONDS
     return play(read(steps_per_day=1), minds)
-
-
-def floor(lines: list[bytes]) -> list[Decided]:
-    """What those decided who are not the Supervisor."""
-    return [row for row in acts(lines) if row.role != "supervisor"]
 
 
 @pytest.mark.parametrize("mind", [endless, asleep, stubborn, barren, late])

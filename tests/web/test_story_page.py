@@ -75,6 +75,9 @@ async def test_a_step_and_a_day_are_found_in_a_long_story(site: Town) -> None:
     for step, days in ((0, range(1, 6)), (9, range(1, 6)), (10, range(6, 11)), (27, range(11, 15))):
         assert days_of((await owner.get(f"/lab/spun/story?step={step}")).text) == list(days)
     assert days_of((await owner.get("/lab/spun/story?step=9999")).text) == list(range(11, 15))
+    form = r'<form action="/lab/spun/story" method="get"[^>]*><label for="tale-day">to day</label>'
+    page = (await owner.get("/lab/spun/story")).text
+    assert re.search(form + ' <input id="tale-day" name="day"[^>]*><button', page)
     for day, found in ((1, 1), (7, 7), (14, 14), (400, 14)):
         answer = await owner.http.get(f"/lab/spun/story?day={day}", follow_redirects=False)
         assert answer.status_code in (302, 303)

@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import DayEnded, RunLastRow
 from loopforge.errors import BadRun, LoopforgeError
 from loopforge.lab.inspect.run_archive import Archive
+from loopforge.lab.run.child_process import ChildProcess
 from loopforge.lab.run.robot_minds import PLAIN, Minds
-from loopforge.lab.run.run_child import AnyJob, Begin, Branch, ChildTold, TakeUp, played
+from loopforge.lab.run.run_child import AnyJob, Begin, Branch, TakeUp, play_apart, played
 from loopforge.lab.run.run_lifecycle import asks_models
+from loopforge.lab.run.run_log import began_of
 from loopforge.lab.verification.ledger_anchors import Witness
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.runtime.background_tasks import Tasks
@@ -70,8 +70,7 @@ class Shifts:
         minds.check()
         words = f"{scenario.name} {policy.replace(':', ' ')} {scenario.seed}"
         name = self.archive.free(words, self._taken())
-        folder = str(self.archive.path(name))
-        self._put(name, Begin(folder=folder, scenario=scenario.to_dict(), policy=policy))
+        self._put(name, Begin(self.archive.path(name), scenario, policy))
         return name
 
     def take_up(self, name: str) -> None:
@@ -82,15 +81,14 @@ class Shifts:
             raise BadRun(f"{name} has come to its end; there is nothing left to take up.")
         if name in self._waiting or name == self.running:
             raise BadRun(f"{name} is being played, or will be.")
-        self._put(name, TakeUp(folder=str(index.folder)))
+        self._put(name, TakeUp(index.folder))
 
     def branch(self, name: str, at: int, changes: dict[str, str]) -> str:
         """Put a fork of a run into the queue; its name. Raises Unknown, BadRun."""
         self._room()
         source = self.archive.index(name)
         fork = self.archive.free(f"{name} at {at}", self._taken())
-        folder = str(self.archive.path(fork))
-        self._put(fork, Branch(folder=folder, source=str(source.folder), at=at, changes=changes))
+        self._put(fork, Branch(self.archive.path(fork), source.folder, at, changes))
         return fork
 
     def stop(self, name: str) -> None:
@@ -149,8 +147,7 @@ class Shifts:
                 self.running = ""
 
     async def _play(self, name: str, job: AnyJob) -> None:
-        folder = Path(job.folder)
-        witness = self._witness(folder, isinstance(job, TakeUp)) if self._witness else None
+        witness = self._witness(job.folder, isinstance(job, TakeUp)) if self._witness else None
         try:
             minds = await asyncio.to_thread(self._minds_of, job)
             if minds is None:
@@ -177,52 +174,25 @@ class Shifts:
         if isinstance(job, Begin):
             return None if job.policy in PLAIN else minds
         base, changes = (job.source, job.changes) if isinstance(job, Branch) else (job.folder, {})
-        began = self.archive.index(self._name(base)).began
-        if began is None:
-            raise BadRun("The head of this run's log is missing; it cannot be gone on from.")
-        return minds if asks_models(began, changes) else None
-
-    def _name(self, folder: str) -> str:
-        path = Path(folder).relative_to(self.archive.folder)
-        return path.name if len(path.parts) == 1 else f"{path.parts[0]}~{path.name}"
+        return minds if asks_models(began_of(base), changes) else None
 
     async def _send(self, name: str, job: AnyJob, witness: Witness | None) -> None:
         """Let a process of its own play it. Raises BadRun, LedgerError."""
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "loopforge.lab.run.run_child"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        complaint = self._tasks.spawn(process.stderr.read(), f"lab: what {name} complains of")
-        error = ""
+        child = ChildProcess(play_apart, job, name=f"loopforge lab: {name}")
         try:
-            process.stdin.write(msgspec.json.encode(job))
-            process.stdin.close()
-            async for line in process.stdout:
-                told = msgspec.json.decode(line, type=ChildTold)
-                error = told.error or error
-                if told.row >= 0 and witness is not None:
-                    await self._witnessed(name, told.row, witness)
-            await process.wait()
+            while True:
+                number = await asyncio.to_thread(child.heard)
+                if witness is not None:
+                    index = await asyncio.to_thread(self.archive.index, name)
+                    row = index.row(number)
+                    assert isinstance(row, DayEnded | RunLastRow)
+                    await witness(row)
+        except EOFError:
+            if code := await asyncio.to_thread(child.code):
+                ended = f"Its process ended with code {code}; data/logs may say why."
+                raise BadRun(ended) from None
         finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-            said = (await complaint).decode("utf-8", "replace")
-        if process.returncode:
-            if not error:
-                log.error("the process of run %s ended with %d: %s", name, process.returncode, said)
-            ended = f"Its process ended with code {process.returncode}; data/logs may say why."
-            raise BadRun(error or ended)
-
-    async def _witnessed(self, name: str, number: int, witness: Witness) -> None:
-        row = (await asyncio.to_thread(self.archive.index, name)).row(number)
-        if isinstance(row, DayEnded | RunLastRow):
-            await witness(row)
+            child.close(at_once=True)
 
 
 def _nobody(_row: object) -> None:
