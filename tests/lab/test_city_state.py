@@ -206,9 +206,3 @@ def test_the_next_hop_is_on_a_shortest_way(scenario: Scenario) -> None:
             else:
                 assert hop in near[start]
                 assert _far(near, hop, goal) == far - 1
-
-
-def test_the_nearest_bay_is_on_the_way() -> None:
-    """From the mill to the dock the way is through the lane."""
-    env = Factory(read(), 1)
-    assert (env.nearest_bay("mill"), env.nearest_bay("lane")) == ("lane", "dock")

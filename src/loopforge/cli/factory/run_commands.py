@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import settings
+from loopforge.cli import listed, settings
 from loopforge.cli.factory.run_playing import (
     AsJson,
     Fallback,
@@ -232,18 +231,16 @@ def scenarios(context: typer.Context, as_json: AsJson = False) -> None:
     """List the scenarios, each with the question it asks."""
     from loopforge.lab.world.scenario_file import listed_scenarios
 
-    listed = listed_scenarios(scenarios_of(settings(context)))
-    if as_json:
-        rows: list[dict[str, object]] = []
-        for each in listed:
-            if (made := each.scenario) is not None:
-                told = {"question": made.question, "about": made.about}
-            else:
-                told = {"problem": f"(cannot be used) {each.problem}"}
-            rows.append({"name": each.key, "own": each.own, **told})
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
-        return
-    width = max(len(each.key) for each in listed)
-    for each in listed:
-        said = each.scenario.question if each.scenario else f"(cannot be used) {each.problem}"
-        typer.echo(f"{each.key:{width}}  {said}")
+    rows: list[dict[str, Any]] = []
+    for each in listed_scenarios(scenarios_of(settings(context))):
+        if each.scenario:
+            told = {"question": each.scenario.question, "about": each.scenario.about}
+        else:
+            told = {"problem": f"(cannot be used) {each.problem}"}
+        rows.append({"name": each.key, "own": each.own, **told})
+    width = max(len(row["name"]) for row in rows)
+
+    def line(row: dict[str, Any]) -> str:
+        return f"{row['name']:{width}}  {row.get('question') or row['problem']}"
+
+    listed(rows, as_json, line, "")

@@ -333,9 +333,7 @@ def _recorded(rows: Mapping[str, Decided], robot: Robot, env: Factory) -> tuple[
     return guarded, row.minded
 
 
-def began(
-    scenario: Scenario, seed: int, minds: Minds, forked: dict[str, Any] | None = None
-) -> Began:
+def began(scenario: Scenario, seed: int, minds: Minds) -> Began:
     """The first row of a run of this scenario by these minds."""
     from loopforge import __version__
 
@@ -358,5 +356,4 @@ def began(
         },
         policies={who: minds.version(name) for who, name in names.items()},
         versions={"loopforge": __version__, "format": str(FORMAT)},
-        forked=forked,
     )

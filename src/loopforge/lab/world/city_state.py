@@ -219,10 +219,6 @@ class Factory:
                 return name
         return ""
 
-    def nearest_bay(self, start: str) -> str:
-        """The next place on the way to a charging bay; the first named where there are several."""
-        return self.next_hop(start, self.bays[0])
-
     def night(self) -> None:
         """The charging cart goes round: nobody wakes up flat."""
         for robot in self.robots.values():

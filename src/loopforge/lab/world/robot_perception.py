@@ -231,7 +231,7 @@ def _words(
         "next": _next(agent, env),
     }
     if agent.battery + agent.meter < 300 and env.bays:
-        context["to the bay"] = env.nearest_bay(here)
+        context["to the bay"] = env.next_hop(here, env.bays[0])
     if agent.name == env.overseer:
         context |= _office(agent, env)
     elif company := env.company(agent):
