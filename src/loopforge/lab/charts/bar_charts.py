@@ -51,9 +51,8 @@ def percent(value: float) -> str:
 
 def points(value: float) -> str:
     """A difference of shares, in percentage points."""
-    return (
-        f"{value * 100:+.0f}".replace("+0", "0", 1) if abs(value) < 0.005 else f"{value * 100:+.0f}"
-    )
+    told = f"{value * 100:+.0f}"
+    return "0" if told in ("+0", "-0") else told
 
 
 def plain(value: float) -> str:
