@@ -332,8 +332,7 @@ def load_settings(
     """
     environ = os.environ if environ is None else environ
     home = find_home(home, environ, here or Path.cwd())
-    text = _text(home / FILE)
-    written = _parsed(text, home / FILE)
+    text, written = _read(home / FILE)
     raw = {table: written.pop(table, {}) for table in RAW_TABLES}
     _refuse_strangers(written, raw, text, home / FILE)
     sources = _sources(written, text, environ)
@@ -349,20 +348,17 @@ def load_settings(
     )
 
 
-def _text(path: Path) -> str:
+def _read(path: Path) -> tuple[str, dict[str, Any]]:
+    """The file's text, and what it holds; nothing where there is none. Raises BadSettings."""
     try:
-        return path.read_text("utf-8")
+        text = path.read_text("utf-8")
+        return text, tomllib.loads(text)
     except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadSettings(f"{path} cannot be read: {error}.") from error
-
-
-def _parsed(text: str, path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
+        return "", {}
     except tomllib.TOMLDecodeError as error:
         raise BadSettings(f"{path} is not TOML: {error}.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSettings(f"{path} cannot be read: {error}.") from error
 
 
 def _line(text: str, key: str) -> int:

@@ -13,7 +13,7 @@ import pytest
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Noted, Said, Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.io.socket import server_session, wire_protocol
+from loopforge.io.socket import socket_server, wire_protocol
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_server import Hall
 from loopforge.io.socket.wire_protocol import (
@@ -185,7 +185,7 @@ async def test_a_terminal_that_takes_nothing_is_hung_up_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However much is said, what waits for it does not wait for ever; it may come again."""
-    monkeypatch.setattr(server_session, "PATIENCE", 0.1)
+    monkeypatch.setattr(socket_server, "PATIENCE", 0.1)
     async with house(tmp_path, SILENT) as hall:
         slow = await hall.wire("slow")
         slow.reader._transport.pause_reading()  # type: ignore[attr-defined]

@@ -3,6 +3,11 @@
 Every terminal is a client here, also the one in the host's own process. What is no frame is
 answered by an error and ends that one connection.
 
+A guest is one terminal in one room. It listens to the room by itself and is written to by itself,
+so that a slow one delays nobody: of drafts it finds the newest (see Signals), and one that takes
+nothing for too long is hung up on; it comes again and is given what it missed. Lines and commands
+are done in order; questions beside them.
+
 Knows nothing of minds, models or the ledger, and does not decide who may be host.
 """
 
@@ -11,25 +16,45 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Self
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import TYPE_CHECKING, Self, assert_never
 
-from loopforge.errors import LoopforgeError, Unreachable
+from msgspec.structs import replace
+
+from loopforge.chat.room.room_snapshot import Scene
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import InputError, LoopforgeError, Unreachable
 from loopforge.io.socket import wire_protocol
-from loopforge.io.socket.server_session import Guest, fault
 from loopforge.io.socket.socket_address import SocketAddress
-from loopforge.io.socket.wire_protocol import FromClient
+from loopforge.io.socket.wire_protocol import (
+    FromClient,
+    FromHost,
+    Hello,
+    HostAnswer,
+    TerminalRequest,
+)
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Draft
 
 if TYPE_CHECKING:
     from loopforge.chat.rooms_api import Front
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 15.0
+BATCH = 200
+"""Events read at once for a terminal that is behind."""
+AT_ONCE = 16
+"""Requests of one terminal that are worked on at the same time."""
+PATIENCE = 300.0
+"""Seconds after which a terminal that takes nothing is hung up on."""
+GREETING = 15.0
 """Seconds within which a terminal must have said Hello."""
 FAREWELL = 1.0
 """Seconds for the last words to a terminal that does not read."""
+BREATHER = 0.05
+"""Seconds between two looks at one room: a burst of lines is one change of scene."""
 
 
 class Hall:
@@ -91,7 +116,7 @@ class Hall:
         writer: asyncio.StreamWriter,
     ) -> None:
         """Let a terminal into its room, and serve it until it goes away."""
-        if not isinstance(hello, wire_protocol.Hello):
+        if not isinstance(hello, Hello):
             raise Unreachable("The first frame must be Hello.")
         if hello.version != wire_protocol.VERSION:
             raise Unreachable(
@@ -125,7 +150,7 @@ class Hall:
 
 async def _greeting(coming: AsyncGenerator[FromClient, None]) -> FromClient | None:
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(GREETING):
             return await anext(coming, None)
     except TimeoutError as error:
         raise Unreachable("Nobody said hello.") from error
@@ -140,3 +165,204 @@ async def _hang_up(writer: asyncio.StreamWriter) -> None:
         writer.transport.abort()
     except OSError:
         log.debug("a terminal was gone already", exc_info=True)
+
+
+class Guest:
+    """One terminal that is in a room. `here` tells whose terminals are open there, by id."""
+
+    def __init__(
+        self,
+        front: Front,
+        scene: Scene,
+        hello: Hello,
+        writer: asyncio.StreamWriter,
+        here: Callable[[str], tuple[str, ...]],
+    ) -> None:
+        self.room, self.person = scene.room, scene.you
+        self._front, self._scene, self._hello = front, scene, hello
+        self._writer, self._here = writer, here
+        self._ear = front.rooms.listen(scene.room)
+        self._sent = 0
+        self._order = asyncio.Lock()
+        self._changed = asyncio.Event()
+        self._tasks = Tasks()
+        self._asked = asyncio.Semaphore(AT_ONCE)
+
+    def look(self) -> None:
+        """The room looks different now; only the newest look is worth sending."""
+        self._changed.set()
+
+    def leave(self) -> None:
+        """Hang up at once; the terminal will come again if it wants to."""
+        self._writer.transport.abort()
+
+    async def stay(self, coming: AsyncIterator[FromClient]) -> None:
+        """Serve it until it goes away."""
+        try:
+            await self._welcome()
+            for work in (self._write_room(), self._write_looks()):
+                writing = self._tasks.spawn(work, "hall: writing to a terminal")
+                writing.add_done_callback(lambda task: None if task.cancelled() else self.leave())
+            async for frame in coming:
+                await self._handle(frame)
+        finally:
+            self._ear.close()
+            await self._tasks.close()
+
+    # ------------------------------------------------------------ what it asks
+
+    async def _handle(self, frame: FromClient) -> None:
+        match frame:
+            case TerminalRequest(do="say" | "act"):
+                await self._answer(frame)
+            case wire_protocol.Seen(seq=seq):
+                with contextlib.suppress(LoopforgeError):  # said again with the next line
+                    await self._front.seen(self.room, self.person, seq)
+            case TerminalRequest():
+                await self._asked.acquire()
+                task = self._tasks.spawn(self._answer(frame), "hall: answering a terminal")
+                task.add_done_callback(lambda _: self._asked.release())
+            case Hello():
+                raise Unreachable("Hello is said once.")
+            case _:
+                assert_never(frame)
+
+    async def _answer(self, asked: TerminalRequest) -> None:
+        try:
+            await self._tell(await self._done(asked))
+        except LoopforgeError as error:
+            await self._tell(wire_protocol.refusal(error, asked.n))
+        except Exception:
+            log.exception("a request of a terminal failed")
+            await self._tell(wire_protocol.refusal(fault(), asked.n))
+
+    async def _done(self, asked: TerminalRequest) -> HostAnswer:
+        front, room, n, words = self._front, self.room, asked.n, asked.words
+        match asked.do:
+            case "say":
+                await front.rooms.hear(room, self._line(asked))
+                return HostAnswer(n=n)
+            case "act":
+                told = await front.commands.act(
+                    room, self.person, words, asked.argument, owner=True
+                )
+                return HostAnswer(n=n, text=wire_protocol.sound(told))
+            case "history":
+                found = await front.history(room, before=asked.before, limit=asked.limit)
+                return wire_protocol.answer(n, found)
+            case "search":
+                return wire_protocol.answer(n, await front.search(room, words, asked.limit))
+            case "why":
+                return HostAnswer(n=n, text=wire_protocol.sound(await front.why(words)))
+            case "settle":
+                await front.rooms.settled(room)
+                await self._catch_up()  # so that all of it is sent before this reply
+                return HostAnswer(n=n)
+            case _:
+                assert_never(asked.do)
+
+    def _line(self, said: TerminalRequest) -> Heard:
+        return Heard(
+            person=self.person,
+            text=Words(said.words),
+            surface=self._hello.surface,
+            source=f"{self._hello.client}:{said.n}",
+            reply_to=said.argument,
+            files=said.files,
+            owner=True,  # whoever reaches the home's socket is at the machine
+        )
+
+    # ------------------------------------------------------------ what it is sent
+
+    async def _write_room(self) -> None:
+        """What happens in the room; where its numbers have a gap, the history is read."""
+        try:
+            await self._catch_up()
+            last = 0
+            async for what in self._ear:
+                if not isinstance(what, Event):
+                    what = wire_protocol.shown_draft(what) if isinstance(what, Draft) else what
+                    await self._tell(what)
+                    continue
+                self.look()
+                if last and what.seq != last + 1:
+                    await self._catch_up()
+                else:
+                    async with self._order:
+                        await self._happened(what)
+                last = max(last, what.seq)
+        except LoopforgeError:
+            log.warning("a terminal must come again", exc_info=True)
+
+    async def _write_looks(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            try:
+                scene = await self._front.rooms.scene(self.room)
+            except LoopforgeError:
+                log.warning("the scene of %s cannot be drawn", self.room, exc_info=True)
+            else:
+                mine = replace(scene, you=self.person)
+                await self._tell(wire_protocol.RoomSight(scene=mine, here=self._here(self.room)))
+            await asyncio.sleep(BREATHER)
+
+    async def _welcome(self) -> None:
+        self._sent = await self._start()
+        await write(
+            self._writer,
+            wire_protocol.SocketWelcome(
+                at=self._sent, scene=self._scene, here=self._here(self.room)
+            ),
+        )
+
+    async def _start(self) -> int:
+        """The number of the event before the first one this terminal is to be sent."""
+        if self._hello.after is not None:
+            return self._hello.after
+        tail = self._hello.tail
+        last = await self._front.history(self.room, limit=max(tail, 1))
+        if not last:
+            return 0
+        return last[0].seq - 1 if tail else last[-1].seq
+
+    async def _catch_up(self) -> None:
+        front, missed = self._front, list[Event]()
+        async with self._order:
+            while True:
+                after = missed[-1].seq if missed else self._sent
+                missed = await front.history(self.room, after=after, limit=BATCH)
+                for event in missed:
+                    await self._happened(event)
+                if len(missed) < BATCH:
+                    return
+
+    async def _happened(self, event: Event) -> None:
+        seen = wire_protocol.shown(event)
+        if seen is not None and event.seq > self._sent:
+            self._sent = event.seq
+            await self._tell(wire_protocol.RoomHappened(event=seen))
+
+    async def _tell(self, frame: FromHost) -> None:
+        try:
+            await write(self._writer, frame)
+        except OSError:
+            log.debug("a terminal went away", exc_info=True)
+            self.leave()
+
+
+def fault() -> LoopforgeError:
+    """What a terminal is told of an error that nobody foresaw."""
+    return LoopforgeError("Something failed in the host; its log says what. Nothing was done.")
+
+
+async def write(writer: asyncio.StreamWriter, frame: FromHost) -> None:
+    """Write one frame, waiting while the other end is slow; OSError where it takes nothing."""
+    try:
+        line = wire_protocol.encode(frame)
+    except InputError:
+        log.exception("a frame cannot be sent")
+        return
+    writer.write(line)
+    async with asyncio.timeout(PATIENCE):
+        await writer.drain()

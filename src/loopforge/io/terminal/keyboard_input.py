@@ -31,18 +31,15 @@ REPLACED = "bytes that are no UTF-8 were replaced"
 
 
 class Typed(Struct, frozen=True, kw_only=True):
-    """One line that came in; `notes` say what had to be changed in it. Lines count from 1."""
+    """One line that came in; lines count from 1. `notes` say what had to be changed in it.
+
+    `lost`: so many bytes were too much; they are gone, and the next line is whole.
+    """
 
     number: int
-    text: str
+    text: str = ""
     notes: tuple[str, ...] = ()
-
-
-class Oversize(Struct, frozen=True, kw_only=True):
-    """A line that was too long; its bytes are gone, the next line is whole."""
-
-    number: int
-    size: int
+    lost: int = 0
 
 
 def clean(text: str) -> tuple[str, tuple[str, ...]]:
@@ -77,7 +74,7 @@ class Splitter:
         self._number = 1
         self._lost = 0
 
-    def feed(self, data: bytes) -> Iterator[Typed | Oversize]:
+    def feed(self, data: bytes) -> Iterator[Typed]:
         """Every line that is complete now."""
         *whole, rest = data.split(b"\n")
         for piece in whole:
@@ -85,7 +82,7 @@ class Splitter:
             yield self._line()
         self._hold(rest)
 
-    def finish(self) -> Iterator[Typed | Oversize]:
+    def finish(self) -> Iterator[Typed]:
         """The last line, if it had no newline."""
         if self._rest or self._lost:
             yield self._line()
@@ -99,13 +96,13 @@ class Splitter:
         else:
             self._rest += piece
 
-    def _line(self) -> Typed | Oversize:
+    def _line(self) -> Typed:
         number, lost, held = self._number, self._lost, bytes(self._rest).removesuffix(b"\r")
         self._number += 1
         self._lost = 0
         self._rest.clear()
         if lost:
-            return Oversize(number=number, size=lost)
+            return Typed(number=number, lost=lost)
         text = held.decode("utf-8", "replace")
         text, notes = clean(text)
         if "\ufffd" in text and "\ufffd".encode() not in held:

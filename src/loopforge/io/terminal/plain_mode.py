@@ -31,7 +31,7 @@ from loopforge.io.socket.wire_protocol import RoomSight
 from loopforge.io.terminal.client_state import Minutes
 from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
 from loopforge.io.terminal.file_upload import LARGEST
-from loopforge.io.terminal.keyboard_input import Oversize, Splitter, Typed, blank, visible
+from loopforge.io.terminal.keyboard_input import Splitter, Typed, blank, visible
 from loopforge.io.terminal.slash_completion import Given, parse
 from loopforge.io.terminal.terminal_wording import files_of, said, sentence
 from loopforge.runtime.background_tasks import Tasks
@@ -171,14 +171,14 @@ class Plain:
 
     # ------------------------------------------------------------ in
 
-    async def take(self, lines: AsyncIterator[Typed | Oversize]) -> None:
+    async def take(self, lines: AsyncIterator[Typed]) -> None:
         """Say each line or do what it commands; then wait until the room has come to rest."""
         await self._in.wait()
         empty = True
         async for line in lines:
             empty = False
-            if isinstance(line, Oversize):
-                self._miss(line.number, f"It has {line.size:,} bytes, which is too long.")
+            if line.lost:
+                self._miss(line.number, f"It has {line.lost:,} bytes, which is too long.")
             elif not await self._line(line):
                 return await self._link.taken()
         if empty and self._link.hosting:
@@ -244,7 +244,7 @@ async def _outcome(job: Coroutine[Any, Any, None]) -> LoopforgeError | None:
     return None
 
 
-async def typed(stdin: int) -> AsyncIterator[Typed | Oversize]:
+async def typed(stdin: int) -> AsyncIterator[Typed]:
     """Lines from a file descriptor, as they come."""
     splitter = Splitter()
     while data := await read(stdin):

@@ -47,7 +47,7 @@ from loopforge.io.terminal.screen_support import suits
 from loopforge.io.terminal.side_panes import OverlayPage, RoomBar, Side, WelcomePane, hints
 from loopforge.io.terminal.slash_completion import Given, parse
 from loopforge.io.terminal.terminal_wording import quotation
-from loopforge.io.terminal.transcript_view import Notice, Transcript
+from loopforge.io.terminal.transcript_view import Notice, Transcript, TranscriptEntry
 from loopforge.io.terminal.transcript_writer import TranscriptWriter
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
 
@@ -369,7 +369,7 @@ class Terminal(App[None]):
         narrow = event.size.width < NARROW
         if narrow != self.has_class("-narrow"):
             self.set_class(narrow, "-narrow")
-            for entry in self._transcript.entries():
+            for entry in self.query(TranscriptEntry):
                 entry.redraw()
         if not self._side_chosen:
             self._side.set_class(event.size.width >= ROOMY, "-open")

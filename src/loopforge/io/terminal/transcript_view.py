@@ -132,15 +132,10 @@ class TranscriptEntry(Static):
         self._high = 0
 
     def fill(self, text: Content, quote: Content | None = None) -> TranscriptEntry:
-        """Set what is said, and what it answers."""
-        self._text, self._quote = text, quote
+        """Set what is said from now on, and what it answers if that is given."""
+        self._text, self._quote = text, quote or self._quote
         self.redraw()
         return self
-
-    def refill(self, text: Content) -> None:
-        """The line says something else from now on."""
-        self._text = text
-        self.redraw()
 
     def add(self, more: Content) -> None:
         """Put something below the line (a reaction, why it was taken back)."""
@@ -291,10 +286,6 @@ class Transcript(VerticalScroll, can_focus=False):
         """Let every line go; earlier ones can be asked for again."""
         self.complete = False
         self.remove_children(self.written)
-
-    def entries(self) -> list[TranscriptEntry]:
-        """Every line there is, drafts too."""
-        return list(self.query(TranscriptEntry))
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Ask for earlier lines near the top."""

@@ -216,7 +216,7 @@ class TranscriptWriter:
         entry, event = self._entries.get(line), self._minutes.line(line)
         if entry is None or event is None:
             return False
-        entry.refill(self._words(event))
+        entry.fill(self._words(event))
         return True
 
     def _quote(self, line: str) -> Content:
