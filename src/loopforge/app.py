@@ -54,8 +54,10 @@ from loopforge.models.model_tiers import TierLimits, Tiers, read_tiers
 from loopforge.models.null_model import Unasked
 from loopforge.models.providers.embedded_model import Embedded
 from loopforge.models.providers.own_servers import Catalogues
+from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.identity.person_registry import Registry
+from loopforge.people.stranger_pairing import Pairing, Strangers
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.effect_worker import Effects
@@ -85,8 +87,6 @@ if TYPE_CHECKING:
     from loopforge.lab.verification.ledger_anchors import Witness
     from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.ledger.storage.folded_views import FoldedView
-    from loopforge.people.account_linking import AccountLinking
-    from loopforge.people.stranger_pairing import Pairing, Strangers
 
 log = logging.getLogger(__name__)
 FOLLOW = 1.0
@@ -343,7 +343,8 @@ def _wired(
     deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house.known, cast), patience)
     accounts = Accounts(ledger, people, stamp, tasks)
     chronicle = Chronicle(ledger, roster, stamp)
-    linking, pairing = doors_of(settings, accounts, people, clock)
+    linking = AccountLinking(accounts.desk, people, clock)
+    pairing = Pairing(accounts.desk, people, strangers_of(settings))
     keeper = Keeper(ledger, artifacts, tasks, clock)
     closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks)
     forgetting = Forgetting(ledger, house, signals, tasks)
@@ -382,21 +383,8 @@ def _wired(
     )
 
 
-def doors_of(
-    settings: Settings, accounts: Accounts, people: Registry, clock: Clock
-) -> tuple[AccountLinking, Pairing]:
-    """Who is who on other platforms, and which strangers are let in there."""
-    from loopforge.people.account_linking import AccountLinking
-    from loopforge.people.stranger_pairing import Pairing
-
-    pairing = Pairing(accounts.desk, people, strangers_of(settings))
-    return AccountLinking(accounts.desk, people, clock), pairing
-
-
 def strangers_of(settings: Settings) -> dict[str, Strangers]:
     """What strangers meet on each surface that is installed, as it is set."""
-    from loopforge.people.stranger_pairing import Strangers
-
     return {
         name: Strangers(getattr(each.options, each.plugin.dm, "pairing"), each.plugin.account)
         for name, each in surfaces_of(settings).items()

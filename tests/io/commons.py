@@ -22,8 +22,6 @@ from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.chat.rooms_api import Front
 from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import (
-    ConversationBegan,
-    ConversationEnded,
     EnergySet,
     Heard,
     PersonJoined,
@@ -142,12 +140,6 @@ class Commons(Front):
             case "title":
                 self.add(room, Titled(title=Words(argument), by=person), f"person:{person}")
                 return f"The room is called {argument!r} now."
-            case "new":
-                self.add(room, ConversationBegan(why="asked"), "room")
-                return "A new conversation begins."
-            case "end":
-                self.add(room, ConversationEnded(why="asked"), "room")
-                return "The conversation is over."
             case "energy":
                 if argument:
                     self.add(room, EnergySet(capacity=int(argument), refill=4), "room")

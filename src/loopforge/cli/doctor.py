@@ -123,7 +123,6 @@ def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[Doct
         installed,
         partial(accounts, offline=offline),
         host,
-        loopback,
     )
     for look in examinations:
         yield from look(settings)
@@ -469,23 +468,6 @@ def _answers(path: Path) -> bool:
         except OSError:
             return False
         return True
-
-
-def loopback(settings: Settings) -> Iterator[DoctorFinding]:
-    """Whether a port on this machine's own address can be had: the embedded model listens there."""
-    if not settings.embedded_model:
-        return
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
-        try:
-            listener.bind(("127.0.0.1", 0))
-        except OSError as error:
-            yield wrong(
-                "ports",
-                f"no port can be opened on 127.0.0.1: {error.strerror}.",
-                "The embedded model needs one; allow it, or set embedded_model = false.",
-            )
-            return
-    yield ok("ports", "a free one on 127.0.0.1 can be had.")
 
 
 def terminal() -> Iterator[DoctorFinding]:

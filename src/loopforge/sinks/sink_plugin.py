@@ -12,16 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.runtime.plugins.setting_rows import setting
+from loopforge.runtime.plugins.setting_rows import PluginSettings, setting
 
 if TYPE_CHECKING:
     from loopforge.core.events import Event
 
 GROUP = "loopforge.sinks"
-T = TypeVar("T")
 
 
 class EventSink(Protocol):
@@ -73,20 +72,7 @@ class InstalledSink(NamedTuple):
     choice: SinkChoice
 
 
-class HomeSettings(Protocol):
-    """Settings of which plugins' own can be had."""
-
-    @property
-    def home(self) -> Path:
-        """The home's folder."""
-        ...
-
-    def of(self, plugin: str, declared: type[T]) -> T:
-        """What is set of a plugin."""
-        ...
-
-
-def sinks_of(settings: HomeSettings) -> list[InstalledSink]:
+def sinks_of(settings: PluginSettings) -> list[InstalledSink]:
     """The sinks that are installed and wanted, as this home's settings want them."""
     found = []
     for name, plugin in installed(GROUP).items():

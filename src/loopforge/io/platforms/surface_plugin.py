@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.runtime.plugins.installed_plugins import installed
+from loopforge.runtime.plugins.setting_rows import PluginSettings
 
 if TYPE_CHECKING:
     from loopforge.artifacts.artifact_store import Artifacts
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from loopforge.runtime.ports import Clock, Dice, Outgoing
 
 GROUP = "loopforge.surfaces"
-T = TypeVar("T")
 
 
 class RunningSurface(Protocol):
@@ -164,18 +164,10 @@ class InstalledSurface(NamedTuple):
         return re.fullmatch(f"{self.name}:(?:{self.plugin.place})", place) is not None
 
 
-class Optioned(Protocol):
-    """Settings of which plugins' own can be had."""
-
-    def of(self, plugin: str, declared: type[T]) -> T:
-        """What is set of a plugin."""
-        ...
-
-
 Surfaces = Mapping[str, InstalledSurface]
 
 
-def surfaces_of(settings: Optioned) -> dict[str, InstalledSurface]:
+def surfaces_of(settings: PluginSettings) -> dict[str, InstalledSurface]:
     """Every surface that is installed, by name, as this home's settings want it."""
     return {
         name: InstalledSurface(name, plugin, settings.of(name, plugin.settings))

@@ -85,55 +85,46 @@ def parse(text: str) -> Given | str:
     )
 
 
+Way = tuple[str, str, str, tuple[str, ...]]
+"""A way to go on: what is put in, how it is shown, what it is, and the words that begin it."""
+
+
 def complete(text: str, cursor: int, scene: Scene) -> list[Completion]:
     """Ways to go on with the word that ends at `cursor`."""
-    before = text[:cursor]
-    if command := re.fullmatch(r"/(\w*)", before):
-        begun = command[1].casefold()
-        return [
-            Completion(
-                start=0,
-                insert=f"/{one.name}" + (" " if one.argument else ""),
-                label=usage(one),
-                about=one.help,
-            )
+    before, ways = text[:cursor], list[Way]()
+    if found := re.fullmatch(r"(/)(\w*)", before):
+        ways = [
+            (f"/{one.name}" + " " * bool(one.argument), usage(one), one.help, (one.name,))
             for one in COMMANDS
-            if one.name.startswith(begun)
         ]
-    if choice := re.fullmatch(r"/(\w+) (\S*)", before):
-        return _choices(choice[1].casefold(), choice[2].casefold(), choice.start(2), scene)
-    if mention := re.search(r"(?:^|[\s(])@([\w-]*)$", before):
-        begun = mention[1].casefold()
-        start = mention.start(1) - 1
-        mates = [
-            Completion(
-                start=start, insert=f"@{mate.handle} ", label=f"@{mate.handle}", about=mate.role
-            )
+    elif found := re.fullmatch(r"/\w+ ()(\S*)", before):
+        ways = _choices(before[1 : found.start(1) - 1].casefold(), scene)
+    elif found := re.search(r"(?:^|(?<=[\s(]))(@)([\w-]*)$", before):
+        ways = [
+            (f"@{mate.handle} ", f"@{mate.handle}", mate.role, (mate.handle, mate.name))
             for mate in scene.mates
-            if mate.handle.casefold().startswith(begun) or mate.name.casefold().startswith(begun)
         ]
-        people = [
-            Completion(start=start, insert=f"@{name} ", label=f"@{name}", about="")
-            for id, name in scene.people
-            if id != scene.you and " " not in name and name.casefold().startswith(begun)
-        ]
-        return mates + people
-    return []
+        people = [name for id, name in scene.people if id != scene.you and " " not in name]
+        ways += [(f"@{name} ", f"@{name}", "", (name,)) for name in people]
+    else:
+        return []
+    begun = found[2].casefold()
+    return [
+        Completion(start=found.start(1), insert=insert, label=label, about=about)
+        for insert, label, about, words in ways
+        if any(word.casefold().startswith(begun) for word in words)
+    ]
 
 
-def _choices(name: str, begun: str, start: int, scene: Scene) -> list[Completion]:
+def _choices(name: str, scene: Scene) -> list[Way]:
     """What the argument of a command may be, as far as it is known here."""
     known = BY_NAME.get(name)
-    options: list[tuple[str, str]] = []
     if known and known.complete == "mates here":
-        options = [(mate.handle, mate.role) for mate in scene.mates]
-    elif known and known.complete == "talk":
-        options = [("free", "where they have cause"), ("called", "only when they are called")]
-    return [
-        Completion(start=start, insert=option, label=option, about=about)
-        for option, about in options
-        if option.casefold().startswith(begun)
-    ]
+        return [(mate.handle, mate.handle, mate.role, (mate.handle,)) for mate in scene.mates]
+    if known and known.complete == "talk":
+        options = (("free", "where they have cause"), ("called", "only when they are called"))
+        return [(option, option, about, (option,)) for option, about in options]
+    return []
 
 
 def help_text(keys: bool = True) -> str:

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, get_type_hints
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, get_type_hints
 
 PREFIX = "LOOPFORGE_"
+T = TypeVar("T")
 
 
 def setting(
@@ -97,6 +99,19 @@ def rows_of(declared: type) -> Iterator[SettingsRow]:
             yield SettingsRow(
                 each.name, kind, each.default, **_row({**about, "group": group}, each.default)
             )
+
+
+class PluginSettings(Protocol):
+    """The settings of a home, of which plugins' own can be had."""
+
+    @property
+    def home(self) -> Path:
+        """The home's folder."""
+        ...
+
+    def of(self, plugin: str, declared: type[T]) -> T:
+        """What is set of a plugin."""
+        ...
 
 
 def _row(about: Mapping[str, Any], default: Any) -> dict[str, Any]:
