@@ -3,7 +3,7 @@
 `still(clock, ledger)` tells a SimClock of the ledger's threads and of `asyncio.to_thread`. Whoever
 makes a SimClock and a ledger calls it; else time runs past those who wait for a slow disk.
 
-Does not cover what waits for a socket or for obstore's threads: await that before moving time on.
+Does not cover what waits for a socket: await that before moving time on.
 """
 
 from __future__ import annotations

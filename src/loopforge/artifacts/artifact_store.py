@@ -10,6 +10,9 @@ leaves them alone.
 Several processes may use one folder: a lock on it keeps a sweep apart from what is being written.
 What is young is known to the process that put it, so only who holds the home may sweep it.
 
+obstore is asked in threads of Python's own: its asynchronous calls end in threads of Tokio, one of
+which may abort a process that is about to end (pyo3-async-runtimes, issue 40).
+
 Knows nothing of events, rooms or names of files. Does not cover: a store by URL that several
 processes use. A deleted file's blocks on the disk are the disk's business.
 """
@@ -79,7 +82,7 @@ class Artifacts:
         self._young.setdefault(hash, []).append(self._clock.ticks())
         try:
             async with self._locked(fcntl.LOCK_SH):
-                await obstore.put_async(self._store(), _path(hash), data)
+                await asyncio.to_thread(obstore.put, self._store(), _path(hash), data)
         except BaseException as error:
             self.settle(hash)
             self._tell(error, "written")
@@ -91,8 +94,8 @@ class Artifacts:
 
         self._check(hash)
         try:
-            found = await obstore.get_async(self._store(), _path(hash))
-            data = bytes(await found.bytes_async())
+            found = await asyncio.to_thread(obstore.get, self._store(), _path(hash))
+            data = bytes(await asyncio.to_thread(found.bytes))
         except FileNotFoundError:
             gone = f"There is no kept file {hash[:12]}; it may have been forgotten."
             raise Unknown(gone) from None
@@ -111,7 +114,7 @@ class Artifacts:
 
         self._check(hash)
         try:
-            await obstore.head_async(self._store(), _path(hash))
+            await asyncio.to_thread(obstore.head, self._store(), _path(hash))
         except FileNotFoundError:
             return False
         except BaseException as error:
@@ -128,13 +131,14 @@ class Artifacts:
         """The hashes of everything that is kept."""
         import obstore
 
-        found: list[str] = []
+        def listed() -> list[str]:
+            paths = [entry["path"] for batch in obstore.list(self._store()) for entry in batch]
+            return sorted(name for path in paths if (name := _name(path)))
+
         try:
-            async for batch in obstore.list(self._store()):
-                found += [name for entry in batch if (name := _name(entry["path"]))]
+            return await asyncio.to_thread(listed)
         except BaseException as error:
             self._tell(error, "read")
-        return sorted(found)
 
     # ------------------------------------------------------------ what nobody holds
 
@@ -175,7 +179,7 @@ class Artifacts:
         import obstore
 
         try:
-            await obstore.delete_async(self._store(), _path(hash))
+            await asyncio.to_thread(obstore.delete, self._store(), _path(hash))
         except FileNotFoundError:
             pass
         except BaseException as error:
