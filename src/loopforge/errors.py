@@ -23,6 +23,7 @@
         LedgerBehind        the schema is older or newer than this program
         Conflict            the stream moved on meanwhile; nothing was written
       ArtifactError         a kept file cannot be written or read, or is damaged
+      BackupError           backups cannot be reached, or one is damaged
       NotInstalled          a library that only some homes need is missing
       ModelError            the language-model layer is not usable as configured
       SendFailed            a surface did not take a message; says whether to try again
@@ -134,6 +135,10 @@ class Conflict(LedgerError):
 
 class ArtifactError(LoopforgeError):
     """A kept file cannot be written or read, or is damaged."""
+
+
+class BackupError(LoopforgeError):
+    """Backups cannot be reached, or one is damaged."""
 
 
 class SendFailed(LoopforgeError):

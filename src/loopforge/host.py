@@ -74,6 +74,7 @@ async def hosted(
     with lock_home(settings.home):
         await load("loopforge.app")
         from loopforge.app import open_app
+        from loopforge.backup.backup_schedule import BackupSchedule
         from loopforge.io.platforms.bot_tokens import BotTokens, UntoldToken
         from loopforge.sinks.sink_plugin import sinks_of
         from loopforge.sinks.sink_runner import Sinks
@@ -86,6 +87,9 @@ async def hosted(
             await stack.enter_async_context(opened(app, later=later, platforms=platforms))
             sinks = Sinks(app.ledger, app.stamp.clock, sinks_of(settings))
             sinks.open()
+            if settings.backup_to:
+                tasks = await stack.enter_async_context(Tasks())
+                BackupSchedule(settings, app.ledger, app.stamp.clock).open(tasks)
             stack.push_async_callback(sinks.close)
             yield app.front
 

@@ -18,7 +18,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_type_hints
@@ -70,6 +70,22 @@ class Settings:
         "normal",
         "SQLite only. normal: a killed process loses nothing, a power cut may lose the last "
         "moments; full: a power cut loses nothing either, and each write is slower.",
+    )
+
+    backup_to: str = setting(
+        "",
+        "Where backups of this home lie: a folder, or a bucket such as s3://NAME/PATH. While the "
+        "home runs, they are made there.",
+        "Backups",
+        shown="no backups by itself",
+    )
+    backup_every_hours: float = setting(
+        24.0, "Hours between two backups of a home that runs.", least=1, most=24 * 31
+    )
+    backup_keep: str = setting(
+        "7 days, 4 weeks, 12 months",
+        "Which backups are kept: the newest one of each of the last so many days, weeks, months "
+        "and years.",
     )
 
     debounce_seconds: float = setting(
@@ -346,6 +362,13 @@ def load_settings(
         tokens=tokens_in(environ, [n for n, each in installed(SURFACES).items() if each.bots]),
         strays=_strays(environ),
     )
+
+
+def with_ledger(settings: Settings, url: str) -> Settings:
+    """The settings with the ledger at another place; as they are, where none is named."""
+    if not url:
+        return settings
+    return replace(settings, database_url=located(url, settings.home))
 
 
 def _read(path: Path) -> tuple[str, dict[str, Any]]:

@@ -49,6 +49,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "loopforge.cli.ledger_command",
         "Verify, follow, export and forget what is recorded.",
     ),
+    "backup": (
+        "loopforge.cli.backup_command",
+        "Keep ledger, files, mates and settings somewhere else.",
+    ),
+    "restore": ("loopforge.cli.restore_command", "Make a home from a backup."),
     "doctor": ("loopforge.cli.doctor", "Say what is missing or wrong, and how to mend it."),
 }
 """From a noun to the module that serves it and one line of help."""

@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -40,6 +41,8 @@ STATES: dict[str, State] = {"ok": "ok", "warn": "note", "bad": "wrong"}
 """Of findings about accounts."""
 SCARCE = 200 * 1024 * 1024
 """Bytes of free disk below which a home is in danger."""
+OLD = timedelta(days=14)
+"""Since the last backup of a home that makes none by itself."""
 STARTING = 120
 """Seconds that a host may take to open its door: a long ledger, a slow machine."""
 CLOSING = 5.0
@@ -123,6 +126,7 @@ def examine(home: Path | None = None, *, offline: bool = False) -> Iterator[Doct
         installed,
         partial(accounts, offline=offline),
         host,
+        backups,
     )
     for look in examinations:
         yield from look(settings)
@@ -423,6 +427,31 @@ def _visited(account: BotAccount, there: InstalledSurface) -> Sequence[Seen]:
 
 
 # ---------------------------------------------------------------- who runs it, who looks at it
+
+
+def backups(settings: Settings) -> Iterator[DoctorFinding]:
+    """Whether there is a backup, and whether it is old."""
+    from loopforge.backup.backup_schedule import rule
+    from loopforge.backup.make_backup import last_backup
+    from loopforge.runtime.system_clock import SystemClock
+
+    try:
+        rule(settings.backup_keep)
+    except BadSettings as error:
+        yield wrong("backups", str(error), f"Correct it in {settings.file.name}.")
+    if (last := last_backup(settings)) is None:
+        mend = "`loopforge backup FOLDER` makes one; where `backup_to` is set, the home does."
+        yield note("backups", "none was made yet.", mend)
+        return
+    age = SystemClock().now() - last.at
+    said = f"the last one is of {last.at:%d %b %Y %H:%M} UTC, in {last.where}."
+    if settings.backup_to and age > 2 * timedelta(hours=settings.backup_every_hours):
+        mend = "Run the home, which makes them, or look in data/logs why it could not."
+        yield wrong("backups", f"{said} That is too old.", mend)
+    elif age > OLD:
+        yield note("backups", f"{said} That is old.", f"`loopforge backup {last.where}`")
+    else:
+        yield ok("backups", said)
 
 
 def host(settings: Settings, patience: float = CLOSING) -> Iterator[DoctorFinding]:

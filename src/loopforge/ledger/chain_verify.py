@@ -18,7 +18,8 @@ text, by a line for each stream, and by what stands in the views).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -31,6 +32,7 @@ from loopforge.errors import LedgerBroken, LedgerError
 from loopforge.ledger.database.database_faults import told
 from loopforge.ledger.storage.event_reading import END
 from loopforge.ledger.storage.folded_views import FoldedView, differing
+from loopforge.ledger.storage.one_moment import one_moment
 from loopforge.ledger.storage.row_codec import COLUMNS, Row, event_of, listed, mark, unkept, within
 from loopforge.ledger.storage.state_snapshots import damaged
 
@@ -125,7 +127,7 @@ def verify(
     Without a prefix, also over the file, these views, and the snapshots.
     """
     report = _Report(anchors or {})
-    with _Moment(connection):
+    with _leniently(connection), one_moment(connection):
         try:
             if not prefix:
                 _file(connection, report)
@@ -153,30 +155,18 @@ def verify(
     )
 
 
-class _Moment:
-    """One state of the database, whatever is appended meanwhile."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> None:
-        sqlite = self._connection.dialect.name == "sqlite"
-        self._factory(_lenient if sqlite else None)
-        self._connection.exec_driver_sql(
-            "BEGIN" if sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        )
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            self._connection.exec_driver_sql("ROLLBACK")
-        finally:
-            self._factory(str if self._connection.dialect.name == "sqlite" else None)
-
-    def _factory(self, factory: Callable[[bytes], Any] | type[str] | None) -> None:
-        """How SQLite's texts become strings: also those that are not UTF-8 must be looked at."""
-        driver = self._connection.connection.driver_connection
-        if factory is not None and driver is not None:
-            driver.text_factory = factory
+@contextmanager
+def _leniently(connection: Connection) -> Iterator[None]:
+    """Read texts of SQLite that are not UTF-8, too: they must be looked at."""
+    driver = connection.connection.driver_connection
+    if connection.dialect.name != "sqlite" or driver is None:
+        yield
+        return
+    driver.text_factory = _lenient
+    try:
+        yield
+    finally:
+        driver.text_factory = str
 
 
 def _lenient(stored: bytes) -> str:

@@ -11,7 +11,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
@@ -25,7 +33,7 @@ from loopforge.errors import InputError, LedgerError
 from loopforge.ledger import chain_verify as verify
 from loopforge.ledger import jsonl_export as export
 from loopforge.ledger import line_search as search
-from loopforge.ledger import schema_migration
+from loopforge.ledger import row_dump, schema_migration
 from loopforge.ledger.chain_verify import Anchor, Verified
 from loopforge.ledger.database.database_engine import (
     CHECKPOINT_EVENTS,
@@ -307,6 +315,10 @@ class SqlLedger:
             if len(events) < read.PAGE:
                 return
             place = (events[-1].stream, events[-1].seq)
+
+    async def load(self, rows: Iterable[bytes]) -> None:
+        """Put dumped rows into this ledger, which is empty (see row_dump.py), all or none."""
+        await self.change(partial(row_dump.load, lines=rows, views=self._views))
 
     async def verify(
         self, prefix: str = "", anchors: Mapping[str, Anchor] | None = None

@@ -1,0 +1,1 @@
+"""Backups of a home: made, kept by rule, checked and restored."""

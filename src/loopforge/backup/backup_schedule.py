@@ -1,0 +1,121 @@
+"""When backups are made, and which are kept: "7 days, 4 weeks, 12 months".
+
+Of each of the last so many days, weeks (from Monday) and months that have a backup, the newest one
+is kept, in UTC; the newest of all always. Files that no backup names any more go with the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from loopforge.backup.backup_store import BackupStore
+from loopforge.backup.make_backup import back_up, last_backup, note_erasures
+from loopforge.errors import BadSettings, LoopforgeError
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Clock
+from loopforge.settings import Settings
+
+if TYPE_CHECKING:
+    from loopforge.core.events import Event
+    from loopforge.ledger.sql_ledger import SqlLedger
+
+log = logging.getLogger(__name__)
+PERIODS: dict[str, Callable[[datetime], tuple[int, ...]]] = {
+    "day": lambda at: (at.year, at.month, at.day),
+    "week": lambda at: at.isocalendar()[:2],
+    "month": lambda at: (at.year, at.month),
+    "year": lambda at: (at.year,),
+}
+RETRY = timedelta(hours=1)
+"""After a backup that did not succeed."""
+
+
+def rule(text: str) -> dict[str, int]:
+    """How many of each period are kept. Raises BadSettings."""
+    found = {}
+    for part in text.split(","):
+        said = re.fullmatch(r"\s*(\d+) (day|week|month|year)s?\s*", part)
+        if said is None:
+            raise BadSettings(
+                f"`backup_keep` is {text!r}; it must be such as 7 days, 4 weeks, 2 years."
+            )
+        found[said[2]] = int(said[1])
+    return found
+
+
+def kept(made: Iterable[datetime], keep: dict[str, int]) -> set[datetime]:
+    """Which of these are kept."""
+    newest = sorted(made, reverse=True)
+    found = set(newest[:1])
+    for period, count in keep.items():
+        of: dict[tuple[int, ...], datetime] = {}
+        for at in newest:
+            of.setdefault(PERIODS[period](at), at)
+        found.update(list(of.values())[:count])
+    return found
+
+
+async def prune(store: BackupStore, keep: dict[str, int]) -> list[str]:
+    """Take away what the rule does not keep; the names of what went."""
+    manifests = {name: await store.manifest(name) for name in await store.names()}
+    stays = kept((one.at for one in manifests.values()), keep)
+    gone = [name for name, one in manifests.items() if one.at not in stays]
+    for name in gone:
+        await store.drop(name)
+    needed = {hash for one in manifests.values() if one.at in stays for hash in one.files}
+    for hash in set(await store.files.hashes()) - needed:
+        await store.files.drop(hash)
+    return gone
+
+
+class BackupSchedule:
+    """Makes the backups of a home that runs, and notes beside them what is forgotten."""
+
+    def __init__(self, settings: Settings, ledger: SqlLedger, clock: Clock) -> None:
+        self._settings, self._ledger, self._clock = settings, ledger, clock
+        self._store = BackupStore(settings.backup_to, clock)
+        self._every = timedelta(hours=settings.backup_every_hours)
+        self._keep = rule(settings.backup_keep)
+        self._erased = asyncio.Event()
+
+    def open(self, tasks: Tasks) -> None:
+        """Begin."""
+        self._ledger.subscribe(self._follow, kinds=["ledger.erased"])
+        tasks.spawn(self._noting(), "erasures noted beside backups")
+        tasks.spawn(self._making(), "backups")
+
+    def _follow(self, _stream: str, _events: Sequence[Event]) -> None:
+        self._erased.set()
+
+    async def _noting(self) -> None:
+        while True:
+            await self._erased.wait()
+            self._erased.clear()
+            try:
+                await note_erasures(self._ledger, self._store)
+            except LoopforgeError as error:
+                log.warning("an erasure is noted beside the next backup: %s", error)
+
+    async def _making(self) -> None:
+        wait = self._due()
+        while True:
+            await self._clock.sleep(wait.total_seconds())
+            try:
+                await back_up(self._settings, self._ledger, self._store, self._clock)
+                await prune(self._store, self._keep)
+                wait = self._every
+            except LoopforgeError as error:
+                log.warning("no backup was made; it is tried again in an hour: %s", error)
+                wait = RETRY
+
+    def _due(self) -> timedelta:
+        """How long until the next one."""
+        last = last_backup(self._settings)
+        if last is None:
+            return timedelta()
+        return max(timedelta(), last.at + self._every - self._clock.now())

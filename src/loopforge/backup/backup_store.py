@@ -1,0 +1,166 @@
+"""Where backups lie: a folder, or a bucket by a URL that obstore knows (s3://, gs://, az://).
+
+    <name>/backup.json       what it is; written last, so that what was broken off is no backup
+    <name>/ledger.jsonl.gz   every row of the ledger (ledger/row_dump.py)
+    <name>/home.tar.gz       settings, mates, prompts, scenarios, runs of the Factory
+    files/<2>/<hash>         files that people gave, once for all backups
+    erased/<event>           refs of texts that were forgotten, whichever backups still hold them
+
+Keys of a bucket come from its provider's own variables. Knows nothing of what is in a backup.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.errors import BackupError, Unknown
+from loopforge.runtime.ports import Clock
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+T = TypeVar("T")
+MANIFEST, LEDGER, HOME = "backup.json", "ledger.jsonl.gz", "home.tar.gz"
+FORMAT = 1
+
+
+class BackupManifest(Struct, frozen=True, kw_only=True):
+    """What a backup is. `parts` are the SHA-256 of its two parts, `heads` those of the ledger."""
+
+    format: int
+    program: str
+    schema: str
+    at: datetime
+    home: str
+    parts: dict[str, str]
+    heads: dict[str, tuple[int, str]]
+    files: tuple[str, ...]
+    absent: tuple[str, ...] = ()
+
+    @property
+    def events(self) -> int:
+        """How many there are."""
+        return sum(seq for seq, _ in self.heads.values())
+
+
+class BackupStore:
+    """The backups at one place."""
+
+    def __init__(self, where: str, clock: Clock) -> None:
+        self.where = where
+        local = "://" not in where
+        self._root: Path | str = Path(where).expanduser().absolute() if local else where.rstrip("/")
+        files = self._root / "files" if isinstance(self._root, Path) else f"{self._root}/files"
+        self.files = Artifacts(files, clock)
+        self._opened: ObjectStore | None = None
+
+    async def names(self) -> list[str]:
+        """Backups that are whole, oldest first."""
+        return sorted(path.partition("/")[0] for path in await self._paths() if _whole(path))
+
+    async def manifest(self, name: str) -> BackupManifest:
+        """What this backup is. Raises Unknown, and BackupError for what cannot be read."""
+        try:
+            return msgspec.json.decode(await self.read(f"{name}/{MANIFEST}"), type=BackupManifest)
+        except FileNotFoundError:
+            raise Unknown(f"There is no backup {name!r} in {self.where}.") from None
+        except msgspec.DecodeError as error:
+            raise BackupError(
+                f"The backup {name} in {self.where} cannot be read: {error}. It may be of a newer "
+                "Loopforge."
+            ) from error
+
+    async def read(self, path: str) -> bytes:
+        """A small object. Raises FileNotFoundError."""
+        import obstore
+
+        return await self._told(lambda: bytes(obstore.get(self._store(), path).bytes()))
+
+    async def fetch(self, path: str, to: Path) -> None:
+        """A large object into a file."""
+        import obstore
+
+        def copy() -> None:
+            with to.open("wb") as file:
+                for piece in obstore.get(self._store(), path).stream():
+                    file.write(piece)
+
+        try:
+            await self._told(copy)
+        except FileNotFoundError:
+            raise BackupError(f"{path} is gone from {self.where}.") from None
+
+    async def write(self, path: str, data: bytes | Path) -> None:
+        """Put bytes or a file there, whole or not at all."""
+        import obstore
+
+        def put() -> None:
+            if isinstance(self._root, Path):
+                self._root.mkdir(0o700, parents=True, exist_ok=True)
+            obstore.put(self._store(), path, data)
+
+        await self._told(put)
+
+    async def drop(self, name: str) -> None:
+        """Take a backup away, first what makes it one."""
+        import obstore
+
+        for part in (MANIFEST, LEDGER, HOME):
+            with suppress(FileNotFoundError):
+                await self._told(partial(obstore.delete, self._store(), f"{name}/{part}"))
+
+    async def erased(self) -> set[str]:
+        """The events whose erasures are noted here."""
+        return {path.partition("/")[2] for path in await self._paths("erased")}
+
+    async def forgotten(self) -> set[str]:
+        """The refs of all texts that are noted to be forgotten."""
+        found: set[str] = set()
+        for event in await self.erased():
+            found.update((await self.read(f"erased/{event}")).decode().split())
+        return found
+
+    async def _paths(self, prefix: str | None = None) -> list[str]:
+        import obstore
+
+        def listed() -> list[str]:
+            batches = obstore.list(self._store(), prefix)
+            return [entry["path"] for batch in batches for entry in batch]
+
+        return await self._told(listed)
+
+    async def _told(self, ask: Callable[[], T]) -> T:
+        """What the store answers, asked in a thread; its own errors as ours."""
+        try:
+            return await asyncio.to_thread(ask)
+        except (FileNotFoundError, BackupError):
+            raise
+        except Exception as error:
+            raise self._fault(error) from error
+
+    def _fault(self, error: Exception) -> BackupError:
+        said = str(error).partition("\n")[0].rstrip(".")
+        return BackupError(f"The backups in {self.where} cannot be reached: {said}.")
+
+    def _store(self) -> ObjectStore:
+        if self._opened is None:
+            from obstore.store import LocalStore, from_url
+
+            local = isinstance(self._root, Path)
+            self._opened = LocalStore(self._root) if local else from_url(str(self._root))
+        return self._opened
+
+
+def _whole(path: str) -> bool:
+    name, _, part = path.partition("/")
+    return part == MANIFEST and name not in ("files", "erased")

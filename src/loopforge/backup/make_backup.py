@@ -1,0 +1,178 @@
+"""Making a backup, also while the home runs, and looking at it once it is made.
+
+    one moment of the ledger -> its rows, and which files it holds -> settings, mates, runs
+      -> everything is written -> read back from there, every hash derived again -> backup.json
+
+What is left out: keys and tokens, who is signed in, logs. An event that comes meanwhile is in the
+next one. Files of which the words were forgotten meanwhile are absent, and the manifest says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hashlib
+import logging
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from sqlalchemy import select
+from sqlalchemy.engine import Connection
+
+from loopforge import __version__
+from loopforge.app import ARTIFACTS
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.file_retention import held
+from loopforge.backup.backup_store import (
+    FORMAT,
+    HOME,
+    LEDGER,
+    MANIFEST,
+    BackupManifest,
+    BackupStore,
+)
+from loopforge.core.events import Erased
+from loopforge.errors import BackupError, LedgerBroken, Unknown
+from loopforge.ledger.database.table_schema import events
+from loopforge.ledger.row_dump import Anchors, check, dump
+from loopforge.ledger.schema_migration import NEWEST
+from loopforge.ledger.storage.one_moment import one_moment
+from loopforge.runtime.ports import Clock
+from loopforge.settings import FILE, Settings
+
+if TYPE_CHECKING:
+    from loopforge.ledger.sql_ledger import SqlLedger
+
+log = logging.getLogger(__name__)
+FOLDERS = ("mates", "prompts", "scenarios", "data/runs")
+"""What of a home is in its backup, besides its settings, its ledger and its files."""
+LAST = "last-backup.json"
+"""In the home's data: when and where the last one was made."""
+
+
+class LastBackup(msgspec.Struct, frozen=True):
+    """The last backup of a home."""
+
+    at: datetime
+    where: str
+    name: str
+
+
+async def back_up(
+    settings: Settings, ledger: SqlLedger, store: BackupStore, clock: Clock
+) -> tuple[str, BackupManifest]:
+    """Make a backup and check it; its name, and what it is. Raises BackupError, LedgerError."""
+    at = clock.now()
+    name = at.strftime("%Y%m%dT%H%M%S%fZ")
+    with tempfile.TemporaryDirectory(dir=settings.data, prefix="backup-") as folder:
+        rows, home = Path(folder) / LEDGER, Path(folder) / HOME
+
+        def read(connection: Connection) -> frozenset[str]:
+            with one_moment(connection), gzip.open(rows, "wb", 6) as file:
+                dump(connection, file.write)
+                return held(connection)
+
+        wanted = await ledger.look(read)
+        await asyncio.to_thread(_pack, settings.home, home)
+        absent = await _keep(wanted, Artifacts(settings.data / ARTIFACTS, clock), store.files)
+        parts = {each.name: await asyncio.to_thread(_sha256, each) for each in (rows, home)}
+        await store.write(f"{name}/{LEDGER}", rows)
+        await store.write(f"{name}/{HOME}", home)
+        heads = await asyncio.to_thread(check_ledger, rows)
+        manifest = BackupManifest(
+            format=FORMAT,
+            program=__version__,
+            schema=NEWEST,
+            at=at,
+            home=settings.home.name,
+            parts=parts,
+            heads=dict(heads),
+            files=tuple(sorted(wanted - absent)),
+            absent=tuple(sorted(absent)),
+        )
+        for part in parts:
+            await fetch(store, name, part, manifest, Path(folder) / "again")
+    await store.write(f"{name}/{MANIFEST}", msgspec.json.format(msgspec.json.encode(manifest)))
+    await note_erasures(ledger, store)
+    last = msgspec.json.encode(LastBackup(at, store.where, name))
+    (settings.data / LAST).write_bytes(last)
+    log.info("backup %s: %d events in %s", name, manifest.events, store.where)
+    return name, manifest
+
+
+async def fetch(
+    store: BackupStore, name: str, part: str, manifest: BackupManifest, to: Path
+) -> None:
+    """Bring a part of a backup into a file. Raises BackupError where it is not what was written."""
+    await store.fetch(f"{name}/{part}", to)
+    if await asyncio.to_thread(_sha256, to) != manifest.parts.get(part):
+        raise BackupError(f"{name}/{part} in {store.where} is not what was written there.")
+
+
+def check_ledger(rows: Path) -> Anchors:
+    """Derive every hash of these rows again; the heads. Raises BackupError."""
+    try:
+        with gzip.open(rows, "rb") as file:
+            return check(file)
+    except (LedgerBroken, EOFError, OSError) as error:
+        raise BackupError(f"The ledger in this backup is damaged: {error}") from error
+
+
+async def _keep(wanted: frozenset[str], files: Artifacts, kept: Artifacts) -> set[str]:
+    """Put files where backups are that are not there yet; those that are gone from the home."""
+    absent = set[str]()
+    for hash in wanted.difference(await kept.hashes()):
+        try:
+            await kept.put(await files.get(hash))
+        except Unknown:
+            absent.add(hash)
+    return absent
+
+
+def _pack(home: Path, into: Path) -> None:
+    with tarfile.open(into, "w:gz") as tar:
+        for path in _packed(home):
+            try:
+                tar.add(path, path.relative_to(home).as_posix(), recursive=False)
+            except FileNotFoundError:
+                continue  # a run or a mate that was taken away just now
+
+
+def _packed(home: Path) -> Iterator[Path]:
+    if (home / FILE).exists():
+        yield home / FILE
+    for folder in FOLDERS:
+        yield from (path for path in sorted((home / folder).rglob("*")) if path.is_file())
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+async def note_erasures(ledger: SqlLedger, store: BackupStore) -> None:
+    """Note beside the backups what was forgotten, so that none of them brings it back."""
+
+    def ids(connection: Connection) -> list[str]:
+        query = select(events.c.id).where(events.c.kind == "ledger.erased")
+        return list(connection.execute(query).scalars())
+
+    known = await store.erased()
+    for id in await ledger.look(ids):
+        if id not in known:
+            body = (await ledger.event(id)).body
+            assert isinstance(body, Erased)
+            await store.write(f"erased/{id}", "\n".join(body.refs).encode())
+
+
+def last_backup(settings: Settings) -> LastBackup | None:
+    """The last backup of this home; None if none was made."""
+    try:
+        return msgspec.json.decode((settings.data / LAST).read_bytes(), type=LastBackup)
+    except (OSError, msgspec.DecodeError):
+        return None

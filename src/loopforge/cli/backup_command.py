@@ -1,0 +1,80 @@
+"""loopforge backup: the home's ledger, files, mates and settings, kept somewhere else."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loopforge.cli import existing
+from loopforge.errors import InputError
+
+if TYPE_CHECKING:
+    from loopforge.backup.backup_store import BackupManifest, BackupStore
+
+
+def command(
+    context: typer.Context,
+    to: Annotated[
+        str,
+        typer.Argument(help="A folder, or a bucket such as s3://NAME/PATH. Else `backup_to`."),
+    ] = "",
+    listed: Annotated[
+        bool, typer.Option("--list", help="Only say which backups there are.")
+    ] = False,
+    check: Annotated[
+        str, typer.Option("--check", help="Only check this one, such as its name or `newest`.")
+    ] = "",
+) -> None:
+    """Make a backup, also while the home runs, and check it. Keys and tokens are left out.
+
+    Older ones are kept by the setting `backup_keep`. `loopforge restore` brings one back.
+    """
+    from loopforge.app import open_ledger_of
+    from loopforge.backup.backup_schedule import prune, rule
+    from loopforge.backup.backup_store import BackupStore
+    from loopforge.backup.make_backup import back_up
+    from loopforge.runtime.system_clock import SystemClock
+
+    there = existing(context)
+    if not (where := to or there.backup_to):
+        raise InputError("Say where to: `loopforge backup FOLDER`, or set `backup_to`.")
+    store, clock = BackupStore(where, SystemClock()), SystemClock()
+
+    async def work() -> None:
+        if listed:
+            for name in await store.names():
+                typer.echo(told(name, await store.manifest(name)))
+            return
+        if check:
+            await _checked(store, check)
+            return
+        async with open_ledger_of(there) as ledger:
+            name, manifest = await back_up(there, ledger, store, clock)
+        typer.echo(f"Made and checked: {told(name, manifest)}")
+        for each in await prune(store, rule(there.backup_keep)):
+            typer.echo(f"Not kept any longer: {each}")
+
+    asyncio.run(work())
+
+
+async def _checked(store: BackupStore, name: str) -> None:
+    import tempfile
+    from pathlib import Path
+
+    from loopforge.backup.restore_backup import inspected, newest
+
+    name = await newest(store) if name == "newest" else name
+    with tempfile.TemporaryDirectory() as folder:
+        manifest = await inspected(store, name, Path(folder))
+    for hash in manifest.files:
+        await store.files.get(hash)
+    typer.echo(f"All of it is as it was written: {told(name, manifest)}")
+
+
+def told(name: str, manifest: BackupManifest) -> str:
+    """A backup in one line."""
+    absent = f", {len(manifest.absent)} files forgotten meanwhile" if manifest.absent else ""
+    files = f"{len(manifest.files)} files{absent}"
+    return f"{name}  {manifest.events} events, {files}, by Loopforge {manifest.program}"

@@ -1,0 +1,262 @@
+"""A home is backed up while it runs, and is itself again elsewhere: on either database, verified."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import ARTIFACTS, open_ledger_of
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.backup.backup_schedule import BackupSchedule, kept, prune, rule
+from loopforge.backup.backup_store import BackupManifest, BackupStore
+from loopforge.backup.make_backup import back_up, last_backup
+from loopforge.backup.restore_backup import inspected, newest, restore, unpack
+from loopforge.core.room_vocabulary import File
+from loopforge.core.text.erasable_text import Words, public
+from loopforge.errors import BackupError, BadSettings, InputError, LedgerBehind, Unknown
+from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.system_clock import SimClock
+from loopforge.settings import Settings, load_settings, with_ledger
+from tests.rooms.conftest import Home, living
+from tests.still import still
+
+PICTURE = b"\x89PNG a slug"
+
+
+async def talk(home: Home) -> str:
+    """Ana gives a picture, and Maya answers; the picture's hash."""
+    hash = await home.app.artifacts.put(PICTURE)
+    file = File(name=Words("slug.png"), size=len(PICTURE), text=public(""), hash=Words(hash))
+    await home.says("ana", "@maya look, \x00 half a pair \ud83d", files=(file,))
+    await home.rest()
+    return hash
+
+
+async def backed_up(home: Home, store: BackupStore) -> tuple[str, BackupManifest]:
+    """Make a backup of a home that runs."""
+    return await back_up(home.app.settings, home.app.ledger, store, home.clock)
+
+
+async def restored(
+    store: BackupStore, path: Path, folder: Path, name: str = "", url: str = ""
+) -> tuple[Settings, int]:
+    """A new home from a backup; its settings, and how much was forgotten again."""
+    folder.mkdir()  # noqa: ASYNC240  quick
+    clock = SimClock(datetime(2027, 1, 1, tzinfo=UTC))
+    manifest = await inspected(store, name or await newest(store), folder)
+    unpack(folder, path)
+    (path / "data").mkdir(exist_ok=True)
+    settings = with_ledger(load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"}), url)
+    return settings, await restore(settings, store, manifest, folder, clock)
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Home]:
+    """A home with three mates that runs."""
+    async with living(tmp_path / "home") as made:
+        yield made
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> BackupStore:
+    """A folder for backups."""
+    return BackupStore(str(tmp_path / "kept"), SimClock(datetime(2026, 11, 21, tzinfo=UTC)))
+
+
+@pytest.mark.parametrize("way", ["file", "url"])
+async def test_a_home_is_itself_again(home: Home, tmp_path: Path, way: str) -> None:
+    """Lines, files, mates and settings come back, every hash is right, and the talk goes on."""
+    (home.path / "loopforge.toml").write_text("history_lines = 7\n")
+    (home.path / "data/runs/one").mkdir(parents=True)
+    (home.path / "data/runs/one/rows.jsonl").write_text("{}\n")
+    hash = await talk(home)
+    place = tmp_path / "kept"
+    (place / "files").mkdir(parents=True)  # a bucket has no folders; file:// makes none
+    store = BackupStore(str(place) if way == "file" else place.as_uri(), home.clock)
+    name, manifest = await backed_up(home, store)
+    assert (await store.names(), manifest.files) == ([name], (hash,))
+    lines = await home.lines()
+    await home.says("ana", "said after it was made")
+
+    settings, forgotten = await restored(store, tmp_path / "new", tmp_path / "parts")
+    assert (settings.history_lines, forgotten) == (7, 0)
+    assert (tmp_path / "new/data/runs/one/rows.jsonl").read_text() == "{}\n"
+    assert sorted(path.name for path in (tmp_path / "new/mates").iterdir()) == [
+        "maya.md",
+        "merlin.md",
+        "zuzu.md",
+    ]
+    async with living(tmp_path / "new") as again:
+        assert (await again.app.ledger.verify(anchors=manifest.heads)).sound
+        again.people = home.people
+        assert await again.lines() == lines
+        assert await again.app.artifacts.get(hash) == PICTURE
+        await again.says("ana", "@maya are you still there?")
+        await again.rest()
+        assert (await again.said())[-1] == "maya"
+
+
+@pytest.mark.postgres
+async def test_from_sqlite_to_postgresql_and_back(
+    home: Home, store: BackupStore, tmp_path: Path, postgres_url: str
+) -> None:
+    """The same rows on either database, texts that one cannot store as they are among them."""
+    await talk(home)
+    await backed_up(home, store)
+    wide, _ = await restored(store, tmp_path / "wide", tmp_path / "p1", url=postgres_url)
+    second = BackupStore(str(tmp_path / "second"), home.clock)
+    async with open_ledger_of(wide) as ledger:
+        assert (await ledger.verify()).sound
+        await back_up(wide, ledger, second, home.clock)
+    back, _ = await restored(second, tmp_path / "back", tmp_path / "p2")
+    assert back.database_url.startswith("sqlite")
+    async with open_ledger_of(back) as ledger:
+        assert (await ledger.verify()).sound
+        exported = [line async for line in ledger.export()]
+    assert exported == [line async for line in home.app.ledger.export()]
+
+
+async def test_a_ledger_that_is_not_empty_takes_no_backup(
+    home: Home, store: BackupStore, tmp_path: Path
+) -> None:
+    """Neither a folder with files nor a ledger with events is written over."""
+    await talk(home)
+    await backed_up(home, store)
+    with pytest.raises(InputError, match="is not empty"):
+        await restored(store, home.path, tmp_path / "p1")
+    url = home.app.settings.database_url
+    with pytest.raises(InputError, match="a ledger already"):
+        await restored(store, tmp_path / "new", tmp_path / "p2", url=url)
+    assert (await home.app.ledger.verify()).sound
+
+
+async def test_what_was_forgotten_since_is_forgotten_again(
+    home: Home, store: BackupStore, tmp_path: Path
+) -> None:
+    """An erasure is noted beside the backups; no older one brings back a word or a file of it."""
+    hash = await talk(home)
+    first, _ = await backed_up(home, store)
+    await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
+    await home.clock.advance(60)
+    await backed_up(home, store)
+    settings, forgotten = await restored(store, tmp_path / "new", tmp_path / "parts", first)
+    assert forgotten > 0
+    async with open_ledger_of(settings) as ledger:
+        assert (await ledger.verify()).sound
+        told = "".join([line async for line in ledger.export()])
+        assert "half a pair" not in told
+    files = Artifacts(settings.data / ARTIFACTS, home.clock)
+    assert not await files.has(hash)
+
+
+async def test_a_damaged_backup_is_found(home: Home, store: BackupStore, tmp_path: Path) -> None:
+    """One flipped byte, a part that is gone, a newer format: each is said, nothing is restored."""
+    await talk(home)
+    name, manifest = await backed_up(home, store)
+    part = Path(store.where) / name / "ledger.jsonl.gz"
+    whole = part.read_bytes()
+    part.write_bytes(whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:])
+    with pytest.raises(BackupError, match="is not what was written there"):
+        await restored(store, tmp_path / "new", tmp_path / "p1")
+    part.unlink()
+    with pytest.raises(BackupError, match="is gone from"):
+        await restored(store, tmp_path / "new", tmp_path / "p2")
+    changed = (Path(store.where) / name / "backup.json").read_text().replace('"0002"', '"9999"')
+    (Path(store.where) / name / "backup.json").write_text(changed)
+    with pytest.raises(LedgerBehind, match="newer Loopforge"):
+        await restored(store, tmp_path / "new", tmp_path / "p3")
+    assert not (tmp_path / "new").exists()
+    (Path(store.where) / name / "backup.json").unlink()
+    with pytest.raises(Unknown, match="no backup"):
+        await newest(store)
+    assert manifest.events > 0
+
+
+DAYS = [datetime(2026, 11, 22, tzinfo=UTC) - timedelta(days=n) for n in range(400)]
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("1 day", [0]),
+        ("3 days", [0, 1, 2]),
+        ("2 days, 3 weeks", [0, 1, 7, 14]),
+        ("1 day, 3 months", [0, 22, 53]),
+        ("2 years", [0, 326]),
+        ("0 days", [0]),
+    ],
+)
+def test_which_backups_are_kept(text: str, days: list[int]) -> None:
+    """The newest one of each of the last so many days, weeks and months; the newest always."""
+    assert kept(DAYS, rule(text)) == {DAYS[n] for n in days}
+
+
+@pytest.mark.parametrize("text", ["", "seven days", "7", "7 days 4 weeks", "-1 days"])
+def test_a_rule_that_is_none(text: str) -> None:
+    """What cannot be read is refused, with an example."""
+    with pytest.raises(BadSettings, match="such as 7 days, 4 weeks"):
+        rule(text)
+
+
+async def test_files_go_with_the_last_backup_that_holds_them(
+    home: Home, store: BackupStore
+) -> None:
+    """Files lie there once for all backups, and as long as one needs them."""
+    hash = await talk(home)
+    for _ in range(2):
+        await backed_up(home, store)
+        await home.clock.advance(24 * 3600)
+    assert await store.files.hashes() == [hash]
+    await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
+    name, _ = await backed_up(home, store)
+    assert len(await prune(store, rule("2 days"))) == 1
+    assert await store.files.hashes() == [hash]
+    await prune(store, rule("1 day"))
+    assert (await store.names(), await store.files.hashes()) == ([name], [])
+
+
+@asynccontextmanager
+async def scheduled(home: Home, place: Path) -> AsyncIterator[BackupStore]:
+    """A home that makes its own backups, once a day."""
+    settings = dataclasses.replace(home.app.settings, backup_to=str(place), backup_keep="2 days")
+    still(home.clock, home.app.ledger)
+    async with Tasks() as tasks:
+        BackupSchedule(settings, home.app.ledger, home.clock).open(tasks)
+        yield BackupStore(str(place), home.clock)
+
+
+async def test_a_home_makes_its_own_backups(home: Home, tmp_path: Path) -> None:
+    """At once, then once a day, as many as are kept; what is forgotten is noted at once."""
+    await talk(home)
+    async with scheduled(home, tmp_path / "kept") as store:
+        await home.clock.advance(60)
+        [first] = await store.names()
+        await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
+        await home.clock.advance(60)
+        assert len(await store.erased()) > 0
+        await home.clock.advance(3 * 24 * 3600)
+        assert len(await store.names()) == 2
+        assert first not in await store.names()
+    last = last_backup(home.app.settings)
+    assert last is not None
+    assert last.name == (await store.names())[-1]
+    async with scheduled(home, tmp_path / "kept") as store:
+        await home.clock.advance(60)
+        assert (await store.names())[-1] == last.name, "it was made less than a day ago"
+
+
+async def test_a_backup_that_cannot_be_made_is_tried_again(home: Home, tmp_path: Path) -> None:
+    """A place that is away costs nothing but an hour."""
+    place = tmp_path / "kept"
+    place.write_text("a file stands where the folder should be")
+    async with scheduled(home, place) as store:
+        await home.clock.advance(60)
+        place.unlink()
+        await home.clock.advance(3600)
+        assert len(await store.names()) == 1

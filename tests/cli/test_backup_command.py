@@ -1,0 +1,101 @@
+"""loopforge backup and loopforge restore, as somebody types them; what the doctor says of backups."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loopforge.backup.make_backup import LAST
+from loopforge.cli import main
+from loopforge.home import make_home
+from tests.rooms.conftest import living
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `loopforge` for a home where somebody said a line: exit code, output, errors."""
+    path = tmp_path / "home"
+    make_home(path)
+
+    async def talk() -> None:
+        async with living(path) as home:
+            await home.says("ana", "@maya hello")
+            await home.rest()
+
+    asyncio.run(talk())
+
+    def typed(*arguments: str, home: Path = path) -> tuple[int, str, str]:
+        code = main(["--home", str(home), *arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return typed
+
+
+def test_there_and_back(run: Run, tmp_path: Path) -> None:
+    """Made, listed, checked, restored; a folder that is not empty is left as it is."""
+    kept, new = str(tmp_path / "kept"), tmp_path / "new"
+    code, out, _ = run("backup", kept)
+    assert (code, out.partition(":")[0]) == (0, "Made and checked")
+    code, listed, _ = run("backup", kept, "--list")
+    assert out.endswith(listed)
+    code, out, _ = run("backup", kept, "--check", "newest")
+    assert (code, out.partition(":")[0]) == (0, "All of it is as it was written")
+
+    code, out, _ = run("restore", kept, home=new)
+    assert (code, "is what it was in" in out) == (0, True)
+    code, out, _ = run("ledger", "verify", home=new)
+    assert (code, "All of it is as it was written." in out) == (0, True)
+    code, _, err = run("restore", kept, home=new)
+    assert (code, "is not empty" in err) == (2, True)
+
+
+def test_nowhere(run: Run, tmp_path: Path) -> None:
+    """No place named, none there, no such backup: each says what to do, and makes nothing."""
+    code, _, err = run("backup")
+    assert (code, "`backup_to`" in err) == (2, True)
+    away = tmp_path / "away"
+    for command in (["backup", str(away), "--list"], ["restore", str(away)]):
+        code, _, err = run(*command, home=tmp_path / ("home" if "--list" in command else "new"))
+        assert (code, "cannot be reached" in err) == (1, True)
+    run("backup", str(away))
+    code, _, err = run("restore", str(away), "--name", "yesterday", home=tmp_path / "new")
+    assert (code, "There is no backup 'yesterday'" in err) == (2, True)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_ledger_that_is_taken_leaves_no_half_home(run: Run, tmp_path: Path) -> None:
+    """Where the ledger cannot go, the folder is not left as if it were a home."""
+    kept = str(tmp_path / "kept")
+    run("backup", kept)
+    taken = f"sqlite:///{tmp_path / 'home' / 'data' / 'loopforge.db'}"
+    code, _, err = run("restore", kept, "--ledger", taken, home=tmp_path / "new")
+    assert (code, "There is a ledger already" in err) == (2, True)
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_doctor_tells_of_backups(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None yet, a fresh one, an old one; an old one is wrong where the home should make them."""
+
+    def said() -> str:
+        _, out, _ = run("doctor", "--offline")
+        return next(line for line in out.splitlines() if "backups:" in line)
+
+    assert said().startswith("note ")
+    run("backup", str(tmp_path / "kept"))
+    assert said().startswith("ok ")
+    last = tmp_path / "home/data" / LAST
+    last.write_text(json.dumps(json.loads(last.read_text()) | {"at": "2020-01-01T00:00:00Z"}))
+    assert said().startswith("note ")
+    monkeypatch.setenv("LOOPFORGE_BACKUP_TO", str(tmp_path / "kept"))
+    assert said().startswith("WRONG")
+    monkeypatch.setenv("LOOPFORGE_BACKUP_KEEP", "for ever")
+    assert said().startswith("WRONG  backups: `backup_keep` is 'for ever'")
