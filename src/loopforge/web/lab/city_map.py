@@ -205,8 +205,7 @@ def _fitted(points: Sequence[Point], box: Point, cell: Point) -> list[tuple[int,
     for nth in range(ROUNDS):
         more = max(1.0, 1.45 - nth / ROUNDS)  # a wide berth at first, so that the box is used
         berth = (cell[0] * more, cell[1] * more)
-        settling = more == 1.0
-        if not _pushed_apart(placed, box, berth, margin, settling=settling) and settling:
+        if not _pushed_apart(placed, box, berth, margin) and more == 1.0:
             break
     if any(_apart(one, other, cell) < APART for one, other in combinations(placed, 2)):
         placed = _seated(placed, box, cell)
@@ -239,20 +238,8 @@ def _seated(placed: list[list[float]], box: Point, cell: Point) -> list[list[flo
     return seats
 
 
-def _full(placed: list[list[float]], one: list[float], axis: int, box: Point, cell: Point) -> bool:
-    """Whether more cells stand in a line with this one than the box has room for that way."""
-    across = 1 - axis
-    line = sum(abs(one[across] - other[across]) < cell[across] for other in placed)
-    return line > box[axis] // cell[axis]
-
-
-def _pushed_apart(
-    placed: list[list[float]], box: Point, cell: Point, margin: Point, *, settling: bool
-) -> bool:
-    """Move cells that overlap a little apart; whether any did.
-
-    When it is `settling`, cells give way sideways where the other way is full.
-    """
+def _pushed_apart(placed: list[list[float]], box: Point, cell: Point, margin: Point) -> bool:
+    """Move cells that overlap a little apart; whether any did."""
     moved = False
     for nth, one in enumerate(placed):
         for other in placed[nth + 1 :]:
@@ -261,8 +248,6 @@ def _pushed_apart(
                 continue
             moved = True
             axis = 0 if over[0] / cell[0] <= over[1] / cell[1] else 1
-            if settling and _full(placed, one, axis, box, cell):
-                axis = 1 - axis
             push = min(over[axis] / 2, 6.0) * (1 if one[axis] >= other[axis] else -1)
             one[axis] += push
             other[axis] -= push
