@@ -139,16 +139,6 @@ def test_a_change_of_nothing_is_no_entry() -> None:
     assert robot.bonds == {}
 
 
-def test_bonds_are_of_one_robot_to_another() -> None:
-    """A bond is at rest until it is moved, and moving it moves nobody else's."""
-    env = Factory(read(), 1)
-    one, other = env.robots["Ada"], env.robots["Bo"]
-    TraitLedger(one, NOBODY).bond("trust", "Bo", 100, "helped")
-    assert one.bond("trust", "Bo") == AT_REST["trust"] + 100
-    assert one.bond("trust", "Cy") == other.bond("trust", "Ada") == AT_REST["trust"]
-    assert one.bond("fear", "Bo") == AT_REST["fear"]
-
-
 def test_a_night_brings_each_feeling_closer_to_rest() -> None:
     """Never past it, and nothing but feelings sleeps."""
     robot = ada()
