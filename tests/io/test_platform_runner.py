@@ -32,7 +32,7 @@ from tests.elsewhere import elsewhere
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
 from tests.telegram.conftest import city, twin  # noqa: F401  fixtures
-from tests.telegram.homes import counting
+from tests.telegram.homes import counting, hall, pair
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -81,8 +81,7 @@ async def polled(city: City) -> None:  # noqa: F811
 
 async def test_an_account_that_comes_and_goes(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811
     """A mate that is connected while the home runs answers; disconnected, it does not any more."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
+    maya, ana = await pair(city)
     async with home(tmp_path, elsewhere(telegram=twin.base)) as (_, platforms, tokens):
         assert platforms.states() == {}
         tokens.keep(BotAccount(platform="telegram", token=maya.token, mates=("maya",)))
@@ -208,9 +207,7 @@ async def test_what_is_being_sent_is_sent(tmp_path: Path, twin: Twin, city: City
 
 async def test_one_conversation(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811
     """A group that a command joins to a room while the home runs hears what is said there."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.supergroup("Lab", [ana, maya])
+    maya, ana, lab = await hall(city)
     async with home(tmp_path, elsewhere(telegram=twin.base)) as (app, _, tokens):
         tokens.keep(BotAccount(platform="telegram", token=maya.token, mates=("maya",)))
         await city.say(ana, lab, "maya, are you here?")

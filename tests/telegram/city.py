@@ -100,7 +100,6 @@ class City:
         topic: int | None = None,
         entities: Sequence[Body] | None = None,
         document: tuple[str, bytes] | None = None,
-        photo: bytes | None = None,
         origin: Person | None = None,
     ) -> Line:
         """Say something; with a file the text is its caption.
@@ -120,7 +119,6 @@ class City:
             entities=None if entities is None else list(entities),
             name=document[0] if document else "",
             document=b64encode(document[1]).decode() if document else None,
-            photo=b64encode(photo).decode() if photo is not None else None,
             origin=origin.id if origin else None,
         )
 
@@ -146,14 +144,6 @@ class City:
         """Set the person's reactions to a message; none takes them back."""
         await self._do(type(None), "react", person=person.id, key=line.key, emoji=list(emoji))
 
-    async def join(self, person: Person, chat: Chat) -> None:
-        """Come into a group."""
-        await self._do(type(None), "join", person=person.id, chat=chat)
-
-    async def leave(self, person: Person, chat: Chat) -> None:
-        """Go out of a group."""
-        await self._do(type(None), "leave", person=person.id, chat=chat)
-
     async def add(self, person: Person, bot: Bot, chat: Chat) -> None:
         """Take a bot into a group."""
         await self._do(type(None), "add", person=person.id, bot=bot.id, chat=chat)
@@ -161,10 +151,6 @@ class City:
     async def kick(self, person: Person, bot: Bot, chat: Chat) -> None:
         """Throw a bot out of a group."""
         await self._do(type(None), "kick", person=person.id, bot=bot.id, chat=chat)
-
-    async def promote(self, person: Person, bot: Bot, chat: Chat, *, admin: bool = True) -> None:
-        """Make a bot an administrator, or no longer."""
-        await self._do(type(None), "promote", person=person.id, bot=bot.id, chat=chat, admin=admin)
 
     async def block(self, person: Person, bot: Bot) -> None:
         """Stop a bot: what it writes to the person is refused with 403."""
@@ -251,14 +237,6 @@ class City:
     async def waiting(self, bot: Bot) -> int:
         """How many updates the bot has not acknowledged."""
         return await self._do(int, "waiting", bot=bot.id)
-
-    async def updates(self, bot: Bot) -> list[Body]:
-        """The updates that the bot has not acknowledged, as it would be told them."""
-        return await self._do(list[Body], "updates", bot=bot.id)
-
-    async def account(self, bot: Bot) -> Body:
-        """What the bot set of its own: commands, name, description, photo (sha256)."""
-        return await self._do(Body, "account", bot=bot.id)
 
     async def deviations(self) -> list[Deviation]:
         """Whatever was not as the official documents say, on either side."""

@@ -14,6 +14,12 @@ from tests.telegram.city import City
 from tests.telegram.twin import Twin, serving
 
 
+@pytest.fixture(autouse=True)
+def spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Telegram's library gives spans as such; else its errors themselves warn of their old type."""
+    monkeypatch.setenv("PTB_TIMEDELTA", "1")
+
+
 @pytest.fixture
 async def twin() -> AsyncIterator[Twin]:
     """The server. A test that strays on purpose calls `city.forgive()`."""

@@ -21,6 +21,8 @@ from loopforge.settings import load_settings
 from tests.elsewhere import elsewhere
 from tests.rooms.conftest import write_mates
 from tests.still import still
+from tests.telegram.city import City
+from tests.telegram.records import Bot, Chat, Person
 
 
 @dataclass
@@ -46,6 +48,18 @@ class Home:
         return found
 
 
+async def pair(city: City) -> tuple[Bot, Person]:
+    """Maya's bot, and Ana."""
+    return await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
+
+
+async def hall(city: City) -> tuple[Bot, Person, Chat]:
+    """Maya's bot, which reads all, Ana, and a supergroup with both."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana = await city.person("Ana", "ana")
+    return maya, ana, await city.supergroup("Lab", [ana, maya])
+
+
 def counting() -> Script:
     """A script that says which answer this is, from 1 on."""
     count = iter(range(1, 1_000_000))
@@ -55,7 +69,7 @@ def counting() -> Script:
 @asynccontextmanager
 async def on_telegram(
     path: Path,
-    tokens: Mapping[str, str],
+    bots: Bot | Mapping[str, str],
     base: str,
     *,
     script: Script | None = None,
@@ -65,10 +79,13 @@ async def on_telegram(
 ) -> AsyncIterator[Home]:
     """A home that runs, and is on Telegram, until the block ends. `changes` are settings.
 
+    `bots` is a mate's own, by its name, or tokens by their variables.
+
     With a `clock` its time is simulated; the twin's should be the same (`serving(clock)`).
     """
     if not (path / "mates").exists():
         write_mates(path)
+    tokens = {f"TELEGRAM_TOKEN_{bots.name.upper()}": bots.token} if isinstance(bots, Bot) else bots
     (path / "data").mkdir(exist_ok=True)
     opened = {"telegram_dm": "open", "telegram_groups": "open"}
     changes = {"debounce_seconds": 0.05, **opened, **changes}

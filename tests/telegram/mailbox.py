@@ -46,9 +46,7 @@ class Mailbox:
         return update
 
     def acknowledge(self, offset: int) -> None:
-        """Forget what is below the offset; a negative one keeps that many of the newest."""
-        if offset < 0:
-            offset = self.waiting[offset:][0]["update_id"] if self.waiting else 0
+        """Forget what is below the offset."""
         gone = [update for update in self.waiting if update["update_id"] < offset]
         self.last = gone or self.last
         self.waiting = [update for update in self.waiting if update["update_id"] >= offset]

@@ -101,7 +101,6 @@ class People:
         entities: list[Body] | None = None,
         name: str = "",
         document: str | None = None,
-        photo: str | None = None,
         origin: int | None = None,
     ) -> Line:
         room, who = self._here(person, chat)
@@ -110,11 +109,11 @@ class People:
         answered = None if reply is None else self._message(reply)
         if answered is not None and topic is None:
             topic = answered.topic
-        file = _file(name, document, photo)
+        file = _file(name, document)
         if file is None and not text.strip():
             raise ValueError("nothing is said")
         body, found = _read(text, entities)
-        more = {"reply": answered, "topic": topic, "file": file, "photo": photo is not None}
+        more = {"reply": answered, "topic": topic, "file": file}
         words_of = self._who(origin) if origin else None
         return self._town.write(room, who, body, entities=found, origin=words_of, **more).line
 
@@ -153,14 +152,6 @@ class People:
                 self._town.tell(bot, "message_reaction", body)
         self._town.touch()
 
-    def join(self, person: int, chat: Chat) -> None:
-        who = self._who(person)
-        self._town.place(self._town.room(chat), who, "member", who)
-
-    def leave(self, person: int, chat: Chat) -> None:
-        room, who = self._here(person, chat)
-        self._town.place(room, who, "left", who)
-
     def add(self, person: int, bot: int, chat: Chat) -> None:
         room, who = self._here(person, chat)
         self._town.place(room, self._who(bot), "member", who)
@@ -168,13 +159,6 @@ class People:
     def kick(self, person: int, bot: int, chat: Chat) -> None:
         room, who = self._here(person, chat)
         self._town.place(room, self._who(bot), "kicked", who)
-
-    def promote(self, person: int, bot: int, chat: Chat, admin: bool) -> None:
-        room, who = self._here(person, chat)
-        if room.status(bot) not in INSIDE:
-            raise ValueError(f"{self._who(bot).name} is not in {room.title}")
-        status = "administrator" if admin else "member"
-        self._town.place(room, self._who(bot), status, who, quiet=True)
 
     def block(self, person: int, bot: int, stop: bool) -> None:
         room = self._town.private(self._who(person), self._who(bot))
@@ -225,12 +209,6 @@ class People:
     def waiting(self, bot: int) -> int:
         return len(self._who(bot).box.waiting)
 
-    def updates(self, bot: int) -> list[Body]:
-        return self._who(bot).box.waiting
-
-    def account(self, bot: int) -> Body:
-        return self._who(bot).profile
-
     def deviations(self) -> list[Deviation]:
         return self._town.judge.deviations
 
@@ -277,9 +255,7 @@ def _read(words: str, entities: list[Body] | None) -> tuple[str, list[Body]]:
     return text.read(words, None, entities)
 
 
-def _file(name: str, document: str | None, photo: str | None) -> File | None:
-    if photo is not None:
-        return File("", "image/jpeg", b64decode(photo))
+def _file(name: str, document: str | None) -> File | None:
     if document is None:
         return None
     media = mimetypes.guess_type(name)[0] or "application/octet-stream"

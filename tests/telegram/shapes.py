@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tests.telegram.records import Body
 
@@ -60,16 +60,6 @@ def chat(room: Room) -> Body:
     return body | ({"is_forum": True} if room.forum else {})
 
 
-def full(room: Room) -> Body:
-    """The ChatFullInfo of getChat."""
-    gifts = ("unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription")
-    return chat(room) | {
-        "accent_color_id": 1,
-        "max_reaction_count": 11,
-        "accepted_gift_types": dict.fromkeys((*gifts, "gifts_from_channels"), False),
-    }
-
-
 def member(account: Account, status: str) -> Body:
     """A ChatMember."""
     body = {"user": user(account), "status": status}
@@ -115,7 +105,7 @@ def message(it: Message, bot: Account, *, depth: int = 1) -> Body:
     if it.markup and "inline_keyboard" in it.markup:
         body["reply_markup"] = it.markup
     if it.file is not None:
-        body |= _papers(it.file, file_id(it.file, bot), photo=it.photo)
+        body |= _papers(it.file, file_id(it.file, bot))
     text, entities = ("caption", "caption_entities") if it.file else ("text", "entities")
     if it.origin:
         origin = {"type": "user", "date": it.at, "sender_user": user(it.origin)}
@@ -150,11 +140,8 @@ def _root(it: Message) -> Message:
     return it
 
 
-def _papers(file: File, id: str, *, photo: bool) -> Body:
+def _papers(file: File, id: str) -> Body:
     shared = {"file_id": id, "file_unique_id": unique(file), "file_size": len(file.data)}
-    if photo:
-        sizes: list[Any] = [shared | {"width": 320, "height": 240}]
-        return {"photo": sizes}
     return {"document": shared | {"file_name": file.name, "mime_type": file.media}}
 
 

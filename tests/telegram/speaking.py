@@ -148,7 +148,7 @@ class Speaking(Turn):
         words, entities = text.read(caption, style, plain(call.media.caption_entities))
         if text.units(words) > text.CAPTION:
             raise bad("MEDIA_CAPTION_TOO_LONG")
-        message.file, message.photo = self.given("media", call.media.media), False
+        message.file = self.given("media", call.media.media)
         for bot in message.room.bots():
             self.town.files[shapes.file_id(message.file, bot)] = message.file
         return self._change(message, words, entities, plain(call.reply_markup), None)
@@ -209,11 +209,9 @@ class Speaking(Turn):
             raise bad("invalid file_id")
         if len(file.data) > FETCH:
             raise bad("file is too big")
-        kind = "photos" if file.media.startswith("image/") and not file.name else "documents"
         ending = file.name.rpartition(".")[2] if "." in file.name else ""
         usual = ending.isascii() and ending.isalnum()
-        end = ending if usual else "jpg" if kind == "photos" else "bin"
-        path = f"{kind}/file_{call.file_id[-12:]}.{end}"
+        path = f"documents/file_{call.file_id[-12:]}.{ending if usual else 'bin'}"
         self.town.paths[path] = (self.bot.id, file.data)
         unique = shapes.unique(file)
         ids = {"file_id": call.file_id, "file_unique_id": unique, "file_size": len(file.data)}

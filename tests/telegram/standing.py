@@ -25,25 +25,12 @@ class Standing(Turn):
     def get_me(self, call: m.GetMe) -> Body:
         return shapes.me(self.bot)
 
-    def get_chat(self, call: m.GetChat) -> Body:
-        return shapes.full(self.room(call.chat_id))
-
     def get_chat_member(self, call: m.GetChatMember) -> Body:
         room = self.room(call.chat_id)
         account = self.town.accounts.get(call.user_id)
         if account is None:
             raise bad("user not found")
         return shapes.member(account, room.status(account.id))
-
-    def get_chat_administrators(self, call: m.GetChatAdministrators) -> list[Body]:
-        room = self.room(call.chat_id)
-        if room.kind == "private":
-            raise bad("there are no administrators in the private chat")
-        return [
-            shapes.member(one.account, one.status)
-            for one in room.inside()
-            if one.status != "member" and (not one.account.is_bot or one.account is self.bot)
-        ]
 
     def set_my_commands(self, call: m.SetMyCommands) -> bool:
         if len(call.commands) > 100:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.telegram.city import City
-from tests.telegram.homes import on_telegram
+from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.records import FaultKind, Kind
 from tests.telegram.test_limits import MINUTE, lab
 from tests.telegram.twin import Twin
@@ -15,17 +15,10 @@ from tests.telegram.twin import Twin
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(autouse=True)
-def spans(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Telegram's library gives spans as such; else its errors themselves warn of their old type."""
-    monkeypatch.setenv("PTB_TIMEDELTA", "1")
-
-
 async def test_why_is_one_message_and_a_file(tmp_path: Path, twin: Twin, city: City) -> None:
     """However long the record of a line is, it comes as its beginning and a file with all of it."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base):
+    maya, ana = await pair(city)
+    async with on_telegram(tmp_path, maya, twin.base):
         chat = await city.private(ana, maya)
         await city.say(ana, maya, "hello " * 600)
         await city.heard(chat, by=maya)
@@ -39,10 +32,8 @@ async def test_why_is_one_message_and_a_file(tmp_path: Path, twin: Twin, city: C
 
 async def test_what_an_answer_met_is_said(tmp_path: Path, twin: Twin, city: City) -> None:
     """In a group it is said why an answer for one person alone did not get to them."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.supergroup("Lab", [ana, maya])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base):
+    maya, ana, lab = await hall(city)
+    async with on_telegram(tmp_path, maya, twin.base):
         chat = await city.private(ana, maya)
         await city.say(ana, lab, "maya, hello")
         await city.heard(lab, by=maya)

@@ -17,8 +17,8 @@ from loopforge.io.bot_connecting import connect, looked_at
 from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.io.telegram.connection import account_checks
-from loopforge.io.telegram.connection.account_checks import TelegramStanding
 from loopforge.settings import load_settings
+from telegram import User
 from tests.elsewhere import elsewhere
 from tests.telegram.city import City
 from tests.telegram.twin import Twin
@@ -91,11 +91,8 @@ async def test_telegram_that_has_trouble(tmp_path: Path, twin: Twin, city: City)
     assert BotTokens(tmp_path / "data", {}).accounts() == []
 
 
-async def test_a_name_that_is_refused(
-    tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_name_that_is_refused(tmp_path: Path, twin: Twin, city: City) -> None:
     """Telegram lets names be changed a few times a day: that it refuses is said, and no failure."""
-    monkeypatch.setenv("PTB_TIMEDELTA", "1")  # else the error itself warns of its old type
     bot = await city.bot("Some Bot", "maya_bot", reads_all=True)
     await city.fault("setMyName", "flood", retry_after=3600)
     report = await joined(twin, tmp_path, bot.token)
@@ -192,10 +189,8 @@ async def test_what_is_no_token(tmp_path: Path, token: str, said: str) -> None:
 
 def test_a_webhook_and_no_groups() -> None:
     """A bot whose messages go elsewhere cannot talk; one that may not join groups is told how."""
-    there = TelegramStanding(
-        username="maya_bot", reads_all=True, joins=False, webhook="bots.example.org"
-    )
-    first, webhook, joins, _ = account_checks.findings(there)
+    me = User(7, "Maya", True, can_join_groups=False, can_read_all_group_messages=True)
+    first, webhook, joins, _ = account_checks.findings(me, "bots.example.org")
     assert first.state == "ok"
     assert webhook.state == "bad"
     assert "bots.example.org" in webhook.said

@@ -10,19 +10,13 @@ from loopforge.core.room_vocabulary import Heard
 from loopforge.io.telegram.connection.api_errors import WRONG
 from loopforge.people.accounts.guess_limit import FREE
 from tests.telegram.city import City
-from tests.telegram.homes import Home, on_telegram
+from tests.telegram.homes import Home, on_telegram, pair
 from tests.telegram.records import Bot
 from tests.telegram.test_limits import MINUTE, Lab, lab
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
 PAPER = ("notes.txt", b"the oven is hot")
-
-
-@pytest.fixture(autouse=True)
-def spans(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Telegram's library gives spans as such; else its errors themselves warn of their old type."""
-    monkeypatch.setenv("PTB_TIMEDELTA", "1")
 
 
 def kept(path: Path) -> list[Path]:
@@ -34,8 +28,7 @@ async def test_a_stranger_links_by_a_code(tmp_path: Path, twin: Twin, city: City
     """A code from `/link` lets a stranger in as the person who asked for it; a wrong one does not."""
     maya = await city.bot("Maya", "maya_bot")
     ana, other = await city.person("Ana", "ana"), await city.person("Ana P", "ana_p")
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, telegram_dm="pairing") as home:
+    async with on_telegram(tmp_path, maya, twin.base, telegram_dm="pairing") as home:
         await home.app.pairing.admit(f"telegram:{ana.id}", "")
         await city.command(ana, maya, "link")
         (offered,) = await city.heard(await city.private(ana, maya), by=maya)
@@ -55,14 +48,13 @@ async def test_a_stranger_links_by_a_code(tmp_path: Path, twin: Twin, city: City
 
 async def test_a_stranger_is_told_once(tmp_path: Path, twin: Twin, city: City) -> None:
     """Files and commands of a stranger bring one notice and then silence; nothing is fetched."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, telegram_dm="pairing") as home:
+    maya, ana = await pair(city)
+    async with on_telegram(tmp_path, maya, twin.base, telegram_dm="pairing") as home:
         chat = await city.private(ana, maya)
         await city.say(ana, maya, "read this", document=PAPER)
         (told,) = await city.heard(chat, by=maya)
         assert told.text.startswith("I do not know you yet.")
+        assert await home.rooms() == []
         await city.say(ana, maya, "", document=("big.bin", b"\1" * 6_000_000))
         for command in ("help", "nonsense", "start"):
             await city.command(ana, maya, command)
@@ -81,7 +73,7 @@ async def test_files_of_who_may_not_talk(tmp_path: Path, twin: Twin, city: City)
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, owner = await city.person("Ana", "ana"), await city.person("Olga", "olga")
     lab = await city.supergroup("Lab", [owner, ana, maya])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.say(ana, lab, "hello")
         await heard(home, 1)
         (room,) = await home.rooms()

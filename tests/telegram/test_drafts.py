@@ -14,12 +14,6 @@ pytestmark = pytest.mark.anyio
 WORDS = "one two three four five six seven eight nine ten " * 24
 
 
-@pytest.fixture(autouse=True)
-def spans(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Telegram's library gives spans as such; else its errors themselves warn of their old type."""
-    monkeypatch.setenv("PTB_TIMEDELTA", "1")
-
-
 def slowly(pause: float, words: str = WORDS) -> Script:
     """A script that says it in a hundred pieces."""
     count = iter(range(1, 1_000_000))

@@ -10,7 +10,7 @@ import pytest
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from tests.telegram.city import City
-from tests.telegram.homes import on_telegram
+from tests.telegram.homes import hall, on_telegram
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -18,11 +18,9 @@ pytestmark = pytest.mark.anyio
 
 async def test_longer_and_shorter(tmp_path: Path, twin: Twin, city: City) -> None:
     """Spare messages go; where there are too few, a file holds all of it, and stays a file."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.supergroup("Lab", [ana, maya])
+    maya, ana, lab = await hall(city)
     long, longer = "A " + "long words " * 700, "B " + "longer words " * 600 + "THE END"
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.say(ana, lab, "what a day")
         (room,) = await home.until(home.rooms)
         front = home.app.front

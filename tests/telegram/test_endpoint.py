@@ -15,7 +15,7 @@ from loopforge.settings import load_settings
 from tests.cli.test_up_command import HOME, command
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
-from tests.telegram.homes import on_telegram
+from tests.telegram.homes import on_telegram, pair
 from tests.telegram.records import Bot
 from tests.telegram.test_door import heard, kept
 from tests.telegram.twin import Twin
@@ -117,9 +117,9 @@ async def test_files_of_a_server_that_runs_with_local(
     """A path on this machine's disk is read there; one that cannot be read is told plainly."""
     twin.town.disk = tmp_path / "served"
     twin.town.disk.mkdir()
-    maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
+    maya, ana = await pair(city)
     chat = await city.private(ana, maya)
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.say(ana, maya, "read this", document=PAPER)
         (line,) = await heard(home, 1)
         assert [str(file.name) for file in line.files] == ["notes.txt"]

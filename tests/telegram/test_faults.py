@@ -15,11 +15,8 @@ from tests.telegram.records import FaultKind
 from tests.telegram.twin import Twin
 
 
-async def test_a_flood_says_how_long_to_wait(
-    twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_flood_says_how_long_to_wait(twin: Twin, city: City) -> None:
     """429 carries retry_after, nothing is said; the next call is let through."""
-    monkeypatch.setenv("PTB_TIMEDELTA", "1")  # else the error itself warns of its old type
     aria, ana = await city.bot("Aria"), await city.person("Ana")
     chat = await city.private(ana, aria)
     await city.fault("sendMessage", "flood", retry_after=7)

@@ -61,7 +61,7 @@ async def test_a_slow_file_holds_up_its_own_chat_alone(
 ) -> None:
     """Meanwhile others are heard and answered; that chat's lines come in order, acknowledged last."""
     maya, ana, ben = await people(city)
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.say(ana, maya, "read this", document=PAPER)
         await city.until(lambda: held(city))
         await city.say(ben, maya, "one")
@@ -97,7 +97,7 @@ async def test_what_cannot_be_kept_comes_again_in_order(
 ) -> None:
     """With a busy ledger a chat's lines come again from there on; those of others are not doubled."""
     maya, ana, ben = await people(city)
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         hear, troubles, tried = home.app.front.rooms.hear, [LedgerBusy("busy")] * 2, []
 
         async def troubled(room: str, line: Heard) -> Any:
@@ -123,7 +123,7 @@ async def test_a_group_that_grows_meanwhile(tmp_path: Path, twin: Twin, city: Ci
     """What is said in the supergroup that it became comes after the file, in the same room."""
     maya, ana, ben = await people(city)
     group = await city.group("Lab", [ana, maya])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.say(ana, group, "maya, read this", document=PAPER)
         await city.until(lambda: held(city))
         great = await city.upgrade(group)

@@ -26,12 +26,6 @@ LOOKING = 25.0
 STILL = Manners(streams=False)
 
 
-@pytest.fixture(autouse=True)
-def spans(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Telegram's library gives spans as such; else its errors themselves warn of their old type."""
-    monkeypatch.setenv("PTB_TIMEDELTA", "1")
-
-
 class Lab:
     """A group with Ana, Ben and a mate, in simulated time."""
 
@@ -90,9 +84,8 @@ async def lab(
             chat = await city.group("Lab", [ana, ben, maya])
         else:
             chat = await city.private(ana, maya)
-        token = {"TELEGRAM_TOKEN_MAYA": maya.token}
         async with on_telegram(
-            path, token, twin.base, script=script, manners=manners, clock=clock
+            path, maya, twin.base, script=script, manners=manners, clock=clock
         ) as home:
             there = Lab(clock, twin, home, maya, chat)
             there.ana, there.ben = ana, ben

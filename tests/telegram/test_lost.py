@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import Told
 from tests.telegram.city import City
-from tests.telegram.homes import on_telegram
+from tests.telegram.homes import on_telegram, pair
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -16,11 +16,9 @@ pytestmark = pytest.mark.anyio
 
 async def test_the_place_that_lost_a_line_is_told(tmp_path: Path, twin: Twin, city: City) -> None:
     """Where a line alone is refused, its chat is told why; of a word that is lost it is not."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
+    maya, ana = await pair(city)
     why = "Bad Request: message can't be shown"
-    async with on_telegram(tmp_path, token, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         chat = await city.private(ana, maya)
         await city.fault("sendMessage", "refuse", code=400, description=why)
         await city.say(ana, maya, "hello")

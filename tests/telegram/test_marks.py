@@ -9,7 +9,7 @@ import pytest
 
 from loopforge.io.platforms.manners import Manners
 from tests.telegram.city import City
-from tests.telegram.homes import on_telegram
+from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -35,9 +35,8 @@ async def marked(city: City, *wanted: str) -> None:
 
 async def test_a_line_whose_answer_waits_says_so(tmp_path: Path, twin: Twin, city: City) -> None:
     """While Telegram asks for patience the line bears the thinking face, then that of arrival."""
-    maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, manners=STILL):
+    maya, ana = await pair(city)
+    async with on_telegram(tmp_path, maya, twin.base, manners=STILL):
         await city.fault("sendMessage", "flood", retry_after=1)
         await city.fault("sendMessage", "hold")
         await city.say(ana, maya, "hello")
@@ -50,9 +49,9 @@ async def test_a_line_whose_answer_is_lost_after_all(
     tmp_path: Path, twin: Twin, city: City
 ) -> None:
     """An answer that waited and is refused in the end marks its line as failed."""
-    maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
-    token, why = {"TELEGRAM_TOKEN_MAYA": maya.token}, "Bad Request: message can't be shown"
-    async with on_telegram(tmp_path, token, twin.base, manners=STILL):
+    maya, ana = await pair(city)
+    why = "Bad Request: message can't be shown"
+    async with on_telegram(tmp_path, maya, twin.base, manners=STILL):
         await city.fault("sendMessage", "flood", retry_after=1)
         await city.fault("sendMessage", "refuse", code=400, description=why)
         await city.say(ana, maya, "hello")
@@ -63,23 +62,21 @@ async def test_a_line_from_before_a_restart_is_marked(
     tmp_path: Path, twin: Twin, city: City
 ) -> None:
     """What was said before the home ended, and arrives after it began anew, marks its line."""
-    maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, manners=STILL):
-        chat = await city.private(ana, maya)
+    maya, ana, lab = await hall(city)
+    async with on_telegram(tmp_path, maya, twin.base, manners=STILL):
         await city.fault("sendMessage", "flood", retry_after=600)
-        await city.say(ana, maya, "hello")
+        await city.say(ana, lab, "maya, hello")
         await marked(city, "👀", "🤔")
-    async with on_telegram(tmp_path, token, twin.base, manners=STILL):
-        await city.heard(chat, by=maya)
+    async with on_telegram(tmp_path, maya, twin.base, manners=STILL):
+        await city.heard(lab, by=maya)
         await marked(city, "👀", "🤔", "👌")
 
 
 async def test_a_mark_that_could_not_be_put(tmp_path: Path, twin: Twin, city: City) -> None:
     """A mark that Telegram did not take is put when the next thing arrives there."""
-    maya, ana = await city.bot("Maya", "maya_bot"), await city.person("Ana", "ana")
-    token, why = {"TELEGRAM_TOKEN_MAYA": maya.token}, "Bad Request: message can't be shown"
-    async with on_telegram(tmp_path, token, twin.base, manners=STILL):
+    maya, ana = await pair(city)
+    why = "Bad Request: message can't be shown"
+    async with on_telegram(tmp_path, maya, twin.base, manners=STILL):
         await city.fault("sendMessage", "refuse", code=400, description=why)
         await city.fault("sendMessage", "hold")
         await city.fault("setMessageReaction", "before", skip=1)

@@ -11,6 +11,7 @@ from loopforge.core.delivery_states import Accepted, nonce
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.io.platforms.bot_tokens import BotAccount
 from loopforge.io.platforms.live_updates import Speech
 from loopforge.io.platforms.manners import Manners
 from loopforge.io.session import Sessions
@@ -22,7 +23,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Outgoing
 from tests.telegram.city import City
-from tests.telegram.homes import Home, on_telegram
+from tests.telegram.homes import Home, hall, on_telegram
 from tests.telegram.records import Bot, Chat, FaultKind
 from tests.telegram.twin import Twin
 
@@ -57,16 +58,15 @@ async def test_a_draft_that_comes_late_is_not_posted(
     tmp_path: Path, twin: Twin, city: City
 ) -> None:
     """A draft that waits for its turn in a place behind the line itself is posted no more."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.supergroup("Lab", [ana, maya])
-    token, still = {"TELEGRAM_TOKEN_MAYA": maya.token}, Manners(streams=False)
-    async with on_telegram(tmp_path, token, twin.base, manners=still) as home:
+    maya, ana, lab = await hall(city)
+    still = Manners(streams=False)
+    async with on_telegram(tmp_path, maya, twin.base, manners=still) as home:
         await city.say(ana, lab, "maya, tell me")
         await city.heard(lab, by=maya)
         room, said = await answer(home)
         front, clock, tasks = home.app.front, home.app.stamp.clock, Tasks()
-        poll = Poll(maya.token, ("maya",), clock, nothing, twin.base)
+        account = BotAccount(platform="telegram", token=maya.token, mates=("maya",))
+        poll = Poll(account, clock, nothing, twin.base)
         await poll.bot.initialize()
         sending = Sending([poll], Sessions(front), front, home.app.artifacts, clock)
         stage, place = TelegramStage(sending, Sessions(front), front), f"telegram:{lab.id}"
@@ -83,16 +83,12 @@ async def test_a_draft_that_comes_late_is_not_posted(
 
 
 async def test_a_draft_waits_for_what_was_said_before(
-    tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, twin: Twin, city: City
 ) -> None:
     """While an earlier line is still on its way to a place, no draft is posted there."""
-    monkeypatch.setenv("PTB_TIMEDELTA", "1")  # else the error itself warns of its old type
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.supergroup("Lab", [ana, maya])
+    maya, ana, lab = await hall(city)
     slow = ScriptedAnswer(text=TEXT, pieces=8, pause=0.15)
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, script=lambda _: slow) as home:
+    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow) as home:
         await city.say(ana, lab, "what a day")
 
         async def heard() -> list[Event]:
@@ -119,8 +115,7 @@ async def test_a_drafted_answer_is_a_reply(tmp_path: Path, twin: Twin, city: Cit
     ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
     lab = await city.supergroup("Lab", [ana, ben, maya])
     slow = ScriptedAnswer(text=TEXT, pieces=8, pause=0.15)
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, script=lambda _: slow, debounce_seconds=0.5):
+    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow, debounce_seconds=0.5):
         line = await city.say(ana, lab, "maya, tell me")
         await city.say(ben, lab, "Ana, it rains")
         await city.until(lambda: ends(city, maya, lab))
@@ -133,12 +128,9 @@ async def test_a_draft_whose_posting_broke_off(
     tmp_path: Path, twin: Twin, city: City, fault: FaultKind
 ) -> None:
     """A draft that was posted, or was not, when its call broke off ends as one whole message."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.supergroup("Lab", [ana, maya])
+    maya, ana, lab = await hall(city)
     slow = ScriptedAnswer(text=TEXT, pieces=8, pause=0.15)
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, script=lambda _: slow) as home:
+    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow) as home:
         await city.fault("sendMessage", fault)
         await city.say(ana, lab, "maya, tell me")
         await city.until(lambda: ends(city, maya, lab))

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from loopforge.artifacts.file_intake import FileLimits
-from loopforge.core.room_vocabulary import Heard, LineEdited, PlaceLeft, Said
+from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said
 from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.telegram.city import City
-from tests.telegram.homes import on_telegram
+from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -22,10 +20,8 @@ pytestmark = pytest.mark.anyio
 
 async def test_a_group_listens_until_called(tmp_path: Path, twin: Twin, city: City) -> None:
     """In a group a mate is silent until it is named, mentioned or replied to."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.supergroup("Lab", [ana, maya])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    maya, ana, lab = await hall(city)
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.say(ana, lab, "what a day")
         await city.say(ana, lab, "@maya_bot how are you?")
         (first,) = await city.heard(lab, by=maya)
@@ -47,8 +43,7 @@ async def test_a_group_of_strangers_asks_no_model(tmp_path: Path, twin: Twin, ci
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     eve, ana = await city.person("Eve", "eve"), await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [eve, ana, maya])
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, telegram_groups="known") as home:
+    async with on_telegram(tmp_path, maya, twin.base, telegram_groups="known") as home:
         await city.say(eve, lab, "@maya_bot hello")
         (notice,) = await city.heard(lab, by=maya)
         assert "Mates do not talk here yet" in notice.text
@@ -86,7 +81,7 @@ async def test_topics_are_conversations(tmp_path: Path, twin: Twin, city: City) 
     ana = await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [ana, maya], forum=True)
     plans = await city.topic(ana, lab, "Plans")
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.say(ana, lab, "maya, here?", topic=plans)
         (answer,) = await city.heard(lab, by=maya)
         assert answer.topic == plans
@@ -95,29 +90,10 @@ async def test_topics_are_conversations(tmp_path: Path, twin: Twin, city: City) 
         assert len(await home.rooms()) == 2
 
 
-async def test_edits(tmp_path: Path, twin: Twin, city: City) -> None:
-    """A line that is edited on Telegram is edited in the room."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.supergroup("Lab", [ana, maya])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
-        line = await city.say(ana, lab, "one")
-        await city.edit(ana, line, "two")
-
-        async def edited() -> list[str]:
-            rooms = await home.rooms()
-            events = await home.events(rooms[0]) if rooms else []
-            return [str(e.body.text) for e in events if isinstance(e.body, LineEdited)]
-
-        assert await home.until(edited) == ["two"]
-
-
 async def test_sent_away(tmp_path: Path, twin: Twin, city: City) -> None:
     """A group that the bot was sent away from is part of the room no longer."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.supergroup("Lab", [ana, maya])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    maya, ana, lab = await hall(city)
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.say(ana, lab, "maya?")
         await city.heard(lab, by=maya)
         await city.kick(ana, maya, lab)
@@ -127,36 +103,6 @@ async def test_sent_away(tmp_path: Path, twin: Twin, city: City) -> None:
             return any(isinstance(e.body, PlaceLeft) for e in await home.events(room))
 
         await home.until(left)
-
-
-async def test_strangers(tmp_path: Path, twin: Twin, city: City) -> None:
-    """A stranger in private is shown a code once, no model is asked; admitted, they are answered."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, telegram_dm="pairing") as home:
-        chat = await city.private(ana, maya)
-        await city.say(ana, maya, "hello?")
-        (told,) = await city.heard(chat, by=maya)
-        assert told.text.startswith("I do not know you yet.")
-        assert await home.rooms() == []
-        await home.app.pairing.admit(f"telegram:{ana.id}", "")
-        await city.say(ana, maya, "and now?")
-        found = await city.heard(chat, by=maya, count=2)
-        assert found[1].text == "This is answer 1."
-
-
-async def test_commands(tmp_path: Path, twin: Twin, city: City) -> None:
-    """A command is answered, and is no line of the room."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
-        await city.command(ana, maya, "stop")
-        chat = await city.private(ana, maya)
-        (answer,) = await city.heard(chat, by=maya)
-        assert answer.text.startswith("Stopped.")
-        (room,) = await home.rooms()
-        assert not any(isinstance(e.body, Heard) for e in await home.events(room))
 
 
 async def test_a_shared_bot(tmp_path: Path, twin: Twin, city: City) -> None:
@@ -175,36 +121,11 @@ async def test_a_shared_bot(tmp_path: Path, twin: Twin, city: City) -> None:
         assert said == ["merlin", "merlin"]
 
 
-async def test_drafts_in_a_group(tmp_path: Path, twin: Twin, city: City) -> None:
-    """In a group a draft is a message that grows, and in its place stands the whole answer."""
-    maya = await city.bot("Maya", "maya_bot", reads_all=True)
-    ana = await city.person("Ana", "ana")
-    lab = await city.supergroup("Lab", [ana, maya])
-    text = "This is a long answer, which comes in pieces, and every piece of it counts."
-    slow = ScriptedAnswer(text=text, pieces=12, pause=0.25)
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, script=lambda _: slow) as home:
-        await city.say(ana, lab, "maya, tell me")
-
-        async def whole() -> bool:
-            lines = await city.lines(lab, by=maya)
-            return [line.text for line in lines] == [text]
-
-        await home.until(whole)
-        edits = await city.calls("editMessageText")
-        assert edits
-        drafts = [call.params["text"] for call in await city.calls("sendMessage")]
-        assert all(draft.endswith("▌") for draft in drafts)
-        assert len(await city.lines(lab, by=maya)) == 1
-
-
 async def test_drafts_in_private(tmp_path: Path, twin: Twin, city: City) -> None:
     """In a private chat Telegram's own drafts are used."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
+    maya, ana = await pair(city)
     slow = ScriptedAnswer(text="This one comes in many small pieces.", pieces=8, pause=0.3)
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, script=lambda _: slow):
+    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: slow):
         await city.say(ana, maya, "tell me")
         chat = await city.private(ana, maya)
         await city.heard(chat, by=maya)
@@ -212,32 +133,11 @@ async def test_drafts_in_private(tmp_path: Path, twin: Twin, city: City) -> None
         assert len(await city.lines(chat, by=maya)) == 1
 
 
-async def test_marks(tmp_path: Path, twin: Twin, city: City) -> None:
-    """The line that called a mate is marked when it is seen, and again when it is answered."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
-        await city.say(ana, maya, "hello")
-
-        async def marked() -> bool:
-            calls = await city.calls("setMessageReaction")
-            signs = [sign for call in calls for sign in "👀👌" if sign in str(_said(call.params))]
-            return signs == ["👀", "👌"]
-
-        await home.until(marked)
-
-
-def _said(params: Mapping[str, str]) -> object:
-    return json.loads(params["reaction"])
-
-
 async def test_files(tmp_path: Path, twin: Twin, city: City) -> None:
     """A file is kept and read; one that is too large is refused with a sentence."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
+    maya, ana = await pair(city)
     manners = Manners(limits=FileLimits(size=100, text=1000))
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, manners=manners) as home:
+    async with on_telegram(tmp_path, maya, twin.base, manners=manners) as home:
         chat = await city.private(ana, maya)
         await city.say(ana, maya, "read this", document=("notes.txt", b"the oven is hot"))
         await city.heard(chat, by=maya)
@@ -253,12 +153,10 @@ async def test_files(tmp_path: Path, twin: Twin, city: City) -> None:
 
 async def test_a_mates_file(tmp_path: Path, twin: Twin, city: City) -> None:
     """What a mate wrote is uploaded after its words, under its name, byte for byte."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
+    maya, ana = await pair(city)
     recipe = {"name": "bread.md", "text": "500 g flour\n"}
     answer = ScriptedAnswer(data={"say": "Here it is.", "files": [recipe]})
-    token = {"TELEGRAM_TOKEN_MAYA": maya.token}
-    async with on_telegram(tmp_path, token, twin.base, script=lambda _: answer) as home:
+    async with on_telegram(tmp_path, maya, twin.base, script=lambda _: answer) as home:
         assert isinstance(home.app.models, ScriptedModels)
         home.app.models.window = 65_536
         chat = await city.private(ana, maya)
@@ -275,7 +173,7 @@ async def test_a_group_that_grows(tmp_path: Path, twin: Twin, city: City) -> Non
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana = await city.person("Ana", "ana")
     lab = await city.group("Lab", [ana, maya])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.say(ana, lab, "maya, one")
         await city.heard(lab, by=maya)
         great = await city.upgrade(lab)
@@ -291,7 +189,7 @@ async def test_a_stop_sign(tmp_path: Path, twin: Twin, city: City) -> None:
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana = await city.person("Ana", "ana")
     lab = await city.supergroup("Lab", [ana, maya], admins=[maya])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         line = await city.say(ana, lab, "maya, one")
         await city.heard(lab, by=maya)
         with pytest.raises(ValueError, match="Telegram has no such reaction"):
@@ -305,28 +203,12 @@ async def test_a_stop_sign(tmp_path: Path, twin: Twin, city: City) -> None:
         await home.until(stopped)
 
 
-async def test_a_bad_token(tmp_path: Path, twin: Twin, city: City) -> None:
-    """A token that Telegram does not know is said plainly, and others are not disturbed."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": "123:nobody-knows-it"}
-    async with on_telegram(tmp_path, tokens, twin.base) as home:
-        await city.say(ana, maya, "hello")
-        await city.heard(await city.private(ana, maya), by=maya)
-
-        async def refused() -> bool:
-            return "does not know this token" in home.platforms.states()["telegram"]["merlin"]
-
-        await home.until(refused)
-        assert "nobody-knows-it" not in str(home.platforms.states())
-
-
 async def test_who_may_change_a_group(tmp_path: Path, twin: Twin, city: City) -> None:
     """In a group a room is changed by those who manage the group, and by nobody else."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
     lab = await city.supergroup("Lab", [ana, ben, maya])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base):
+    async with on_telegram(tmp_path, maya, twin.base):
         await city.command(ben, lab, "energy", "9")
         (refused,) = await city.heard(lab, by=maya)
         assert refused.text.startswith("/energy is for")
@@ -340,7 +222,7 @@ async def test_a_keepers_line_is_a_keepers(tmp_path: Path, twin: Twin, city: Cit
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
     lab = await city.supergroup("Lab", [ana, ben, maya])
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.command(ana, lab, "rights", "everyone none")
         await city.heard(lab, by=maya)
         for person in (ben, ana, ana):

@@ -9,10 +9,7 @@ from typing import Any
 import pytest
 from telegram.error import Conflict, InvalidToken, TelegramError
 
-from telegram import (
-    BotCommand,
-    MessageEntity,
-)
+from telegram import BotCommand, MessageEntity, Update
 from tests.telegram.city import City
 from tests.telegram.clients import calling
 from tests.telegram.records import Bot, Chat, Person
@@ -77,18 +74,13 @@ async def test_what_is_refused(twin: Twin, city: City) -> None:
 
 
 async def test_who_is_here(twin: Twin, city: City) -> None:
-    """getChat, getChatMember and getChatAdministrators say how everybody stands."""
-    aria, ana, private = await pair(city)
+    """getChatMember says how everybody stands; who never spoke to a bot cannot be written to."""
+    aria, ana, _ = await pair(city)
     bob, eve = await city.person("Bob"), await city.person("Eve")
     lab = await city.supergroup("Lab", [ana, bob, aria], admins=[aria])
     async with calling(twin.base, aria) as bot:
-        assert (await bot.get_chat(lab.id)).title == "Lab"
-        assert (await bot.get_chat(private.id)).username == "ana_l"
         stands = [(await bot.get_chat_member(lab.id, one.id)).status for one in (ana, bob, eve)]
         assert stands == ["creator", "member", "left"]
-        admins = await bot.get_chat_administrators(lab.id)
-        assert [one.user.first_name for one in admins] == ["Ana", "Aria"]
-        assert await refused(bot.get_chat(12)) == "BadRequest: Chat not found"
         assert "initiate conversation" in await refused(bot.send_message(bob.id, "hi"))
         assert await refused(bot.send_message(eve.id, "hi")) == "BadRequest: Chat not found"
         assert (await refused(bot.send_message(aria.id, "hi"))).startswith("Forbidden")
@@ -127,3 +119,46 @@ async def test_who_is_not_known(twin: Twin, city: City) -> None:
     assert {where for where, _ in told} == {"sendDice", "sendTelepathy", "sendMessage"}
     assert ("sendMessage", "there is no parameter colour") in told
     assert len(await city.lines(chat)) == 1
+
+
+async def test_what_is_wanted_by_name(twin: Twin, city: City) -> None:
+    """allowed_updates holds from then on, and stays when it is not given again."""
+    aria, ana = await city.bot("Aria"), await city.person("Ana")
+    line = await city.say(ana, aria, "one")
+    await city.react(ana, line, "👍")
+    async with calling(twin.base, aria) as bot:
+        assert kinds(await bot.get_updates(allowed_updates=["message_reaction"])) == ["message"]
+        await city.say(ana, aria, "two")
+        await city.react(ana, line, "🔥")
+        updates = await bot.get_updates()
+        assert kinds(updates) == ["message", "message_reaction"]
+        offset = updates[-1].update_id + 1
+        assert await bot.get_updates(offset=offset, allowed_updates=[]) == ()
+        await city.react(ana, line)
+        await city.say(ana, aria, "three")
+        assert kinds(await bot.get_updates()) == ["message"]
+
+
+def kinds(updates: tuple[Update, ...]) -> list[str]:
+    """The kind of each update."""
+    return [next(key for key in update.to_dict() if key != "update_id") for update in updates]
+
+
+async def test_doubled(city: City) -> None:
+    """The same words twice by one author in one place are told; elsewhere or deleted they are not."""
+    aria, ana, bob = await city.bot("Aria"), await city.person("Ana"), await city.person("Bob")
+    lab = await city.group("Lab", [ana, bob, aria])
+    lines = [
+        await city.say(ana, lab, "yes"),
+        await city.say(bob, lab, "yes"),
+        await city.say(ana, aria, "yes"),
+        await city.say(ana, lab, "yes", document=("a.txt", b"a")),
+        await city.say(ana, lab, "yes", document=("a.txt", b"b")),
+    ]
+    assert await city.doubled() == []
+    again = await city.say(ana, lab, "yes")
+    assert [[line.key for line in group] for group in await city.doubled(lab)] == [
+        [lines[0].key, again.key]
+    ]
+    await city.delete(ana, again)
+    assert await city.doubled() == []

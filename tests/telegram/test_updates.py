@@ -10,7 +10,7 @@ import pytest
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import LedgerBusy
 from tests.telegram.city import City
-from tests.telegram.homes import Home, on_telegram
+from tests.telegram.homes import Home, on_telegram, pair
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.anyio
@@ -26,11 +26,10 @@ async def test_an_update_that_cannot_be_read(
     tmp_path: Path, twin: Twin, city: City, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is passed over, what comes after it is heard, and no word of it is logged."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
+    maya, ana = await pair(city)
     await city.fault("getUpdates", "spoil")
     await city.say(ana, maya, "a secret word")
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         await city.say(ana, maya, "hello")
         await city.heard(await city.private(ana, maya), by=maya)
         assert await heard(home) == ["hello"]
@@ -42,9 +41,8 @@ async def test_a_command_that_cannot_be_done_at_once(
     tmp_path: Path, twin: Twin, city: City, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a busy ledger it is told again, and done then."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    maya, ana = await pair(city)
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         act, troubles = home.app.front.commands.act, [LedgerBusy("busy")]
 
         async def troubled(*given: Any, **more: Any) -> str:
@@ -55,6 +53,7 @@ async def test_a_command_that_cannot_be_done_at_once(
         monkeypatch.setattr(home.app.front.commands, "act", troubled)
         await city.command(ana, maya, "stop")
         (answer,) = await city.heard(await city.private(ana, maya), by=maya)
+        assert await heard(home) == []
     assert answer.text.startswith("Stopped.")
 
 
@@ -66,9 +65,8 @@ async def test_a_line_that_cannot_be_kept_at_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """With a busy ledger it is told again; whatever else goes wrong stops no other line."""
-    maya = await city.bot("Maya", "maya_bot")
-    ana = await city.person("Ana", "ana")
-    async with on_telegram(tmp_path, {"TELEGRAM_TOKEN_MAYA": maya.token}, twin.base) as home:
+    maya, ana = await pair(city)
+    async with on_telegram(tmp_path, maya, twin.base) as home:
         hear, troubles = (
             home.app.front.rooms.hear,
             [LedgerBusy("busy"), RuntimeError("a secret word")],

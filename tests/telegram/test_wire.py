@@ -8,7 +8,7 @@ import pytest
 from aiogram import methods
 
 from tests.telegram.records import Deviation
-from tests.telegram.wire import METHODS, Judge, Refused
+from tests.telegram.wire import Judge, Refused
 
 CHAT = {"id": 1, "type": "private"}
 MESSAGE: dict[str, Any] = {"message_id": 1, "date": 0, "chat": CHAT, "text": "x"}
@@ -18,36 +18,6 @@ MESSAGE: dict[str, Any] = {"message_id": 1, "date": 0, "chat": CHAT, "text": "x"
 def judge() -> Judge:
     """A judge of one case."""
     return Judge(lambda: None)
-
-
-def test_all_methods_are_known() -> None:
-    """The documents' methods are all there, by their names in small letters."""
-    assert len(METHODS) > 150
-    assert METHODS["sendmessage"] is methods.SendMessage
-
-
-def test_a_form_is_read(judge: Judge) -> None:
-    """In a form, text stays text, numbers are numbers, and the rest is JSON."""
-    sent = {
-        "chat_id": "-100",
-        "text": "[1] is no list, 5 no number",
-        "disable_notification": "True",
-        "reply_parameters": '{"message_id": 3}',
-        "entities": '[{"type": "bold", "offset": 0, "length": 1}]',
-        "message_thread_id": "7",
-    }
-    call = judge.request(methods.SendMessage, sent)
-    assert isinstance(call, methods.SendMessage)
-    assert (call.chat_id, call.message_thread_id, call.text) == (-100, 7, sent["text"])
-    assert call.disable_notification is True
-    assert call.reply_parameters is not None
-    assert call.reply_parameters.message_id == 3
-    assert call.entities is not None
-    assert [entity.type for entity in call.entities] == ["bold"]
-    named = judge.request(methods.GetChat, {"chat_id": "@lab"})
-    assert isinstance(named, methods.GetChat)
-    assert named.chat_id == "@lab"
-    assert judge.deviations == []
 
 
 @pytest.mark.parametrize(

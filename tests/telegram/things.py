@@ -115,7 +115,6 @@ class Message:
     reply: Message | None = None
     topic: int | None = None
     file: File | None = None
-    photo: bool = False
     markup: Body | None = None
     preview: Body | None = None
     origin: Account | None = None

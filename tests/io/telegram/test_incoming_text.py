@@ -7,14 +7,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge.io.telegram.text.incoming_text import (
-    Mentioned,
     Rendered,
-    mentioned,
     pieces,
     readable,
     rendered,
 )
-from loopforge.io.telegram.text.text_entities import Entity, within
+from loopforge.io.telegram.text.text_entities import Entity
 from loopforge.io.text.message_split import VOID
 
 WORDS = st.text("abc𝔸é名", min_size=1, max_size=6)
@@ -126,16 +124,6 @@ def test_people_without_a_user_name_are_called_by_their_own() -> None:
     assert readable("x=1", [Entity("pre", 0, 3, language="py")]) == "```py\nx=1\n```"
 
 
-def test_the_mentioned_are_told_once_in_order() -> None:
-    """User names in small letters, ids, and the bot that a command is for."""
-    text = "@Ada @bo @ada /stop@MateBot Cy /help"
-    entities = [Entity("mention", 0, 4), Entity("mention", 5, 3), Entity("mention", 9, 4)]
-    entities += [Entity("bot_command", 14, 13), Entity("text_mention", 28, 2, user=7)]
-    entities += [Entity("bot_command", 31, 5)]
-    assert mentioned(text, entities) == Mentioned(("ada", "bo", "matebot"), (7,))
-    assert within(text, entities[:2]) == ["@Ada", "@bo"]
-
-
 @given(
     st.text(),
     st.lists(
@@ -152,7 +140,6 @@ def test_any_entities_can_be_read(text: str, entities: list[Entity]) -> None:
     """Whatever comes, no letter of the text is lost, and their order stays."""
     letters = iter(readable(text, [e for e in entities if e.type != "text_mention"]))
     assert all(letter in letters for letter in text if not letter.isspace())
-    assert isinstance(mentioned(text, entities), Mentioned)
     assert isinstance(readable(text, entities), str)
 
 

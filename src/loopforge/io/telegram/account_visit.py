@@ -22,12 +22,7 @@ from loopforge.errors import NotLetIn, Unreachable
 from loopforge.io.avatar_image import picture
 from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
 from loopforge.io.platforms.surface_plugin import AccountVisit
-from loopforge.io.telegram.connection.account_checks import (
-    TelegramStanding,
-    findings,
-    invite,
-    private,
-)
+from loopforge.io.telegram.connection.account_checks import findings, invite, private
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.api_server import OFFICIAL, title
 
@@ -40,28 +35,31 @@ NAME, DESCRIPTION, SHORT = 64, 512, 120
 async def visit(order: AccountVisit) -> ConnectReport:
     """Look at a bot, and tell Telegram what is wanted. Raises NotLetIn, Unreachable."""
     logging.getLogger("telegram").setLevel(logging.WARNING)
-    async with visiting(order.account.token, order.options.base_url) as there:
-        found = await there.take_over() if order.take_over else []
-        standing = await there.standing()
-        found += findings(standing)
-        found += [await there.register()] if order.told else []
-        found += await there.present(order.face) if order.face else []
-    ways = (
-        ("Talk to it in private", private(standing.username)),
-        ("Bring it into a group", invite(standing.username)),
-    )
+    async with visiting(order.account.token, order.options.base_url) as bot:
+        found, webhook = [], await _webhook(bot)
+        if order.take_over and webhook:
+            done = (
+                f"its messages went to {webhook}, and come to this home now; what waited is kept."
+            )
+            found = [await _tried(bot.delete_webhook, done, "its webhook stays")]
+            webhook = await _webhook(bot)
+        found += findings(bot.bot, webhook)
+        found += [await _register(bot)] if order.told else []
+        found += await _present(bot, order.face) if order.face else []
+        name = bot.bot.username or ""
+    ways = (("Talk to it in private", private(name)), ("Bring it into a group", invite(name)))
     return ConnectReport(tuple(found), ways)
 
 
 @asynccontextmanager
-async def visiting(token: str, base: str = "") -> AsyncIterator[TelegramVisit]:
+async def visiting(token: str, base: str = "") -> AsyncIterator[telegram.Bot]:
     """Be at Telegram with this token. Raises NotLetIn for a bad token, and Unreachable."""
     server, base = title(base), base or OFFICIAL
     try:
         bot = telegram.Bot(token, base_url=f"{base}/bot", base_file_url=f"{base}/file/bot")
         async with asyncio.timeout(LONGEST):
             async with bot:
-                yield TelegramVisit(bot)
+                yield bot
     except InvalidToken:
         if base != OFFICIAL:
             raise NotLetIn(
@@ -78,62 +76,42 @@ async def visiting(token: str, base: str = "") -> AsyncIterator[TelegramVisit]:
         raise Unreachable(f"{server} could not be asked: {failure(error).why}") from None
 
 
-class TelegramVisit:
-    """A visit with one bot."""
+async def _webhook(bot: telegram.Bot) -> str:
+    """The host of another program that gets the bot's messages; "" if none does."""
+    hook = await bot.get_webhook_info()
+    return (urlsplit(hook.url).hostname or "somewhere else") if hook.url else ""
 
-    def __init__(self, bot: telegram.Bot) -> None:
-        self._bot = bot
 
-    async def standing(self) -> TelegramStanding:
-        """How the bot stands."""
-        me, hook = self._bot.bot, await self._bot.get_webhook_info()
-        return TelegramStanding(
-            username=me.username or "",
-            reads_all=bool(me.can_read_all_group_messages),
-            joins=bool(me.can_join_groups),
-            webhook=(urlsplit(hook.url).hostname or "somewhere else") if hook.url else "",
-        )
+async def _register(bot: telegram.Bot) -> AccountFinding:
+    """Tell Telegram the commands of rooms."""
+    told = [
+        telegram.BotCommand(command.name.replace("-", "_"), command.help[:256])
+        for command in COMMANDS
+    ]
+    done = f"Telegram knows its {len(told)} commands; type / to see them."
+    return await _tried(lambda: bot.set_my_commands(told), done, "its commands stay")
 
-    async def take_over(self) -> list[AccountFinding]:
-        """Take away the webhook of another program; its messages come to this home from now on."""
-        before = (await self.standing()).webhook
-        if not before:
-            return []
-        done = f"its messages went to {before}, and come to this home now; what waited is kept."
-        return [await _tried(self._bot.delete_webhook, done, "its webhook stays")]
 
-    async def register(self) -> AccountFinding:
-        """Tell Telegram the commands of rooms."""
-        told = [
-            telegram.BotCommand(command.name.replace("-", "_"), command.help[:256])
-            for command in COMMANDS
-        ]
-        done = f"Telegram knows its {len(told)} commands; type / to see them."
-        return await _tried(lambda: self._bot.set_my_commands(told), done, "its commands stay")
+async def _present(bot: telegram.Bot, mate: Mate) -> list[AccountFinding]:
+    """Give the bot the mate's name, role and face."""
+    name, found = mate.name[:NAME], []
+    if bot.bot.first_name == name:
+        found.append(AccountFinding("ok", f"its name is {name}."))
+    else:
+        done = f"its name is {name} now."
+        found.append(await _tried(lambda: bot.set_my_name(name), done, "its name stays"))
+    if role := mate.role:
 
-    async def present(self, mate: Mate) -> list[AccountFinding]:
-        """Give the bot the mate's name, role and face."""
-        bot, name = self._bot, mate.name[:NAME]
-        found = []
-        if self._bot.bot.first_name == name:
-            found.append(AccountFinding("ok", f"its name is {name}."))
-        else:
-            done = f"its name is {name} now."
-            found.append(await _tried(lambda: bot.set_my_name(name), done, "its name stays"))
-        if role := mate.role:
+        async def describe() -> None:
+            await bot.set_my_description(role[:DESCRIPTION])
+            await bot.set_my_short_description(role[:SHORT])
 
-            async def describe() -> None:
-                await bot.set_my_description(role[:DESCRIPTION])
-                await bot.set_my_short_description(role[:SHORT])
-
-            done = f"it says what it is: {role[:SHORT]}"
-            found.append(await _tried(describe, done, "its description stays"))
-        face = telegram.InputProfilePhotoStatic(picture(mate.handle, mate.colour, "jpeg"))
-        done = f"it has {mate.name}'s face now."
-        found.append(
-            await _tried(lambda: bot.set_my_profile_photo(face), done, "its picture stays")
-        )
-        return found
+        done = f"it says what it is: {role[:SHORT]}"
+        found.append(await _tried(describe, done, "its description stays"))
+    face = telegram.InputProfilePhotoStatic(picture(mate.handle, mate.colour, "jpeg"))
+    done = f"it has {mate.name}'s face now."
+    found.append(await _tried(lambda: bot.set_my_profile_photo(face), done, "its picture stays"))
+    return found
 
 
 async def _tried(

@@ -44,21 +44,9 @@ class TelegramSettings:
 
 def make(parts: SurfaceParts) -> RunningSurface:
     """The surface."""
-    from loopforge.io.telegram.surface import Telegram, TelegramOptions
+    from loopforge.io.telegram.surface import Telegram
 
-    return Telegram(
-        parts.accounts,
-        parts.reception,
-        parts.front,
-        parts.artifacts,
-        parts.clock,
-        TelegramOptions(
-            streams=parts.manners.streams,
-            marks=parts.manners.marks,
-            limits=parts.manners.limits,
-            base=parts.options.base_url,
-        ),
-    )
+    return Telegram(parts, parts.options.base_url)
 
 
 async def visit(order: AccountVisit) -> ConnectReport:

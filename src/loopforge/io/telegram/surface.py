@@ -14,18 +14,13 @@ import asyncio
 import logging
 import traceback
 from collections import defaultdict
-from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 from telegram.constants import ChatType
 
 import telegram
-from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_intake import FileLimits
 from loopforge.chat.commands.command_catalogue import BY_NAME
 from loopforge.chat.room.platform_channels import ChannelSpot
-from loopforge.chat.rooms_api import Front
 from loopforge.errors import (
     InputError,
     LedgerError,
@@ -33,9 +28,9 @@ from loopforge.errors import (
     SendFailed,
     TooEarly,
 )
-from loopforge.io.platforms.bot_tokens import BotAccount
-from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, Reception, proves
+from loopforge.io.platforms.incoming_lines import Coming, ReceivedLine, proves
 from loopforge.io.platforms.live_updates import RoomWatch
+from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.telegram.bot_accounts import Crowd
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
 from loopforge.io.telegram.connection.polling import Poll
@@ -45,7 +40,7 @@ from loopforge.io.telegram.sending.message_delivery import Sending
 from loopforge.io.telegram.sending.typing_indicator import TelegramStage
 from loopforge.io.telegram.text import incoming_message
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Clock, Outgoing
+from loopforge.runtime.ports import Outgoing
 
 log = logging.getLogger(__name__)
 AGAIN = 4.5
@@ -58,47 +53,32 @@ TOGETHER = (
 PRIVATELY = "This is for you alone: write to me in private first, then ask again."
 
 
-class TelegramOptions(Struct, frozen=True, kw_only=True):
-    """How it behaves. `base` is the address of another server of the Bot API ("": Telegram's)."""
-
-    streams: bool = True
-    marks: bool = True
-    limits: FileLimits = FileLimits(5_000_000, 200_000)
-    base: str = ""
-
-
 class Telegram:
-    """The surface. `run` until `close`; `send` and `sent` are for the deliveries."""
+    """The surface. `run` until `close`; `send` and `sent` are for the deliveries.
+
+    `base` is the address of another server of the Bot API ("": Telegram's).
+    """
 
     name = NAME
 
-    def __init__(
-        self,
-        accounts: Sequence[BotAccount],
-        reception: Reception,
-        front: Front,
-        artifacts: Artifacts,
-        clock: Clock,
-        options: TelegramOptions,
-    ) -> None:
+    def __init__(self, parts: SurfaceParts, base: str = "") -> None:
         logging.getLogger("telegram").setLevel(logging.WARNING)  # it would log every request
-        self._reception, self._front = reception, front
-        self._clock, self._tasks = clock, Tasks()
-        self._polls = [
-            Poll(each.token, each.mates, clock, self._hear, options.base) for each in accounts
-        ]
+        self._reception, self._front = parts.reception, parts.front
+        self._tasks, clock, manners = Tasks(), parts.clock, parts.manners
+        self._polls = [Poll(each, clock, self._hear, base) for each in parts.accounts]
         self._order: dict[tuple[int, int], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._moving = asyncio.Lock()
         self._ears: dict[int, Poll] = {}
-        self._fetch = Fetch(artifacts, options.limits, own=bool(options.base))
-        self._crowd = Crowd(self._polls, front.rooms.mates)
-        sending = Sending(self._polls, reception.sessions, front, artifacts, clock)
+        self._fetch = Fetch(parts.artifacts, manners.limits, own=bool(base))
+        self._crowd = Crowd(self._polls, parts.front.rooms.mates)
+        sessions = parts.reception.sessions
+        sending = Sending(self._polls, sessions, parts.front, parts.artifacts, clock)
         self._sending = sending
         self._answers = CommandReplies(sending, clock)
-        stage = TelegramStage(sending, reception.sessions, front)
-        self._stage = stage
+        self._stage = stage = TelegramStage(sending, sessions, parts.front)
+        streams, marks = manners.streams, manners.marks
         self._watch = RoomWatch(
-            front, stage, clock, again=AGAIN, streams=options.streams, marks=options.marks
+            parts.front, stage, clock, again=AGAIN, streams=streams, marks=marks
         )
 
     # ------------------------------------------------------------ running
@@ -307,8 +287,8 @@ class Telegram:
             answer = str(wrong)
         except InputError as error:
             answer = str(error)
-        here = where(spot.key)
-        said = ReplyAnswer(poll=poll, at=here, text=answer, reply=message.message_id)
+        at = where(spot.key)
+        said = ReplyAnswer(poll=poll, at=at, text=answer, reply=message.message_id)
         if getattr(BY_NAME[name], "private", False) and spot.kind != "private":
             said = _in_private(said, by.account)
         await self._answers.say(said)
@@ -325,10 +305,8 @@ class Telegram:
     async def _answer(
         self, poll: Poll, spot: ChannelSpot, message: telegram.Message, text: str
     ) -> None:
-        here = where(spot.key)
-        await self._answers.say(
-            ReplyAnswer(poll=poll, at=here, text=text, reply=message.message_id)
-        )
+        at = where(spot.key)
+        await self._answers.say(ReplyAnswer(poll=poll, at=at, text=text, reply=message.message_id))
 
     # ------------------------------------------------------------ who and what is there
 

@@ -6,24 +6,10 @@ say that.
 
 from __future__ import annotations
 
-from msgspec import Struct
-
+import telegram
 from loopforge.io.platforms.account_findings import AccountFinding
 
 FATHER = "https://t.me/BotFather"
-
-
-class TelegramStanding(Struct, frozen=True, kw_only=True):
-    """What Telegram says of a bot.
-
-    `reads_all`: it is given every message of its groups (privacy mode is off). `joins`: it may be
-    brought into groups. `webhook` is the host that gets its messages instead, "" if none does.
-    """
-
-    username: str
-    reads_all: bool
-    joins: bool
-    webhook: str = ""
 
 
 def private(username: str) -> str:
@@ -36,22 +22,20 @@ def invite(username: str) -> str:
     return f"https://t.me/{username}?startgroup=true"
 
 
-def findings(standing: TelegramStanding) -> list[AccountFinding]:
-    """Everything that was looked at."""
-    name = f"@{standing.username}"
+def findings(me: telegram.User, webhook: str) -> list[AccountFinding]:
+    """Everything that was looked at; `webhook` is the host that gets its messages, "" for none."""
+    name = f"@{me.username}"
     found = [AccountFinding("ok", f"the token is good: this is {name}.")]
-    if standing.webhook:
-        said = (
-            f"its messages go to {standing.webhook} (a webhook is set), and never reach this home."
-        )
+    if webhook:
+        said = f"its messages go to {webhook} (a webhook is set), and never reach this home."
         mend = "End the program there, and connect again with --take-over, which takes its webhook "
         mend += "away; or let the bot have a new token: /revoke at "
         found.append(AccountFinding("bad", said, f"{mend}{FATHER}"))
-    if not standing.joins:
+    if not me.can_join_groups:
         said = "it may not be brought into groups; in private it can talk."
         mend = f"For groups: send /setjoingroups to {FATHER}, choose {name}, then Enable."
         found.append(AccountFinding("warn", said, mend))
-    if standing.reads_all:
+    if me.can_read_all_group_messages:
         said = "its privacy mode is off: in groups it hears every line, as a mate should."
         found.append(AccountFinding("ok", said))
     else:

@@ -22,6 +22,7 @@ from telegram.request import HTTPXRequest
 
 import telegram
 from loopforge.errors import LedgerError
+from loopforge.io.platforms.bot_tokens import BotAccount
 from loopforge.io.telegram.connection.api_errors import Flood, failure
 from loopforge.io.telegram.connection.api_server import OFFICIAL, title
 from loopforge.io.telegram.connection.chat_queues import Intake
@@ -91,10 +92,9 @@ class Poll:
     some group it hears and speaks for other bots of ours. `files`: to be held while one is fetched.
     """
 
-    def __init__(
-        self, token: str, mates: tuple[str, ...], clock: Clock, hear: Hear, base: str = ""
-    ) -> None:
-        self.mates, self._clock = mates, clock
+    def __init__(self, account: BotAccount, clock: Clock, hear: Hear, base: str = "") -> None:
+        self.mates, self._clock, token = account.mates, clock, account.token
+        self.shared, self.speaks_for = account.shared, account.speaks_for
         self._server, base = title(base), base or OFFICIAL
         for name in WORDY:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
@@ -114,15 +114,6 @@ class Poll:
         self._intake = Intake(self.bot.readable, lambda update: hear(self, update))
         self._members: dict[int, bool] = {}
         self._keepers: dict[tuple[int, int], tuple[float, bool]] = {}
-
-    @property
-    def shared(self) -> bool:
-        """Whether several mates speak by this bot."""
-        return len(self.mates) != 1 or self.mates == ("*",)
-
-    def speaks_for(self, mate: str) -> bool:
-        """Whether a mate speaks by this bot."""
-        return mate in self.mates or "*" in self.mates
 
     async def member(self, chat: int) -> bool:
         """Whether this bot is in a group; asked once, then known."""

@@ -21,10 +21,8 @@ from msgspec import Struct
 from loopforge.errors import SendFailed
 from loopforge.io.telegram.connection.chat_keys import ChatKey
 from loopforge.io.telegram.connection.polling import Poll
-from loopforge.io.telegram.sending.message_delivery import Part, Sending, Upload
-from loopforge.io.telegram.sending.outgoing_message import LONGEST, TelegramMessages
-from loopforge.io.telegram.text.incoming_text import pieces
-from loopforge.io.text.message_split import as_file
+from loopforge.io.telegram.sending.message_delivery import Part, Sending, Upload, parts_of
+from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock
 
@@ -83,7 +81,7 @@ class CommandReplies:
 
     async def _kept(self, answer: ReplyAnswer, tried: asyncio.Event) -> SendFailed | None:
         """Try it until it is there; what it met, where it cannot be."""
-        end, parts = self._clock.ticks() + answer.patience, _parts(answer.text)
+        end, parts = self._clock.ticks() + answer.patience, [*parts_of(answer.text, 1)]
         anchor = await self._sending.anchor(answer.poll, answer.at, answer.reply)
         doubt, look = False, self._sending.look(answer.poll, answer.at)
         for pause in chain(PAUSES, repeat(PAUSES[-1])):
@@ -113,13 +111,6 @@ class CommandReplies:
         else:
             number = await outward.post(answer.at, part, answer.reply)
         self._sending.met(answer.poll, answer.at.key, number)
-
-
-def _parts(text: str) -> list[Part]:
-    """A text as one message, or as its beginning and a file."""
-    if long := as_file(text, LONGEST, 1):
-        return [*pieces(long.preview.text)[:1], Upload(long.name, long.data)]
-    return [*pieces(text)]
 
 
 def _word(answer: ReplyAnswer, refused: SendFailed) -> ReplyAnswer:

@@ -278,17 +278,17 @@ class Sending:
                 head = self.head(poll, mate)
                 given = [await self._upload(file) for file in body.files]
                 return TelegramLetter(
-                    poll, (*_parts(head + (text or str(body.text))), *given), reply
+                    poll, (*parts_of(head + (text or str(body.text))), *given), reply
                 )
             case Heard(person=person, surface=surface, reply_to=reply):
                 scene = await self._front.rooms.scene(event.stream.removeprefix(PREFIX))
                 where = platform(surface) if ":" in surface else surface
                 head = f"**{scene.person(person)}** ({where}): "
                 files = [await self._upload(file) for file in body.files]
-                parts = _parts(head + (text if text is not None else str(body.text)))
+                parts = parts_of(head + (text if text is not None else str(body.text)))
                 return TelegramLetter(poll, (*parts, *files), reply)
             case Told():
-                return TelegramLetter(poll, _parts(f"_{body.text}_"))
+                return TelegramLetter(poll, parts_of(f"_{body.text}_"))
             case _:
                 raise SendFailed("this is nothing that could be sent to Telegram.", final=True)
 
@@ -349,8 +349,8 @@ def _fitted(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:
     return (*words[: most - 1], Upload(whole.name, whole.data, under))
 
 
-def _parts(text: str) -> tuple[Part, ...]:
-    """A text as messages; one that is too long by far as its beginning and a file."""
-    if long := as_file(text, LONGEST, MOST_PARTS):
+def parts_of(text: str, most: int = MOST_PARTS) -> tuple[Part, ...]:
+    """A text as so many messages at most, or as its beginning and a file."""
+    if long := as_file(text, LONGEST, most):
         return (*pieces(long.preview.text)[:1], Upload(long.name, long.data))
     return pieces(text)

@@ -12,47 +12,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
-
 from loopforge.core.text.name_labels import one_line
 from loopforge.io.telegram.text.outgoing_markdown import Rendered, pieces, rendered
 from loopforge.io.telegram.text.text_entities import Entity, EntitySpan, spans
 
-__all__ = ["Entity", "Mentioned", "Rendered", "mentioned", "pieces", "readable", "rendered"]
+__all__ = ["Entity", "Rendered", "pieces", "readable", "rendered"]
 
 _AROUND = {"bold": "**", "italic": "*", "underline": "__", "strikethrough": "~~", "spoiler": "||"}
 _QUOTES = ("blockquote", "expandable_blockquote")
 LONGEST = 130
 """Characters of a first and a last name together."""
-_COMMAND = re.compile(r"/\w+@(\w+)")
-
-
-class Mentioned(Struct, frozen=True):
-    """Whom a message mentions, each once, in order: names without @, in small letters; ids."""
-
-    names: tuple[str, ...] = ()
-    users: tuple[int, ...] = ()
 
 
 def readable(text: str, entities: Iterable[Entity] = ()) -> str:
     """A message as Markdown. Entities that are no nested spans are read as the nearest that are."""
     return _read(text, 0, len(text), spans(text, entities))
-
-
-def mentioned(text: str, entities: Iterable[Entity]) -> Mentioned:
-    """Whom a message mentions, and whose command it gives (`/stop@name`)."""
-    names: dict[str, None] = {}
-    users: dict[int, None] = {}
-    for span in spans(text, entities):
-        words = text[span.start : span.end]
-        match span.entity.type:
-            case "mention":
-                names[words.removeprefix("@").lower()] = None
-            case "bot_command" if command := _COMMAND.fullmatch(words):
-                names[command[1].lower()] = None
-            case "text_mention" if span.entity.user:
-                users[span.entity.user] = None
-    return Mentioned(tuple(names), tuple(users))
 
 
 def _read(text: str, start: int, end: int, inner: Sequence[EntitySpan]) -> str:

@@ -63,11 +63,6 @@ def spans(text: str, entities: Iterable[Entity]) -> list[EntitySpan]:
     return found
 
 
-def within(text: str, entities: Iterable[Entity]) -> list[str]:
-    """The words that each entity holds for, in order."""
-    return [text[span.start : span.end] for span in spans(text, entities)]
-
-
 def _order(entity: Entity) -> tuple[int, int, int]:
     """Quotes enclose all else; code encloses nothing."""
     rank = {"blockquote": 0, "expandable_blockquote": 0, "pre": 2, "code": 2}.get(entity.type, 1)
