@@ -62,9 +62,9 @@ async def test_a_line_is_answered_and_that_is_the_output(tmp_path: Path) -> None
     assert f"[{NOTICE}]" in err
 
 
-@pytest.mark.parametrize("written", [text for text, _, _ in CONSTRUCTS])
-async def test_markdown_goes_through_pipes_as_it_was_written(tmp_path: Path, written: str) -> None:
+async def test_markdown_goes_through_pipes_as_it_was_written(tmp_path: Path) -> None:
     """What reads a pipe gets every mark and every line: Markdown is plain text already."""
+    written = "\n\n".join(text for text, _, _ in CONSTRUCTS)
     _, out, _ = await talk(tmp_path, b"hi\n", Temper(answer=lambda _: written, step=0.001))
     assert out == f"maya: {written}\n".replace("\n", "\n  ").rstrip(" ")
 
@@ -78,9 +78,12 @@ async def test_every_line_is_answered_before_it_ends(tmp_path: Path) -> None:
 
 
 async def test_silence_ends_too(tmp_path: Path) -> None:
-    """When mates have nothing to say, the end of input is the end."""
+    """When mates have nothing to say, the end of input is the end; there is no last line then."""
     assert (await talk(tmp_path, b"hi\n", QUIET))[:2] == (0, "")
     assert (await talk(tmp_path, b"", QUIET))[:2] == (0, "")
+    code, out, err = await talk(tmp_path / "data", b"/why\n", QUIET)
+    assert (code, out) == (1, "")
+    assert "[line 1: Nothing has been said here yet." in err
 
 
 async def test_a_failing_model_is_told_and_is_no_failure(tmp_path: Path) -> None:
@@ -204,13 +207,6 @@ and this
     last = replies[-1]
     assert [one[1:] for one in HOSTED[tmp_path].acts] == [("keep", first.id), ("spent", last.id)]
     assert "There is no line 9999 here" in err
-
-
-async def test_where_nothing_was_said_there_is_no_last_line(tmp_path: Path) -> None:
-    """/why in an empty room says so."""
-    code, out, err = await talk(tmp_path, b"/why\n", QUIET)
-    assert (code, out) == (1, "")
-    assert "[line 1: Nothing has been said here yet." in err
 
 
 async def test_what_others_say_is_printed_and_cannot_move_the_cursor(tmp_path: Path) -> None:

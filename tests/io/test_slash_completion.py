@@ -83,13 +83,6 @@ def test_at_offers_mates_first_and_people_but_not_oneself() -> None:
     assert labels("@m and more", 2) == ["@maya", "@merlin"]
 
 
-def test_a_candidate_replaces_the_word_it_completes() -> None:
-    """Put in place, a candidate gives the whole word and a space to go on."""
-    text = "ask @me"
-    (one,) = complete(text, len(text), SCENE)
-    assert text[: one.start] + one.insert == "ask @merlin "
-
-
 def test_help_names_every_command() -> None:
     """The list of commands holds each of them, in each form of the terminal."""
     for keys in (True, False):

@@ -15,7 +15,7 @@ import pytest
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.errors import BadSettings, HostTaken, LedgerFull, Unknown, Unreachable
+from loopforge.errors import BadSettings, LedgerFull, Unknown, Unreachable
 from loopforge.home import lock_home
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.socket_address import SocketAddress
@@ -320,11 +320,3 @@ async def test_a_draft_that_comes_after_its_line_is_not_shown(tmp_path: Path) ->
         made.signals.publish("commons", Rested(turn="t9", mate="maya"))
         await ana.until(Rested)
         assert not [one for one in ana.all if isinstance(one, Draft)]
-
-
-async def test_two_hosts_of_one_home_are_impossible(tmp_path: Path) -> None:
-    """While one holds the home, becoming host raises HostTaken."""
-    async with hosting(tmp_path):
-        with pytest.raises(HostTaken):
-            async with hosting(tmp_path):
-                pass

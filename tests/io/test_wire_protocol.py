@@ -36,7 +36,6 @@ CLIENT: st.SearchStrategy[FromClient] = st.one_of(
         client=TEXT,
         room=TEXT,
         name=TEXT,
-        surface=TEXT,
         mates=st.lists(TEXT, max_size=3).map(tuple),
         after=st.none() | COUNT,
         tail=SOME,

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Row = TypeVar("Row", bound=Mapping[str, Any])
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+Handle = Annotated[str, typer.Argument(help="The mate's handle, such as maya.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 
 COMMANDS: dict[str, tuple[str, str]] = {

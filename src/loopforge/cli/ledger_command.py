@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from loopforge.cli import existing, settings
+from loopforge.cli import Yes, existing, settings
 from loopforge.errors import HostTaken, InputError, LoopforgeError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True)
 
 Stream = Annotated[str, typer.Option("--stream", help="Only this stream, such as room:commons.")]
+Streams = Annotated[str, typer.Option("--stream", help="Only streams whose name begins so.")]
 LOOK = 0.5
 """Seconds between two looks for new events."""
 WIDE = 100
@@ -65,32 +66,22 @@ def tail(
     there = settings(context)
 
     async def show(ledger: SqlLedger) -> None:
-        write, known = _writer(there, as_json), await ledger.heads(stream)
+        write, known = _writer(there, as_json), dict[str, int]()
+
+        def told(name: str, events: Sequence[Event]) -> None:
+            for event in events:
+                if stream in ("", name) and event.seq > known.get(name, 0):
+                    write(event)
+
         for event in await ledger.tail(count, stream):
             write(event)
-            known[event.stream] = max(event.seq, known.get(event.stream, 0))
-        if follow:
-            await _go_on(ledger, stream, known, write)
+            known[event.stream] = event.seq
+        ledger.subscribe(told, streams=stream)
+        while follow:
+            await asyncio.sleep(LOOK)
+            await ledger.follow()
 
     _run(context, show)
-
-
-async def _go_on(
-    ledger: SqlLedger, stream: str, known: dict[str, int], write: Callable[[Event], None]
-) -> None:
-    """Show what comes after the heads that are known, for ever."""
-    while True:
-        await asyncio.sleep(LOOK)
-        heads = await ledger.heads(stream)
-        fresh = [
-            event
-            for name, seq in heads.items()
-            if seq > known.get(name, 0) and stream in ("", name)
-            for event in await ledger.read(name, after=known.get(name, 0))
-        ]
-        for event in sorted(fresh, key=lambda event: event.id):
-            write(event)
-            known[event.stream] = event.seq
 
 
 def _writer(there: Settings, as_json: bool) -> Callable[[Event], None]:
@@ -153,9 +144,7 @@ def export(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="A new file; else standard output.")
     ] = None,
-    stream: Annotated[
-        str, typer.Option("--stream", help="Only streams whose name begins so.")
-    ] = "",
+    stream: Streams = "",
 ) -> None:
     """Write all events out, private texts included, with what is needed to verify them."""
 
@@ -178,9 +167,7 @@ def export(
 @app.command()
 def verify(
     context: typer.Context,
-    stream: Annotated[
-        str, typer.Option("--stream", help="Only streams whose name begins so.")
-    ] = "",
+    stream: Streams = "",
     anchors: Annotated[
         Path | None,
         typer.Option(
@@ -242,7 +229,7 @@ def erase(
     exactly: Annotated[
         bool, typer.Option("--exactly", help="Only that; leave what quotes it.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Forget words for good, wherever they are quoted too. The chain still verifies."""
     from loopforge.app import sweep_files

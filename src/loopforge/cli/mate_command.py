@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import Json, connect_command, listed, on_app, print_json, settings
+from loopforge.cli import Handle, Json, connect_command, listed, on_app, print_json, settings
 from loopforge.errors import Unknown
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def list_mates(context: typer.Context, as_json: Json = False) -> None:
 @app.command()
 def show(
     context: typer.Context,
-    handle: Annotated[str, typer.Argument(help="The mate's handle, such as maya.")],
+    handle: Handle,
     as_json: Json = False,
     version: Annotated[
         str, typer.Option("--version", help="The file as it was, by its hash or the hash's start.")
@@ -94,11 +94,7 @@ async def _text(app: App, handle: str, start: str) -> str:
 
 
 @app.command()
-def history(
-    context: typer.Context,
-    handle: Annotated[str, typer.Argument(help="The mate's handle, such as maya.")],
-    as_json: Json = False,
-) -> None:
+def history(context: typer.Context, handle: Handle, as_json: Json = False) -> None:
     """Every version of a mate's file that is on record, newest first: when, which, by whom."""
     rows, behind = on_app(context, lambda app: _history(app, handle))
     listed(

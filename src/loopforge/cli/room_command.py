@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import on_app, places_command
+from loopforge.cli import Handle, Yes, on_app, places_command
 from loopforge.errors import HostTaken
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def energy(
 def triggers(
     context: typer.Context,
     room: Room,
-    mate: Annotated[str, typer.Argument(help="The mate's handle.")],
+    mate: Handle,
     calls: Annotated[
         list[str] | None,
         typer.Argument(help="Any of mention, reply, name, conversation; or none."),
@@ -98,21 +98,13 @@ def triggers(
 
 
 @app.command()
-def add(
-    context: typer.Context,
-    room: Room,
-    mate: Annotated[str, typer.Argument(help="The mate's handle.")],
-) -> None:
+def add(context: typer.Context, room: Room, mate: Handle) -> None:
     """Bring a mate into a room."""
     _act(context, room, "add", mate)
 
 
 @app.command()
-def remove(
-    context: typer.Context,
-    room: Room,
-    mate: Annotated[str, typer.Argument(help="The mate's handle.")],
-) -> None:
+def remove(context: typer.Context, room: Room, mate: Handle) -> None:
     """Send a mate out of a room."""
     _act(context, room, "remove", mate)
 
@@ -135,7 +127,7 @@ app.command()(places_command.part)
 def delete(
     context: typer.Context,
     room: Room,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Yes = False,
     keep_quotes: Annotated[
         bool, typer.Option("--keep-quotes", help="Leave what quotes it in other rooms.")
     ] = False,

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+SURFACE = "terminal"
 BATCH = 200
 """Events read at once for a terminal that is behind."""
 AT_ONCE = 16
@@ -123,7 +124,7 @@ class Hall:
                 f"This terminal speaks version {hello.version} and the running host version "
                 f"{wire_protocol.VERSION}. Close every terminal of this home and open them anew."
             )
-        scene = await self._front.rooms.enter(hello.room, hello.name, hello.surface, hello.mates)
+        scene = await self._front.rooms.enter(hello.room, hello.name, SURFACE, hello.mates)
         guest = Guest(self._front, scene, hello, writer, self._here)
         self._guests.add(guest)
         self._moved(scene.room)
@@ -265,7 +266,7 @@ class Guest:
         return Heard(
             person=self.person,
             text=Words(said.words),
-            surface=self._hello.surface,
+            surface=SURFACE,
             source=f"{self._hello.client}:{said.n}",
             reply_to=said.argument,
             files=said.files,

@@ -45,7 +45,7 @@ Some = Annotated[int, Meta(ge=0, le=PAGE)]
 
 
 class Hello(Struct, frozen=True, tag="hello", kw_only=True, forbid_unknown_fields=True):
-    """The first frame: who comes in, where, from which surface.
+    """The first frame: who comes in, and where.
 
     `client` is this terminal's own id; lines it says have sources "<client>:<n>". With `mates`, a
     room that is new holds only these. `after` is the last event it has; with None it is new here
@@ -56,7 +56,6 @@ class Hello(Struct, frozen=True, tag="hello", kw_only=True, forbid_unknown_field
     room: str
     name: str
     version: int = VERSION
-    surface: str = "terminal"
     mates: tuple[str, ...] = ()
     after: Count | None = None
     tail: Some = 0
