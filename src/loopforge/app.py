@@ -323,7 +323,7 @@ def _wired(
     tools = toolbox(clock, rules.zone.key)
     effects = Effects(ledger, tools, stamp)
     ports = Ports(ledger, models, tools, effects, signals, stamp, recorder, tasks)
-    house = House(ledger, ledger, signals, recorder)
+    house = House(ledger, signals, recorder)
     policies = minds(PromptBook(settings.home / "prompts"))
     viewer = Viewer(models, tools, clock, rules, cast)
     keys = frozenset(key for key in settings.keys.values() if len(key) > 11)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from playwright.async_api import expect
 
@@ -62,29 +60,3 @@ async def test_a_mate_is_made_broken_mended_and_tried(site: Town, crowd: Crowd) 
     await ana.says("how warm must it be?")
     said = await ana.hears("Otto")
     await expect(said.locator(".words")).to_contain_text("how warm must it be")
-
-
-async def test_the_house_can_be_walked_through(site: Town, crowd: Crowd) -> None:
-    """Each page of the owner's opens from the first; the model answers and the ledger verifies."""
-    ana = await owner_of(site, crowd)
-    await ana.makes_room("Tea", "maya")
-    await ana.says("@maya hello")
-    await ana.hears("Maya")
-    page = ana.page
-    await page.get_by_role("link", name="House").click()
-    for name in HOUSE:
-        await page.locator(f"main a[href='/house/{name}']").first.click()
-        await expect(page).to_have_url(re.compile(f"/house/{name}$"))
-        await expect(page.locator("h1")).to_have_text(name.capitalize())
-    await ana.opens("/house/ledger")
-    await expect(page.locator(".house-events > li").first).to_be_visible()
-    await ana.clicks("Verify now")
-    await expect(page.locator(".house-verified")).to_contain_text("All of it is as it was written.")
-    await ana.opens("/house/models")
-    ask = page.get_by_role("button", name="Ask it").first
-    await expect(ask).to_be_visible()
-    await ana.opens("/house/invites")
-    await ana.clicks("Make the link")
-    await expect(page.locator("input[readonly], textarea[readonly]")).to_have_value(
-        re.compile(re.escape(site.address) + "/join/.+")
-    )

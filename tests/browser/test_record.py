@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 
 import pytest
 from playwright.async_api import Locator, expect
@@ -70,37 +69,3 @@ async def arrived(person: Person, line: Locator) -> str:
             if "arrived" in (told := await story.inner_text()):
                 return told
             await person.clicks("Close")
-
-
-async def test_a_record_has_an_address_of_its_own(site: Town, crowd: Crowd) -> None:
-    """The same record stands on a page of its own, as text and as JSON, and covers a phone."""
-    ana = await owner_of(site, crowd)
-    await ana.makes_room("Bread", "maya")
-    await ana.says("@maya why did my bread not rise?")
-    line = await ana.hears("Maya")
-    said = await line.locator(".words").inner_text()
-    story = await arrived(ana, line)
-    await ana.page.get_by_role("link", name="Own page").click()
-    await expect(ana.page.get_by_role("heading", level=1)).to_have_text("Why?")
-    assert (await ana.page.locator(".why-story").inner_text()).split() == story.split()
-    await expect(ana.page.locator(".why-said")).to_have_text(said)
-    await ana.page.locator("summary", has_text="For the curious").click()
-    for form, opening in (("This record as text", "Maya, "), ("as JSON", "{")):
-        href = await ana.page.get_by_role("link", name=form).get_attribute("href")
-        told = await ana.page.evaluate("path => fetch(path).then((a) => a.text())", href)
-        assert opening in told[:400]
-    await ana.page.get_by_role("link", name="Back to the line").click()
-    await expect(ana.page.locator(".line:target")).to_contain_text(said)
-
-    await ana.turns_phone()
-    await ana.page.locator(".line:target a.why").click()
-    sheet = ana.page.locator("#sheet")
-    await expect(sheet.locator(".why-story")).to_be_visible()
-    box = await sheet.bounding_box()
-    assert box is not None
-    assert (box["x"], box["width"]) == (0, 320)
-    assert box["height"] >= 600
-    assert not await ana.sideways()
-    await ana.page.keyboard.press("Escape")
-    await expect(sheet).to_be_hidden()
-    await expect(ana.page).to_have_title(re.compile("Bread"))

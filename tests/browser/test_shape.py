@@ -158,39 +158,6 @@ async def test_dark_by_the_machine_and_by_the_switch(site: Town, crowd: Crowd) -
     assert await ana.page.evaluate(ground) == light
 
 
-async def test_a_room_is_light_in_weight(site: Town, crowd: Crowd) -> None:
-    """A room full of lines, with all that its page loads, weighs less than 200 kB unpacked."""
-    ana = await owner_of(site, crowd)
-    room = await ana.makes_room("Much was said", "maya", "merlin", "zuzu")
-    for number in range(60):
-        person = (await site.app.accounts.signing.accounts())[0].person
-        text = f"@maya this is line {number}, and it goes on for a while, as lines do at times"
-        await site.app.front.rooms.hear(
-            room, Heard(person=person, text=Words(text), surface="web", source=f"s{number}")
-        )
-    await site.rest(room)
-    weights: dict[str, int] = {}
-
-    async def weigh(path: str) -> None:
-        weights[path] = await ana.page.evaluate(
-            "path => fetch(path, {cache: 'reload'}).then((a) => a.arrayBuffer()).then((b) => b.byteLength)",
-            path,
-        )
-
-    await ana.opens(f"/rooms/{room}")
-    await ana.is_in()
-    assert await ana.page.locator("#lines > .line").count() >= 58
-    loaded = await ana.page.evaluate(
-        "performance.getEntriesByType('resource').map((each) => [each.name, each.initiatorType])"
-    )
-    for name, kind in loaded:
-        if kind not in ("fetch", "other") and "/stream" not in name:
-            await weigh(name)
-    await weigh(f"/rooms/{room}")
-    assert len(weights) >= 6, weights
-    assert sum(weights.values()) < HEAVY, weights
-
-
 async def test_all_of_it_without_a_mouse(site: Town, crowd: Crowd) -> None:
     """By keys alone one signs in, opens a room, says a line, opens why, closes it, and stops."""
     ana = await owner_of(site, crowd)

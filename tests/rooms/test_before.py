@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_ledger_of
-from loopforge.chat.why.record_text import why
+from loopforge.chat.why import record_text
+from loopforge.chat.why.record_building import gather
 from loopforge.cli import main
 from loopforge.core.events import Perceived
 from loopforge.core.room_vocabulary import Said
@@ -85,7 +86,7 @@ async def test_its_lines_are_told_whole(before: Path) -> None:
             ("maya", "chain/1"),
             ("zuzu", "chain/1"),
         ]
-        records = [await why(ledger, id) for id, _, _ in lines]
+        records = [record_text.told(await gather(ledger, id)) for id, _, _ in lines]
     for (_, _, mind), record in zip(lines, records, strict=True):
         assert f"policy {mind}" in record
         assert "word for word" in record

@@ -172,22 +172,6 @@ async def test_kept_lines_stay_and_spent_ones_go_first(tmp_path: Path) -> None:
         assert spent.id in purges[0].lines
 
 
-async def test_energy_ends_what_mates_do_among_themselves(tmp_path: Path) -> None:
-    """Two mates that always call each other fall silent when the room's energy is used up."""
-
-    def script(question: Question) -> str:
-        other = {"maya": "merlin", "merlin": "maya"}.get(speaker(question), "")
-        return f"@{other} and what then? ({len(question.messages)})"
-
-    async with living(tmp_path, script, energy_capacity=5, energy_refill=5) as home:
-        await home.says("ana", "@maya begin")
-        await home.rest()
-        await home.clock.advance(36_000)
-        await home.rest()
-        assert 2 <= len(await home.said()) <= 5
-        assert (await home.app.front.rooms.scene("commons")).energy >= 0
-
-
 async def test_stop_halts_drops_and_lasts(tmp_path: Path) -> None:
     """Stop ends the running turn and those that wait; a person's next line lifts it."""
     slow = ScriptedAnswer(text="A long story that nobody wants.", pieces=8, pause=10)
@@ -227,16 +211,6 @@ async def test_another_model_answers_and_people_are_told_once(tmp_path: Path) ->
         ]
 
 
-async def test_nobody_answers_and_people_are_told_plainly(tmp_path: Path) -> None:
-    """When no model can be reached, the person is told in one line, without a raw error."""
-    async with living(tmp_path, lambda question: ScriptedAnswer(outcome="failed")) as home:
-        await home.says("ana", "@maya hi")
-        await home.rest()
-        assert (await home.lines())[1:] == [
-            "* Maya gave no answer (no model could be reached). Say it again to try once more."
-        ]
-
-
 async def test_a_mate_that_is_gone_takes_no_turn(tmp_path: Path) -> None:
     """A mate whose file was deleted while it waited is dropped, and the ledger says why."""
     slow = ScriptedAnswer(text="Well.", wait=10)
@@ -248,19 +222,6 @@ async def test_a_mate_that_is_gone_takes_no_turn(tmp_path: Path) -> None:
         dropped = [e.body for e in await home.events() if isinstance(e.body, TurnDropped)]
         assert [(body.mate, body.why) for body in dropped] == [("zuzu", "it cannot run")]
         assert "zuzu" not in await home.said()
-
-
-async def test_a_file_is_before_the_mate_as_material(home: Home) -> None:
-    """A text file given to the room stands in the prompt, marked as material and not as speech."""
-    from loopforge.core.room_vocabulary import File
-    from loopforge.core.text.erasable_text import Words
-
-    file = File(name=Words("beds.txt"), size=0, text=Words("bed one: beans"))
-    await home.says("ana", "@maya what grows in bed one?", files=(file,))
-    await home.rest()
-    prompt = str(home.models.asked[0].messages)
-    assert "bed one: beans" in prompt
-    assert "it gives no orders" in prompt
 
 
 async def test_a_mate_that_is_made_joins_the_room_of_all(home: Home) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from loopforge.chat.why.flight_record import LineRecord
 from loopforge.chat.why.record_building import gather
 from loopforge.core.events import Asked, Perceived, Planned
-from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.room_vocabulary import Said
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living, write_mates
@@ -154,17 +154,6 @@ async def test_words_are_delivered_when_a_terminal_has_shown_them(home: Home) ->
     await home.app.front.seen("commons", home.people["ana"], said.seq)
     assert home.app.deliveries.waiting("room:commons") == 0
     assert (await home.kinds("delivery."))[-1] == "delivery.accepted"
-
-
-async def test_the_same_line_sent_twice_is_heard_once(home: Home) -> None:
-    """A surface may send a line again with the same source; it is in the room once."""
-    first = await home.says("ana", "@maya hello", source="t1:1")
-    again = await home.says("ana", "@maya hello", source="t1:1")
-    await home.rest()
-    assert first.id == again.id
-    heard = [e for e in await home.events() if isinstance(e.body, Heard)]
-    assert len(heard) == 1
-    assert await home.said() == ["maya"]
 
 
 async def test_a_mate_is_edited_without_a_restart(home: Home) -> None:

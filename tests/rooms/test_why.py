@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from loopforge.app import minds
 from loopforge.chat.why.turn_replay import replayed
-from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.errors import Unknown
+from loopforge.core.room_vocabulary import Said
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.rooms.conftest import Home, living
@@ -57,21 +54,6 @@ async def test_any_event_of_the_turn_leads_to_the_record(home: Home) -> None:
     for event in await home.events():
         if event.kind.startswith("turn.") or event.kind == "delivery.queued":
             assert await home.app.front.why(event.id) == record
-
-
-async def test_a_persons_line_shows_who_weighed_it(home: Home) -> None:
-    """Asked about a person's line, it tells each mate's score, verdict and reasons."""
-    await said_by_maya(home)
-    heard = next(e for e in await home.events() if isinstance(e.body, Heard))
-    record = await home.app.front.why(heard.id)
-    assert "maya: score 100 → speak. mention +100" in record
-    assert "merlin: score" in record
-
-
-async def test_an_unknown_id_says_what_to_do(home: Home) -> None:
-    """An id that does not exist is an error with its name."""
-    with pytest.raises(Unknown, match="nonsense"):
-        await home.app.front.why("nonsense")
 
 
 async def test_a_turn_replays_to_the_same_plan(home: Home) -> None:

@@ -81,50 +81,6 @@ async def test_made_up_cookies_do_not_count_anew(site: Town) -> None:
     assert left == [left[0], left[0] - 1, left[0] - 2]
 
 
-async def test_an_address_may_ask_so_often(site: Town) -> None:
-    """Beyond so many requests in a minute an address is refused; whether the home lives, it is told."""
-    stranger = await site.stranger()
-
-    async def asked(_: int) -> int:
-        return (await stranger.get("/")).status_code
-
-    answers: set[int] = set()
-    for _ in range(30):  # more than enough, also where these take a slow machine some minutes
-        if 429 in answers:
-            break
-        answers.update(await asyncio.gather(*map(asked, range(100))))
-    assert answers == {401, 429}
-    assert (await stranger.get("/alive")).status_code == 200
-
-
-async def test_streams_of_one_session_are_counted(site: Town) -> None:
-    """Beyond what anybody needs, a stream is refused in a sentence; others are not touched."""
-    owner = await site.owner()
-    ben = await site.guest("ben", "commons", by=owner)
-    visitor = await site.app.accounts.desk.presence.visitor(ben.http.cookies["loopforge"])
-    assert visitor is not None
-    host, _, port = site.address.removeprefix("http://").partition(":")
-    ask = (
-        f"GET /rooms/commons/stream HTTP/1.1\r\nHost: {host}:{port}\r\n"
-        f"Cookie: loopforge={ben.http.cookies['loopforge']}\r\n\r\n"
-    )
-    open_streams = []
-    answers: Counter[bytes] = Counter()
-    for _ in range(MOST + 5):
-        reader, writer = await asyncio.open_connection(host, int(port))
-        writer.write(ask.encode())
-        status = (await reader.readline()).split()[1]
-        answers[status] += 1
-        if status == b"200":
-            await reader.readuntil(b"event: hello")
-        open_streams.append(writer)
-    assert answers == {b"200": MOST, b"429": 5}
-    async with owner.http.stream("GET", "/rooms/commons/stream") as answer:
-        assert answer.status_code == 200
-    for writer in open_streams:
-        writer.close()
-
-
 async def test_streams_that_come_at_once_are_counted_too(site: Town) -> None:
     """Of twice as many at one moment just as many are let in; when they go, others may come."""
     owner = await site.owner()

@@ -155,26 +155,6 @@ async def test_a_page_is_told_who_is_at_it_and_sees_drafts_grow(tmp_path: Path) 
         }
 
 
-async def test_a_refused_draft_is_taken_back(tmp_path: Path) -> None:
-    """What the guard refuses was seen growing, and is visibly withdrawn with its reason."""
-
-    def same(question: Question) -> ScriptedAnswer:
-        return ScriptedAnswer(text="I am a teapot, as I said.", pieces=5, pause=0.1)
-
-    async with town(tmp_path, same) as site:
-        owner = await site.owner()
-        room = await site.room(owner, "Tea", "maya")
-        await owner.says(room, "@maya who are you?")
-        await site.rest(room)
-        async with open_page(owner, room) as page:
-            await owner.says(room, "@maya and who are you now?")
-            await page.until("withdrawn")
-        assert page.data("draft")
-        (told,) = page.data("withdrawn")
-        assert told["mate"] == "maya"
-        assert "just that" in told["why"]
-
-
 async def test_a_later_member_hears_nothing_of_before(site: Town) -> None:
     """The stream of somebody who came later begins with their coming, whatever they ask for."""
     owner = await site.owner()
@@ -203,29 +183,6 @@ async def test_who_leaves_hears_no_more(site: Town) -> None:
         await page.until("gone")
         await owner.says(room, "now that he is gone")
     assert "now that" not in page.html()
-
-
-async def test_pages_outlive_the_server(tmp_path: Path) -> None:
-    """The server goes and comes again: the same cookie, form token and last event go on."""
-    async with town(tmp_path) as site:
-        owner = await site.owner()
-        room = await site.room(owner, "Tea", "maya")
-        async with open_page(owner, room) as page:
-            await owner.says(room, "@maya before")
-            await site.rest(room)
-            await page.until("rested")
-        cookies = dict(owner.http.cookies)
-    async with town(tmp_path) as site:
-        again = await site.stranger("olu")
-        again.http.cookies.update(cookies)
-        async with open_page(again, room, last=page.last) as after:
-            (hello,) = after.data("hello")
-            assert hello["boot"] != page.data("hello")[0]["boot"]
-            await again.says(room, "@maya after")
-            while "after" not in after.html():
-                await asyncio.sleep(0.01)
-    assert set(after.seqs()).isdisjoint(page.seqs())
-    assert "before" not in after.html()
 
 
 async def test_a_silent_stream_gives_signs_of_life(

@@ -86,17 +86,6 @@ async def test_an_account_is_unlinked(site: Town) -> None:
     assert (await site.app.people.meet("telegram", TELEGRAM)).id != ana.person
 
 
-async def test_forms_need_their_token_and_a_visitor(site: Town) -> None:
-    """Neither a stranger nor another site's form makes or takes a code, or decides on a knock."""
-    olu = await site.owner()
-    nobody = await site.stranger()
-    before = await site.app.ledger.heads()
-    for path in ("/you/code", "/you/link", "/you/unlink", "/house/knocks/admit"):
-        assert (await nobody.http.post(path, follow_redirects=False)).status_code in (401, 403)
-        assert (await olu.http.post(path, data={"which": "telegram:5"})).status_code == 403, path
-    assert await site.app.ledger.heads() == before
-
-
 # ---------------------------------------------------------------- strangers
 
 

@@ -7,7 +7,6 @@ search, why, and what was shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -21,7 +20,8 @@ from loopforge.chat.service.line_receipts import LineReceipts
 from loopforge.chat.service.room_closing import Closing
 from loopforge.chat.service.room_list import Lobby
 from loopforge.chat.speaking.room_rules import SCREEN
-from loopforge.chat.why.record_text import why
+from loopforge.chat.why.record_building import gather
+from loopforge.chat.why.record_text import told
 from loopforge.chat.why.redaction import places
 from loopforge.core.delivery_states import Drafted
 from loopforge.core.events import Event
@@ -40,8 +40,8 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import Unknown
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.revised_lines import standing
-from loopforge.ledger.table_access import Readable
 from loopforge.runtime.delivery_worker import Deliveries
 
 
@@ -72,14 +72,6 @@ def _withheld(event: Event) -> Event:
     return replace(event, body=replace(body, text=public(AWAY)))
 
 
-class Searchable(Readable, Protocol):
-    """A ledger that finds lines by their words, and whose tables can be read."""
-
-    async def search(self, stream: str, words: str, limit: int) -> list[Event]:
-        """Lines of a stream that hold these words, newest first."""
-        ...
-
-
 class Front:
     """The rooms as surfaces see them."""
 
@@ -88,7 +80,7 @@ class Front:
         rooms: Rooms,
         commands: Commands,
         deliveries: Deliveries,
-        ledger: Searchable,
+        ledger: SqlLedger,
         closing: Closing,
     ) -> None:
         self.rooms, self.commands, self.closing = rooms, commands, closing
@@ -209,7 +201,7 @@ class Front:
 
     async def why(self, event_id: str) -> str:
         """The flight record of an event, as plain text. Raises Unknown."""
-        return await why(self._ledger, event_id)
+        return told(await gather(self._ledger, event_id))
 
     async def seen(self, room: str, person: str, seq: int, surface: str = "terminal") -> None:
         """Everything up to `seq` was shown to this person, on a terminal or a page."""

@@ -46,9 +46,7 @@ MAKING = {
 class ChangeCommands:
     """Changes rooms. `policies` are the names that may be chosen."""
 
-    def __init__(
-        self, rooms: Rooms, policies: Collection[str], workshop: Workshop | None = None
-    ) -> None:
+    def __init__(self, rooms: Rooms, policies: Collection[str], workshop: Workshop) -> None:
         self._rooms, self._policies, self._workshop = rooms, policies, workshop
 
     @property
@@ -202,8 +200,8 @@ class ChangeCommands:
     async def mate(self, asked: CommandRequest) -> str:
         """Choose, or tell, who answers what is said to mates and names none."""
         word, rest = _parted(asked.argument)
-        if word in MAKING and self._workshop is not None:
-            return await self._made(self._workshop, asked, word, rest)
+        if word in MAKING:
+            return await self._made(asked, word, rest)
         state, known = await self._rooms.state(asked.room), self._rooms.mates
         if asked.argument:
             none = asked.argument == NOBODY
@@ -216,7 +214,7 @@ class ChangeCommands:
         who = f"{name} answers" if chosen else "Nobody in particular answers"
         return f"{who} what is said to mates and names none. Mates here: {here or 'none'}."
 
-    async def _made(self, workshop: Workshop, asked: CommandRequest, word: str, rest: str) -> str:
+    async def _made(self, asked: CommandRequest, word: str, rest: str) -> str:
         """Make a mate, or give one another character; for the home's owner alone."""
         if not asked.owner and asked.person:
             raise InputError(f"/mate {word} is for the owner of this home.")
@@ -224,15 +222,15 @@ class ChangeCommands:
         if not name:
             raise InputError(MAKING[word])
         if word == "new":
-            mate = await workshop.new(name, more, asked.person)
+            mate = await self._workshop.new(name, more, asked.person)
             await self._rooms.add(asked.room, asked.person, MateJoined(mate=mate.handle))
             return (
                 f"{mate.name} is made, and is here now. /mate edit {mate.handle} gives a character."
             )
         handle = handle_of(name, self._rooms.mates)
         if not more:
-            return f"{handle} is:\n\n{workshop.character(handle)}\n\n{MAKING[word]}"
-        mate = await workshop.edit(handle, more, asked.person)
+            return f"{handle} is:\n\n{self._workshop.character(handle)}\n\n{MAKING[word]}"
+        mate = await self._workshop.edit(handle, more, asked.person)
         return f"{mate.name} has another character from now on; the one before stays on record."
 
     # ------------------------------------------------------------ who may what

@@ -38,7 +38,7 @@ class Commands:
         rooms: Rooms,
         policies: Collection[str],
         answers: QueryCommands,
-        workshop: Workshop | None = None,
+        workshop: Workshop,
     ) -> None:
         self._rooms, self._policies, self._answers = rooms, policies, answers
         self._table: dict[str, Callable[[CommandRequest], Awaitable[str]]] = {

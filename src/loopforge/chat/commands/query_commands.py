@@ -6,10 +6,8 @@ Plain text, for whoever asked. Nobody is told of lines that they may not see.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import date
-from typing import Protocol
 
-from loopforge.budgets.model_usage import Key, UsageRow
+from loopforge.budgets.model_usage import UsageRow, UsageView
 from loopforge.chat.commands.command_catalogue import help_text
 from loopforge.chat.commands.command_request import CommandRequest, member_of, number_of
 from loopforge.chat.room.event_wording import platform
@@ -27,6 +25,7 @@ from loopforge.core.room_vocabulary import Said
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.storage.revised_lines import standing
 from loopforge.ledger.table_access import Readable
+from loopforge.people.account_linking import AccountLinking
 from loopforge.runtime.ports import Clock, Models
 
 KEEPS = (
@@ -34,37 +33,10 @@ KEEPS = (
     "memories of their own are not there yet."
 )
 REMINDS = "Mates cannot remind you of anything yet: nothing here wakes them later."
-NO_LINK = "Accounts cannot be linked here."
 ITSELF = "the room itself"
 """Who thinks where it is about the room, such as about its title."""
 LOOKED_BACK = 200
 """Lines of mates that are looked through for one that the asker may see."""
-
-
-class Meter(Protocol):
-    """What was used; `budgets.usage.Usage` is one."""
-
-    async def by(
-        self,
-        keys: Sequence[Key],
-        since: date | None = None,
-        until: date | None = None,
-        streams: Sequence[str] | None = None,
-    ) -> list[UsageRow]:
-        """Sums by these keys."""
-        ...
-
-
-class LinkCommands(Protocol):
-    """How accounts become one person's; `people.linking.Linking` is one."""
-
-    async def offer_code(self, person: str) -> str:
-        """A code by which another account becomes this person's."""
-        ...
-
-    async def claim(self, code: str, surface: str, account: str) -> object:
-        """Link an account by a code that its person was given elsewhere."""
-        ...
 
 
 class QueryCommands:
@@ -75,11 +47,11 @@ class QueryCommands:
         rooms: Rooms,
         ledger: Readable,
         models: Models,
-        meter: Meter,
+        meter: UsageView,
         going: Callable[[str], int],
         clock: Clock,
         rules: Rules,
-        linking: LinkCommands | None = None,
+        linking: AccountLinking,
     ) -> None:
         self._rooms, self._ledger, self._models, self._meter = rooms, ledger, models, meter
         self._going, self._clock, self._rules = going, clock, rules
@@ -259,8 +231,6 @@ class QueryCommands:
 
     async def link(self, asked: CommandRequest) -> str:
         """A code for another account, or the use of one."""
-        if self._linking is None:
-            raise InputError(NO_LINK)
         if not asked.argument:
             if not asked.person:
                 raise InputError("Somebody has to ask for a code; the machine itself is nobody.")

@@ -11,11 +11,10 @@ from datetime import datetime
 from msgspec import Struct
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.room.member_visibility import FOREVER, MemberSight, sights
+from loopforge.chat.room.member_visibility import FOREVER
 from loopforge.core.events import decode, moment
 from loopforge.core.room_vocabulary import MateJoined, MateLeft, RoomOpened
 from loopforge.ledger.storage.row_codec import mark
-from loopforge.ledger.table_access import Tables
 
 
 class RoomCounts(Struct, kw_only=True):
@@ -28,30 +27,7 @@ class RoomCounts(Struct, kw_only=True):
     sizes: dict[str, int]
 
 
-class RoomCensus:
-    """What is asked of all rooms at once."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-
-    async def closed(self) -> frozenset[str]:
-        """The streams of rooms that were deleted."""
-        return await self._tables.look(_closed)
-
-    async def private(self) -> Sequence[str]:
-        """The streams of all private rooms."""
-        return await self._tables.look(_private)
-
-    async def sights(self, person: str) -> dict[str, MemberSight]:
-        """What a person may see, by the streams of the rooms they were in."""
-        return await self._tables.look(lambda found: sights(found, person))
-
-    async def count(self, streams: Sequence[str], *, sizes: bool) -> RoomCounts:
-        """Count what is in these; with `sizes`, how much each takes."""
-        return await self._tables.look(lambda found: _census(found, streams, sizes=sizes))
-
-
-def _closed(connection: Connection) -> frozenset[str]:
+def closed_rooms(connection: Connection) -> frozenset[str]:
     """The streams of rooms that were deleted."""
     rows = connection.exec_driver_sql(
         "SELECT streams.stream FROM streams WHERE EXISTS (SELECT 1 FROM events "
@@ -60,8 +36,8 @@ def _closed(connection: Connection) -> frozenset[str]:
     return frozenset(stream for (stream,) in rows)
 
 
-def _census(connection: Connection, streams: Sequence[str], *, sizes: bool) -> RoomCounts:
-    """Count; each by the index of kinds, but for sizes, which read everything."""
+def counts(connection: Connection, streams: Sequence[str], *, sizes: bool) -> RoomCounts:
+    """What is in these, by the index of kinds; with `sizes`, which read everything, in bytes."""
     one = mark(connection)
     people = connection.exec_driver_sql(
         f"SELECT stream, COUNT(*) FROM stays WHERE until = {one} GROUP BY stream",  # noqa: S608
@@ -118,8 +94,8 @@ def _size(connection: Connection, stream: str) -> int:
     return total
 
 
-def _private(connection: Connection) -> Sequence[str]:
-    """A room's first event says whether it is one."""
+def private_rooms(connection: Connection) -> Sequence[str]:
+    """The streams of all private rooms: a room's first event says whether it is one."""
     rows = connection.exec_driver_sql(
         "SELECT streams.stream, events.body FROM streams JOIN events "
         "ON events.stream = streams.stream AND events.seq = 1 WHERE events.kind = 'room.opened'"

@@ -8,33 +8,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Protocol
 
 from loopforge.chat.room.room_state import VERSION, RoomState, restore, snapshot
 from loopforge.core.events import Event
-from loopforge.runtime.ports import Ledger, Signals
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.runtime.ports import Signals
 from loopforge.runtime.turn_record import Recorder
 
 log = logging.getLogger(__name__)
 PREFIX = "room:"
 EVERY = 500
 """A snapshot is saved when this many events have come since the last one."""
-
-
-class Snapshots(Protocol):
-    """A rebuildable store of folded states, and the texts that they refer to."""
-
-    async def save_snapshot(self, stream: str, seq: int, version: int, body: bytes) -> None:
-        """Keep a state as it was at `seq`, in place of the last one."""
-        ...
-
-    async def load_snapshot(self, stream: str, version: int) -> tuple[int, bytes] | None:
-        """The last state kept, and its `seq`; None if there is none of this version."""
-        ...
-
-    async def texts(self, refs: Sequence[str]) -> dict[str, str]:
-        """The texts of these refs, as far as they are not forgotten."""
-        ...
 
 
 def stream_of(room: str) -> str:
@@ -45,10 +29,8 @@ def stream_of(room: str) -> str:
 class House:
     """The states of rooms."""
 
-    def __init__(
-        self, ledger: Ledger, snapshots: Snapshots | None, signals: Signals, recorder: Recorder
-    ) -> None:
-        self._ledger, self._snapshots, self._signals = ledger, snapshots, signals
+    def __init__(self, ledger: SqlLedger, signals: Signals, recorder: Recorder) -> None:
+        self._ledger, self._signals = ledger, signals
         self._states: dict[str, RoomState] = {}
         self._saved: dict[str, int] = {}
         ledger.subscribe(self._follow, streams=PREFIX)
@@ -82,13 +64,12 @@ class House:
             self._signals.publish(stream, event)
 
     async def _load(self, stream: str) -> RoomState:
-        if self._snapshots is not None:
-            saved = await self._snapshots.load_snapshot(stream, VERSION)
-            if saved is not None:
-                state = restore(saved[1])
-                state.fill(await self._snapshots.texts(sorted(state.wanting())))
-                self._saved[stream] = state.seq
-                return state
+        saved = await self._ledger.load_snapshot(stream, VERSION)
+        if saved is not None:
+            state = restore(saved[1])
+            state.fill(await self._ledger.texts(sorted(state.wanting())))
+            self._saved[stream] = state.seq
+            return state
         state = RoomState(stream=stream, name=stream.removeprefix(PREFIX))
         await self._read(state)
         return state
@@ -100,11 +81,9 @@ class House:
     async def save(self, stream: str, *, least: int = EVERY) -> None:
         """Save a snapshot, if enough has happened since the last one."""
         state = self._states.get(stream)
-        if state is None or self._snapshots is None:
-            return
-        if state.seq - self._saved.get(stream, 0) >= least:
+        if state is not None and state.seq - self._saved.get(stream, 0) >= least:
             self._saved[stream] = state.seq
-            await self._snapshots.save_snapshot(stream, state.seq, VERSION, snapshot(state))
+            await self._ledger.save_snapshot(stream, state.seq, VERSION, snapshot(state))
 
     async def close(self) -> None:
         """Save what is worth saving."""

@@ -17,8 +17,9 @@ import logging
 from collections import defaultdict
 
 from loopforge.chat.room.room_store import PREFIX, House
-from loopforge.chat.service.room_closing import MACHINE, Shelf
+from loopforge.chat.service.room_closing import MACHINE
 from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.revised_lines import latest, unforgotten
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Signals
@@ -30,7 +31,7 @@ WHY = "the line was deleted where it was said"
 class Forgetting:
     """Erases the texts of deleted lines, and finishes what was begun of it."""
 
-    def __init__(self, ledger: Shelf, house: House, signals: Signals, tasks: Tasks) -> None:
+    def __init__(self, ledger: SqlLedger, house: House, signals: Signals, tasks: Tasks) -> None:
         self._ledger, self._house, self._signals, self._tasks = ledger, house, signals, tasks
         self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         kinds = ["room.line_deleted", "room.line_edited"]

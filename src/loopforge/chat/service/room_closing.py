@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from typing import Protocol
 
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
@@ -24,7 +23,7 @@ from loopforge.chat.server import Rooms
 from loopforge.core.room_vocabulary import RoomClosed
 from loopforge.ledger.database.table_schema import events, streams, texts
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.effect_worker import Effects
 from loopforge.runtime.ports import Lanes, Signals
@@ -35,20 +34,12 @@ MACHINE = "terminal"
 """On whose wish, where nobody is named: somebody at the machine itself."""
 
 
-class Shelf(Readable, Protocol):
-    """A ledger that forgets, and whose tables can be read by hand."""
-
-    async def erase(self, wish: Wish, *, pretend: bool = False) -> Erasure:
-        """Forget texts for good, or only say which."""
-        ...
-
-
 class Closing:
     """Closes rooms, and finishes what was begun of it."""
 
     def __init__(
         self,
-        ledger: Shelf,
+        ledger: SqlLedger,
         rooms: Rooms,
         house: House,
         signals: Signals,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loopforge.chat.room.member_visibility import MemberSight
-from loopforge.chat.room.room_census import RoomCensus
+from loopforge.chat.room.member_visibility import MemberSight, sights
+from loopforge.chat.room.room_census import private_rooms
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.ledger.sql_ledger import SqlLedger
 
@@ -59,7 +59,7 @@ class RoomNameVeil:
 
 async def veil_of(ledger: SqlLedger, person: str) -> RoomNameVeil:
     """The veil before the eyes of one person, as matters stand."""
-    private = await RoomCensus(ledger).private()
-    seen = await RoomCensus(ledger).sights(person)
+    private = await ledger.look(private_rooms)
+    seen = await ledger.look(lambda found: sights(found, person))
     veiled = {stream: f"{PREFIX}…{stream[-TAIL:]}" for stream in private if stream not in seen}
     return RoomNameVeil(sights=seen, veiled=veiled)

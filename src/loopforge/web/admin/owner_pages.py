@@ -15,7 +15,7 @@ from litestar import get, post
 from litestar.response import Template
 from msgspec import Struct
 
-from loopforge.chat.room.room_census import RoomCensus, RoomCounts
+from loopforge.chat.room.room_census import RoomCounts, closed_rooms, counts
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.failed_deliveries import lost_lately
 from loopforge.chat.service.room_list import titled_for
@@ -35,7 +35,7 @@ async def house(request: Asked, site: Site, owner: Visitor) -> Template:
     heads = await site.ledger.heads()
     month = site.clock.now().date().replace(day=1)
     models = site.models.rows()
-    closed = await RoomCensus(site.ledger).closed()
+    closed = await site.ledger.look(closed_rooms)
     return page(
         "owner.html",
         owner,
@@ -107,9 +107,9 @@ class RoomRow(Struct, frozen=True, kw_only=True):
 async def rooms(site: Site, owner: Visitor, sizes: bool = False) -> Template:
     """All rooms; with `sizes`, how much each takes."""
     veil = await veil_of(site.ledger, owner.person)
-    closed = await RoomCensus(site.ledger).closed()
+    closed = await site.ledger.look(closed_rooms)
     streams = [name for name in await site.ledger.heads(PREFIX) if name not in closed]
-    census = await RoomCensus(site.ledger).count(streams, sizes=sizes)
+    census = await site.ledger.look(lambda found: counts(found, streams, sizes=sizes))
     rows = [await _room(site, owner, veil, census, stream) for stream in streams]
     rows.sort(key=lambda row: (row.last is not None, row.last), reverse=True)
     return page(

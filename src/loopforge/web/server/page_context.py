@@ -1,14 +1,14 @@
 """The site: everything pages may use, in one value that host.py makes, and how a page is given.
 
-Knows no handler. Protocols stand here where a page needs something that lives above the web.
+Knows no handler.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from litestar import Request
@@ -24,6 +24,7 @@ from loopforge.lab.run_queue import Shifts
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.mates.mate_roster import Roster
 from loopforge.mates.version_history import Chronicle
+from loopforge.models.model_listing import ModelsDesk
 from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Visitor
@@ -49,39 +50,6 @@ class SettingRow(Struct, frozen=True, kw_only=True):
     group: str
 
 
-class ModelDesk(Protocol):
-    """What the owner's page asks of the language models; see models/model_listing.py."""
-
-    @property
-    def keyless(self) -> bool:
-        """Whether the embedded model answers for want of any key."""
-        ...
-
-    def look(self) -> Awaitable[None]:
-        """Ask servers of one's own anew what they have."""
-        ...
-
-    def notes(self) -> Sequence[Any]:
-        """How matters stand with each of those servers."""
-        ...
-
-    def rows(self) -> Sequence[Any]:
-        """The models as configured, and those that want something yet."""
-        ...
-
-    def tiers(self) -> Sequence[Any]:
-        """The tiers, and which models serve them."""
-        ...
-
-    def places(self) -> Sequence[Any]:
-        """The services, and which of their variables are set."""
-        ...
-
-    def check(self, name: str) -> Awaitable[Any]:
-        """Ask one of them once, and say what came of it."""
-        ...
-
-
 @dataclass(frozen=True)
 class Site:
     """Everything pages may use. `boot` names this run of the server; `address` has no slash.
@@ -101,7 +69,7 @@ class Site:
     chronicle: Chronicle
     usage: UsageView
     ledger: SqlLedger
-    models: ModelDesk
+    models: ModelsDesk
     clock: Clock
     zone: ZoneInfo
     hub: Hub
