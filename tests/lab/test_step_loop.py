@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.factory_vocabulary import DayEnded, Decided, Reflected, RunLastRow, Stepped
+from loopforge.core.factory_vocabulary import DayEnded, Decided, RunLastRow, Stepped
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun
 from loopforge.lab.run.robot_minds import Minds
@@ -189,10 +189,3 @@ def test_a_record_of_another_run_is_refused() -> None:
     record.steps[0].pop("Ada")
     with pytest.raises(BadRun, match="Ada"):
         play(read(), record=record)
-
-
-def test_everybody_reflects_each_night_in_the_same_order() -> None:
-    """One reflection a robot a day, between the last step of the day and its closing row."""
-    told = rows(play(read(days=3)))
-    nights = [row.who for row in told if isinstance(row, Reflected)]
-    assert nights == sorted(n for n, _, _ in ROBOTS) * 3

@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 
 from loopforge.errors import BadRun, BadScenario
-from loopforge.lab.run.run_lifecycle import run_simulation, summary_of
+from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.sweeps.progress_bar import bar
 from loopforge.lab.sweeps.sweep_engines import Processes
 from loopforge.lab.sweeps.sweep_results import held, layout_of, manifest_of, results_of
@@ -30,7 +30,6 @@ from tests.lab.sweeps import (
     asked,
     asking,
     costs,
-    kept,
     laid,
     maker,
     written,
@@ -84,13 +83,6 @@ def test_cells_share_their_seeds(tmp_path: Path) -> None:
         (cell, seed) for cell in range(4) for seed in (11, 12)
     ]
     assert len({each.head for each in results}) == 8
-
-
-def test_kept_logs_are_whole_runs(tmp_path: Path) -> None:
-    """With keep_logs each run has its folder, whose log ends in the head of the result."""
-    result, folder = kept(tmp_path)
-    run = summary_of(folder)
-    assert (run.head, run.rows, run.decisions) == (result.head, result.rows, result.decisions)
 
 
 def test_a_run_is_made_again_with_its_whole_log(tmp_path: Path) -> None:

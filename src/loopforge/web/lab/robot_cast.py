@@ -39,7 +39,6 @@ class RobotFigure(Struct, frozen=True, kw_only=True):
     nth: int
     name: str
     role: str
-    voice: str
     overseer: bool
 
 
@@ -50,7 +49,6 @@ def cast_of(scenario: Scenario) -> tuple[RobotFigure, ...]:
             nth=nth,
             name=robot.name,
             role=robot.role,
-            voice=robot.voice,
             overseer=robot.role == "supervisor",
         )
         for nth, robot in enumerate(scenario.robots)
