@@ -50,11 +50,9 @@ class Ears(discord.Client):
 
 
 @asynccontextmanager
-async def online(
-    city: Twin, bot: Bot, intents: discord.Intents | None = None
-) -> AsyncIterator[Ears]:
+async def online(city: Twin, bot: Bot) -> AsyncIterator[Ears]:
     """A client of this bot, connected and ready; closed at the end."""
-    client = Ears(intents=intents or discord.Intents.all(), connector=city.connector())
+    client = Ears(intents=discord.Intents.all(), connector=city.connector())
     tasks = Tasks()
     tasks.spawn(client.start(bot.token), f"client of {bot.name}")
     try:

@@ -1,8 +1,8 @@
 """The gateway: sessions, sockets, and what each bot is told.
 
 Each session has its own sequence and keeps all it sent, so RESUME replays. Events are gated by
-intents, content is censored without the message-content intent (SimCord's rules), and a bot hears
-only of channels it sees. Does not cover sharding, voice, or a limit on frames.
+intents (SimCord's rules), and a bot hears only of channels it sees. Does not cover what a bot
+without the message-content intent is not told, sharding, voice, or a limit on frames.
 """
 
 from __future__ import annotations
@@ -142,8 +142,6 @@ class Gateway(Commands):
         self._strike(session, event, mend.event(event, body, self))
 
     def _message(self, session: Session, event: str, body: dict[str, Any]) -> dict[str, Any]:
-        if not session.intents.message_content:
-            intents.censor_message(body, session.bot.id, backend=self.as_bot(session.bot))
         body.pop("nonce", None)
         nonce = self.town.nonces.get(int(body["id"]))
         if event == "MESSAGE_CREATE" and nonce is not None:

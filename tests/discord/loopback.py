@@ -15,7 +15,7 @@ import aiohttp
 import trustme
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-API, GATEWAY = "https://discord.com/api/v10", "wss://gateway.discord.gg/"
+GATEWAY = "wss://gateway.discord.gg/"
 RESUME, CDN = "wss://gateway-us-east1-d.discord.gg", "https://cdn.discordapp.com"
 NAMES = ("discord.com", "*.discord.com", "*.discord.gg", "cdn.discordapp.com", "*.discordapp.net")
 

@@ -29,8 +29,6 @@ WINDOW = 300.0
 """Seconds for which Discord remembers a nonce: "the past few minutes"."""
 SECOND = 50
 """Calls that a bot may make in a second, over all routes."""
-REFUSED, BANNED = 10_000, 600.0
-"""Refused calls (401, 403, 429) in so many seconds after which an address is shut out."""
 TRUE = ("1", "true", "True")
 WEBHOOKS = 15
 """Webhooks a channel may have."""
@@ -103,13 +101,9 @@ class Rest(Gateway):
         return self._reply(asked, status, out, base, fault)
 
     def _limited(self, asked: Asked) -> Fault | None:
-        """Discord's limit for a bot as a whole, and Cloudflare's for who was refused too often."""
+        """Discord's limit for a bot as a whole."""
         _, now = self.town.stamp()
         body: dict[str, Any] = {"message": "You are being rate limited."}
-        if len([at for at in self.refused if now - at < BANNED]) >= REFUSED:
-            body = {"message": "error code: 1015"}
-            headers = {"Retry-After": "3600"}  # no Via: it is not Discord that answers
-            return Fault("ban", asked.path, status=429, body=body, headers=headers)
         if asked.bot is None or asked.parts[0] in ("interactions", "webhooks"):
             return None
         times = self._times[asked.bot.name]

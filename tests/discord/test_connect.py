@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import discord
+from loopforge.chat.commands.command_catalogue import COMMANDS
 from loopforge.cli.doctor import accounts
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
@@ -66,7 +67,7 @@ async def test_a_bot_becomes_a_mate(city: Twin, tmp_path: Path) -> None:
     puts = [call for call in city.calls if call.method == "PUT" and call.path.endswith("/commands")]
     (told,) = puts
     names = {command["name"] for command in told.body}
-    assert {"stop", "title", "Why?"} <= names
+    assert names == {command.name for command in COMMANDS} | {"Why?", "Talk in a thread"}
     assert bot.token not in str(report)
 
 

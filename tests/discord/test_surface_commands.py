@@ -7,22 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.commands.command_catalogue import COMMANDS
 from loopforge.core.room_vocabulary import Titled
 from loopforge.people.accounts.guess_limit import FREE
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 
 pytestmark = pytest.mark.anyio
-
-
-async def test_the_menu_is_on_discord(city: Twin, tmp_path: Path) -> None:
-    """Every command of the menu is a slash command; two more are on every message."""
-    maya = city.bot("Maya")
-    async with lodged(city, tmp_path, {maya: "maya"}):
-        await city.until(lambda: maya.commands.get(None))
-        names = {name for name, _ in maya.commands[None]}
-    assert names == {command.name for command in COMMANDS} | {"Why?", "Talk in a thread"}
 
 
 async def test_what_only_keepers_may(city: Twin, tmp_path: Path) -> None:

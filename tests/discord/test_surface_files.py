@@ -136,18 +136,6 @@ async def test_files_of_who_may_not_talk(city: Twin, tmp_path: Path) -> None:
     assert _kept(tmp_path) == []
 
 
-async def test_other_bots_are_heard_as_bots(city: Twin, tmp_path: Path) -> None:
-    """Somebody else's bot is heard, as a bot; our own accounts are not heard at all."""
-    maya, other, plaza = city.bot("Maya"), city.bot("Beep"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say("Beep", plaza, "maya, beep")
-        await city.until(lambda: len(city.lines(plaza)) >= 2)
-        await home.settled(plaza)
-        heard = [e.body for e in await home.events(plaza) if isinstance(e.body, Heard)]
-    assert [(str(body.text), body.bot) for body in heard] == [("maya, beep", True)]
-    assert other.id in {line.author for line in city.lines(plaza)}
-
-
 async def test_marks_become_names(city: Twin, tmp_path: Path) -> None:
     """Whom and what a message mentions is read by name."""
     maya, ben, eve = city.bot("Maya"), city.person("ben"), city.person("eve")

@@ -115,18 +115,6 @@ async def test_in_private_every_line_is_marked(city: Twin, tmp_path: Path) -> No
     assert [each.reply_to for each in city.lines(here)] == [None, None]
 
 
-async def test_marks_on_the_line_that_called(city: Twin, tmp_path: Path) -> None:
-    """A line that called a mate is marked as seen, then as answered; others bear no mark."""
-    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
-        plain = await city.say(ben, plaza, "what a day")
-        line = await city.say(ben, plaza, "maya, hello")
-        await city.until(lambda: city.line(line).reactions == {"✅": ("Maya",)})
-        assert city.line(plain).reactions == {}
-    marks = [(deed.kind, deed.text) for deed in city.deeds("react", "unreact")]
-    assert marks == [("react", "👀"), ("react", "✅"), ("unreact", "👀")]
-
-
 async def test_a_mate_that_is_gone_is_marked(city: Twin, tmp_path: Path) -> None:
     """Where its file is gone, the line that called it is marked so, and the channel told why."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")

@@ -13,22 +13,6 @@ from tests.discord.twin import Twin
 PICTURE = bytes.fromhex("89504e470d0a1a0a") + bytes(range(200))
 
 
-async def test_two_bots_hear_each_other_and_censoring_is_per_bot(city: Twin) -> None:
-    """A bot without the message-content intent sees no text but where it is addressed."""
-    aria, bram = city.bot("Aria"), city.bot("Bram", approved=())
-    ben, plaza = city.person("ben"), city.channel("plaza")
-    default = discord.Intents.default()
-    async with online(city, aria) as first, online(city, bram, default) as second:
-        await city.say(ben, plaza, "secret")
-        await city.say(ben, plaza, f"for {bram.mention}")
-        await first.text(plaza).send("from Aria")
-        await city.until(lambda: len(first.said()) == len(second.said()) == 3)
-        assert first.said() == ["secret", f"for {bram.mention}", "from Aria"]
-        assert second.said() == ["", f"for {bram.mention}", ""]
-        heard = second.latest("message")
-        assert (heard.author.bot, heard.author.name) == (True, "Aria")
-
-
 async def test_a_privileged_intent_needs_the_portals_approval(city: Twin) -> None:
     """Asking for message content without approval closes the socket with 4014; a bad token fails."""
     bram = city.bot("Bram", approved=())

@@ -11,16 +11,6 @@ from tests.discord.twin import Twin
 SEND = "POST /channels/*/messages"
 
 
-async def test_a_bot_is_asked_to_reconnect(city: Twin) -> None:
-    """Discord's request to reconnect is followed, and nothing is lost."""
-    aria, ben, plaza = city.bot("Aria"), city.person("ben"), city.channel("plaza")
-    async with online(city, aria) as client:
-        await city.reconnect(aria)
-        await city.until(lambda: city.resumed == ["Aria"])
-        await city.say(ben, plaza, "one")
-        await city.until(lambda: client.said() == ["one"])
-
-
 async def test_events_twice_swapped_or_lost(city: Twin) -> None:
     """Events come doubled, in another order, or not at all, for the bot that was named."""
     aria, bram = city.bot("Aria"), city.bot("Bram")

@@ -11,13 +11,13 @@
 
         line = await city.say(ben, plaza, f"{aria.mention} hello", files=[("a.txt", b"...")])
         await city.say(ben, plaza, "and you?", reply_to=line)
-        await city.react(ben, line, "👍")                # edit, delete, unreact, typing alike
+        await city.react(ben, line, "👍")                # edit, delete, unreact alike
         walk = await city.thread(ben, plaza, "a walk", on=line)
         post = await city.post(ben, city.forum("ideas"), "title", "text")
         await city.dm(ben, aria, "psst")
 
-        answer = await city.slash(ben, plaza, aria, "why", {"line": "3"})
-        answer.text, answer.ephemeral, answer.followups
+        answer = await city.slash(ben, plaza, aria, "title", {"text": "Tea"})
+        answer.text, answer.ephemeral, answer.deferred
         await city.autocomplete(ben, plaza, aria, "mate", "name", "ar")
         await city.context(ben, aria, "Why?", line)
 
@@ -35,8 +35,7 @@
 As a process: `python -m tests.discord.twin` prints its addresses as JSON (control.py, remote.py).
 In tests elsewhere: `from tests.discord.conftest import city`. SimCord is the model of Discord, third
 party; here stand sockets and what it lacks (town.py, rest.py, mend.py, rules.py). One guild. Fifty calls
-a second and bot are served, the others get Discord's global 429, and `city.refused` counts towards
-a ban. Does not cover voice, sharding, OAuth, pictures of the CDN, or unplanned limits of one route.
+a second and bot are served, the others get Discord's global 429; `city.refused` tells when. Does not cover voice, sharding, OAuth, pictures of the CDN, or unplanned limits of one route.
 """
 
 from __future__ import annotations

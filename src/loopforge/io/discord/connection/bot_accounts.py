@@ -170,13 +170,10 @@ class Crowd:
         """What a mate is called."""
         return self._mates[mate].name if mate in self._mates else mate
 
-    def colour(self, mate: str) -> str:
-        """A mate's colour, as "#rrggbb"; "" for one that is not known."""
-        return self._mates[mate].colour if mate in self._mates else ""
-
-    def face(self, mate: str) -> str:
-        """A mate's face: an emoji, or a letter."""
-        return self._mates[mate].face if mate in self._mates else ""
+    def looks(self, mate: str) -> tuple[str, str]:
+        """A mate's face (an emoji, or a letter) and its colour; "" of one that is not known."""
+        known = self._mates.get(mate)
+        return (known.face, known.colour) if known is not None else ("", "")
 
     def mates_in(self, channel: object) -> tuple[str, ...]:
         """All mates that are in a place by one of our accounts."""
@@ -227,7 +224,9 @@ class Crowd:
             if not owed:
                 await changed.wait()
             elif not await self._within(changed, until - self._clock.ticks()):
-                raise self._away(mate)
+                # Waited for again at once, and by deliveries until they tire.
+                whose = f"the bot of {self.name(mate)}" if mate else "the bot"
+                raise SendFailed(f"{whose} was not connected to Discord.", unsent=True, after=1.0)
 
     async def _within(self, changed: asyncio.Event, seconds: float) -> bool:
         """Wait for a change of how our accounts stand, so long at most; whether there was one."""
@@ -259,11 +258,6 @@ class Crowd:
             return account.mates != (mate,), not account.speaks_for(mate)
 
         return sorted(range(len(self.accounts)), key=rank)
-
-    def _away(self, mate: str) -> SendFailed:
-        """Nothing was sent; it is waited for again at once, and by deliveries until they tire."""
-        whose = f"the bot of {self.name(mate)}" if mate else "the bot"
-        return SendFailed(f"{whose} was not connected to Discord.", unsent=True, after=1.0)
 
     def _nobody(self) -> SendFailed:
         if all(state.standing == "refused" for state in self._states):

@@ -193,7 +193,8 @@ class Missed:
         }
         for place in talks:
             jobs[place] = partial(self._private, client, place, mark, places[place])
-        return sorted(((channel_of(place), job) for place, job in jobs.items()), key=_latest)
+        youngest = sorted(jobs, key=channel_of, reverse=True)  # nothing else is known of them
+        return [(channel_of(place), jobs[place]) for place in youngest]
 
     async def _tried(self, client: Client | None, place: str, job: Job) -> bool:
         """Read a place, as long as a client is there; what is said there meanwhile waits for it.
@@ -338,11 +339,6 @@ class Missed:
         for id in await self._channels.heard(place, BACK):
             if lowest <= id <= last and id not in stands and await _gone(channel, id):
                 await self._reception.deleted(place, str(id))
-
-
-def _latest(job: tuple[int, Job]) -> int:
-    """The order in which places of which nothing else is known are asked: the youngest first."""
-    return -job[0]
 
 
 def _channels(guild: discord.Guild) -> Iterator[Open]:

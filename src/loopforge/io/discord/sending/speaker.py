@@ -161,7 +161,7 @@ class Voices:
         seat = await self._crowd.seat(place, mate)
         if seat.client.account.mates == (mate,):
             return DiscordSpeaker(seat, whose=mate)
-        name, face = self._crowd.name(mate), self._crowd.face(mate)
+        name, (face, _) = self._crowd.name(mate), self._crowd.looks(mate)
         shown = f"{name} {face}" if face and not face.isalnum() else name
         alone = self._crowd.mates_of(seat.client.account) == (mate,)
         if alone and isinstance(seat.channel, discord.DMChannel):

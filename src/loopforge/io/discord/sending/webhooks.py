@@ -187,7 +187,7 @@ class Hooks:
         self, client: Client, host: Host, rack: Rack, mate: str
     ) -> discord.Webhook | None:
         """A mate's own, with the face that it has now; None where it can have none."""
-        label, colour = webhook_name(mate).replace(" ", "-"), self._crowd.colour(mate)
+        label, (_, colour) = webhook_name(mate).replace(" ", "-"), self._crowd.looks(mate)
         hook = rack.found.get(label)
         if not colour or label in rack.refused:
             return hook
