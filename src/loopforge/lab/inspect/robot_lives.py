@@ -6,7 +6,6 @@ value by hand) is a change too, so that causes always add up to what became of s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -38,16 +37,42 @@ class LifeMark(Struct, frozen=True, array_like=True):
     failing: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Life:
-    """A robot's life so far. Values are thousandths; `battery` is that after each step."""
+    """A robot's life, written row after row, in thousandths; `battery` is that after each step."""
 
-    who: str
-    role: str
-    first: Mapping[str, int]
-    turns: tuple[LifeTurn, ...]
-    deeds: tuple[LifeMark, ...]
-    battery: tuple[int, ...]
+    spec: RobotSpec
+    began: Began
+    turns: list[LifeTurn] = field(default_factory=list)
+    deeds: list[LifeMark] = field(default_factory=list)
+    battery: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.who, self.role = self.spec.name, self.spec.role
+        self.first = {
+            f"{part}.{name}": value
+            for part in PARTS
+            for name, value in getattr(self.spec, part).items()
+        }
+        self._forced = forced(self.began, self.who)
+        self._now = dict(self.first)
+
+    def came(self, step: int) -> None:
+        """Come to this step; what a fork set there by hand is noted."""
+        if self._forced and step >= self._forced[0][0]:
+            for at, what, value in self._forced:
+                if self._now[what] != value:
+                    self.turns.append(LifeTurn(at, 0, what, self._now[what], value, BY_HAND))
+                self._now[what] = value
+            self._forced = []
+
+    def change(self, step: int, row: int, change: Change) -> None:
+        """One entry of the trait ledger, of whomever."""
+        if change.who == self.who:
+            self.turns.append(
+                LifeTurn(step, row, change.what, change.before, change.after, change.rule)
+            )
+            self._now[change.what] = change.after
 
     @property
     def whats(self) -> list[str]:
@@ -97,55 +122,6 @@ class Life:
         """The greatest single changes up to this step, but for those that a night makes."""
         awake = [turn for turn in self.turns if turn.step <= step and turn.why != "slept"]
         return sorted(awake, key=lambda turn: (-abs(turn.after - turn.before), -turn.step))[:count]
-
-
-@dataclass
-class Biographer:
-    """Writes a life down, row after row."""
-
-    spec: RobotSpec
-    began: Began
-    turns: list[LifeTurn] = field(default_factory=list)
-    deeds: list[LifeMark] = field(default_factory=list)
-    battery: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.first = {
-            f"{part}.{name}": value
-            for part in PARTS
-            for name, value in getattr(self.spec, part).items()
-        }
-        self._forced = forced(self.began, self.spec.name)
-        self._now = dict(self.first)
-
-    def came(self, step: int) -> None:
-        """Come to this step; what a fork set there by hand is noted."""
-        if self._forced and step >= self._forced[0][0]:
-            for at, what, value in self._forced:
-                if self._now[what] != value:
-                    self.turns.append(LifeTurn(at, 0, what, self._now[what], value, BY_HAND))
-                self._now[what] = value
-            self._forced = []
-
-    def change(self, step: int, row: int, change: Change) -> None:
-        """One entry of the trait ledger, of whomever."""
-        if change.who == self.spec.name:
-            self.turns.append(
-                LifeTurn(step, row, change.what, change.before, change.after, change.rule)
-            )
-            self._now[change.what] = change.after
-
-    def life(self) -> Life:
-        """What was written."""
-        spec = self.spec
-        return Life(
-            who=spec.name,
-            role=spec.role,
-            first=self.first,
-            turns=tuple(self.turns),
-            deeds=tuple(self.deeds),
-            battery=tuple(self.battery),
-        )
 
 
 def forced(began: Began, who: str) -> list[tuple[int, str, int]]:

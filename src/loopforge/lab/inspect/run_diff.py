@@ -55,7 +55,7 @@ def diff(first: Path, second: Path) -> Diff:
         because=tuple(_because(began_of(first), began_of(second), first, second)),
         parting=sides.parting,
         shorter=sides.shorter,
-        numbers=_numbers(sides.totals),
+        numbers=_numbers(sides),
         robots={
             name: _of_one(*(each.get(name, DiffTally()) for each in sides.robots))
             for name in dict.fromkeys([*sides.robots[0], *sides.robots[1]])
@@ -128,8 +128,16 @@ class DiffTally:
 
     counts: Counter[str] = field(default_factory=Counter)
 
-    def decided(self, row: Decided) -> None:
-        """Count a decision."""
+    def add(self, row: Row) -> None:
+        """Count one more row."""
+        if isinstance(row, DayEnded):
+            self.counts["output"] += row.output
+        elif isinstance(row, Reflected):
+            self.counts["misjudged"] += row.misjudged
+        elif isinstance(row, Decided):
+            self._decided(row)
+
+    def _decided(self, row: Decided) -> None:
         outcome = row.outcome
         self.counts["decisions"] += 1
         self.counts["guardrail"] += outcome.square.startswith("guardrail")
@@ -155,7 +163,8 @@ class Sides:
     def __init__(self) -> None:
         self.parting: Parting | None = None
         self.shorter = ""
-        self.totals = (_Total(), _Total())
+        self.runs = Run(Path()), Run(Path())
+        self.totals = DiffTally(), DiffTally()
         self.robots: tuple[dict[str, DiffTally], dict[str, DiffTally]] = ({}, {})
         self.otherwise: dict[str, Otherwise] = {}
         self.changed: Counter[str] = Counter()
@@ -167,9 +176,10 @@ class Sides:
         """Take a group of each in; one of them is empty where the other run is longer."""
         for side, group in enumerate((mine, theirs)):
             for row in group:
+                self.runs[side].add(row)
                 self.totals[side].add(row)
                 if isinstance(row, Decided):
-                    self.robots[side].setdefault(row.who, DiffTally()).decided(row)
+                    self.robots[side].setdefault(row.who, DiffTally()).add(row)
         if not mine or not theirs:
             self.shorter = self.shorter or ("first" if not mine else "second")
             return
@@ -225,29 +235,6 @@ class Sides:
             )
 
 
-@dataclass(slots=True)
-class _Total:
-    """A whole run: as a run's own summary counts it, and what that leaves out."""
-
-    run: Run = field(default_factory=lambda: Run(Path()))
-    all: DiffTally = field(default_factory=DiffTally)
-    output: int = 0
-    misjudged: int = 0
-
-    def add(self, row: Row) -> None:
-        """Count one more row."""
-        self.run.add(row)
-        match row:
-            case Decided():
-                self.all.decided(row)
-            case DayEnded():
-                self.output += row.output
-            case Reflected():
-                self.misjudged += row.misjudged
-            case _:
-                pass
-
-
 def _deed(row: Decided) -> ComparedAct:
     outcome, truth = row.outcome, row.truth
     mode = outcome.square.partition("+")[0]
@@ -274,22 +261,22 @@ def _inner(one: DayEnded, other: DayEnded) -> dict[str, dict[str, Pair]]:
     return dict(sorted(found.items()))
 
 
-def _numbers(totals: tuple[_Total, _Total]) -> dict[str, Pair]:
-    one, other = (_of_run(each) for each in totals)
+def _numbers(sides: Sides) -> dict[str, Pair]:
+    one, other = (_of_run(*each) for each in zip(sides.runs, sides.totals, strict=True))
     return {name: (one[name], other[name]) for name in one}
 
 
-def _of_run(total: _Total) -> dict[str, float]:
-    run = total.run
+def _of_run(run: Run, total: DiffTally) -> dict[str, float]:
+    """As a run's own summary counts it, and what that leaves out."""
     return {
         "over_compliance": round(run.over_compliance, 6),
         "over_reach": round(run.over_reach, 6),
-        "guardrail": total.all.share("guardrail", "decisions"),
+        "guardrail": total.share("guardrail", "decisions"),
         "incidents": run.incidents,
-        "output": total.output,
+        "output": total.counts["output"],
         "belief_error": round(run.mean_belief_error, 1),
-        "shown_error": total.all.mean("shown_error"),
-        "misjudged": total.misjudged,
+        "shown_error": total.mean("shown_error"),
+        "misjudged": total.counts["misjudged"],
         "decisions": run.decisions,
     }
 

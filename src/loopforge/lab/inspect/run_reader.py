@@ -20,7 +20,7 @@ from typing import BinaryIO, cast
 
 from loopforge.core.factory_vocabulary import Began, Decided, Incident, Reflected, Row
 from loopforge.errors import BadRun, BadScenario, Unknown
-from loopforge.lab.inspect.robot_lives import Biographer, Life, LifeMark
+from loopforge.lab.inspect.robot_lives import Life, LifeMark
 from loopforge.lab.inspect.row_summaries import (
     ActSummary,
     Brief,
@@ -298,23 +298,21 @@ class RunIndex:
         with self._lock:
             size, life = self._lives.pop(who, (-1, None))
             if life is None or size != self.size:
-                life = self._lived(Biographer(spec, self.began))
+                life = self._lived(Life(spec, self.began))
             self._lives[who] = (self.size, life)
             if len(self._lives) > LIVES:
                 del self._lives[next(iter(self._lives))]
         return life
 
-    def _lived(self, biographer: Biographer) -> Life:
-        who = biographer.spec.name
+    def _lived(self, life: Life) -> Life:
         for row in self._between(0, len(self._rows) - 1):
             if isinstance(row, SeenStep):
-                biographer.battery.append(row.robots.get(who, ("", 0))[1])
+                life.battery.append(row.robots.get(life.who, ("", 0))[1])
             elif isinstance(row, SeenAct | Night):
-                biographer.came(row.step)
+                life.came(row.step)
                 for change in row.changes if isinstance(row, SeenAct) else row.inner:
-                    biographer.change(row.step, row.n, change)
-            if isinstance(row, SeenAct) and row.who == who:
+                    life.change(row.step, row.n, change)
+            if isinstance(row, SeenAct) and row.who == life.who:
                 fell = row.outcome
-                mark = LifeMark(row.step, row.n, fell.square, fell.failing)
-                biographer.deeds.append(mark)
-        return biographer.life()
+                life.deeds.append(LifeMark(row.step, row.n, fell.square, fell.failing))
+        return life

@@ -29,7 +29,7 @@ from loopforge.core.factory_vocabulary import (
     Stepped,
 )
 from loopforge.errors import BadRun
-from loopforge.lab.inspect.robot_lives import Biographer, Life
+from loopforge.lab.inspect.robot_lives import Life
 from loopforge.lab.report.highlights import Picks
 from loopforge.lab.run.answered_decisions import AnswerCounts
 from loopforge.lab.run.run_lifecycle import head_of
@@ -330,7 +330,7 @@ def _run(folder: Path) -> Study:
     scoring, picks = Scoring(scenario.overseer), Picks()
     watched = Watched(began, scenario, head_of(folder), answers=scoring.answers)
     floor = [spec for spec in scenario.robots if spec.name != scenario.overseer]
-    written = {spec.name: Biographer(spec, began) for spec in floor}
+    written = {spec.name: Life(spec, began) for spec in floor}
     last: Row = began
     for rows in _days(rows_of(folder)):
         for row in rows:
@@ -347,7 +347,7 @@ def _run(folder: Path) -> Study:
         watched.cut = (
             f"It was cut off: told is what happened up to the night of day {watched.nights}."
         )
-    watched.lives = tuple(each.life() for each in written.values())
+    watched.lives = tuple(written.values())
     result = scoring.result(0, began.seed, {}, cost=watched.cost)
     return Study(folder, (result,), watched=watched, picks=picks)
 
@@ -362,7 +362,7 @@ def _days(rows: Iterator[Row]) -> Iterator[Sequence[Row]]:
             held = []
 
 
-def _watch(watched: Watched, row: Row, written: dict[str, Biographer]) -> None:
+def _watch(watched: Watched, row: Row, written: dict[str, Life]) -> None:
     """What a row says of robots and rules; of what it changed, traits and scars are what drifts."""
     watched.nights += isinstance(row, DayEnded)
     if isinstance(row, Decided) and row.who in written:
