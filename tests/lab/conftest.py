@@ -1,12 +1,24 @@
-"""Reports that several files look at; they stay in one worker (`@reports`), which makes them once."""
+"""Runs and reports that several files look at.
+
+Reports stay in one worker (`@reports`), which makes them once.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from loopforge.lab.sweeps.sweep_runner import sweep
 from tests.lab.leaves import WIDE, Report, played, reported
+from tests.lab.shelf import made
 from tests.lab.sweeps import laid
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two days under a Supervisor who blames, with everything in it; not to be harmed."""
+    return made(tmp_path_factory.mktemp("runs") / "spun")
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 from functools import cache
 from pathlib import Path
@@ -9,19 +10,35 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
-from loopforge.core.factory_vocabulary import Row
+from loopforge.core.factory_vocabulary import Decided, Row
 from loopforge.core.policy import Prompts
 from loopforge.lab import run_simulation
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_log import LOG, lines_of, row_of
+from loopforge.lab.run.run_lifecycle import Choice, simulate
+from loopforge.lab.run.run_log import LOG, lines_of, row_of, rows_of
 from loopforge.lab.story.run_story import Story
 from loopforge.lab.story.story_teller import tell
+from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 
 ROOT = Path(mkdtemp(prefix="stories-"))
 atexit.register(rmtree, ROOT, ignore_errors=True)
 PROMPTS = Path(__file__).parents[2] / "src/loopforge/policies/prompts"
+
+
+SPUN = Choice(seed=3, days=2, steps_per_day=6, perception="spin", supervisor="punitive")
+
+
+def made(out: Path, choice: Choice = SPUN, minds: Minds | None = None) -> Path:
+    """A run of the first scenario, in this folder."""
+    asyncio.run(simulate(choice.apply(open_scenario("first_shift")), minds or Minds(), out=out))
+    return out
+
+
+def decided(folder: Path) -> list[Decided]:
+    """The decisions of a run."""
+    return [row for row in rows_of(folder) if isinstance(row, Decided)]
 
 
 def prompts() -> Prompts:

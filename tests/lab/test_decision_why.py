@@ -16,41 +16,21 @@ from loopforge.lab.inspect.decision_why import gather, why
 from loopforge.lab.inspect.robot_lives import BY_HAND
 from loopforge.lab.inspect.trait_drift import drift
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, fork, simulate
+from loopforge.lab.run.run_lifecycle import Choice, fork
 from loopforge.lab.run.run_log import LOG, Chain, lines_of, rows_of
-from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
-
-SPUN = Choice(seed=3, days=2, steps_per_day=6, perception="spin", supervisor="punitive")
-
-
-def made(out: Path, choice: Choice = SPUN, minds: Minds | None = None) -> Path:
-    """A run of the first scenario, in this folder."""
-    asyncio.run(simulate(choice.apply(open_scenario("first_shift")), minds or Minds(), out=out))
-    return out
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of two days under a Supervisor who blames."""
-    return made(tmp_path_factory.mktemp("runs") / "spun")
-
-
-def decided(folder: Path) -> list[Decided]:
-    """The decisions of a run."""
-    return [row for row in rows_of(folder) if isinstance(row, Decided)]
-
+from tests.lab.shelf import decided, made
 
 # ---------------------------------------------------------------- one decision
 
 
-def test_a_page_holds_all_that_was_written(folder: Path) -> None:
+def test_a_page_holds_all_that_was_written(whole: Path) -> None:
     """Truth, edits, both voices, choice, outcome, inner change and later belief of each decision."""
-    reflections = {(row.who, row.day): row for row in rows_of(folder) if isinstance(row, Reflected)}
-    for row in decided(folder):
-        found, page = gather(folder, row.step, row.who), why(folder, row.step, row.who)
+    reflections = {(row.who, row.day): row for row in rows_of(whole) if isinstance(row, Reflected)}
+    for row in decided(whole):
+        found, page = gather(whole, row.step, row.who), why(whole, row.step, row.who)
         assert found.row == row
         assert found.later == reflections[row.who, row.day]
         assert found.believed is not None
@@ -83,25 +63,25 @@ def _fault(name: str) -> str:
     return {"self": "itself", "rule": "the rule", "supervisor": "the Supervisor"}.get(name, name)
 
 
-def test_a_page_says_what_an_incident_came_from(folder: Path) -> None:
+def test_a_page_says_what_an_incident_came_from(whole: Path) -> None:
     """Where a decision came to an incident, its causes follow, down to the rows."""
-    rows = {row.n: row for row in decided(folder)}
+    rows = {row.n: row for row in decided(whole)}
     ends = [row for row in rows.values() if row.outcome.incident]
     assert ends
     for row in ends:
-        found = gather(folder, row.step, row.who)
+        found = gather(whole, row.step, row.who)
         assert found.incident is not None
         assert found.incident.id == row.outcome.incident
         assert [link.id for link in found.chain if not link.depth] == [*found.incident.causes]
-        assert f"because {row.who}" in why(folder, row.step, row.who)
+        assert f"because {row.who}" in why(whole, row.step, row.who)
         for link in found.chain:
             if link.id.startswith("r"):
                 assert link.says.startswith(rows[int(link.id[1:])].who)
 
 
-def test_a_page_can_be_written_as_json(folder: Path) -> None:
+def test_a_page_can_be_written_as_json(whole: Path) -> None:
     """The same, as plain values."""
-    plain = gather(folder, 3, "Halide").to_dict()
+    plain = gather(whole, 3, "Halide").to_dict()
     again: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plain))
     assert again["row"]["who"] == "Halide"
     assert again["row"]["shown"]["protocols"] == [again["rule"]["text"]]
@@ -116,33 +96,33 @@ def test_a_model_s_exchange_stands_there_word_for_word(tmp_path: Path) -> None:
         return {"mode": "context", "intent": "inspect", "narrative": "I look.", "belief": "low"}
 
     minds = Minds(policy="llm", models=ScriptedModels(answer), prompts=PromptBook())
-    folder = made(tmp_path / "run", Choice(days=1, steps_per_day=1), minds)
-    page = why(folder, 0, "Halide")
-    row = gather(folder, 0, "Halide").row
+    short = made(tmp_path / "run", Choice(days=1, steps_per_day=1), minds)
+    page = why(short, 0, "Halide")
+    row = gather(short, 0, "Halide").row
     assert row.minded.exchange
     for each in row.minded.exchange:
         assert all(text in page for _, text in each.prompt)
     assert "I would rather not." in page
     assert "llm/1 (refused), in mode none" in page
-    assert '"I look."' in why(folder, 0, "Sprocket")
+    assert '"I look."' in why(short, 0, "Sprocket")
 
 
-def test_what_is_not_over_is_said(folder: Path, tmp_path: Path) -> None:
+def test_what_is_not_over_is_said(whole: Path, tmp_path: Path) -> None:
     """Of a day that is still going on, nobody has thought back yet."""
-    lines = list(lines_of(folder))
-    last = next(n for n, row in enumerate(rows_of(folder)) if isinstance(row, Reflected))
+    lines = list(lines_of(whole))
+    last = next(n for n, row in enumerate(rows_of(whole)) if isinstance(row, Reflected))
     (tmp_path / LOG).write_bytes(b"".join(lines[:last]))
     assert gather(tmp_path, 2, "Tumble").later is None
     assert "Its day is not over yet." in why(tmp_path, 2, "Tumble")
 
 
-def test_a_name_may_be_short_but_not_wrong(folder: Path, tmp_path: Path) -> None:
+def test_a_name_may_be_short_but_not_wrong(whole: Path, tmp_path: Path) -> None:
     """A robot is found by how its name begins; what is not there is refused, and what is, named."""
-    assert gather(folder, 0, "sprock").row.who == "Sprocket"
+    assert gather(whole, 0, "sprock").row.who == "Sprocket"
     with pytest.raises(Unknown, match="There is no robot 'Nobody' in this run; there are Sprocket"):
-        why(folder, 0, "Nobody")
+        why(whole, 0, "Nobody")
     with pytest.raises(Unknown, match="There is no step 12 in this run"):
-        why(folder, 12, "Sprocket")
+        why(whole, 12, "Sprocket")
     with pytest.raises(BadRun, match="holds no"):
         why(tmp_path, 0, "Sprocket")
 
@@ -167,30 +147,30 @@ def entries(folder: Path, who: str, what: str) -> list[tuple[int, Change]]:
     ]
 
 
-def test_causes_add_up_exactly(folder: Path) -> None:
+def test_causes_add_up_exactly(whole: Path) -> None:
     """For everybody and everything: before and all deltas give after, by cause and by group."""
     moved = 0
-    for who, table in robots(folder).items():
+    for who, table in robots(whole).items():
         for what, value in table.items():
             if what == "battery":
                 continue
-            found = drift(folder, who, what)
+            found = drift(whole, who, what)
             total = found.after - found.before
             assert found.after == value
             assert sum(cause.delta for cause in found.causes) == total
             assert sum(group.delta for group in found.groups) == total
             assert sum(group.times for group in found.groups) == len(found.causes)
             told = [(cause.row, cause.before, cause.after) for cause in found.causes]
-            rows = [(n, each.before, each.after) for n, each in entries(folder, who, what)]
+            rows = [(n, each.before, each.after) for n, each in entries(whole, who, what)]
             assert told == rows
             moved += total != 0
     assert moved > 20
 
 
-def test_each_cause_names_its_row(folder: Path) -> None:
+def test_each_cause_names_its_row(whole: Path) -> None:
     """A cause carries rule, square, day and step of the row it rests on, and what happened there."""
-    rows: dict[int, Row] = dict(enumerate(rows_of(folder)))
-    found = drift(folder, "Mordant", "guardrail_reliance")
+    rows: dict[int, Row] = dict(enumerate(rows_of(whole)))
+    found = drift(whole, "Mordant", "guardrail_reliance")
     assert found.what == "traits.guardrail_reliance"
     assert found.causes
     for cause in found.causes:
@@ -204,20 +184,20 @@ def test_each_cause_names_its_row(folder: Path) -> None:
     assert f"{found.after - found.before:+d}  in all" in found.text
 
 
-def test_a_drift_may_end_earlier(folder: Path) -> None:
+def test_a_drift_may_end_earlier(whole: Path) -> None:
     """Up to a step counts what was caused until then; what comes after goes on from there."""
-    whole = drift(folder, "Vesper", "fear")
-    half = drift(folder, "Vesper", "fear", 5)
-    assert half.causes == tuple(cause for cause in whole.causes if cause.step <= 5)
+    all_of_it = drift(whole, "Vesper", "fear")
+    half = drift(whole, "Vesper", "fear", 5)
+    assert half.causes == tuple(cause for cause in all_of_it.causes if cause.step <= 5)
     assert half.after == (half.causes[-1].after if half.causes else half.before)
     with pytest.raises(Unknown, match="There is no step 12"):
-        drift(folder, "Vesper", "fear", 12)
+        drift(whole, "Vesper", "fear", 12)
 
 
-def test_a_hand_from_outside_is_a_cause(folder: Path, tmp_path: Path) -> None:
+def test_a_hand_from_outside_is_a_cause(whole: Path, tmp_path: Path) -> None:
     """What a fork set is counted among the causes, so that they add up there too."""
     changes = {"robot.Sprocket.traits.guardrail_reliance": "990"}
-    asyncio.run(fork(folder, tmp_path / "fork", 6, changes))
+    asyncio.run(fork(whole, tmp_path / "fork", 6, changes))
     found = drift(tmp_path / "fork", "Sprocket", "guardrail_reliance")
     hand = [cause for cause in found.causes if cause.rule == BY_HAND]
     assert [(cause.row, cause.step, cause.after) for cause in hand] == [(0, 6, 990)]
@@ -225,19 +205,19 @@ def test_a_hand_from_outside_is_a_cause(folder: Path, tmp_path: Path) -> None:
     assert found.after == robots(tmp_path / "fork")["Sprocket"]["traits.guardrail_reliance"]
 
 
-def test_bonds_are_found_by_their_kind(folder: Path) -> None:
+def test_bonds_are_found_by_their_kind(whole: Path) -> None:
     """Resentment is that of the Supervisor, unless another is named; what is unknown is refused."""
-    found = drift(folder, "Tumble", "resentment")
+    found = drift(whole, "Tumble", "resentment")
     assert found.what == "bonds.resentment:Overseer Brandt"
-    assert found == drift(folder, "Tumble", "bonds.resentment:Overseer Brandt")
+    assert found == drift(whole, "Tumble", "bonds.resentment:Overseer Brandt")
     with pytest.raises(Unknown, match="Tumble has no 'charm'; there are stress"):
-        drift(folder, "Tumble", "charm")
+        drift(whole, "Tumble", "charm")
 
 
-def test_entries_that_do_not_add_up_are_refused(folder: Path, tmp_path: Path) -> None:
+def test_entries_that_do_not_add_up_are_refused(whole: Path, tmp_path: Path) -> None:
     """A ledger whose entries do not follow on each other is said to be damaged, not summed."""
-    rows = list(rows_of(folder))
-    n, entry = entries(folder, "Mordant", "traits.guardrail_reliance")[2]
+    rows = list(rows_of(whole))
+    n, entry = entries(whole, "Mordant", "traits.guardrail_reliance")[2]
     row = rows[n]
     assert isinstance(row, Decided | Reflected)
     false = tuple(

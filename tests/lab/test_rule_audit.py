@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.inspect.audit_page import AuditReport
 from loopforge.lab.inspect.rule_audit import audit, reworded_card, without_card
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import run_simulation
-from loopforge.lab.run.run_log import LOG, rows_of
+from loopforge.lab.run.run_log import LOG
 from loopforge.lab.stats.rate_statistics import wilson
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.policies import robot_rules
 from loopforge.runtime.ports import Question
+from tests.lab.shelf import decided
 
 
 def by_the_card(seen: AgentPerception) -> AgentActionPlan:
@@ -63,11 +63,6 @@ def audited(tmp_path: Path, policy: Any, **fields: Any) -> AuditReport:
     out = played(tmp_path, policy, **fields)
     own = {} if isinstance(policy, str) else {policy.__name__: policy}
     return audit(out, Minds(own=own))
-
-
-def decided(out: Path) -> list[Decided]:
-    """The decisions of a run."""
-    return [row for row in rows_of(out) if isinstance(row, Decided)]
 
 
 def test_a_perception_loses_its_card_and_nothing_else(tmp_path: Path) -> None:
@@ -228,16 +223,7 @@ def test_models_are_asked_through_the_same_seam(tmp_path: Path) -> None:
     """A model that minds posted rules is rule-driven; it is asked three times for each decision."""
     models = ScriptedModels(obeys_posted_rules)
     minds = Minds(policy="llm", models=models, prompts=PromptBook())
-    out = tmp_path / "run"
-    run_simulation(
-        "first_shift",
-        policy="llm",
-        minds=minds,
-        days=1,
-        steps_per_day=4,
-        out=out,
-        action_log_path=tmp_path / "l",
-    )
+    out = played(tmp_path, "llm", minds=minds, steps_per_day=4)
     asked = len(models.asked)
     found = audit(out, minds)
     tally = found.by_policy["llm"]
@@ -249,16 +235,7 @@ def test_models_are_asked_through_the_same_seam(tmp_path: Path) -> None:
 def test_refusals_are_left_out_and_counted(tmp_path: Path) -> None:
     """A model that gives no plan when asked again counts as unanswered, and not as a change."""
     minds = Minds(policy="llm", models=ScriptedModels(obeys_posted_rules), prompts=PromptBook())
-    out = tmp_path / "run"
-    run_simulation(
-        "first_shift",
-        policy="llm",
-        minds=minds,
-        days=1,
-        steps_per_day=4,
-        out=out,
-        action_log_path=tmp_path / "l",
-    )
+    out = played(tmp_path, "llm", minds=minds, steps_per_day=4)
     refusal = ScriptedAnswer(text="I will not.", outcome="refused")
     found = audit(out, Minds(models=ScriptedModels(lambda _: refusal), prompts=PromptBook()))
     tally = found.by_policy["llm"]

@@ -13,18 +13,12 @@ from loopforge.core.factory_vocabulary import DayEnded, Decided, Row, Stepped
 from loopforge.errors import BadRun
 from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, fork, simulate, summary_of
+from loopforge.lab.run.run_lifecycle import Choice, fork, summary_of
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
-from loopforge.lab.world.scenario_file import open_scenario
+from tests.lab.shelf import made
 
 BASE = Choice(seed=3, days=2, steps_per_day=12, perception="spin", supervisor="punitive")
 AT = 4
-
-
-def made(out: Path, choice: Choice, minds: Minds | None = None) -> Path:
-    """A run of the first scenario, in this folder."""
-    asyncio.run(simulate(choice.apply(open_scenario("first_shift")), minds or Minds(), out=out))
-    return out
 
 
 @pytest.fixture(scope="module")

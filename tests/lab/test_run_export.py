@@ -15,14 +15,13 @@ import pytest
 from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.export import table_columns
 from loopforge.lab.export.run_export import export
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Run, run_simulation
-from loopforge.lab.run.run_log import LOG, rows_of
+from loopforge.lab.run.run_log import LOG
 from loopforge.lab.sweeps.experiment_design import lay_out
 from loopforge.lab.sweeps.experiment_file import Experiment, scenarios_of
 from loopforge.lab.sweeps.sweep_results import results_of
@@ -30,6 +29,7 @@ from loopforge.lab.sweeps.sweep_runner import sweep
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
+from tests.lab.shelf import decided
 
 
 @pytest.fixture(autouse=True)
@@ -53,11 +53,6 @@ def played(tmp_path: Path, policy: Any = "stub", **fields: Any) -> Run:
         action_log_path=tmp_path / "l",
         **fields,
     )
-
-
-def decided(folder: Path) -> list[Decided]:
-    """The decisions of a run."""
-    return [row for row in rows_of(folder) if isinstance(row, Decided)]
 
 
 def refuses_sometimes(question: Question) -> ScriptedAnswer | Mapping[str, Any]:

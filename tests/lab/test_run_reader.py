@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -10,21 +9,9 @@ import pytest
 from loopforge.core.factory_vocabulary import DayEnded, Decided, Reflected, Stepped
 from loopforge.errors import BadRun, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
-from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, fork, minds_of, simulate, summary_of
+from loopforge.lab.run.run_lifecycle import minds_of, summary_of
 from loopforge.lab.run.run_log import LOG, began_of, lines_of, rows_of
 from loopforge.lab.run.step_loop import Episode, Record
-from loopforge.lab.world.scenario_file import open_scenario
-
-SPUN = Choice(seed=3, days=2, steps_per_day=6, perception="spin", supervisor="punitive")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of two days under a Supervisor who blames, with everything in it."""
-    out = tmp_path_factory.mktemp("runs") / "spun"
-    asyncio.run(simulate(SPUN.apply(open_scenario("first_shift")), Minds(), out=out))
-    return out
 
 
 def read(folder: Path) -> RunIndex:
@@ -34,31 +21,31 @@ def read(folder: Path) -> RunIndex:
     return index
 
 
-def test_it_counts_what_the_run_counts(folder: Path) -> None:
+def test_it_counts_what_the_run_counts(whole: Path) -> None:
     """Rates, incidents, rows and the chain's head are those of the run's own summary."""
-    index = read(folder)
-    assert index.run == summary_of(folder)
+    index = read(whole)
+    assert index.run == summary_of(whole)
     assert (index.steps, index.planned, index.days) == (12, 12, 2)
     assert index.ended
     assert not index.refresh()
 
 
-def test_days_count_everybody_and_rates_the_floor(folder: Path) -> None:
+def test_days_count_everybody_and_rates_the_floor(whole: Path) -> None:
     """A day's row counts the Supervisor's failings too; the run's, and its rates, leave them out."""
-    rows = list(rows_of(folder))
+    rows = list(rows_of(whole))
     days = [row for row in rows if isinstance(row, DayEnded)]
     failed = [row for row in rows if isinstance(row, Decided) and row.outcome.failing]
     floor = [row for row in failed if row.role != "supervisor"]
     assert sum(sum(day.failings.values()) for day in days) == len(failed) > len(floor)
-    assert read(folder).run.failings.total() == len(floor)
+    assert read(whole).run.failings.total() == len(floor)
 
 
 @pytest.mark.parametrize("page", [1, 5, 100])
-def test_steps_are_what_their_rows_say(folder: Path, page: int) -> None:
+def test_steps_are_what_their_rows_say(whole: Path, page: int) -> None:
     """However they are paged, steps hold each decision and the world of their rows, once."""
-    index = read(folder)
+    index = read(whole)
     moments = [each for at in range(0, index.steps, page) for each in index.moments(at, page)]
-    rows = list(rows_of(folder))
+    rows = list(rows_of(whole))
     stepped = [row for row in rows if isinstance(row, Stepped)]
     assert [m.step for m in moments] == list(range(12))
     for moment, row in zip(moments, stepped, strict=True):
@@ -85,17 +72,17 @@ def test_steps_are_what_their_rows_say(folder: Path, page: int) -> None:
     assert [b.tension for b in briefs] == [row.tension for row in stepped]
 
 
-def test_a_growing_log_is_read_up_to_its_last_whole_step(folder: Path, tmp_path: Path) -> None:
+def test_a_growing_log_is_read_up_to_its_last_whole_step(whole: Path, tmp_path: Path) -> None:
     """Cut anywhere, it shows the closed steps alone; as it grows, one index sees what a new one does."""
-    whole = (folder / LOG).read_bytes()
+    text = (whole / LOG).read_bytes()
     growing = RunIndex(tmp_path)
-    cuts = [1, *range(len(whole) // 37, len(whole), len(whole) // 37), len(whole)]
+    cuts = [1, *range(len(text) // 37, len(text), len(text) // 37), len(text)]
     for cut in cuts:
         (tmp_path / LOG).open("ab").close()
         with (tmp_path / LOG).open("r+b") as file:
             file.truncate(min(cut, growing.size))
             file.seek(0)
-            file.write(whole[:cut])
+            file.write(text[:cut])
         growing.refresh()
         closed = sum(isinstance(row, Stepped) for row in rows_of(tmp_path))
         assert growing.steps == closed
@@ -110,17 +97,17 @@ def test_a_growing_log_is_read_up_to_its_last_whole_step(folder: Path, tmp_path:
     assert growing.ended
 
 
-async def test_places_stand_still_as_long_as_the_world_says(folder: Path) -> None:
+async def test_places_stand_still_as_long_as_the_world_says(whole: Path) -> None:
     """After each step those places are marked that are down in the world itself, or were just hit."""
-    first = began_of(folder)
-    record = Record.of(rows_of(folder))
+    first = began_of(whole)
+    record = Record.of(rows_of(whole))
 
     class Nowhere:
         def write(self, lines: bytes) -> None:
             """Keep nothing."""
 
     episode = Episode(first, minds_of(first), Nowhere(), record)
-    index, downs = read(folder), 0
+    index, downs = read(whole), 0
     async for row in episode.run():
         if isinstance(row, Stepped):
             down = {name for name, place in episode.env.places.items() if place.down}
@@ -130,10 +117,10 @@ async def test_places_stand_still_as_long_as_the_world_says(folder: Path) -> Non
     assert downs
 
 
-def test_a_life_adds_up(folder: Path) -> None:
+def test_a_life_adds_up(whole: Path) -> None:
     """At each day's end a life has the values of the day's row, and its causes add up to them."""
-    index = read(folder)
-    days = [row for row in rows_of(folder) if isinstance(row, DayEnded)]
+    index = read(whole)
+    days = [row for row in rows_of(whole) if isinstance(row, DayEnded)]
     for robot in days[0].robots:
         life = index.life(robot)
         assert len(life.battery) == index.steps
@@ -161,25 +148,10 @@ def test_a_life_adds_up(folder: Path) -> None:
     ]
 
 
-async def test_what_a_fork_set_by_hand_is_a_change_too(folder: Path, tmp_path: Path) -> None:
-    """A trait that a fork raised is in the life as such, and the causes still add up."""
-    out = tmp_path / "fork"
-    key = "robot.Sprocket.traits.obedience"
-    await fork(folder, out, 4, {key: "990", "robot.Sprocket.battery": "500"})
-    index = read(out)
-    life = index.life("Sprocket")
-    (turn,) = [turn for turn in life.turns if not turn.row]
-    assert (turn.step, turn.what, turn.after) == (4, "traits.obedience", 990)
-    last = [row for row in rows_of(out) if isinstance(row, DayEnded)][-1]
-    end = last.robots["Sprocket"]["traits.obedience"]
-    because = life.because("traits.obedience", last.step)
-    assert life.start("traits.obedience") + sum(each[2] for each in because) == end
-
-
-def test_decisions_are_linked_to_what_was_thought_of_them_later(folder: Path) -> None:
+def test_decisions_are_linked_to_what_was_thought_of_them_later(whole: Path) -> None:
     """Each decision is found by its row, with the evening on which its robot looked back on it."""
-    index = read(folder)
-    for row in rows_of(folder):
+    index = read(whole)
+    for row in rows_of(whole):
         if isinstance(row, Decided):
             assert index.decision(row.n) == row
             assert index.step_at(row.n) == row.step
@@ -191,7 +163,7 @@ def test_decisions_are_linked_to_what_was_thought_of_them_later(folder: Path) ->
                 assert index.step_of(incident.id) == row.step
         elif isinstance(row, Reflected | DayEnded):
             assert index.step_at(row.n) == row.step
-    done = [row for row in rows_of(folder) if isinstance(row, Decided) and row.who == "Halide"]
+    done = [row for row in rows_of(whole) if isinstance(row, Decided) and row.who == "Halide"]
     lived = index.life("Halide").deeds
     assert [(deed.step, deed.row, deed.square, deed.failing) for deed in lived] == [
         (row.step, row.n, row.outcome.square, row.outcome.failing) for row in done
@@ -207,11 +179,11 @@ def test_decisions_are_linked_to_what_was_thought_of_them_later(folder: Path) ->
         index.life("Nobody")
 
 
-def test_the_weather_of_a_place_is_that_of_its_steps(folder: Path) -> None:
+def test_the_weather_of_a_place_is_that_of_its_steps(whole: Path) -> None:
     """A place's quantities and incidents, step after step, are those of the steps' own rows."""
-    index = read(folder)
+    index = read(whole)
     weather = index.weather("press hall")
-    stepped = [row for row in rows_of(folder) if isinstance(row, Stepped)]
+    stepped = [row for row in rows_of(whole) if isinstance(row, Stepped)]
     assert [vals for vals, _ in weather] == [row.places["press hall"] for row in stepped]
     happened = [each.id for _, incidents in weather for each in incidents]
     assert happened == [i.id for row in stepped for i in row.incidents if i.at == "press hall"]
@@ -240,32 +212,32 @@ def damaged(folder: Path, tmp_path: Path, how: str) -> RunIndex:
 
 
 @pytest.mark.parametrize("how", ["a word", "a missing row", "a swapped pair", "no text"])
-def test_what_stands_before_the_damage_is_read(folder: Path, tmp_path: Path, how: str) -> None:
+def test_what_stands_before_the_damage_is_read(whole: Path, tmp_path: Path, how: str) -> None:
     """A damaged log says near which line, and the steps before it are shown as ever."""
-    index = damaged(folder, tmp_path, how)
+    index = damaged(whole, tmp_path, how)
     assert "damaged at line 31" in index.damage
     assert 0 < index.steps < 6
-    assert index.moments(0, 20) == read(folder).moments(0, index.steps)
+    assert index.moments(0, 20) == read(whole).moments(0, index.steps)
     assert index.life("Sprocket").turns
 
 
 @pytest.mark.parametrize("how", ["no head", "another format"])
-def test_a_log_without_its_head_shows_nothing(folder: Path, tmp_path: Path, how: str) -> None:
+def test_a_log_without_its_head_shows_nothing(whole: Path, tmp_path: Path, how: str) -> None:
     """Where the first row is gone, or of another program, no step is shown and the damage is said."""
-    index = damaged(folder, tmp_path, how)
+    index = damaged(whole, tmp_path, how)
     assert index.damage
     assert index.steps == 0
     assert index.planned == 0
 
 
-def test_a_log_that_was_made_anew_is_read_anew(folder: Path, tmp_path: Path) -> None:
-    """A folder whose log was replaced, or lost, is not shown as it was."""
+def test_a_log_that_was_made_anew_is_read_anew(whole: Path, tmp_path: Path) -> None:
+    """A whole whose log was replaced, or lost, is not shown as it was."""
     log = tmp_path / LOG
-    log.write_bytes(b"".join(list(lines_of(folder))[:60]))
+    log.write_bytes(b"".join(list(lines_of(whole))[:60]))
     index = read(tmp_path)
     assert index.steps
     other = tmp_path / "other"
-    other.write_bytes(next(lines_of(folder)))
+    other.write_bytes(next(lines_of(whole)))
     other.replace(log)
     index.refresh()
     assert index.steps == 0

@@ -30,30 +30,17 @@ from loopforge.core.factory_vocabulary import (
 )
 from loopforge.errors import BadRun
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, fork, simulate
+from loopforge.lab.run.run_lifecycle import Choice, fork
 from loopforge.lab.run.run_log import LOG, START, Chain, body_of, rows_of
 from loopforge.lab.verification.ledger_anchors import Anchored
 from loopforge.lab.verification.run_verify import VerifyReport, verify
-from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
+from tests.lab.shelf import decided, made
 
 QUESTIONS = [f"Q{n}" for n in range(1, 13)]
-SPUN = Choice(seed=3, days=2, steps_per_day=6, perception="spin", supervisor="punitive")
 SHORT = Choice(seed=5, days=1, steps_per_day=2, perception="spin", supervisor="gaslighting")
-
-
-def made(out: Path, choice: Choice = SPUN, minds: Minds | None = None) -> Path:
-    """A run of the first scenario, in this folder."""
-    asyncio.run(simulate(choice.apply(open_scenario("first_shift")), minds or Minds(), out=out))
-    return out
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A whole run of two days, with everything in it."""
-    return made(tmp_path_factory.mktemp("whole") / "run")
 
 
 @pytest.fixture
@@ -87,11 +74,6 @@ def chained(bodies: list[Any]) -> list[bytes]:
         digest = sha256(digest + text).digest()
         made.append(text[:-1] + b',"hash":"' + digest.hex().encode() + b'"}\n')
     return made
-
-
-def decided(folder: Path) -> list[Decided]:
-    """The decisions of a log."""
-    return [row for row in rows_of(folder) if isinstance(row, Decided)]
 
 
 def shares(report: VerifyReport) -> dict[str, bool]:
@@ -477,16 +459,18 @@ def test_memory_is_flat_in_the_length_of_a_run(tmp_path: Path) -> None:
 
 def rewritten(folder: Path, **changes: Any) -> VerifyReport:
     """The run with another first row and a whole new chain over it, verified."""
-    rows = list(rows_of(folder))
-    chain = Chain()
-    lines = [chain.line(replace(rows[0], **changes)), *(chain.line(row) for row in rows[1:])]
-    (folder / LOG).write_bytes(b"".join(lines))
+    first, *rest = rows_of(folder)
+    forged(folder, [replace(first, **changes), *rest])
     return verify(folder)
 
 
 def test_a_first_row_that_only_the_chain_holds_is_found(folder: Path) -> None:
-    """A digest of nothing, another program, other formats: each is named, whatever the hashes say."""
+    """A digest of nothing or of another question, another program, other formats: each is named."""
+    (first, *_) = rows_of(folder)
+    assert isinstance(first, Began)
+    asked = {**first.scenario, "question": "Who is to blame?"}
     for changes, says in (
+        ({"scenario": asked}, "its digest is not that of the scenario"),
         ({"digest": "0" * 64}, "its digest is not that of the scenario"),
         ({"versions": {"loopforge": "9.9.9", "format": "1"}}, "it says that 9.9.9 wrote it"),
         ({"versions": {"loopforge": "", "format": "1"}}, "it says that no program wrote it"),
@@ -507,26 +491,15 @@ def test_policies_that_are_not_those_of_the_settings_are_found(
 ) -> None:
     """Changed in the first row and in every decision alike, they do not agree with the settings."""
     rows = list(rows_of(folder))
-    chain, lines = Chain(), []
-    for row in rows:
+    for n, row in enumerate(rows):
         if isinstance(row, Began):
-            row = replace(row, policies=dict.fromkeys(row.policies, version))
+            rows[n] = replace(row, policies=dict.fromkeys(row.policies, version))
         elif isinstance(row, Decided):
-            row = replace(row, minded=Minded(version))
-        lines.append(chain.line(row))
-    (folder / LOG).write_bytes(b"".join(lines))
+            rows[n] = replace(row, minded=Minded(version))
+    forged(folder, rows)
     found = verify(folder)
     assert not found.passed
     assert says in " ".join(found.findings)
-
-
-def test_a_scenario_that_was_reworded_is_found_by_its_digest(folder: Path) -> None:
-    """A question, a past, a rule's text: none can be changed without the digest."""
-    (first, *_) = rows_of(folder)
-    assert isinstance(first, Began)
-    found = rewritten(folder, scenario={**first.scenario, "question": "Who is to blame?"})
-    assert not found.passed
-    assert "its digest is not that" in " ".join(found.findings)
 
 
 def test_a_run_that_no_ledger_knows_is_said_to_be_so(folder: Path) -> None:

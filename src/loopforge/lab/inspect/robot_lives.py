@@ -49,7 +49,7 @@ class Life:
 
     def __post_init__(self) -> None:
         self.who, self.role = self.spec.name, self.spec.role
-        self.first = {
+        self.first: dict[str, int] = {
             f"{part}.{name}": value
             for part in PARTS
             for name, value in getattr(self.spec, part).items()
