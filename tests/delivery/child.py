@@ -23,21 +23,26 @@ from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
-from loopforge.runtime.system_clock import SystemClock, SystemDice
+from loopforge.runtime.system_clock import SystemDice
 from loopforge.settings import load_settings
 from tests.delivery.tally import marks
 from tests.discord.loopback import point
 from tests.elsewhere import elsewhere
+from tests.hurried_clock import HurriedClock
 
 
 class Order(Struct, kw_only=True):
-    """How to be there: tokens by variable, servers by platform; of Discord's REST and gateway."""
+    """How to be there: tokens by variable, servers by platform; of Discord's REST and gateway.
+
+    `pace`: how fast its clock is.
+    """
 
     tokens: dict[str, str]
     servers: dict[str, str] = {}
     rest: str = ""
     gateway: str = ""
     streams: bool = True
+    pace: float = 1.0
 
 
 def answer(question: Question, token: str) -> ScriptedAnswer:
@@ -59,7 +64,7 @@ async def main(home: Path) -> None:
     changes |= dict.fromkeys(("telegram_dm", "telegram_groups"), "open")
     changes |= dict.fromkeys(("discord_dm", "discord_places"), "open")
     settings = dataclasses.replace(settings, **changes)
-    clock, dice = SystemClock(), SystemDice()
+    clock, dice = HurriedClock(order.pace), SystemDice()
     models = ScriptedModels(lambda asked: answer(asked, dice.bytes(6).hex()), clock=clock)
     async with open_app(settings, models=models, clock=clock, dice=dice) as app:
         parts = Parts(

@@ -15,6 +15,8 @@ from tests.telegram.records import Bot, Chat, FaultKind, Person
 
 SENDING: tuple[FaultKind, ...] = ("flood", "before", "after", "cut", "drop")
 POLLING: tuple[FaultKind, ...] = ("again", "cut", "drop", "before", "flood")
+PACE = 4.0
+"""How fast the clocks of the home and of the twin are: looking for what may have arrived waits."""
 assert {*SENDING, *POLLING} <= set(get_args(FaultKind))
 
 
@@ -41,7 +43,7 @@ class Telegram:
                 chat = await self._city.private(person, called)
             self._places.append((person, chat, called))
         tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
-        return Order(tokens=tokens, servers={"telegram": self._base})
+        return Order(tokens=tokens, servers={"telegram": self._base}, pace=PACE)
 
     async def say(self, place: int, text: str) -> None:
         """Somebody calls the bot of that place."""
@@ -64,5 +66,5 @@ class Telegram:
 
 async def telegram(path: Path, plan: Plan) -> Outcome:
     """The drill on Telegram."""
-    async with elsewhere() as (base, city):
+    async with elsewhere(PACE) as (base, city):
         return await drill(Telegram(base, city), path, plan)

@@ -10,11 +10,14 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol
 
 from loopforge.io.platforms.surface_plugin import InstalledSurface, surfaces_of
+from loopforge.runtime.ports import Clock
+from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import Settings
 from tests.discord.twin import Twin as DiscordTwin
 from tests.discord.words import Bot as DiscordBot
 from tests.discord.words import Person as DiscordPerson
 from tests.elsewhere import elsewhere
+from tests.hurried_clock import HurriedClock
 from tests.telegram.records import Bot as TelegramBot
 from tests.telegram.records import Chat, Person
 from tests.telegram.twin import Twin as TelegramTwin
@@ -27,6 +30,7 @@ class Subject(Protocol):
     """A platform that is really there, and somebody there who talks to Maya in private."""
 
     name: str
+    clock: Clock
     tokens: Mapping[str, str]
     settings: Mapping[str, Any]
 
@@ -59,6 +63,7 @@ class OnDiscord:
     """Discord's twin."""
 
     name = "discord"
+    clock: Clock = SystemClock()
     settings: Mapping[str, Any] = {"discord_dm": "open"}
 
     def __init__(self, city: DiscordTwin, maya: DiscordBot, ana: DiscordPerson) -> None:
@@ -96,6 +101,7 @@ class OnTelegram:
     """Telegram's twin."""
 
     name = "telegram"
+    clock: Clock = HurriedClock(8)
     settings: Mapping[str, Any] = {"telegram_dm": "open"}
 
     def __init__(self, twin: TelegramTwin, maya: TelegramBot, ana: Person, chat: Chat) -> None:
@@ -132,6 +138,7 @@ class OnLines:
     """Somebody with a socket, who speaks the example's lines."""
 
     name = "lines"
+    clock: Clock = SystemClock()
     tokens: Mapping[str, str] = {}
 
     def __init__(self) -> None:
@@ -218,7 +225,7 @@ async def on_discord() -> AsyncIterator[Subject]:
 @asynccontextmanager
 async def on_telegram() -> AsyncIterator[Subject]:
     """Telegram, with Maya and Ana."""
-    async with serving() as twin:
+    async with serving(OnTelegram.clock) as twin:
         maya = await twin.city.bot("Maya", "maya_bot")
         ana = await twin.city.person("Ana", "ana")
         yield OnTelegram(twin, maya, ana, await twin.city.private(ana, maya))

@@ -19,7 +19,7 @@ from loopforge.host import connected
 from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import Script, ScriptedModels
-from loopforge.runtime.system_clock import SystemClock, SystemDice
+from loopforge.runtime.system_clock import SystemDice
 from loopforge.settings import load_settings
 from tests.rooms.conftest import write_mates
 from tests.surfaces.subjects import SUBJECTS, Subject
@@ -74,7 +74,7 @@ async def living(path: Path, subject: Subject, script: Script | None = None) -> 
     (path / "data").mkdir(exist_ok=True)
     settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
     settings = dataclasses.replace(settings, **{"debounce_seconds": 0.05, **subject.settings})
-    clock, dice = SystemClock(), SystemDice()
+    clock, dice = subject.clock, SystemDice()
     models = ScriptedModels(script or counting(), clock=clock)
     tokens = BotTokens(settings.data, subject.tokens)
     async with (

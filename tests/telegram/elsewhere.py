@@ -19,8 +19,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @asynccontextmanager
-async def elsewhere() -> AsyncIterator[tuple[str, City]]:
-    """Start it; its address and its city. It ends with the block, and with this process.
+async def elsewhere(pace: float) -> AsyncIterator[tuple[str, City]]:
+    """Start it, with a clock so fast; its address and its city. It ends with the block, and with this process.
 
     Starting takes seconds, in which aiogram builds its models: use one for many tests.
     """
@@ -28,6 +28,7 @@ async def elsewhere() -> AsyncIterator[tuple[str, City]]:
         sys.executable,
         "-m",
         "tests.telegram.twin",
+        str(pace),
         cwd=ROOT,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

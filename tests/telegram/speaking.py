@@ -49,16 +49,12 @@ class Speaking(Turn):
 
     def _answered(self, room: Room, call: Any) -> Message | None:
         reply = call.reply_parameters
-        if reply is None and call.reply_to_message_id is None:
+        if reply is None:
             return None
-        number = call.reply_to_message_id if reply is None else reply.message_id
-        lenient = (
-            call.allow_sending_without_reply if reply is None else reply.allow_sending_without_reply
-        )
-        if reply is not None and reply.chat_id not in (None, room.id):
+        if reply.chat_id not in (None, room.id):
             raise bad("chat not found")
-        message = room.find(self.bot.id, number or 0)
-        if message is None and said(lenient):
+        message = room.find(self.bot.id, reply.message_id)
+        if message is None and said(reply.allow_sending_without_reply):
             return None
         if message is None:
             raise bad("message to be replied not found")
@@ -223,7 +219,5 @@ class Speaking(Turn):
 
 
 def _preview(call: m.SendMessage | m.EditMessageText) -> Body | None:
-    if said(call.disable_web_page_preview):
-        return {"is_disabled": True}
     body = plain(said(call.link_preview_options))
     return body or None

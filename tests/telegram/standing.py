@@ -39,27 +39,25 @@ class Standing(Turn):
             if not COMMAND.fullmatch(command.command):
                 raise bad("BOT_COMMAND_INVALID")
             _length(command.description, 1, 256, "BOT_COMMAND_DESCRIPTION_INVALID")
-        scopes = self.bot.profile.setdefault("commands", {})
-        scopes[_scope(call)] = plain(call.commands)
+        self.bot.profile["commands"] = plain(call.commands)
         self.town.touch()
         return True
 
-    def _word(self, key: str, value: str | None, language: str | None, most: int) -> bool:
+    def _word(self, key: str, value: str | None, most: int) -> bool:
         _length(value, 0, most, f"{key} is too long")
-        self.bot.profile[f"{key}:{language}" if language else key] = value or ""
+        self.bot.profile[key] = value or ""
         self.town.touch()
         return True
 
     def set_my_name(self, call: m.SetMyName) -> bool:
-        if call.name and not call.language_code:
-            self.bot.name = call.name
-        return self._word("name", call.name, call.language_code, 64)
+        self.bot.name = call.name or self.bot.name
+        return self._word("name", call.name, 64)
 
     def set_my_description(self, call: m.SetMyDescription) -> bool:
-        return self._word("description", call.description, call.language_code, 512)
+        return self._word("description", call.description, 512)
 
     def set_my_short_description(self, call: m.SetMyShortDescription) -> bool:
-        return self._word("short_description", call.short_description, call.language_code, 120)
+        return self._word("short_description", call.short_description, 120)
 
     def set_my_profile_photo(self, call: m.SetMyProfilePhoto) -> bool:
         if not isinstance(call.photo, InputProfilePhotoStatic):
@@ -87,9 +85,3 @@ class Standing(Turn):
 def _length(value: str | None, least: int, most: int, otherwise: str) -> None:
     if not least <= text.units(value or "") <= most:
         raise bad(otherwise)
-
-
-def _scope(call: m.SetMyCommands) -> str:
-    scope = plain(call.scope) or {}
-    words = [scope.get("type", "default"), scope.get("chat_id", ""), scope.get("user_id", "")]
-    return ":".join(str(word) for word in [*words, call.language_code or ""] if word)

@@ -56,7 +56,7 @@ async def test_a_bot_becomes_a_mate(tmp_path: Path, twin: Twin, city: City) -> N
     assert profile["name"] == "Maya"
     assert profile["description"] == profile["short_description"] == MAYA.role
     assert profile["photo"] == hashlib.sha256(picture("maya", MAYA.colour, "jpeg")).hexdigest()
-    told = {command["command"] for command in profile["commands"]["default"]}
+    told = {command["command"] for command in profile["commands"]}
     assert told == {command.name for command in COMMANDS}
     assert report.ways == (
         ("Talk to it in private", "https://t.me/maya_bot"),

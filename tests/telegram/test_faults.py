@@ -8,9 +8,8 @@ from datetime import timedelta
 import pytest
 from telegram.error import BadRequest, ChatMigrated, Forbidden, NetworkError, RetryAfter
 
-from telegram import Update
 from tests.telegram.city import City
-from tests.telegram.clients import calling, polling
+from tests.telegram.clients import calling
 from tests.telegram.records import FaultKind
 from tests.telegram.twin import Twin
 
@@ -113,34 +112,3 @@ async def test_blocked_kicked_and_moved(twin: Twin, city: City) -> None:
         assert caught.value.new_chat_id == moved.id
         await bot.send_message(moved.id, "hello")
     assert [line.chat for line in await city.lines(by=aria)] == [chat, moved]
-
-
-async def test_a_long_poll_that_breaks_loses_nothing(twin: Twin, city: City) -> None:
-    """Updates whose answer was cut come again, to a client that polls on by itself."""
-    aria, ana = await city.bot("Aria"), await city.person("Ana")
-    await city.private(ana, aria)
-    heard: list[Update] = []
-    await city.fault("getUpdates", "cut")
-    async with polling(twin.base, aria, heard):
-        await city.say(ana, aria, "hello")
-        await city.until(lambda: _heard(heard, 1))
-    assert [update.message.text for update in heard if update.message] == ["hello"]
-    assert [call.fault for call in await city.calls("getUpdates")][:2] == ["cut", ""]
-
-
-async def test_updates_that_come_again(twin: Twin, city: City) -> None:
-    """A lost acknowledgement brings an update again under its id, and the client takes it twice."""
-    aria, ana = await city.bot("Aria"), await city.person("Ana")
-    await city.private(ana, aria)
-    heard: list[Update] = []
-    async with polling(twin.base, aria, heard):
-        await city.until(lambda: city.calls("getUpdates"))
-        await city.fault("getUpdates", "again")
-        await city.say(ana, aria, "hello")
-        await city.until(lambda: _heard(heard, 2))
-    assert [update.message.text for update in heard if update.message] == ["hello", "hello"]
-    assert heard[0].update_id == heard[1].update_id
-
-
-async def _heard(heard: list[Update], count: int) -> bool:
-    return len(heard) >= count

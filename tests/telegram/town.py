@@ -234,9 +234,6 @@ class Town:
         if account.is_bot:
             chat = shapes.chat(room)
             self.tell(account, "my_chat_member", {"chat": chat, **change})
-        for bot in room.bots():
-            if bot is not account and room.status(bot.id) == "administrator":
-                self.tell(bot, "chat_member", {"chat": shapes.chat(room), **change})
         came, stays = old not in INSIDE, status in INSIDE
         if room.kind != "private" and came == stays and not quiet:
             self._announce(room, account, by, came=came)

@@ -6,8 +6,7 @@ import them):
     async def test_it(twin: Twin, city: City) -> None:
         aria = await city.bot("Aria", "aria_bot", reads_all=True)
         ana = await city.person("Ana", "ana")
-        app = (Application.builder().token(aria.token)
-               .base_url(twin.base + "/bot").base_file_url(twin.base + "/file/bot").build())
+        bot = telegram.Bot(aria.token, base_url=f"{twin.base}/bot")
         ...
         lab = await city.supergroup("Lab", [ana, aria], forum=True)
         topic = await city.topic(ana, lab, "Plans")
@@ -21,9 +20,9 @@ import them):
 
 In a process of its own, so that the process under test (or the twin's client) may be killed:
 
-    async with elsewhere() as (base, city): ...       # tests.telegram.elsewhere; the same City
+    async with elsewhere(1) as (base, city): ...      # tests.telegram.elsewhere; the same City
 
-which runs `python -m tests.telegram.twin`; that prints one line of JSON {"base": "http://..."},
+which runs `python -m tests.telegram.twin PACE`; that prints one line of JSON {"base": "http://..."},
 takes commands as POST {base}/control/{command} with a JSON object, and ends with its stdin.
 """
 
@@ -43,6 +42,7 @@ from aiohttp import web
 
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import SimClock, SystemClock
+from tests.hurried_clock import HurriedClock
 from tests.telegram.bots import Bots, models
 from tests.telegram.city import City
 from tests.telegram.faults import DOWNLOAD, NO_ANSWER, Fault
@@ -245,8 +245,8 @@ async def serving(clock: Clock | None = None) -> AsyncIterator[Twin]:
 
 
 async def main() -> None:
-    """Serve until stdin ends."""
-    async with serving() as twin:
+    """Serve until stdin ends, by a clock as fast as is said."""
+    async with serving(HurriedClock(float(sys.argv[1]))) as twin:
         print(json.dumps({"base": twin.base}), flush=True)
         await asyncio.to_thread(sys.stdin.read)
 

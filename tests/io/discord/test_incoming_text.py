@@ -17,7 +17,7 @@ from loopforge.io.discord.text.incoming_text import (
     webhook_name,
 )
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces, shown
-from loopforge.io.text.markdown_tables import grid, width
+from loopforge.io.text.markdown_tables import grid
 
 NAMES = DiscordNames(
     users={1: "Ada", 2: "<@1>", 3: "Bo\n## the `great`"},
@@ -198,7 +198,11 @@ def test_a_table_becomes_columns() -> None:
     assert shown("| a |\n| b |") == "| a |\n| b |"
     wide = grid([["a" * 60, "b"], ["c", "d" * 60]]).split("\n")
     assert wide == [f"{'a' * 60} | b", "-" * 12, f"c | {'d' * 60}"]
-    assert width("e\u0301名") == 3
+    assert grid([["e\u0301名", "b"], ["👩\u200d👧", "c"]]).split("\n") == [
+        "e\u0301名  b",
+        "---  -",
+        "👩\u200d👧   c",
+    ]
 
 
 def test_a_long_answer_is_cut_into_messages() -> None:

@@ -6,13 +6,13 @@ letter is as wide as another. Knows no platform; a table in a list or a quote is
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec import Struct
+from rich.cells import cell_len
 
 WIDEST = 100
 """Columns of letters; a wider table is laid out without padding, which no screen would show."""
@@ -36,31 +36,18 @@ def grid(rows: Sequence[Sequence[str]]) -> str:
     """The rows as lines, in columns, with a line under the first."""
     count = max((len(row) for row in rows), default=0)
     filled = [[*row, *[""] * (count - len(row))] for row in rows]
-    wide = [max(map(width, column)) for column in zip(*filled, strict=True)]
+    wide = [max(map(cell_len, column)) for column in zip(*filled, strict=True)]
     padded = sum(wide) + 2 * len(wide) <= WIDEST
     lines = []
     for n, row in enumerate(filled):
         if padded:
-            cells = [cell + " " * (wide[k] - width(cell)) for k, cell in enumerate(row)]
+            cells = [cell + " " * (wide[k] - cell_len(cell)) for k, cell in enumerate(row)]
         else:
             cells = row
         lines.append(("  " if padded else " | ").join(cells).rstrip())
         if n == 0:
             lines.append("  ".join("-" * w for w in wide) if padded else "-" * 12)
     return "\n".join(lines)
-
-
-def width(text: str) -> int:
-    """How many columns a text takes."""
-    return sum(map(_columns, text))
-
-
-def _columns(letter: str) -> int:
-    if letter < "\u0300":
-        return 1
-    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1
 
 
 def wild(text: str) -> bool:
