@@ -96,7 +96,8 @@ def _close_off(home: Path) -> None:
 
 def _contents(home: Path, fresh_mates: bool) -> Iterator[tuple[Path, str]]:
     yield home / FILE, example()
-    yield home / "prompts" / "README.md", PROMPTS_NOTE + _prompts()
+    prompts = "".join(f"- {name}\n" for name in _texts("policies/prompts"))
+    yield home / "prompts" / "README.md", PROMPTS_NOTE + prompts
     yield home / "scenarios" / "README.md", SCENARIOS_NOTE
     if fresh_mates:
         for name, text in shipped_mates().items():
@@ -116,10 +117,6 @@ def _put(path: Path, text: str) -> bool:
 def shipped_mates() -> dict[str, str]:
     """The mates that come along, by file name."""
     return _texts("mates/shipped")
-
-
-def _prompts() -> str:
-    return "".join(f"- {name}\n" for name in _texts("policies/prompts"))
 
 
 def _texts(folder: str) -> dict[str, str]:
@@ -145,16 +142,12 @@ def example() -> str:
 
 def _entry(row: SettingsRow) -> str:
     default = f" Default: {row.shown}." if row.told else ""
-    return f"{_prose(f'{row.help} ({row.allowed}){default}')}\n#{row.name} = {_toml(row.default)}"
+    value = json.dumps(row.default, ensure_ascii=False)  # as TOML writes texts, numbers and truth
+    return f"{_prose(f'{row.help} ({row.allowed}){default}')}\n#{row.name} = {value}"
 
 
 def _prose(text: str) -> str:
     return "\n".join(f"# {line}" for line in textwrap.wrap(" ".join(text.split()), 96))
-
-
-def _toml(value: object) -> str:
-    """A default as TOML writes it; JSON does the same for texts, numbers and truth."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _ladder() -> str:
