@@ -111,13 +111,11 @@ class SeenAct(Struct, frozen=True, tag_field="kind", tag="act"):
         return _changes.decode(self.inner)
 
 
-class SeenStep(Struct, frozen=True, kw_only=True, tag_field="kind", tag="step"):
-    """A step: how everybody and everything stood after it."""
+class StepFields(Struct, frozen=True, kw_only=True):
+    """What a page of steps shows of a step's row as it stands there."""
 
-    n: int
     day: int
     step: int
-    stood: msgspec.Raw = msgspec.field(name="places")
     robots: dict[str, tuple[str, int]]
     incidents: tuple[Incident, ...]
     faults: tuple[str, ...]
@@ -128,6 +126,13 @@ class SeenStep(Struct, frozen=True, kw_only=True, tag_field="kind", tag="step"):
     message: Message
     strength: int
     tension: int
+
+
+class SeenStep(StepFields, frozen=True, kw_only=True, tag_field="kind", tag="step"):
+    """A step: how everybody and everything stood after it."""
+
+    n: int
+    stood: msgspec.Raw = msgspec.field(name="places")
 
     @property
     def places(self) -> dict[str, tuple[int, ...]]:
@@ -179,7 +184,7 @@ class ActSummary(Struct, frozen=True, kw_only=True):
     voice: SupervisorVoice
 
 
-class StepMoment(Struct, frozen=True, kw_only=True):
+class StepMoment(StepFields, frozen=True, kw_only=True):
     """One closed step: what everybody decided and did in it, and the world as it stands after it.
 
     `still` are the places that stand still. `before`, `message` and `strength` are what hung in the
@@ -187,21 +192,9 @@ class StepMoment(Struct, frozen=True, kw_only=True):
     next.
     """
 
-    step: int
-    day: int
-    tension: int
-    pressure: int
-    output: int
-    quota: int
     places: dict[str, tuple[int, ...]]
-    robots: dict[str, tuple[str, int]]
     still: tuple[str, ...]
-    incidents: tuple[Incident, ...]
-    faults: tuple[str, ...]
     before: str
-    said: str
-    message: Message
-    strength: int
     deeds: tuple[ActSummary, ...]
 
 
@@ -233,22 +226,12 @@ def moment_of(
 ) -> StepMoment:
     """A step with what was done in it. Raises BadRun."""
     spoke = next((act for act in acts if act.who == overseer), None)
+    shared = {name: getattr(row, name) for name in StepFields.__struct_fields__}
     return StepMoment(
-        step=row.step,
-        day=row.day,
-        tension=row.tension,
-        pressure=row.pressure,
-        output=row.output,
-        quota=row.quota,
-        places=row.places,
-        robots=row.robots,
-        still=still,
-        incidents=row.incidents,
-        faults=row.faults,
+        **{**shared, "said": _said(spoke) if spoke else ""},
         before=row.said,
-        said=_said(spoke) if spoke else "",
-        message=row.message,
-        strength=row.strength,
+        places=row.places,
+        still=still,
         deeds=tuple(deed_of(act) for act in acts),
     )
 

@@ -1,6 +1,6 @@
 """The checker of stories: each claim is recomputed from the rows, and each sentence held to it.
 
-    problems = problems_of(story, rows)
+    problems = check(story, folder)
 
 A sentence stands if what it claims is what the rows say (claim_recompute.py), if it names exactly
 the rows that this rests on, and if its words are one of the phrases that the claim allows, but for
@@ -17,6 +17,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from loopforge.core.factory_vocabulary import Row
+from loopforge.lab.run.run_log import rows_of
 from loopforge.lab.story.claim_phrases import phrases
 from loopforge.lab.story.claim_recompute import ClaimEvidence
 from loopforge.lab.story.claims import EVENING, AnyClaim, Did, HappenedClaim, when
@@ -27,17 +28,11 @@ from loopforge.lab.story.run_story import AllowedNames, Scene, Sentence, Story, 
 def check(story: Story, rows: Path | Iterable[Row]) -> list[str]:
     """What is wrong in a story, held against the rows of its run (or the run's folder).
 
-    An empty list says that every claim holds, rests on the rows it names, and is said in words that
-    fit it. Raises BadRun.
+    A sentence for each problem. An empty list says that every claim holds, rests on the rows it
+    names, and is said in words that fit it. Raises BadRun.
     """
-    from loopforge.lab.run.run_log import rows_of
-
-    return problems_of(story, rows_of(rows) if isinstance(rows, Path) else rows)
-
-
-def problems_of(story: Story, rows: Iterable[Row]) -> list[str]:
-    """All that is wrong in a story, a sentence for each problem; nothing where it is true."""
     placed = list(story.placed())
+    rows = rows_of(rows) if isinstance(rows, Path) else rows
     grounds = grounds_of((sentence for _, sentence in placed), rows)
     names = AllowedNames.of(grounds.watch.scenario)
     problems = list(_frame(story, grounds))
@@ -119,16 +114,13 @@ def _times(scene: Scene) -> Iterator[tuple[int, int] | None]:
     before: AnyClaim | None = None
     for sentence in scene:
         claim = sentence.claim
-        far = (
-            isinstance(before, HappenedClaim)
-            and isinstance(claim, Did)
-            and claim.row in sentence.rows
-        )
-        if far and isinstance(before, HappenedClaim) and isinstance(claim, Did):
-            ends = {link.ref for link in before.links}
-            far = f"r{claim.row}" in ends or (claim.who, claim.day, claim.bell) in {
-                (link.who, link.day, link.bell) for link in before.links
-            }
+        far = False
+        if isinstance(before, HappenedClaim) and isinstance(claim, Did):
+            here = claim.who, claim.day, claim.bell
+            far = any(
+                link.ref == f"r{claim.row}" or (link.who, link.day, link.bell) == here
+                for link in before.links
+            )
         yield None if far else when(claim)
         before = claim
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loopforge.core.factory_vocabulary import Began, Decided, Reflected, Row
+from loopforge.core.factory_vocabulary import Began, Decided, Reflected
 from loopforge.lab.run.run_log import begun, rows_of
 from loopforge.lab.story import act_findings as found
 from loopforge.lab.story import day_findings
@@ -51,7 +51,19 @@ STALE = 2
 
 def tell(folder: Path) -> Story:
     """The story of a run in this folder. Raises BadRun, BadScenario."""
-    return told_of(rows_of(folder))
+    first, stream = begun(rows_of(folder))
+    teller = StoryTeller(first)
+    days = tuple(teller.day(today) for today in teller.watch.days(stream))
+    scenario = teller.watch.scenario
+    return Story(
+        title=cap(scenario.name.replace("_", " ")),
+        question=scenario.question,
+        names=AllowedNames.of(scenario),
+        days=days,
+        arcs=teller.arcs() if days else (),
+        recap=teller.recap() if days else (),
+        tension=tuple(day.tension for day in days),
+    )
 
 
 @dataclass(slots=True)
@@ -401,20 +413,3 @@ def _furthest(
 
     moved = [each for each in accounts if abs(each[1].after - each[1].before) >= LEAST]
     return max(moved, key=reach, default=None)
-
-
-def told_of(rows: Iterable[Row]) -> Story:
-    """The story of these rows, which are a run's, from its first. Raises BadRun, BadScenario."""
-    first, stream = begun(rows)
-    teller = StoryTeller(first)
-    days = tuple(teller.day(today) for today in teller.watch.days(stream))
-    scenario = teller.watch.scenario
-    return Story(
-        title=cap(scenario.name.replace("_", " ")),
-        question=scenario.question,
-        names=AllowedNames.of(scenario),
-        days=days,
-        arcs=teller.arcs() if days else (),
-        recap=teller.recap() if days else (),
-        tension=tuple(day.tension for day in days),
-    )
