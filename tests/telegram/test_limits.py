@@ -96,9 +96,12 @@ async def lab(
         assert await city.deviations() == []
 
 
-@pytest.mark.parametrize("reads_all", [True, False])
 @pytest.mark.parametrize("fault", ["after", "cut", "drop"])
-@pytest.mark.parametrize("kind", ["supergroup", "group", "private"])
+@pytest.mark.parametrize(
+    ("kind", "reads_all"),
+    [(kind, hears) for kind in ("supergroup", "group") for hears in (True, False)]
+    + [("private", True)],
+)
 async def test_a_sending_that_broke_off(
     tmp_path: Path, kind: Kind, fault: FaultKind, reads_all: bool
 ) -> None:

@@ -3,7 +3,7 @@
 What it knows of Telegram: ids (a supergroup numbers its messages for all; elsewhere every bot has
 numbers of its own), privacy mode, that bots do not hear bots, that bots are told neither of what
 was before they came nor of deletions. It does not know HTTP (twin.py), what people may do
-(people.py) or what bots may do (bots.py). It does not cover channels, business accounts, payments,
+(people.py) or what bots may do (twin.py). It does not cover channels, business accounts, payments,
 polls, stickers and inline mode.
 """
 

@@ -31,8 +31,9 @@ from __future__ import annotations
 import asyncio
 import json
 import mimetypes
+import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -43,11 +44,12 @@ from aiohttp import web
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import SimClock, SystemClock
 from tests.hurried_clock import HurriedClock
-from tests.telegram.bots import Bots, models
 from tests.telegram.city import City
 from tests.telegram.faults import DOWNLOAD, NO_ANSWER, Fault
 from tests.telegram.people import People
 from tests.telegram.records import Body, Call
+from tests.telegram.speaking import Speaking
+from tests.telegram.standing import Standing
 from tests.telegram.things import Account, File
 from tests.telegram.town import Town
 from tests.telegram.turn import SEND
@@ -57,6 +59,24 @@ LONGEST = 50.0
 """Seconds that a long poll lasts at most, which is Telegram's limit too."""
 HIDDEN = frozenset({"document", "photo"})
 """Parameters that may be a file in a field of that name, without saying attach://."""
+
+
+class Bots(Speaking, Standing):
+    """One call, of any kind."""
+
+    def does(self, method: Method) -> Callable[[Any], Any]:
+        """What does this method, which `models` says is known."""
+        known: Callable[[Any], Any] = getattr(self, _snake(method))
+        return known
+
+
+def models(method: Method) -> bool:
+    """Whether the twin knows a method."""
+    return hasattr(Bots, _snake(method)) or method is methods.GetUpdates
+
+
+def _snake(method: Method) -> str:
+    return re.sub(r"(?=[A-Z])", "_", method.__api_method__).lower()
 
 
 class Twin:
