@@ -17,6 +17,7 @@ Acts are compared as they were planned, before the guard. Knows nothing of repor
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -86,16 +87,16 @@ async def audited(
     return AuditReport(
         head=head_of(folder),
         policies={name: minds.version(name) for name in sorted(found.policies)},
-        audited=found.whole.decisions,
+        audited=found.whole["decisions"],
         of=found.decisions,
         passed_over=found.passed_over,
         unanswered=found.unanswered,
         fates=dict(found.answers.fates),
         coded=found.answers.coded,
         cost=round(found.cost, 9),
-        whole=found.whole.tally(),
-        by_policy={name: found.policies[name].tally() for name in sorted(found.policies)},
-        by_robot={name: found.robots[name].tally() for name in sorted(found.robots)},
+        whole=_tally(found.whole),
+        by_policy={name: _tally(found.policies[name]) for name in sorted(found.policies)},
+        by_robot={name: _tally(found.robots[name]) for name in sorted(found.robots)},
         telling=tuple(sorted(found.telling, key=_heaviest)[:MOST_TELLING]),
     )
 
@@ -186,35 +187,26 @@ def _intent(plan: object) -> str | None:
 # ---------------------------------------------------------------- counting
 
 
-@dataclass(slots=True)
-class _Count:
-    """Counts of one group: for each share, how many, of how many."""
+_Counts: TypeAlias = Counter[str]
+"""Counts of one group: its decisions, and for each share of how many, and "SHARE so" how many."""
 
-    decisions: int = 0
-    shares: dict[str, list[int]] = field(default_factory=lambda: {name: [0, 0] for name in SHARES})
 
-    def count(self, share: str, *, holds: bool) -> None:
-        """One more."""
-        pair = self.shares[share]
-        pair[0] += holds
-        pair[1] += 1
-
-    def tally(self) -> AuditTally:
-        """With rates."""
-        shares = {
-            name: Share(some, of, wilson(some, of) if of else None)
-            for name, (some, of) in self.shares.items()
-        }
-        return AuditTally(decisions=self.decisions, **shares)
+def _tally(counts: _Counts) -> AuditTally:
+    """Counts with their rates."""
+    shares = {}
+    for name in SHARES:
+        some, of = counts[f"{name} so"], counts[name]
+        shares[name] = Share(some, of, wilson(some, of) if of else None)
+    return AuditTally(decisions=counts["decisions"], **shares)
 
 
 @dataclass(slots=True)
 class _Found:
     """All that is counted in one audit."""
 
-    whole: _Count = field(default_factory=_Count)
-    policies: dict[str, _Count] = field(default_factory=dict)
-    robots: dict[str, _Count] = field(default_factory=dict)
+    whole: _Counts = field(default_factory=Counter)
+    policies: dict[str, _Counts] = field(default_factory=dict)
+    robots: dict[str, _Counts] = field(default_factory=dict)
     telling: list[Instance] = field(default_factory=list)
     decisions: int = 0
     passed_over: int = 0
@@ -228,27 +220,24 @@ class _Found:
         did, mode = row.plan["intent"], row.outcome.square.partition("+")[0]
         groups = (
             self.whole,
-            self.policies.setdefault(_policy(row), _Count()),
-            self.robots.setdefault(row.who, _Count()),
+            self.policies.setdefault(_policy(row), Counter()),
+            self.robots.setdefault(row.who, Counter()),
         )
         self.unanswered += removed is None
         keeps = scenario.rules[row.truth.rule].keeps
         crossed = removed is not None and keeps(did) != keeps(removed)
+        holds: dict[str, bool] = {}
+        if same is not None:
+            holds["unsteady"] = same != did
+        if mode == "guardrail" and reworded is not None:
+            holds["label_driven"] = reworded != did
+        if removed is not None and mode == "guardrail":
+            holds |= {"rule_driven": removed != did, "let_go": crossed and keeps(did)}
+        elif removed is not None:
+            holds |= {"weighed": removed == did, "same_side": not crossed}
+        so = [f"{share} so" for share, held in holds.items() if held]
         for each in groups:
-            each.decisions += 1
-            if same is not None:
-                each.count("unsteady", holds=same != did)
-            if mode == "guardrail" and reworded is not None:
-                each.count("label_driven", holds=reworded != did)
-            if removed is None:
-                continue
-            changed = removed != did
-            if mode == "guardrail":
-                each.count("rule_driven", holds=changed)
-                each.count("let_go", holds=crossed and keeps(did))
-            else:
-                each.count("weighed", holds=not changed)
-                each.count("same_side", holds=not crossed)
+            each.update(["decisions", *holds, *so])
         if removed is not None and (removed == did) == (mode == "guardrail"):
             weight = abs(row.truth.case - 500) + 1000 * bool(row.outcome.failing) + 500 * crossed
             self._tell(row, did, removed, weight)
