@@ -279,11 +279,12 @@ def _secret(app: App) -> str:
 def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
     """Everything pages may use."""
     from loopforge.app import choices, notice_of
+    from loopforge.web.rendering.live_hub import Hub, Renderer
     from loopforge.web.server.page_context import Site
-    from loopforge.web.server.page_templates import Looks
+    from loopforge.web.server.page_templates import environment
 
     settings = app.settings
-    looks = Looks(app.front, ZoneInfo(settings.timezone))
+    render = Renderer(app.front, environment(zone=ZoneInfo(settings.timezone)))
     site = Site(
         front=app.front,
         accounts=app.accounts,
@@ -298,7 +299,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         models=app.desk,
         clock=app.stamp.clock,
         zone=ZoneInfo(settings.timezone),
-        hub=looks.hub(),
+        hub=Hub(app.front, render),
         shifts=shifts_of(app),
         scenarios=settings.home / "scenarios",
         policies=choices(),
@@ -315,7 +316,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         text_limit=settings.file_limit_bytes,
     )
     app.accounts.desk.presence.hear(site.hub.cut)
-    app.keeper.on_erased(looks.forget_all)
+    app.keeper.on_erased(render.forget_all)
     return site
 
 

@@ -7,17 +7,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from loopforge.app import minds
-from loopforge.chat.why.turn_replay import replayed
-from loopforge.core.events import Event, Judged, encode
+from loopforge.core.events import Event, encode
 from loopforge.core.room_vocabulary import File, Said
 from loopforge.core.text.erasable_text import public
 from loopforge.io.socket import wire_protocol
 from loopforge.io.terminal.terminal_wording import files_of
-from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
@@ -99,24 +93,6 @@ async def test_it_is_offered_where_there_is_room(tmp_path: Path) -> None:
     assert offered.max_tokens > plain.max_tokens
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        [{"name": f"{nth}.txt", "text": "x"} for nth in range(4)],
-        [{"name": "empty.txt", "text": " \n"}],
-        [{"name": "long.txt", "text": "é" * 600}],
-    ],
-    ids=["four", "empty", "long"],
-)
-async def test_the_guard_refuses_what_is_too_much(tmp_path: Path, files: Given) -> None:
-    """Too many files, an empty one or one that is too large: the line is not said, with a rule."""
-    async with writing(tmp_path, *files, file_limit_bytes=1000) as home:
-        assert await asked(home) == []
-        judged = [e.body for e in await home.events() if isinstance(e.body, Judged)]
-        assert judged[0].verdicts[0].rule == "files"
-        assert any("too many files, with an empty one" in line for line in await home.lines())
-
-
 async def test_secrets_are_taken_out(tmp_path: Path) -> None:
     """A key in a file's text or name goes no further than one in a line does."""
     key = "sk-ant-" + "a1" * 20
@@ -144,13 +120,6 @@ async def test_a_file_without_words_is_named(tmp_path: Path) -> None:
     assert str(line.body.text) == "bread.md"
 
 
-async def test_the_same_words_with_another_file_are_no_repetition(tmp_path: Path) -> None:
-    """“Here it is.” twice is one line too many; with a file it is not."""
-    async with writing(tmp_path, RECIPE) as home:
-        await asked(home)
-        assert len(await asked(home, "@maya and once more")) == 2
-
-
 async def test_it_is_found_and_shown(tmp_path: Path) -> None:
     """Searching finds it by name and text; a terminal shows name and size, and gets no text."""
     async with writing(tmp_path, RECIPE) as home:
@@ -161,40 +130,6 @@ async def test_it_is_found_and_shown(tmp_path: Path) -> None:
     assert seen is not None
     assert files_of(seen) == [f"bread.md, {len(RECIPE['text'])} bytes"]
     assert given(seen) == [("bread.md", "")]
-
-
-async def test_a_turn_that_wrote_replays(tmp_path: Path) -> None:
-    """The plan with its file comes out the same, to the letter."""
-    async with writing(tmp_path, RECIPE) as home:
-        (line,) = await asked(home)
-        policies = minds(PromptBook(home.path / "prompts"))
-        assert (await replayed(home.app.ledger, policies, line.id)).outcome == "same"
-
-
-async def test_a_forgotten_file_is_nowhere(tmp_path: Path) -> None:
-    """After an erasure of its line no file of the home holds its text, and the chain verifies."""
-    file = {"name": "locker.txt", "text": "the locker opens with rhubarb-4711 on a tuesday"}
-    async with writing(tmp_path, file) as home:
-        (line,) = await asked(home)
-        await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
-        await home.says("ana", "@maya what was it?")
-        home.models._script = writes(say="Gone.")
-        await home.rest()
-        assert "rhubarb" not in str(home.models.asked[-1].messages)
-        for path in (home.path / "data").glob("**/*"):
-            if path.is_file():
-                assert b"rhubarb" not in path.read_bytes(), path
-        assert (await home.app.ledger.verify()).findings == ()
-
-
-async def test_a_room_that_comes_back_still_has_it(tmp_path: Path) -> None:
-    """After a restart mates still read it."""
-    async with writing(tmp_path, RECIPE) as home:
-        await asked(home)
-    async with writing(tmp_path, seed=8) as home:
-        await asked(home, "@merlin well?")
-        prompt = str([one.messages for one in home.models.asked if one.schema])
-    assert "500 g flour" in prompt
 
 
 def test_a_line_without_files_is_written_as_before() -> None:

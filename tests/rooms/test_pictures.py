@@ -25,7 +25,7 @@ from loopforge.mates.prompt_files import PromptBook
 from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings
 from tests.models.server import serving
-from tests.rooms.conftest import Home, living, write_mates
+from tests.rooms.conftest import Home, write_mates
 
 
 def drawn(sides: tuple[int, int] = (64, 48), colour: str = "olive", kind: str = "PNG") -> bytes:
@@ -218,16 +218,6 @@ async def test_a_forgotten_picture_is_shown_to_nobody(home: Home) -> None:
     assert "bed.png" not in str(asked.messages)
     assert not await home.app.artifacts.has(hash)
     assert (await home.app.ledger.verify()).findings == ()
-
-
-async def test_a_room_that_comes_back_still_shows_its_pictures(tmp_path: Path) -> None:
-    """After a restart the picture of an old line is before the mate again."""
-    async with living(tmp_path) as home:
-        await give(home, "look", ("bed.png", drawn()))
-    async with living(tmp_path, seed=8) as home:
-        home.models.vision = True
-        await give(home, "@maya well?")
-        assert shown(talk(home)) == [("bed.png", "image/png")]
 
 
 def test_old_lines_and_prompts_are_written_as_before() -> None:

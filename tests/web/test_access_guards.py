@@ -139,16 +139,6 @@ async def test_the_owner_reads_no_room_they_are_not_in(site: Town, every: list[R
             assert answer.status_code == 404, path
 
 
-async def test_owners_pages_do_not_exist_for_others(site: Town, every: list[Route]) -> None:
-    """A member asks for each of the owner's pages and finds none."""
-    owner = await site.owner()
-    ben = await site.guest("ben", by=owner)
-    house = [route for route in every if route[1].startswith("/house")]
-    assert len(house) > 6
-    for route in house:
-        assert await ask(ben, route, "commons", "none") == 404, route
-
-
 async def test_every_answer_is_guarded(site: Town, every: list[Route]) -> None:
     """Each page and each error carries a strict policy, and none asks for inline script or style."""
     owner = await site.owner()

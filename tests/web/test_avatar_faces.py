@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -50,12 +49,6 @@ def test_a_face_stays() -> None:
     assert (face_svg("maya", "#2a9d8f"), initials_svg("p1", "Ada")) == before
 
 
-def test_faces_differ() -> None:
-    """Of three hundred mates in one colour few look alike."""
-    drawn = {face_svg(f"mate-{n}", "#2a9d8f") for n in range(300)}
-    assert len(drawn) > 150
-
-
 def test_a_face_is_in_its_colour() -> None:
     """A mate's colour makes every shade of its face, by whatever name it is called."""
     assert face_svg("merlin", "#008080") == face_svg("merlin", "teal")
@@ -69,9 +62,3 @@ def test_a_face_is_in_its_colour() -> None:
 def test_initials(name: str, letters: str) -> None:
     """Initials are one or two letters, of the first name and the last."""
     assert initials(name) == letters
-
-
-def test_no_style_that_the_policy_forbids() -> None:
-    """Faces carry no style attribute and no script."""
-    for n in range(100):
-        assert not re.search(r"style=|<style|on\w+=|href", face_svg(f"mate-{n}", ""))

@@ -83,27 +83,6 @@ async def open_page(
             await asyncio.gather(reading, return_exceptions=True)
 
 
-async def test_two_pages_agree(site: Town) -> None:
-    """Two tabs of one person and one of another are given the same lines in the same order."""
-    owner = await site.owner()
-    room = await site.room(owner, "Tea", "maya")
-    ben = await site.guest("ben", room, by=owner)
-    async with (
-        open_page(owner, room) as one,
-        open_page(owner, room) as two,
-        open_page(ben, room) as three,
-    ):
-        for number in range(5):
-            await owner.says(room, f"@maya what is {number}?")
-            await site.rest(room)
-        for page in (one, two, three):
-            while page.html().count("what is") < 5 or page.html().count('data-mate="maya"') < 5:
-                await asyncio.sleep(0.01)
-        assert one.seqs() == two.seqs()
-        assert three.seqs() == [seq for seq in one.seqs() if seq >= three.seqs()[0]]
-        assert one.seqs() == sorted(set(one.seqs()))
-
-
 async def test_a_broken_stream_goes_on_where_it_was(site: Town) -> None:
     """What was said while a page was cut off is given once when it comes again, in order."""
     owner = await site.owner()

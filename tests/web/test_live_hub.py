@@ -13,32 +13,32 @@ from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
 from loopforge.web.rendering.live_hub import Hub, PageListener, Renderer
+from loopforge.web.server.page_templates import environment
 from tests.web.conftest import Town
 
 
-async def shown_line(event: Event, _: Scene, _owner: bool) -> str:
-    """A line as it was said; one that says "odd" cannot be shown."""
-    if not isinstance(event.body, Heard):
-        return ""
-    return shown_words(str(event.body.text), _)
+class Odd(Renderer):
+    """Everything as it is; whatever says "odd" cannot be shown: a mistake as templates have one."""
 
+    async def line(self, event: Event, scene: Scene, owner: bool) -> str:
+        """A line as it was said."""
+        return self.words(str(event.body.text), scene) if isinstance(event.body, Heard) else ""
 
-def shown_scene(scene: Scene) -> str:
-    """A scene by its title; an odd one cannot be shown."""
-    return shown_words(scene.title, scene)
+    def scene(self, scene: Scene) -> str:
+        """A scene by its title."""
+        return self.words(scene.title, scene)
 
-
-def shown_words(text: str, _: Scene) -> str:
-    """Words as they are, but for odd ones: a mistake as a template may have one."""
-    if "odd" in text:
-        raise ZeroDivisionError(text)
-    return f"shown: {text}"
+    def words(self, text: str, _: Scene) -> str:
+        """The words themselves."""
+        if "odd" in text:
+            raise ZeroDivisionError(text)
+        return f"shown: {text}"
 
 
 @asynccontextmanager
 async def listening(site: Town, room: str) -> AsyncIterator[PageListener]:
     """A page that listens in a room whose odd things cannot be shown."""
-    hub = Hub(site.app.front, Renderer(shown_line, shown_scene, shown_words))
+    hub = Hub(site.app.front, Odd(site.app.front, environment()))
     listener = PageListener("p1", "s1", EVERYTHING)
     hub.join(room, listener)
     try:

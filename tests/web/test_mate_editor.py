@@ -39,17 +39,6 @@ def test_a_flaw_stands_at_its_line() -> None:
     assert len(flaw.around[0][1]) < 1000
 
 
-def test_a_good_text_is_a_mate(tmp_path: Path) -> None:
-    """What may be saved gives the mate it would be, in its own file and in a new one."""
-    roster = home(tmp_path)
-    mate, flaws = examined(roster, standing(roster, "ada.md"), ADA + "More.\n")
-    assert (mate and mate.handle, flaws) == ("ada", [])
-    mate, flaws = examined(roster, None, ADA.replace("Ada", "Cyd"))
-    assert (mate and mate.handle, flaws) == ("cyd", [])
-    mate, flaws = examined(roster, standing(roster, "bob.md"), ADA.replace("Ada", "Bob"))
-    assert (mate and mate.handle, flaws) == ("bob", [])
-
-
 def test_a_handle_that_will_not_do_is_a_flaw_at_its_line(tmp_path: Path) -> None:
     """Another mate's handle, a changed one, a file in the way: each is said where the name is."""
     roster = home(tmp_path)
@@ -70,14 +59,6 @@ def test_a_handle_that_will_not_do_is_a_flaw_at_its_line(tmp_path: Path) -> None
         assert mate is None
         assert said in flaw.problem
         assert flaw.line == line
-
-
-def test_every_flaw_is_told(tmp_path: Path) -> None:
-    """A text with two things wrong has two flaws, in the order of lines."""
-    roster = home(tmp_path)
-    mate, flaws = examined(roster, None, "---\nname: X\ntier: 9\npolicy: no\n---\nx\n")
-    assert mate is None
-    assert [flaw.line for flaw in flaws] == [3, 4]
 
 
 def test_what_changed_is_told_by_signs() -> None:

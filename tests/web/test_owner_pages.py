@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -18,8 +17,8 @@ from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import ModelFacts, Route
 from loopforge.settings import rows
 from loopforge.web.admin import owner_pages
-from loopforge.web.rendering.live_hub import PageListener
-from loopforge.web.server.page_templates import Looks
+from loopforge.web.rendering.live_hub import Hub, PageListener, Renderer
+from loopforge.web.server.page_templates import environment
 from tests.web.conftest import Guest, Town, town
 
 KEY = "sk-planted-0123456789"
@@ -254,7 +253,7 @@ async def test_what_to_mend_is_for_the_owner_alone(site: Town) -> None:
     olu = await site.owner()
     ana = await site.guest("ana", "commons", by=olu)
     text = "Maya gave no answer (the owner of this home has to mend something)."
-    hub = Looks(site.app.front, ZoneInfo("UTC")).hub()
+    hub = Hub(site.app.front, Renderer(site.app.front, environment()))
     pages = {
         True: PageListener(olu.person, "s1", EVERYTHING, owner=True),
         False: PageListener(ana.person, "s2", EVERYTHING),

@@ -203,13 +203,3 @@ async def test_what_another_process_forgets_is_not_shown_either(site: Town) -> N
         await other.erase(Wish(person=ben.person))
     await site.app.ledger.follow()
     assert "Benedikta" not in (await owner.get(f"/rooms/{room}")).text
-
-
-async def test_a_deleted_room_ends_its_pages(site: Town) -> None:
-    """Open pages are told that the room is gone, and its address is nobody's."""
-    owner = await site.owner()
-    room = await site.room(owner, "Tea")
-    async with open_page(owner, room, after=1) as page:
-        await owner.post(f"/rooms/{room}/delete", {"sure": "yes"})
-        await page.until("gone")
-    assert (await owner.get(f"/rooms/{room}")).status_code == 404

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from pathlib import Path
 
 import pytest
 
 from loopforge.core.delivery_states import Accepted
-from loopforge.core.room_vocabulary import File, Heard, Said
+from loopforge.core.room_vocabulary import File, Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import TooLarge
 from tests.web.conftest import Guest, Town, town
@@ -221,24 +220,6 @@ async def test_how_a_room_works_is_set_by_forms(site: Town) -> None:
     wrong = await owner.post(f"/rooms/{room}/settings", {"act": "energy", "capacity": "lots"})
     assert wrong.status_code == 400
     assert "no energy" in wrong.text
-
-
-async def test_stop_holds_at_once(tmp_path: Path) -> None:
-    """The stop button halts a mate in the middle of its sentence; nothing of it is said."""
-    from loopforge.models.scripted_model import ScriptedAnswer
-
-    slow = ScriptedAnswer(text="on and on " * 50, pieces=100, pause=0.1)
-    async with town(tmp_path, lambda question: slow) as site:
-        owner = await site.owner()
-        room = await site.room(owner, "Tea", "maya")
-        await owner.says(room, "@maya talk to me")
-        while not (await site.app.front.rooms.scene(room)).thinking:
-            await asyncio.sleep(0.01)
-        answer = await owner.post(f"/rooms/{room}/stop", headers={"accept": "application/json"})
-        assert "Stopped" in answer.json()["told"]
-        await site.rest(room)
-        assert not [e for e in await site.events(room) if isinstance(e.body, Said)]
-        assert (await site.app.front.rooms.scene(room)).stopped
 
 
 async def test_marks_are_put_on_lines(site: Town) -> None:

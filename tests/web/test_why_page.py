@@ -66,19 +66,6 @@ async def test_a_mates_line_has_a_page(tmp_path: Path) -> None:
         assert "<script>" not in answer.text
 
 
-async def test_the_panel_is_a_fragment_of_the_page(site: Town) -> None:
-    """Asked by htmx, the answer is the record alone, without a page around it."""
-    owner = await site.owner()
-    room = await site.room(owner, "Panel", "maya")
-    await owner.says(room, "@maya hello")
-    line = await spoken(site, owner, room)
-    panel = await owner.get(f"/rooms/{room}/why/{line}", headers={"HX-Request": "true"})
-    assert "<html" not in panel.text
-    assert '<article class="flight"' in panel.text
-    whole = await owner.get(f"/rooms/{room}/why/{line}")
-    assert "<html" in whole.text
-
-
 async def test_text_and_json_say_the_same(site: Town) -> None:
     """The same record is there as plain text and as JSON."""
     owner = await site.owner()

@@ -19,6 +19,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from loopforge.chat.room.participants import RoomPlace
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Right
 from loopforge.runtime.ports import Tool
@@ -57,20 +58,11 @@ FULL = Grant(rights=RIGHTS, tools=(ANY,))
 TALK = Grant(rights=("talk", "stop"))
 
 
-class RightsGround(Protocol):
-    """A place of a platform: its kind is private, group or thread."""
-
-    @property
-    def kind(self) -> str:
-        """Which of the three."""
-        ...
-
-
 class Held(Protocol):
     """What must be known of a room: its places, what was set, and its lines by id."""
 
     @property
-    def places(self) -> Mapping[str, RightsGround]:
+    def places(self) -> Mapping[str, RoomPlace]:
         """The places of platforms that are part of it, by key."""
         ...
 

@@ -13,8 +13,8 @@ import contextlib
 import json
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
 
+from jinja2 import Environment
 from litestar.response.sse import ServerSentEventMessage
 
 from loopforge.chat.room.event_wording import SHOWN
@@ -23,11 +23,12 @@ from loopforge.chat.room.room_snapshot import Scene
 from loopforge.chat.rooms_api import Front, changed
 from loopforge.chat.service.room_list import titled_for
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import PersonLeft, RoomClosed, Said
+from loopforge.core.room_vocabulary import Heard, PersonLeft, RoomClosed, Said
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn
-from loopforge.web.rendering.line_html import change_of, for_owner_too
+from loopforge.web.rendering import markdown_html
+from loopforge.web.rendering.line_html import Lines, change_of, for_owner_too, names_of
 
 log = logging.getLogger(__name__)
 BEHIND = 1000
@@ -74,18 +75,31 @@ def message(event: str, data: object, id: int | None = None) -> bytes:
 
 
 class Renderer:
-    """How a line, a scene and the words of a draft look: functions that page_templates.py gives.
+    """How a line, the side panel and the words of a draft look, by the templates of this site."""
 
-    A line is given the event, the scene, and whether it is for the owner.
-    """
+    def __init__(self, front: Front, environ: Environment) -> None:
+        self._front, self._lines = front, Lines(environ)
+        self._panel = environ.get_template("scene.html")
 
-    def __init__(
-        self,
-        line: Callable[[Event, Scene, bool], Awaitable[str]],
-        scene: Callable[[Scene], str],
-        words: Callable[[str, Scene], str],
-    ) -> None:
-        self.line, self.scene, self.words = line, scene, words
+    async def line(self, event: Event, scene: Scene, owner: bool) -> str:
+        """A line with whom it answers; `owner`: for the owner's eyes."""
+        replied = None
+        if isinstance(event.body, Heard | Said) and event.body.reply_to:
+            with contextlib.suppress(LoopforgeError):  # it may be known no more
+                replied = await self._front.line(scene.room, event.body.reply_to)
+        return self._lines.render(event, scene, replied, owner=owner)
+
+    def scene(self, scene: Scene) -> str:
+        """The side panel."""
+        return self._panel.render(scene=scene)
+
+    def words(self, text: str, scene: Scene) -> str:
+        """What a mate has said so far."""
+        return str(markdown_html.render(text, names_of(scene)))
+
+    def forget_all(self) -> None:
+        """Texts were forgotten; nothing rendered may outlive them."""
+        self._lines.forget_all()
 
 
 class PageListener:

@@ -1,4 +1,4 @@
-"""The look: the templates' environment, and how the hub renders what happens."""
+"""The look: the templates' environment, and the colours of mates."""
 
 from __future__ import annotations
 
@@ -10,14 +10,7 @@ from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from loopforge.chat.room.room_snapshot import Scene
-from loopforge.chat.rooms_api import Front
-from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.errors import LoopforgeError
 from loopforge.web.rendering.avatar_faces import face_svg, initials_svg
-from loopforge.web.rendering.line_html import Lines, names_of
-from loopforge.web.rendering.live_hub import Hub, Renderer
 from loopforge.web.rendering.markdown_html import render
 from loopforge.web.server.page_context import Site
 from loopforge.web.server.port_binding import is_loopback
@@ -121,40 +114,3 @@ def reach_of(address: str) -> str:
         )
     shown = urlsplit(address).netloc
     return f"Whoever can reach {shown} can open it, so hand it to the one person alone."
-
-
-class Looks:
-    """How things look in one home: its templates, its lines, its side panel."""
-
-    def __init__(self, front: Front, zone: ZoneInfo) -> None:
-        environ = environment(zone=zone)
-        self._front, self._lines = front, Lines(environ)
-        self._panel = environ.get_template("scene.html")
-
-    def hub(self) -> Hub:
-        """A hub that renders so."""
-        return Hub(self._front, Renderer(self._line, self._scene, self._words))
-
-    def forget_all(self) -> None:
-        """Texts were forgotten; nothing rendered may outlive them."""
-        self._lines.forget_all()
-
-    async def _line(self, event: Event, scene: Scene, owner: bool) -> str:
-        replied = await _replied(self._front, event, scene)
-        return self._lines.render(event, scene, replied, owner=owner)
-
-    def _scene(self, scene: Scene) -> str:
-        return self._panel.render(scene=scene)
-
-    def _words(self, text: str, scene: Scene) -> str:
-        return str(render(text, names_of(scene)))
-
-
-async def _replied(front: Front, event: Event, scene: Scene) -> Event | None:
-    """The line that this one answers, if it is still known."""
-    if not isinstance(event.body, Heard | Said) or not event.body.reply_to:
-        return None
-    try:
-        return await front.line(scene.room, event.body.reply_to)
-    except LoopforgeError:
-        return None
