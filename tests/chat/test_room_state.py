@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopforge.chat.room.participants import StandIn
 from loopforge.chat.room.permissions import Grant
 from loopforge.chat.room.room_state import (
     AUTHORS,

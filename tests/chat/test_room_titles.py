@@ -80,32 +80,21 @@ def test_a_try_without_a_title_is_not_repeated_at_once() -> None:
     assert why(story) == "first"
 
 
-def test_a_new_title_comes_when_the_subject_has_moved() -> None:
-    """Both halves of the last lines are about something else, and about one thing."""
+@pytest.mark.parametrize(
+    ("since", "moved"),
+    [
+        ((*BOATS, *BOATS, *BOATS), "moved"),  # both halves are about something else, and one thing
+        ((*TEA, *TEA, *TEA, *TEA), ""),  # the subject stays, however long the talk
+        ((*TEA, *TEA, *TEA, *BOATS), ""),  # a few lines are an aside
+        ((*BOATS, *WEATHER), ""),  # what shares nothing with itself has not settled
+    ],
+    ids=["moved", "stays", "aside", "unsettled"],
+)
+def test_a_new_title_comes_when_the_subject_has_moved(since: tuple[str, ...], moved: str) -> None:
+    """Both halves of the last lines are about something else, and about one thing; else it stays."""
     story = titled(*TEA)
-    talk(story, *BOATS, *BOATS, *BOATS)
-    assert why(story) == "moved"
-
-
-def test_not_while_the_subject_stays() -> None:
-    """However long the talk about tea, its title stands."""
-    story = titled(*TEA)
-    talk(story, *TEA, *TEA, *TEA, *TEA)
-    assert why(story) == ""
-
-
-def test_not_on_a_single_aside() -> None:
-    """A few lines about something else are no new subject yet."""
-    story = titled(*TEA)
-    talk(story, *TEA, *TEA, *TEA, *BOATS)
-    assert why(story) == ""
-
-
-def test_not_before_the_talk_has_settled() -> None:
-    """Lines that share nothing, neither with before nor with each other, move no title."""
-    story = titled(*TEA)
-    talk(story, *BOATS, *WEATHER)
-    assert why(story) == ""
+    talk(story, *since)
+    assert why(story) == moved
 
 
 def test_not_too_often() -> None:

@@ -17,8 +17,9 @@ from datetime import datetime
 from functools import partial
 
 from loopforge.chat.room.permissions import heeded
-from loopforge.chat.room.room_state import Due, OpenTurn, RoomState
+from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
+from loopforge.chat.room.turn_queue import Due, OpenTurn
 from loopforge.chat.speaking import triggers
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles

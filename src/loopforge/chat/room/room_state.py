@@ -95,20 +95,6 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public
 from loopforge.errors import LedgerBehind, LedgerBroken
 
-__all__ = [
-    "VERSION",
-    "Due",
-    "Member",
-    "OpenTurn",
-    "Participant",
-    "RoomPlace",
-    "RoomState",
-    "StandIn",
-    "fold",
-    "restore",
-    "snapshot",
-]
-
 VERSION = 10
 """The form of a snapshot; one of another version is not read but folded anew."""
 

@@ -19,7 +19,8 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.chat.room.room_state import Member, RoomState
+from loopforge.chat.room.participants import Member
+from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import RANK
 from loopforge.chat.speaking.addressee import is_general, is_question, nearly, plain
 from loopforge.chat.speaking.name_calling import calls

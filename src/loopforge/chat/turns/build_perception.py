@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import tools_in_turn
-from loopforge.chat.room.room_state import Due, RoomState
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.turn_queue import Due
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.context_window import (
     PICTURE_TOKENS,

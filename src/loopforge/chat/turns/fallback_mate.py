@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from loopforge.chat.room.energy_limit import SPENT
-from loopforge.chat.room.room_state import Due, RoomState
+from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.turn_queue import Due
 from loopforge.chat.speaking.triggers import Absent, TriggerListener
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.chat.turns.build_perception import route_of
