@@ -14,7 +14,6 @@ from loopforge.chat.room.room_state import (
     SOURCES,
     VERSION,
     RoomState,
-    StandIn,
     fold,
     restore,
     snapshot,
