@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ from loopforge.core.room_vocabulary import File, Said
 from loopforge.core.text.erasable_text import public
 from loopforge.io.socket import wire_protocol
 from loopforge.io.terminal.terminal_wording import files_of
+from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
 
-Given = Sequence[Mapping[str, str]]
 RECIPE = {"name": "bread.md", "text": "# Bread\n\n  500 g flour\n"}
 
 
@@ -138,3 +138,19 @@ def test_a_line_without_files_is_written_as_before() -> None:
     assert encode(said) == b'{"type":"room.said","turn":"t","mate":"maya","text":"=hello"}'
     file = File(name=public("a.txt"), size=1, text=public("a"))
     assert b'"files":[' in encode(Said(turn="t", mate="maya", text=public("hi"), files=(file,)))
+
+
+async def test_a_forgotten_file_is_nowhere(tmp_path: Path) -> None:
+    """After an erasure of its line no file of the home holds its text, and the chain verifies."""
+    file = {"name": "locker.txt", "text": "the locker opens with rhubarb-4711 on a tuesday"}
+    async with writing(tmp_path, file) as home:
+        (line,) = await asked(home)
+        await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+        await home.says("ana", "@maya what was it?")
+        home.models._script = writes(say="Gone.")
+        await home.rest()
+        assert "rhubarb" not in str(home.models.asked[-1].messages)
+        for path in (home.path / "data").glob("**/*"):
+            if path.is_file():
+                assert b"rhubarb" not in path.read_bytes(), path
+        assert (await home.app.ledger.verify()).findings == ()
