@@ -15,6 +15,7 @@ NAMED = {
     "delivery/drill.py": "the moment of a kill is drawn by lot; what would come twice has to come",
     "discord/faults.py": "an answer that is slow",
     "discord/lodging.py": "looks so many times, and then says what was there instead",
+    "hurried_clock.py": "a clock",
     "io/commons.py": "somebody who speaks word by word",
 }
 """Files that may sleep outside of a loop, and for what."""
