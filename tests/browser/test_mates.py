@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.browser.people import Crowd, owner_of
 from tests.web.conftest import Town
@@ -60,3 +62,23 @@ async def test_a_mate_is_made_broken_mended_and_tried(site: Town, crowd: Crowd) 
     await ana.says("how warm must it be?")
     said = await ana.hears("Otto")
     await expect(said.locator(".words")).to_contain_text("how warm must it be")
+
+
+async def test_what_is_written_before_the_page_is_ready_is_checked(
+    site: Town, crowd: Crowd
+) -> None:
+    """On a slow line somebody writes before the page's scripts have come: that is checked too."""
+    ana = await owner_of(site, crowd)
+    page, written = ana.page, asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await written.wait()
+        await route.continue_()
+
+    await page.route("**/htmx.min.js*", late)
+    await page.goto(f"{site.address}/mates/maya/edit", wait_until="commit")
+    text, check = page.locator("#text"), page.locator("#check")
+    await expect(check).to_contain_text("This is a mate.")
+    await text.fill("no mate at all")
+    written.set()
+    await expect(check).to_contain_text("in the way")

@@ -46,13 +46,13 @@ async def test_names_lines_and_files(tmp_path: Path) -> None:
         for name, which in NAMES.items():
             seat = await stack.enter_async_context(watching(link(tmp_path, name, mates=("maya",))))
             seat.link.say("it is me")
-            await seat.link.taken()
+            await seat.taken()
             told.said(row_name(name), "it is me", which=which)
         mal = await stack.enter_async_context(watching(link(tmp_path, "Mal")))
         for attempt in ATTEMPTS:
             file = File(name=Words(attempt), size=0, text=Words(attempt))
             mal.link.say(attempt, files=[file])
-            await mal.link.taken()
+            await mal.taken()
             told.said("Mal", attempt)
             told.gave(attempt, attempt)
         [joined] = [update for update in mal.all if isinstance(update, Joined)]
@@ -60,7 +60,7 @@ async def test_names_lines_and_files(tmp_path: Path) -> None:
         await app.front.commands.act("commons", joined.scene.you, "title", title)
         ana = await stack.enter_async_context(watching(link(tmp_path, "Ana")))
         ana.link.say("@maya well?")
-        await ana.link.taken()
+        await ana.taken()
         told.said("Ana", "@maya well?")
         await app.front.rooms.settled("commons")
         told.holds(models.asked)

@@ -62,6 +62,18 @@ class Watch:
                     return update
         raise AssertionError("the link ended")
 
+    async def taken(self) -> None:
+        """Read on until the room has taken what was said: what nobody reads stops the link."""
+
+        async def read() -> None:
+            async for update in self.link:
+                self.all.append(update)
+
+        async with asyncio.TaskGroup() as tasks:
+            reading = tasks.create_task(read())
+            await self.link.taken()
+            reading.cancel()
+
     async def lines(self, count: int) -> list[str]:
         """Wait until so many lines were seen, and return all."""
         seen = len(self.texts())
