@@ -245,6 +245,8 @@ class Drill:
         """A host that nobody kills until everything is said, shown and accepted."""
         async with hosting(msgspec.structs.replace(self.options, deaf=0)) as host:
             assert await host.ready()
+            if not self.marks:  # the others died before a word was said
+                self._say()
             await self._quiet()
             async with asyncio.timeout(PATIENCE):
                 while self._open_deliveries():
