@@ -1,39 +1,26 @@
 """A small city for tests, runs of it kept in memory, and the laws that every run keeps.
 
-`laws(lines)` re-derives from the bytes alone what must hold whatever minds and scenarios do, and
-gives a sentence for each law that is broken.
+`laws(lines)` holds the bytes against what must hold whatever minds and scenarios do: bounds and
+causes that are looked up here, and the twelve questions. It gives a sentence for each law broken.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 
-from loopforge.core.factory_vocabulary import (
-    BONDS,
-    EMOTIONS,
-    INTENTS,
-    SCARS,
-    TRAITS,
-    Began,
-    Change,
-    DayEnded,
-    Decided,
-    Reflected,
-    Row,
-    RunLastRow,
-    Stepped,
-)
+from loopforge.core.factory_vocabulary import INTENTS, Began, Decided, Row, RunLastRow, Stepped
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_log import START, body_of, row_of
 from loopforge.lab.run.step_loop import Episode, Record, began
-from loopforge.lab.world.city_state import AT_REST, BOUNDS
+from loopforge.lab.verification.decision_rubric import Judge
+from loopforge.lab.verification.world_fold import Fold
+from loopforge.lab.world.city_state import BOUNDS
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import read_scenario
 
@@ -154,13 +141,7 @@ def laws(lines: list[bytes]) -> list[str]:
     if not isinstance(first, Began):
         return ["the first row does not say what the run is"]
     scenario = Scenario.from_dict(first.scenario)
-    return [
-        *_numbered(told),
-        *_each_once(told, scenario),
-        *_bounded(told, scenario),
-        *_caused(told),
-        *_inner(told, scenario),
-    ]
+    return [*_whole(told, scenario), *_bounded(told, scenario), *_caused(told), *_judged(told)]
 
 
 def _chained(lines: list[bytes]) -> Iterator[str]:
@@ -174,32 +155,29 @@ def _chained(lines: list[bytes]) -> Iterator[str]:
             yield f"line {number} is read as something else than what was written"
 
 
-def _numbered(told: list[Row]) -> Iterator[str]:
+def _whole(told: list[Row], scenario: Scenario) -> Iterator[str]:
     if [row.n for row in told] != list(range(len(told))):
         yield "rows are not numbered one by one"
     if not isinstance(told[-1], RunLastRow):
         yield "the last row is no end"
+    steps = [row for row in told if isinstance(row, Stepped)]
+    if [row.step for row in steps] != list(range(scenario.days * scenario.steps_per_day)):
+        yield f"the steps are {[row.step for row in steps]}"
+    everybody = sorted(robot.name for robot in scenario.robots)
+    yield from (
+        f"in step {row.step} {row.order} acted" for row in steps if sorted(row.order) != everybody
+    )
 
 
-def _each_once(told: list[Row], scenario: Scenario) -> Iterator[str]:
-    names = sorted(robot.name for robot in scenario.robots)
-    pending: list[str] = []
-    for row in told:
-        if isinstance(row, Decided):
-            pending.append(row.who)
-        elif isinstance(row, Stepped):
-            if sorted(pending) != names or list(row.order) != pending:
-                yield f"step {row.step} has the rows of {pending}"
-            pending = []
-        elif isinstance(row, Reflected):
-            pending.append(row.who)
-        elif isinstance(row, DayEnded):
-            if sorted(pending) != names:
-                yield f"on day {row.day} {pending} reflected"
-            pending = []
-    steps = [row.step for row in told if isinstance(row, Stepped)]
-    if steps != list(range(scenario.days * scenario.steps_per_day)):
-        yield f"the steps are {steps}"
+def _judged(told: list[Row]) -> Iterator[str]:
+    """What the twelve questions find: each row against those before it."""
+    assert isinstance(told[0], Began)
+    judge = Judge(Fold(told[0]))
+    for row in told[1:]:
+        judge.see(row, whole=True)
+    yield from judge.findings
+    for score in judge.scores.values():
+        yield from (f"row {each.row}, {score.asks}: {each.why}" for each in score.missing)
 
 
 def _bounded(told: list[Row], scenario: Scenario) -> Iterator[str]:
@@ -241,46 +219,3 @@ def _caused(told: list[Row]) -> Iterator[str]:
                     yield f"{each.id} has the causes {each.causes}"
                 if not each.causes and each.who:
                     yield f"{each.id} came of {each.who}, and no cause is said"
-
-
-def _inner(told: list[Row], scenario: Scenario) -> Iterator[str]:
-    """Every inner value is in its bounds, and what the ledger says adds up to what is there."""
-    now: dict[tuple[str, str], int] = {}
-    for robot in scenario.robots:
-        parts = {"emotions": robot.emotions, "traits": robot.traits, "scars": robot.scars}
-        for part, table in parts.items():
-            now |= {(robot.name, f"{part}.{what}"): value for what, value in table.items()}
-        now |= {(robot.name, f"bonds.{what}"): value for what, value in robot.bonds.items()}
-    for row in told:
-        if isinstance(row, Decided | Reflected):
-            for change in row.inner:
-                yield from _entered(change, now, row.n)
-        elif isinstance(row, DayEnded):
-            for who, table in row.robots.items():
-                for what, value in table.items():
-                    if what == "battery":
-                        continue
-                    if now.get((who, what)) != value:
-                        yield f"day {row.day}: {who}'s {what} is {value}, and no entry says so"
-    names = Counter(part for _, what in now for part in [what.partition(".")[0]])
-    if set(names) - {"emotions", "traits", "scars", "bonds"}:
-        yield f"there are inner parts of other names: {sorted(names)}"
-    known = {*EMOTIONS, *TRAITS, *SCARS}
-    strange = {w for _, w in now if w.partition(".")[2] not in known and not _is_bond(w)}
-    if strange:
-        yield f"there are inner values of other names: {sorted(strange)[:3]}"
-
-
-def _entered(change: Change, now: dict[tuple[str, str], int], n: int) -> Iterator[str]:
-    key = (change.who, change.what)
-    rest = AT_REST.get(change.what.removeprefix("bonds.").partition(":")[0], -1)
-    before = now.get(key, rest)
-    if change.before != before or change.before == change.after:
-        yield f"row {n}: {change} where it was {before}"
-    if not 0 <= change.after <= 1000:
-        yield f"row {n}: {change} leaves the bounds"
-    now[key] = change.after
-
-
-def _is_bond(what: str) -> bool:
-    return what.startswith("bonds.") and what.removeprefix("bonds.").partition(":")[0] in BONDS

@@ -130,7 +130,7 @@ class Report:
 
 def reported(folder: Path, **given: Any) -> Report:
     """The report of this folder."""
-    path = report(folder, folder.parent / f"{folder.name}.html", **given)
+    path, _ = report(folder, folder.parent / f"{folder.name}.html", **given)
     page = path.read_text("utf-8")
     return Report(folder, path, page, Leaf(page))
 

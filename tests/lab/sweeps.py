@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +62,10 @@ class Seen:
     def run(self, work: Work, give: Give, take: Take) -> None:
         """Note and run."""
 
-        def noted() -> Sequence[SweepJob]:
-            jobs = give()
-            self.jobs += jobs
-            return jobs
+        def noted() -> SweepJob | None:
+            if job := give():
+                self.jobs.append(job)
+            return job
 
         Here().run(work, noted, take)
 
@@ -76,12 +75,9 @@ class Backwards(Seen):
 
     def run(self, work: Work, give: Give, take: Take) -> None:
         """Take all there is, and turn it round."""
-        jobs: list[SweepJob] = []
-        while some := give():
-            jobs += some
-        jobs.reverse()
-        waiting = [jobs]
-        Here().run(work, lambda: waiting.pop() if waiting else [], take)
+        while job := give():
+            self.jobs.append(job)
+        Here().run(work, lambda: self.jobs.pop() if self.jobs else None, take)
 
 
 def kept(tmp_path: Path, **factors: Any) -> tuple[RunResult, Path]:

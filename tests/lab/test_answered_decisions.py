@@ -124,7 +124,7 @@ def test_pages_and_summaries_count_the_same(tmp_path: Path) -> None:
 def test_a_report_of_too_few_answers_finds_nothing(tmp_path: Path) -> None:
     """Its first line counts, "In short" says that it is no finding, and both rates stand twice."""
     run_simulation(read(days=2), minds=minds(every(3)), out=tmp_path / "run")
-    page = report(tmp_path / "run", tmp_path / "page.html").read_text()
+    page = report(tmp_path / "run", tmp_path / "page.html")[0].read_text()
     line = "answered 16, refused 8, cut off 0, failed 0"
     assert page.index(line) < page.index("<h1>")
     assert "No finding. " in page

@@ -51,7 +51,7 @@ def test_a_run_of_before_is_counted_forked_and_reported(before: Path) -> None:
     assert summary_of(before / "run").answers.coded == 12
     forked = asyncio.run(fork(before / "run", before / "fork", 1, {"pressure": "9"}))
     assert forked.rows == summary_of(before / "run").rows
-    assert "rules in code" in report(before / "run", before / "run.html").read_text()
+    assert "rules in code" in report(before / "run", before / "run.html")[0].read_text()
 
 
 def test_what_was_said_then_is_found_to_be_more_than_the_state_bears_out(before: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_sweep_of_before_is_reported_and_scored_again(
     assert main(["lab", "sweep", "tiny.toml", "--out", "sweep", "--rescore"]) == 0
     assert capsys.readouterr().out.startswith("answered 36, refused 0, cut off 0, failed 0")
     assert (folder / RESULTS).read_bytes() == results
-    assert "2 runs done of 2" in report(folder, before / "sweep.html").read_text()
+    assert "2 runs done of 2" in report(folder, before / "sweep.html")[0].read_text()
     assert (folder / EXPERIMENT).exists()
 
 

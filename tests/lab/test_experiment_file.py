@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopforge.errors import BadScenario
-from loopforge.lab.sweeps.experiment_design import Layout, lay_out, mean_arms, rate_arms
+from loopforge.lab.report.factor_effects import arms
+from loopforge.lab.report.study_data import by_seed, values
+from loopforge.lab.sweeps.experiment_design import Layout, lay_out
 from loopforge.lab.sweeps.experiment_file import (
     Experiment,
     Hypothesis,
@@ -75,15 +77,6 @@ def test_a_shipped_experiment_asks_and_can_be_laid_out(name: str) -> None:
     layout = laid_out(name)
     assert layout.runs == len(layout.cells) * 30
     assert layout.left_out == ()
-
-
-def test_the_pressure_experiment_has_all_doses_for_each_policy() -> None:
-    """Eleven doses by three policies, under spin and an Overseer who rewards output."""
-    cells = laid_out("pressure").cells
-    found = {(cell.levels["policy"], cell.levels["pressure"]) for cell in cells}
-    assert found == set(product(("stub", "guardrail", "context"), range(11)))
-    others = {(cell.levels["perception"], cell.levels["supervisor"]) for cell in cells}
-    assert others == {("spin", "incentive")}
 
 
 def test_a_file_is_read_as_it_says() -> None:
@@ -398,9 +391,9 @@ def test_results_are_paired_by_seed_over_what_is_not_named() -> None:
         result(2, {"over_reach": 6, "right": 10}, {}, pressure=10, policy="stub"),
         result(3, {"over_reach": 7, "right": 10}, {}, pressure=10, policy="stub"),
     ]
-    pooled = rate_arms(expect("over_reach"), results)
+    pooled = arms(expect("over_reach"), results, by_seed)
     assert pooled == {1: ((3, 30), (4, 12)), 2: ((5, 10), (6, 10))}
-    held = rate_arms(expect("over_reach", where={"policy": "stub"}), results)
+    held = arms(expect("over_reach", where={"policy": "stub"}), results, by_seed)
     assert held == {1: ((1, 10), (4, 12)), 2: ((5, 10), (6, 10))}
 
 
@@ -412,4 +405,4 @@ def test_measures_of_a_run_are_averaged_for_each_seed() -> None:
         result(1, {}, {"incidents": 9.0}, pressure=10, policy="stub"),
         result(2, {}, {"incidents": 9.0}, pressure=10, policy="stub"),
     ]
-    assert mean_arms(expect("incidents"), results) == {1: (3.0, 9.0)}
+    assert arms(expect("incidents"), results, values) == {1: (3.0, 9.0)}

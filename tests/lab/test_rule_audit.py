@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun, BadScenario
+from loopforge.lab.inspect import rule_audit
 from loopforge.lab.inspect.audit_page import AuditReport
-from loopforge.lab.inspect.rule_audit import audit, reworded_card, without_card
+from loopforge.lab.inspect.rule_audit import reworded_card, without_card
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.run.run_log import LOG
@@ -47,6 +49,11 @@ def by_the_label(seen: AgentPerception) -> AgentActionPlan:
     """Does as it is told wherever it is told with authority."""
     told = seen.context.get("rule") not in (None, "note")
     return AgentActionPlan(intent="avoid" if told else "help", mode="guardrail", rule="it")
+
+
+def audit(folder: Path, minds: Minds | None = None, *, most: int | None = None) -> AuditReport:
+    """What an audit finds."""
+    return asyncio.run(rule_audit.audit(folder, minds, most=most))
 
 
 def played(tmp_path: Path, policy: Any, **fields: Any) -> Path:

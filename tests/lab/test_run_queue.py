@@ -152,6 +152,5 @@ async def test_minds_that_ask_are_played_here(tmp_path: Path) -> None:
         while not (tmp_path / name / LOG).exists() or not shifts.archive.index(name).ended:
             await asyncio.sleep(0.02)
     assert models.asked
-    deed = shifts.archive.index(name).moment(1).deeds[0]
-    assert shifts.archive.index(name).decision(deed.row).minded.exchange
+    assert shifts.archive.index(name).moment(1).deeds[0].minded.exchange
     await shifts.close()

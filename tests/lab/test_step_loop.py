@@ -85,39 +85,6 @@ def test_nobody_is_always_first() -> None:
     assert len(firsts) == len(lasts) == len(ROBOTS)
 
 
-def test_rows_stand_in_the_order_in_which_robots_acted() -> None:
-    """Each step's rows are in its order, and its deltas build on one another in that order."""
-    told = rows(play(open_scenario("first_shift")))
-    now: dict[tuple[str, str], int] = {}
-    pending: list[str] = []
-    for row in told:
-        if isinstance(row, Decided):
-            pending.append(row.who)
-            for thing, changes in row.outcome.delta.items():
-                for of, (before, after) in changes.items():
-                    assert now.get((thing, of), before) == before
-                    now[thing, of] = after
-        elif isinstance(row, Stepped):
-            assert tuple(pending) == row.order
-            pending, now = [], {}
-
-
-def test_a_row_is_written_after_the_world_acted() -> None:
-    """Its outcome is filled in, and the step that closes after it counts its incident."""
-    told = rows(play(open_scenario("rules_in_blood")))
-    open_: list[str] = []
-    named = 0
-    for row in told:
-        if isinstance(row, Decided):
-            assert row.outcome.consequence
-            assert row.outcome.delta or row.outcome.did == "report"
-            open_ += [row.outcome.incident] if row.outcome.incident else []
-        elif isinstance(row, Stepped):
-            assert set(open_) <= {each.id for each in row.incidents}
-            named, open_ = named + len(open_), []
-    assert named
-
-
 def test_a_day_counts_what_its_rows_say() -> None:
     """Squares, failings, incidents and output of a day are those of its rows."""
     squares: Counter[str] = Counter()
@@ -164,23 +131,6 @@ def test_the_supervisors_words_are_in_the_air_from_the_next_step_on() -> None:
             assert said is None or row.said == said
             said = plan
     assert heard
-
-
-def test_a_recorded_run_is_played_again_without_asking() -> None:
-    """From the record alone, with minds that would do otherwise, the bytes are the same."""
-    scenario = read(days=2)
-    asked: list[str] = []
-
-    def counts(seen: AgentPerception) -> AgentActionPlan:
-        asked.append(seen.name)
-        return AgentActionPlan(intent="work", mode="guardrail", narrative=f"Act {len(asked)}.")
-
-    minds = Minds("counts", own={"counts": counts})
-    lines = play(scenario, minds)
-    before = len(asked)
-    assert play(scenario, minds, Record.of(rows(lines))) == lines
-    assert len(asked) == before
-    assert play(scenario, minds) != lines
 
 
 def test_a_record_of_another_run_is_refused() -> None:

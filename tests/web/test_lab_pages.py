@@ -142,7 +142,7 @@ async def test_members_look_and_the_owner_alone_starts(site: Town) -> None:
     await forked(folder, "other", 3, pressure="9")
     index = RunIndex(folder)
     index.refresh()
-    row = index.moment(2).deeds[0].row
+    row = index.moment(2).deeds[0].n
     look = ["/lab", "/lab/spun", "/lab/spun/steps", "/lab/spun/course", f"/lab/spun/why/{row}"]
     look += ["/lab/spun/robots/Sprocket", "/lab/spun/places/press%20hall", "/lab/spun/story"]
     look += ["/lab/spun/against/other"]
@@ -245,7 +245,7 @@ async def test_scenarios_cannot_write_pages(site: Town) -> None:
     (folder / LOG).write_bytes(log)
     index = RunIndex(folder)
     index.refresh()
-    row = index.moment(2).deeds[0].row
+    row = index.moment(2).deeds[0].n
     for path in ("", "/steps", f"/why/{row}", "/robots/Sprocket"):
         answer = await owner.get(f"/lab/spun{path}")
         assert answer.status_code == 200

@@ -169,6 +169,11 @@ class Outcome(Struct, frozen=True):
     shown_error: int
     seen_good: bool
 
+    @property
+    def mode(self) -> str:
+        """In which mode it was decided: guardrail, context, or none where no plan came."""
+        return self.square.partition("+")[0]
+
 
 class Decided(Struct, frozen=True, tag_field="kind", tag="act"):
     """One decision of one mind, written after the world acted. The complete row."""

@@ -201,7 +201,7 @@ def audit(
     Exits with 3 if more than one question in twenty was not answered.
     """
     from loopforge.lab.inspect.audit_page import AuditReport
-    from loopforge.lab.inspect.rule_audit import audited
+    from loopforge.lab.inspect.rule_audit import audit as asked_again
     from loopforge.lab.run.robot_minds import PLAIN
     from loopforge.lab.run.run_lifecycle import policies_of
     from loopforge.lab.run.run_log import began_of
@@ -212,11 +212,11 @@ def audit(
 
     async def ask() -> AuditReport:
         if not asks:
-            return await audited(place, most=most)
+            return await asked_again(place, most=most)
         from loopforge.app import open_minds
 
         async with open_minds(there, model, fallback=fallback) as minds:
-            return await audited(place, minds, most=most)
+            return await asked_again(place, minds, most=most)
 
     report = asyncio.run(ask())
     plain = json.dumps(report.to_dict(), ensure_ascii=False, indent=2) if as_json else report.text()
@@ -323,7 +323,7 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of a run or a sweep: one HTML file that needs nothing but itself."""
-    from loopforge.lab.report.html_report import written as write
+    from loopforge.lab.report.html_report import report as write
 
     there = settings(context)
     place = found(there, folder)

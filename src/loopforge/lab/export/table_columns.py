@@ -65,7 +65,7 @@ READ: dict[str, tuple[Kind, Callable[[Decided], Any]]] = {
     "edits": ("int", lambda row: len(row.edits)),
     **{kind: ("int", partial(_edits, kind)) for kind in EDITS},
     "intent": ("text", lambda row: row.plan.get("intent")),
-    "mode": ("text", lambda row: row.outcome.square.partition("+")[0]),
+    "mode": ("text", of("outcome.mode")),
     "plan_rule": ("text", lambda row: row.plan.get("rule")),
     "narrative": ("text", lambda row: row.plan.get("narrative")),
     "riskiness": ("float", lambda row: row.plan.get("riskiness")),

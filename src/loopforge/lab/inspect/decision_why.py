@@ -33,6 +33,7 @@ from loopforge.lab.inspect.trait_drift import (
     what_of,
     who_is,
 )
+from loopforge.lab.run.run_log import body_of
 from loopforge.lab.world.protocols import Protocol
 from loopforge.lab.world.robot_perception import BAND_OF, HEARD
 
@@ -80,7 +81,7 @@ def gather(folder: Path, step: int, agent: str) -> DecisionWhy:
     """Everything about what somebody did in a step. Raises Unknown, BadRun."""
     index = opened(folder)
     who = who_is(index, agent)
-    number = next((deed.row for deed in index.moment(step).deeds if deed.who == who), None)
+    number = next((row.n for row in index.moment(step).deeds if row.who == who), None)
     if number is None:
         raise Unknown(f"{who} decided nothing in step {step}.")
     return about(index, number)
@@ -92,14 +93,14 @@ def about(index: RunIndex, number: int) -> DecisionWhy:
     rules = index.scenario.rules if index.scenario else {}
     if row.truth.rule not in rules:
         raise BadRun(f"Row {number} is about a rule that this run's scenario does not have.")
-    incidents = index.moment(row.step).incidents if row.outcome.incident else ()
+    incidents = index.moment(row.step).row.incidents if row.outcome.incident else ()
     incident = next((each for each in incidents if each.id == row.outcome.incident), None)
     later = index.reflection(row.day, row.who)
     linked = (each for each in later.of if each.row == row.n) if later else iter(())
     sign = next((edit.true for edit in row.edits if edit.what == "sign"), "")
     return DecisionWhy(
         row=row,
-        hash=index.line(number)[-67:-3].decode("ascii", "replace"),
+        hash=body_of(index.line(number))[1],
         rule=rules[row.truth.rule],
         gauge=sign or row.shown.context.get("sign", ""),
         text=row.shown.recent_supervisor_text,
@@ -120,7 +121,7 @@ def chain_of(index: RunIndex, incident: Incident, depth: int = 0) -> Iterator[Wh
         elif kind == "f":
             yield WhyLink(cause, depth, f"bad luck from outside, in step {number}")
         elif (step := index.step_of(cause)) is not None and depth < DEEPEST:
-            before = next(each for each in index.moment(step).incidents if each.id == cause)
+            before = next(each for each in index.moment(step).row.incidents if each.id == cause)
             yield WhyLink(cause, depth, f"{before.kind} at {before.at} (step {step})")
             yield from chain_of(index, before, depth + 1)
 
@@ -241,7 +242,7 @@ def _decision(row: Decided) -> list[str]:
     plan, minded = row.plan, row.minded
     became = "" if minded.outcome == "planned" else f" ({minded.outcome})"
     named = f", naming {plan['rule']}" if plan.get("rule") else ""
-    lines = [f"Decided by {minded.policy}{became}, in mode {_mode(row)}{named}."]
+    lines = [f"Decided by {minded.policy}{became}, in mode {row.outcome.mode}{named}."]
     if plan.get("narrative"):
         lines.append(f"“{plan['narrative']}”")
     lines.append(
@@ -255,10 +256,6 @@ def _decision(row: Decided) -> list[str]:
     if minded.why:
         lines.append(f"The policy: {minded.why}")
     return lines
-
-
-def _mode(row: Decided) -> str:
-    return row.outcome.square.partition("+")[0]
 
 
 def _exchange(each: Exchanged) -> list[str]:

@@ -6,6 +6,7 @@ value by hand) is a change too, so that causes always add up to what became of s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -35,6 +36,20 @@ class LifeMark(Struct, frozen=True, array_like=True):
     row: int
     square: str
     failing: str
+
+
+class Cause(Struct, frozen=True):
+    """All changes of one value by one rule of the trait ledger: how often, by how much in all."""
+
+    rule: str
+    times: int
+    delta: int
+
+
+def strongest(causes: Mapping[str, tuple[int, int]]) -> tuple[Cause, ...]:
+    """The causes, each with (how often, by how much in all), the strongest first."""
+    found = [Cause(rule, times, delta) for rule, (times, delta) in causes.items()]
+    return tuple(sorted(found, key=lambda each: (-abs(each.delta), each.rule)))
 
 
 @dataclass
@@ -105,8 +120,8 @@ class Life:
                 found = turn.after
         return found
 
-    def because(self, what: str, step: int) -> list[tuple[str, int, int]]:
-        """(cause, how often, by how much in all) up to this step, the strongest first.
+    def because(self, what: str, step: int) -> tuple[Cause, ...]:
+        """What moved it up to this step, the strongest first.
 
         The amounts add up exactly to what it is now less what it was at first.
         """
@@ -115,8 +130,7 @@ class Life:
             if turn.what == what and turn.step <= step:
                 times, amount = sums.get(turn.why, (0, 0))
                 sums[turn.why] = (times + 1, amount + turn.after - turn.before)
-        found = [(why, times, amount) for why, (times, amount) in sums.items()]
-        return sorted(found, key=lambda each: (-abs(each[2]), each[0]))
+        return strongest(sums)
 
     def greatest(self, count: int, step: int) -> list[LifeTurn]:
         """The greatest single changes up to this step, but for those that a night makes."""

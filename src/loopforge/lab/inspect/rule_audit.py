@@ -16,7 +16,6 @@ Acts are compared as they were planned, before the guard. Knows nothing of repor
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
@@ -62,18 +61,13 @@ def reworded_card(seen: AgentPerception) -> AgentPerception:
     return msgspec.structs.replace(seen, protocols=(note,), context=context)
 
 
-def audit(folder: Path, minds: Minds | None = None, *, most: int | None = None) -> AuditReport:
-    """Audit a run. Models, prompts and mates are taken from `minds`; its policies from the run.
+async def audit(
+    folder: Path, given: Minds | None = None, *, most: int | None = None
+) -> AuditReport:
+    """Audit a run. Models, prompts and mates are taken from `given`; its policies from the run.
 
     At most `most` decisions, evenly over the run. Raises BadRun, BadScenario.
     """
-    return asyncio.run(audited(folder, minds, most=most))
-
-
-async def audited(
-    folder: Path, given: Minds | None = None, *, most: int | None = None, at_once: int = AT_ONCE
-) -> AuditReport:
-    """As `audit`, in a running loop; so many perceptions are asked about `at_once`."""
     first = began_of(folder)
     scenario = Scenario.from_dict(first.scenario)
     minds = minds_of(first, given)
@@ -82,7 +76,7 @@ async def audited(
     }
     found = _Found()
     rows = _sampled(folder, most, found)
-    async for row, again in _asked(rows, minds, scenario.overseer, at_once, found):
+    async for row, again in _asked(rows, minds, scenario.overseer, found):
         found.add(row, again, scenario)
     return AuditReport(
         head=head_of(folder),
@@ -109,10 +103,10 @@ Again: TypeAlias = tuple[str | None, str | None, str | None]
 
 
 async def _asked(
-    rows: Iterator[Decided], minds: Minds, overseer: str, at_once: int, found: _Found
+    rows: Iterator[Decided], minds: Minds, overseer: str, found: _Found
 ) -> AsyncIterator[tuple[Decided, Again]]:
     """Decisions, each with what is planned when it is asked again."""
-    while batch := list(islice(rows, at_once)):
+    while batch := list(islice(rows, AT_ONCE)):
         by_policy: dict[str, list[Decided]] = {}
         for row in batch:
             by_policy.setdefault(_policy(row), []).append(row)
@@ -217,7 +211,7 @@ class _Found:
     def add(self, row: Decided, again: Again, scenario: Scenario) -> None:
         """Count a decision."""
         same, removed, reworded = again
-        did, mode = row.plan["intent"], row.outcome.square.partition("+")[0]
+        did, mode = row.plan["intent"], row.outcome.mode
         groups = (
             self.whole,
             self.policies.setdefault(_policy(row), Counter()),
@@ -251,7 +245,7 @@ class _Found:
             who=row.who,
             at=row.at,
             rule=row.truth.rule,
-            mode=row.outcome.square.partition("+")[0],
+            mode=row.outcome.mode,
             did=did,
             without=without,
             failing=row.outcome.failing,

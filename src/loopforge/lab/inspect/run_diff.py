@@ -10,9 +10,8 @@ the common case; any two runs can be compared, and where they differ from the st
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
@@ -39,6 +38,7 @@ from loopforge.lab.inspect.diff_text import (
 )
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import opened
+from loopforge.lab.run.answered_decisions import DecisionTally
 from loopforge.lab.run.run_lifecycle import Run, head_of
 from loopforge.lab.run.run_log import began_of, closed, rows_of
 
@@ -55,9 +55,9 @@ def diff(first: Path, second: Path) -> Diff:
         because=tuple(_because(began_of(first), began_of(second), first, second)),
         parting=sides.parting,
         shorter=sides.shorter,
-        numbers=_numbers(sides),
+        numbers=_numbers(indexes, sides),
         robots={
-            name: _of_one(*(each.get(name, DiffTally()) for each in sides.robots))
+            name: _of_one(*(each[name] for each in sides.robots))
             for name in dict.fromkeys([*sides.robots[0], *sides.robots[1]])
         },
         otherwise=tuple(sides.otherwise.values()),
@@ -122,39 +122,7 @@ def _forked(mine: Began, theirs: Began, place: Path, names: tuple[str, str]) -> 
 # ------------------------------------------------------------ side by side
 
 
-@dataclass(slots=True)
-class DiffTally:
-    """Counts of one robot, or of a whole run."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def add(self, row: Row) -> None:
-        """Count one more row."""
-        if isinstance(row, DayEnded):
-            self.counts["output"] += row.output
-        elif isinstance(row, Reflected):
-            self.counts["misjudged"] += row.misjudged
-        elif isinstance(row, Decided):
-            self._decided(row)
-
-    def _decided(self, row: Decided) -> None:
-        outcome = row.outcome
-        self.counts["decisions"] += 1
-        self.counts["guardrail"] += outcome.square.startswith("guardrail")
-        self.counts["right" if row.truth.right else "wrong"] += 1
-        self.counts["belief_error"] += outcome.belief_error
-        self.counts["shown_error"] += outcome.shown_error
-        self.counts["incidents"] += bool(outcome.incident)
-        if outcome.failing:
-            self.counts[outcome.failing] += 1
-
-    def share(self, part: str, whole: str) -> float:
-        """One count in another."""
-        return round(self.counts[part] / self.counts[whole], 6) if self.counts[whole] else 0.0
-
-    def mean(self, what: str) -> float:
-        """By how much a decision was off, on average."""
-        return round(self.counts[what] / max(1, self.counts["decisions"]), 1)
+Robots = dict[str, DecisionTally]
 
 
 class Sides:
@@ -163,9 +131,8 @@ class Sides:
     def __init__(self) -> None:
         self.parting: Parting | None = None
         self.shorter = ""
-        self.runs = Run(Path()), Run(Path())
-        self.totals = DiffTally(), DiffTally()
-        self.robots: tuple[dict[str, DiffTally], dict[str, DiffTally]] = ({}, {})
+        self.totals = DecisionTally(), DecisionTally()
+        self.robots: tuple[Robots, Robots] = defaultdict(DecisionTally), defaultdict(DecisionTally)
         self.otherwise: dict[str, Otherwise] = {}
         self.changed: Counter[str] = Counter()
         self.beside = 0
@@ -176,10 +143,7 @@ class Sides:
         """Take a group of each in; one of them is empty where the other run is longer."""
         for side, group in enumerate((mine, theirs)):
             for row in group:
-                self.runs[side].add(row)
-                self.totals[side].add(row)
-                if isinstance(row, Decided):
-                    self.robots[side].setdefault(row.who, DiffTally()).add(row)
+                self._count(self.totals[side], self.robots[side], row)
         if not mine or not theirs:
             self.shorter = self.shorter or ("first" if not mine else "second")
             return
@@ -190,6 +154,15 @@ class Sides:
         else:
             self.beside += sum(isinstance(row, Decided) for row in mine)
         self._close(mine[-1], theirs[-1])
+
+    def _count(self, total: DecisionTally, robots: Robots, row: Row) -> None:
+        if isinstance(row, Decided):
+            total.decided(row)
+            robots[row.who].decided(row)
+        elif isinstance(row, Reflected):
+            total["misjudged"] += row.misjudged
+        elif isinstance(row, DayEnded):
+            total["output"] += row.output
 
     def _part(self, mine: tuple[Row, ...], theirs: tuple[Row, ...]) -> None:
         for one, other in zip_longest(mine, theirs, fillvalue=mine[-1]):
@@ -237,9 +210,15 @@ class Sides:
 
 def _deed(row: Decided) -> ComparedAct:
     outcome, truth = row.outcome, row.truth
-    mode = outcome.square.partition("+")[0]
-    said = outcome.consequence
-    return ComparedAct(row.n, outcome.did, mode, outcome.square, truth.rule, truth.right, said)
+    return ComparedAct(
+        row.n,
+        outcome.did,
+        outcome.mode,
+        outcome.square,
+        truth.rule,
+        truth.right,
+        outcome.consequence,
+    )
 
 
 def _happened(row: Stepped) -> dict[tuple[str, str, str], Incident]:
@@ -261,31 +240,32 @@ def _inner(one: DayEnded, other: DayEnded) -> dict[str, dict[str, Pair]]:
     return dict(sorted(found.items()))
 
 
-def _numbers(sides: Sides) -> dict[str, Pair]:
-    one, other = (_of_run(*each) for each in zip(sides.runs, sides.totals, strict=True))
+def _numbers(indexes: tuple[RunIndex, RunIndex], sides: Sides) -> dict[str, Pair]:
+    runs = (index.run for index in indexes)
+    one, other = (_of_run(*each) for each in zip(runs, sides.totals, strict=True))
     return {name: (one[name], other[name]) for name in one}
 
 
-def _of_run(run: Run, total: DiffTally) -> dict[str, float]:
+def _of_run(run: Run, total: DecisionTally) -> dict[str, float]:
     """As a run's own summary counts it, and what that leaves out."""
     return {
         "over_compliance": round(run.over_compliance, 6),
         "over_reach": round(run.over_reach, 6),
         "guardrail": total.share("guardrail", "decisions"),
         "incidents": run.incidents,
-        "output": total.counts["output"],
+        "output": total["output"],
         "belief_error": round(run.mean_belief_error, 1),
         "shown_error": total.mean("shown_error"),
-        "misjudged": total.counts["misjudged"],
+        "misjudged": total["misjudged"],
         "decisions": run.decisions,
     }
 
 
-def _of_one(one: DiffTally, other: DiffTally) -> dict[str, Pair]:
+def _of_one(one: DecisionTally, other: DecisionTally) -> dict[str, Pair]:
     shares = (("over_compliance", "wrong"), ("over_reach", "right"), ("guardrail", "decisions"))
     return {
         **{name: (one.share(name, of), other.share(name, of)) for name, of in shares},
-        "incidents": (one.counts["incidents"], other.counts["incidents"]),
+        "incidents": (one["incidents"], other["incidents"]),
         "belief_error": (one.mean("belief_error"), other.mean("belief_error")),
     }
 

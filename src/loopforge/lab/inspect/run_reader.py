@@ -14,32 +14,29 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, cast
 
-from loopforge.core.factory_vocabulary import Began, Decided, Incident, Reflected, Row
+from loopforge.core.factory_vocabulary import (
+    Began,
+    DayEnded,
+    Decided,
+    Incident,
+    Reflected,
+    Row,
+    RunLastRow,
+    Stepped,
+)
 from loopforge.errors import BadRun, BadScenario, Unknown
 from loopforge.lab.inspect.robot_lives import Life, LifeMark
-from loopforge.lab.inspect.row_summaries import (
-    ActSummary,
-    Brief,
-    ClosedDay,
-    Foot,
-    Head,
-    Night,
-    Seen,
-    SeenAct,
-    SeenStep,
-    StepMoment,
-    deed_of,
-    moment_of,
-    shortly,
-)
+from loopforge.lab.inspect.row_summaries import Brief, Seen, SeenAct, StepMoment, shortly
 from loopforge.lab.run.run_lifecycle import Run
-from loopforge.lab.run.run_log import LOG, row_of
+from loopforge.lab.run.run_log import LOG, body_of, row_of
 from loopforge.lab.run.step_loop import FORMAT
 from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.lab.world.supervisor_voice import said_in
 
 LIVES = 6
 """Lives that are kept for as long as the run has not grown."""
@@ -130,7 +127,7 @@ class RunIndex:
                 if row.n != number - 1:
                     raise BadRun(f"row {row.n} does not follow on the one before it")
                 pending.rows.append(at)
-                closes = self._take(row, line, pending)
+                closes = self._take(row, pending)
             except (BadRun, BadScenario) as error:
                 self.damage = f"The log of this run is damaged at line {number}: {error}"
                 break
@@ -138,38 +135,34 @@ class RunIndex:
             if closes:
                 self._rows.extend(pending.rows)
                 self.run.rows = len(self._rows)
-                self.run.head = line[-67:-3].decode("ascii", "replace")
+                self.run.head = body_of(line)[1]
                 self.size, pending = at, _Open()
         return self.size > before
 
-    def _take(self, row: Seen, line: bytes, pending: _Open) -> bool:
+    def _take(self, row: Seen, pending: _Open) -> bool:
         """Note a row; whether it closes what was open."""
         match row:
             case SeenAct():
                 pending.acts.append(row)
                 return False
-            case Night():
+            case Reflected():
                 pending.nights[row.who] = row.n
                 self.run.answers.reflected(row.minded)
                 return False
-            case SeenStep():
+            case Stepped():
                 self._close(row, pending)
-            case ClosedDay():
+            case DayEnded():
                 self._nights.append(pending.nights)
-            case Foot():
+            case RunLastRow():
                 self.ended = row.why
-            case Head():
-                self._begin(line)
+            case Began():
+                if row.format != FORMAT:
+                    raise BadRun(f"this program reads runs of format {FORMAT}.")
+                self.scenario = Scenario.from_dict(row.scenario)
+                self.began = row
         return True
 
-    def _begin(self, line: bytes) -> None:
-        row = row_of(line)
-        if not isinstance(row, Began) or row.format != FORMAT:
-            raise BadRun(f"this program reads runs of format {FORMAT}.")
-        self.scenario = Scenario.from_dict(row.scenario)
-        self.began = row
-
-    def _close(self, row: SeenStep, pending: _Open) -> None:
+    def _close(self, row: Stepped, pending: _Open) -> None:
         if row.step != self.steps or self.began is None:
             raise BadRun(f"step {row.step} does not follow on the one before it.")
         for act in pending.acts:
@@ -226,22 +219,24 @@ class RunIndex:
             last = min(first + count, self.steps) - 1
             overseer = self.scenario.overseer if self.scenario else ""
             found: list[StepMoment] = []
-            acts: list[SeenAct] = []
-            for row in self._between(self._first[first], self._last[last]):
-                if isinstance(row, SeenAct):
-                    acts.append(row)
-                elif isinstance(row, SeenStep):
+            acts: dict[str, Decided] = {}
+            for line in self._between(self._first[first], self._last[last]):
+                row = row_of(line)
+                if isinstance(row, Decided):
+                    acts[row.who] = row
+                elif isinstance(row, Stepped):
+                    spoke = acts.get(overseer)
+                    said = said_in({"meta": spoke.plan.get("meta")}).text if spoke else ""
                     still = self._stops.still.get(row.step, ())
-                    found.append(moment_of(row, tuple(acts), overseer, still))
-                    acts = []
+                    found.append(StepMoment(row, tuple(acts.values()), still, said))
+                    acts = {}
             return found
 
-    def _between(self, first: int, last: int) -> Iterator[Seen]:
-        """The rows from one number to another, both among them, in short."""
+    def _between(self, first: int, last: int) -> Iterator[bytes]:
+        """The lines of the rows from one number to another, both among them."""
         with self.path.open("rb") as file:
             file.seek(self._rows[first])
-            for _, line in zip(range(first, last + 1), file, strict=False):
-                yield shortly(line)
+            yield from islice(file, last + 1 - first)
 
     def line(self, number: int) -> bytes:
         """A row as it stands in the log, hash and all. Raises Unknown."""
@@ -268,14 +263,15 @@ class RunIndex:
         row = self.row(number) if number is not None else None
         return row if isinstance(row, Reflected) else None
 
-    def deeds(self, who: str, first: int, last: int) -> list[ActSummary]:
+    def deeds(self, who: str, first: int, last: int) -> list[Decided]:
         """What somebody did from one step to before another. Raises BadRun."""
         first, last = max(0, first), min(last, self.steps) - 1
         if first > last:
             return []
         with self._lock:
-            rows = self._between(self._first[first], self._last[last])
-            return [deed_of(row) for row in rows if isinstance(row, SeenAct) and row.who == who]
+            lines = self._between(self._first[first], self._last[last])
+            rows = (row_of(line) for line in lines)
+            return [row for row in rows if isinstance(row, Decided) and row.who == who]
 
     def weather(self, place: str) -> list[tuple[tuple[int, ...], tuple[Incident, ...]]]:
         """How a place stood after each step, and what happened there. Raises Unknown, BadRun."""
@@ -285,8 +281,8 @@ class RunIndex:
         with self._lock:
             return [
                 (row.places[place], tuple(each for each in row.incidents if each.at == place))
-                for row in self._between(0, len(self._rows) - 1)
-                if isinstance(row, SeenStep)
+                for row in map(shortly, self._between(0, len(self._rows) - 1))
+                if isinstance(row, Stepped)
             ]
 
     def life(self, who: str) -> Life:
@@ -305,10 +301,10 @@ class RunIndex:
         return life
 
     def _lived(self, life: Life) -> Life:
-        for row in self._between(0, len(self._rows) - 1):
-            if isinstance(row, SeenStep):
+        for row in map(shortly, self._between(0, len(self._rows) - 1)):
+            if isinstance(row, Stepped):
                 life.battery.append(row.robots.get(life.who, ("", 0))[1])
-            elif isinstance(row, SeenAct | Night):
+            elif isinstance(row, SeenAct | Reflected):
                 life.came(row.step)
                 for change in row.changes if isinstance(row, SeenAct) else row.inner:
                     life.change(row.step, row.n, change)

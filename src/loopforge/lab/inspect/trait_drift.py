@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Decided, Reflected
 from loopforge.errors import BadRun, Unknown
-from loopforge.lab.inspect.robot_lives import BY_HAND, PARTS, Life, LifeTurn
+from loopforge.lab.inspect.robot_lives import BY_HAND, PARTS, Cause, Life, LifeTurn
 from loopforge.lab.inspect.run_reader import RunIndex
 
 TELLING = 3
@@ -55,14 +55,6 @@ class DriftCause(Struct, frozen=True):
         return self.after - self.before
 
 
-class CauseGroup(Struct, frozen=True):
-    """All changes of one rule: how often, and by how much in all."""
-
-    rule: str
-    times: int
-    delta: int
-
-
 class Drift(Struct, frozen=True):
     """What became of it: `before` at the beginning, `after` at the end of step `until`."""
 
@@ -71,7 +63,7 @@ class Drift(Struct, frozen=True):
     before: int
     after: int
     until: int
-    groups: tuple[CauseGroup, ...]
+    groups: tuple[Cause, ...]
     causes: tuple[DriftCause, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,8 +161,7 @@ def drift(folder: Path, agent: str, what: str, step: int | None = None) -> Drift
     after = _added_up(before, turns, key)
     per_day = index.scenario.steps_per_day if index.scenario else 1
     causes = tuple(_cause(index, turn, per_day) for turn in turns)
-    groups = tuple(CauseGroup(*each) for each in life.because(key, until))
-    return Drift(life.who, key, before, after, until, groups, causes)
+    return Drift(life.who, key, before, after, until, life.because(key, until), causes)
 
 
 def _key(index: RunIndex, life: Life, what: str) -> str:

@@ -14,19 +14,17 @@ from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import limits, share, shared, three
 from loopforge.lab.report.study_data import (
     CALLED,
-    ERRORS,
     MOST_LANES,
     Results,
     Study,
-    StudyTally,
-    by_cell,
     by_seed,
     labelled,
     named,
     total,
 )
+from loopforge.lab.run.answered_decisions import ERRORS, DecisionTally
 from loopforge.lab.stats.rate_statistics import Count, cluster_rate, rule_of_three, wilson
-from loopforge.lab.sweeps.sweep_results import answers_in
+from loopforge.lab.sweeps.sweep_results import answers_in, by_cell
 
 ROLES = {"over_compliance": "hid", "over_reach": "reach"}
 SIGNS = {"over_compliance": "s", "over_reach": "o"}
@@ -168,11 +166,11 @@ def _run_rates(study: Study) -> Exhibit:
     return Exhibit(tuple(charts), tuple(tables))
 
 
-def _wrong(tally: StudyTally) -> float:
-    return (tally.over_compliance + tally.over_reach) / tally.acts
+def _wrong(tally: DecisionTally) -> float:
+    return (tally["over_compliance"] + tally["over_reach"]) / tally["decisions"]
 
 
-def _tally_dots(tally: StudyTally) -> tuple[Dot, ...]:
+def _tally_dots(tally: DecisionTally) -> tuple[Dot, ...]:
     return tuple(
         Dot(ROLES[rate], SIGNS[rate], three(wilson(*tally.count(rate))))
         for rate in ERRORS

@@ -7,7 +7,8 @@ given where the interval and the corrected p-value agree on it; else it is not d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -23,7 +24,16 @@ from loopforge.lab.report.number_format import (
     signed,
     three,
 )
-from loopforge.lab.report.study_data import CALLED, ERRORS, Results, Study, labelled, spelled
+from loopforge.lab.report.study_data import (
+    CALLED,
+    Results,
+    Study,
+    by_seed,
+    labelled,
+    spelled,
+    values,
+)
+from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.stats.rate_statistics import (
     EXACT,
     Difference,
@@ -32,10 +42,11 @@ from loopforge.lab.stats.rate_statistics import (
     paired_difference,
     paired_means,
 )
-from loopforge.lab.sweeps.experiment_design import is_rate, mean_arms, rate_arms
 from loopforge.lab.sweeps.experiment_file import Hypothesis, Level
+from loopforge.lab.sweeps.run_score import RATES
 from loopforge.lab.sweeps.sweep_results import worst_of
 
+T = TypeVar("T")
 SURE = 0.05
 """The corrected p-value below which an answer is given."""
 MOST_LEVELS = 8
@@ -63,7 +74,7 @@ class Contrast(Struct, frozen=True):
     @property
     def rate(self) -> bool:
         """Whether it is of shares, told in percentage points."""
-        return is_rate(self.hypothesis.measure)
+        return self.hypothesis.measure in RATES
 
     @property
     def verdict(self) -> str:
@@ -123,27 +134,43 @@ def contrasted(study: Study, hypotheses: Sequence[Hypothesis]) -> list[Contrast]
     ]
 
 
+def arm(hypothesis: Hypothesis, level: Level, results: Results) -> Results:
+    """The runs at a level of what is compared, over all that is not named."""
+    levels = {**hypothesis.where, hypothesis.factor: level}.items()
+    return [each for each in results if levels <= each.levels.items()]
+
+
+def arms(
+    hypothesis: Hypothesis, results: Results, by: Callable[[Results, str], Mapping[int, T]]
+) -> dict[int, tuple[T, T]]:
+    """For each seed, what is compared with and what is compared; without seeds that lack an arm."""
+    a, b = (
+        by(arm(hypothesis, level, results), hypothesis.measure)
+        for level in (hypothesis.a, hypothesis.b)
+    )
+    return {seed: (a[seed], b[seed]) for seed in a if seed in b}
+
+
 def _answered(hypothesis: Hypothesis, results: Results) -> bool:
     """Whether enough was answered in each arm."""
-    for level in (hypothesis.a, hypothesis.b):
-        levels = {**hypothesis.where, hypothesis.factor: level}.items()
-        arm = [each for each in results if levels <= each.levels.items()]
-        if not worst_of(arm).counts:
-            return False
-    return True
+    levels = (hypothesis.a, hypothesis.b)
+    return all(worst_of(arm(hypothesis, level, results)).counts for level in levels)
 
 
 def _difference(hypothesis: Hypothesis, results: Results) -> tuple[Difference | None, float | None]:
     """The paired difference, and of two rates Cohen's h."""
-    if not is_rate(hypothesis.measure):
-        means = mean_arms(hypothesis, results)
+    if hypothesis.measure not in RATES:
+        means = arms(hypothesis, results, values)
         return (paired_means(means) if len(means) > 1 else None), None
-    arms = rate_arms(hypothesis, results)
+    counts = arms(hypothesis, results, by_seed)
     a, b = (
-        (sum(pair[arm][0] for pair in arms.values()), sum(pair[arm][1] for pair in arms.values()))
-        for arm in (0, 1)
+        (
+            sum(pair[nth][0] for pair in counts.values()),
+            sum(pair[nth][1] for pair in counts.values()),
+        )
+        for nth in (0, 1)
     )
-    return (paired_difference(arms), cohen_h(a, b)) if a[1] and b[1] else (None, None)
+    return (paired_difference(counts), cohen_h(a, b)) if a[1] and b[1] else (None, None)
 
 
 def undeclared(study: Study) -> list[Hypothesis]:

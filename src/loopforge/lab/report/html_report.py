@@ -49,17 +49,12 @@ SECTIONS = {
 """Each section with its heading; its template in shipped/report/ has its name."""
 
 
-def report(folder: Path, out: Path, *, maker: Maker | None = None) -> Path:
-    """Write the report of the run or the sweep in this folder, and give its path.
+def report(folder: Path, out: Path, *, maker: Maker | None = None) -> tuple[Path, str]:
+    """Write the report of the run or the sweep in this folder; its path, and the page's first line.
 
     `maker` makes the minds of a sweep that asked models, so that episodes can be played again from
     its tapes. Raises BadRun, BadScenario, InputError.
     """
-    return written(folder, out, maker=maker)[0]
-
-
-def written(folder: Path, out: Path, *, maker: Maker | None = None) -> tuple[Path, str]:
-    """As `report`, with the first line of the page: how many decisions were answered."""
     require("reports", "The statistics of a report need")
     study = study_of(Path(folder))
     page = html(**_data(study, maker)).encode()

@@ -14,12 +14,14 @@ from importlib.metadata import version
 from msgspec import Struct
 
 from loopforge.errors import LoopforgeError
-from loopforge.lab.report.study_data import CALLED, ERRORS, Study, Watched, by_cell, by_seed
+from loopforge.lab.report.study_data import CALLED, Study, Watched, by_seed
+from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.run.robot_minds import PLAIN
 from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.stats.rate_statistics import cluster_rate, minimal_detectable
 from loopforge.lab.sweeps.experiment_design import lay_out, policies_of
 from loopforge.lab.sweeps.experiment_file import open_experiment, scenarios_of
+from loopforge.lab.sweeps.sweep_results import by_cell
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
 

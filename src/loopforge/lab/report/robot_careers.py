@@ -22,12 +22,12 @@ from loopforge.lab.report.study_data import (
     MOST_LANES,
     Study,
     StudyGroup,
-    StudyTally,
     Watched,
     averaged,
     named,
     values,
 )
+from loopforge.lab.run.answered_decisions import DecisionTally
 from loopforge.lab.stats.rate_statistics import Interval, wilson
 from loopforge.lab.sweeps.run_score import RunResult
 
@@ -202,7 +202,7 @@ def _moved_most(lives: Sequence[Life], what: str) -> list[Life]:
 def _life_sum(life: Life, role: str) -> Sum:
     """What moved guardrail reliance in one robot."""
     last = max((turn.step for turn in life.turns), default=0)
-    causes = {why: delta for why, _, delta in life.because(RELIANCE, last)}
+    causes = {each.rule: each.delta for each in life.because(RELIANCE, last)}
     before = life.start(RELIANCE)
     whole = before + sum(causes.values()) == life.value(RELIANCE, last)
     return Sum(life.who, role, 1, before, causes, whole)
@@ -284,10 +284,10 @@ def _errors(
 def _run_beliefs(watched: Watched) -> Exhibit:
     rows, table = [], []
     for name, tally in sorted(watched.robots.items(), key=_misled):
-        shown = wilson(tally.shown_off, tally.acts)
-        believed = wilson(tally.belief_off, tally.acts)
+        shown = wilson(tally["shown_error off"], tally["decisions"])
+        believed = wilson(tally["belief_error off"], tally["decisions"])
         rows.append(_truth_lane(name, shown, believed))
-        means = (tally.shown_error / tally.acts, tally.belief_error / tally.acts)
+        means = (tally[what] / tally["decisions"] for what in ("shown_error", "belief_error"))
         table.append((name, *map(amount, means), shared(shown), shared(believed)))
     title = "Acts in which what was shown, or believed, was off by a whole band"
     told = "; ".join(f"{row.label}: {row.dots[1].at[1]:.0%} believed" for row in rows[:MOST_LANES])
@@ -298,6 +298,6 @@ def _run_beliefs(watched: Watched) -> Exhibit:
     return Exhibit((chart,), (Table(caption, head, tuple(table)),))
 
 
-def _misled(each: tuple[str, StudyTally]) -> tuple[float, str]:
+def _misled(each: tuple[str, DecisionTally]) -> tuple[float, str]:
     name, tally = each
-    return -tally.belief_off / tally.acts, name
+    return -tally["belief_error off"] / tally["decisions"], name

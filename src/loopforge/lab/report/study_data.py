@@ -31,7 +31,7 @@ from loopforge.core.factory_vocabulary import (
 from loopforge.errors import BadRun
 from loopforge.lab.inspect.robot_lives import Life
 from loopforge.lab.report.highlights import Picks
-from loopforge.lab.run.answered_decisions import AnswerCounts
+from loopforge.lab.run.answered_decisions import ERRORS, AnswerCounts, DecisionTally
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import LOG, began_of, rows_of
 from loopforge.lab.stats.rate_statistics import Count, Interval, percentiles, resampled
@@ -54,9 +54,6 @@ MOST_GROUPS, DOSES = 6, 3
 """Levels that can be told apart in one chart, and how many of a dose are enough."""
 MOST_LANES = 40
 """Robots or rules that are drawn below each other; a table has them all."""
-BAND = 200
-"""Thousandths of a band: who is off by as much takes one thing for another."""
-ERRORS = ("over_compliance", "over_reach")
 CALLED = {
     "over_compliance": "over-compliance",
     "over_reach": "over-reach",
@@ -88,44 +85,6 @@ class StudyGroup(Struct, frozen=True):
 
 
 @dataclass
-class StudyTally:
-    """Counts of one robot, or of one rule, on the floor. `..._off`: by a band or more."""
-
-    right: int = 0
-    wrong: int = 0
-    over_compliance: int = 0
-    over_reach: int = 0
-    belief_error: int = 0
-    shown_error: int = 0
-    belief_off: int = 0
-    shown_off: int = 0
-
-    def add(self, row: Decided) -> None:
-        """One more act."""
-        self.right += row.truth.right
-        self.wrong += not row.truth.right
-        self.over_compliance += row.outcome.failing == "over_compliance"
-        self.over_reach += row.outcome.failing == "over_reach"
-        self.belief_error += row.outcome.belief_error
-        self.shown_error += row.outcome.shown_error
-        self.belief_off += row.outcome.belief_error >= BAND
-        self.shown_off += row.outcome.shown_error >= BAND
-
-    @property
-    def acts(self) -> int:
-        """How many there were."""
-        return self.right + self.wrong
-
-    def count(self, rate: str) -> Count:
-        """(how often, of how many) for one of the two errors."""
-        return (
-            (self.over_compliance, self.wrong)
-            if rate == "over_compliance"
-            else (self.over_reach, self.right)
-        )
-
-
-@dataclass
 class Watched:
     """What one run's rows say of its robots and its rules. `cut` says where it breaks off."""
 
@@ -133,8 +92,8 @@ class Watched:
     scenario: Scenario
     head: str = ""
     cut: str = ""
-    robots: dict[str, StudyTally] = field(default_factory=dict)
-    rules: dict[str, StudyTally] = field(default_factory=dict)
+    robots: dict[str, DecisionTally] = field(default_factory=dict)
+    rules: dict[str, DecisionTally] = field(default_factory=dict)
     edits: Counter[str] = field(default_factory=Counter)
     nights: int = 0
     lives: tuple[Life, ...] = ()
@@ -144,8 +103,8 @@ class Watched:
 
     def add(self, row: Decided) -> None:
         """One more act of the floor."""
-        self.robots.setdefault(row.who, StudyTally()).add(row)
-        self.rules.setdefault(row.truth.rule, StudyTally()).add(row)
+        self.robots.setdefault(row.who, DecisionTally()).decided(row)
+        self.rules.setdefault(row.truth.rule, DecisionTally()).decided(row)
         self.edits.update(edit.kind for edit in row.edits)
 
 
@@ -244,14 +203,6 @@ def named(name: str) -> str:
     return name.removeprefix(TRAIT).replace("_", " ")
 
 
-def by_cell(results: Iterable[RunResult]) -> dict[int, list[RunResult]]:
-    """These runs by the cell of the design that they are of."""
-    found: dict[int, list[RunResult]] = {}
-    for result in results:
-        found.setdefault(result.cell, []).append(result)
-    return found
-
-
 def by_seed(results: Iterable[RunResult], rate: str) -> dict[int, Count]:
     """(successes, trials) of a rate by seed, over all these runs."""
     some, of = RATES[rate]
@@ -328,7 +279,7 @@ def _run(folder: Path) -> Study:
     began = began_of(folder)
     scenario = Scenario.from_dict(began.scenario)
     scoring, picks = Scoring(scenario.overseer), Picks()
-    watched = Watched(began, scenario, head_of(folder), answers=scoring.answers)
+    watched = Watched(began, scenario, head_of(folder), answers=scoring.run.answers)
     floor = [spec for spec in scenario.robots if spec.name != scenario.overseer]
     written = {spec.name: Life(spec, began) for spec in floor}
     last: Row = began

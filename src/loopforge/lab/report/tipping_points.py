@@ -20,20 +20,20 @@ from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import amount, chance, share, shared, spanned, three
 from loopforge.lab.report.study_data import (
     CALLED,
-    ERRORS,
     Results,
     Study,
     StudyGroup,
     Watched,
-    by_cell,
     by_seed,
     labelled,
     named,
     total,
 )
+from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.stats.dose_response import Response, dose_response
 from loopforge.lab.stats.rate_statistics import Count, Interval, cluster_rate, wilson
 from loopforge.lab.sweeps.experiment_file import TRAIT
+from loopforge.lab.sweeps.sweep_results import by_cell
 
 PRESSURE, RELIANCE = "pressure", f"{TRAIT}guardrail_reliance"
 NO_TREND = "No tipping point: no trend"
@@ -293,10 +293,10 @@ def _robots(watched: Watched) -> list[Spot]:
             nth,
             wilson(*tally.count("over_reach")),
             wilson(*tally.count("over_compliance")),
-            amount(tally.acts),
+            amount(tally["decisions"]),
         )
         for nth, (name, tally) in enumerate(sorted(watched.robots.items()))
-        if tally.right and tally.wrong
+        if tally["right"] and tally["wrong"]
     ]
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from loopforge.core.factory_vocabulary import Minded
+from loopforge.core.factory_vocabulary import Decided, Minded
 
 MOST_UNANSWERED = 0.05
 """The share of decisions without an answer above which nothing is a finding."""
@@ -28,6 +28,8 @@ CODE = ("stub/", "guardrail/", "context/", "overseer/", "template/")
 """How versions of minds begin that are rules in code."""
 ERRORS = ("over_compliance", "over_reach")
 OF = {"over_compliance": "wrong", "over_reach": "right"}
+BAND = 200
+"""Thousandths of a band: who is off by as much takes one thing for another."""
 
 
 class Reply(Struct, frozen=True):
@@ -69,6 +71,40 @@ def _breaks_off(raw: str) -> bool:
     except (ValueError, RecursionError):
         return True
     return False
+
+
+class DecisionTally(Counter[str]):
+    """Counts of some decisions, answered or not: of one robot, of one rule, of all.
+
+    An error's sum, such as belief_error, stands under its own name; under "belief_error off" how
+    often it was a band or more.
+    """
+
+    def decided(self, row: Decided) -> None:
+        """One more."""
+        outcome = row.outcome
+        self["decisions"] += 1
+        self["right" if row.truth.right else "wrong"] += 1
+        self["guardrail"] += outcome.mode == "guardrail"
+        self["incidents"] += bool(outcome.incident)
+        if outcome.failing:
+            self[outcome.failing] += 1
+        for what in ("belief_error", "shown_error"):
+            off: int = getattr(outcome, what)
+            self[what] += off
+            self[f"{what} off"] += off >= BAND
+
+    def count(self, rate: str) -> tuple[int, int]:
+        """(how often, of how many) for one of the two errors."""
+        return self[rate], self[OF[rate]]
+
+    def share(self, part: str, whole: str) -> float:
+        """One count in another."""
+        return round(self[part] / self[whole], 6) if self[whole] else 0.0
+
+    def mean(self, what: str) -> float:
+        """By how much a decision was off, on average."""
+        return round(self[what] / max(1, self["decisions"]), 1)
 
 
 @dataclass(slots=True)

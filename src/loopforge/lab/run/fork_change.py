@@ -25,8 +25,7 @@ from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.world.city_state import Factory, clamped
 from loopforge.lab.world.dice import Luck
 from loopforge.lab.world.protocols import INDEX
-from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.lab.world.scenario_file import ABLATIONS
+from loopforge.lab.world.scenario_checks import ABLATIONS, Scenario
 
 KNOWN = """pressure, supervisor, perception, ablate, policy[.NAME], robot.NAME..., place.NAME...,
 luck.NAME""".replace("\n", " ")

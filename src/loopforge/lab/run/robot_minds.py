@@ -14,14 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import isasyncgenfunction, iscoroutine, iscoroutinefunction
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.factory_vocabulary import Exchanged, Minded
 from loopforge.core.perception import AgentPerception
-from loopforge.core.policy import PlainPolicy, Policy, Prompts, Thinking, as_policy
+from loopforge.core.policy import AnswerOutcome, PlainPolicy, Policy, Prompts, Thinking, as_policy
 from loopforge.core.reflection import AgentReflection
 from loopforge.core.text.erasable_text import mended
 from loopforge.errors import BadScenario, ModelError
@@ -309,4 +309,5 @@ def _trouble(replies: Sequence[ModelReply]) -> str:
 def _fallen(plan: object) -> str:
     """What a plan says it fell back from, if it is one that says so."""
     meta = plan.meta if isinstance(plan, AgentActionPlan) else None
-    return short(meta.get("fallback") or "") if type(meta) is dict else ""
+    said = short(meta.get("fallback") or "") if type(meta) is dict else ""
+    return said if said in ("", *get_args(AnswerOutcome)) else "failed"

@@ -322,7 +322,7 @@ def _recorded(rows: Mapping[str, Decided], robot: Robot, env: Factory) -> tuple[
         plan["targets"] = tuple(plan["targets"])
     guarded = Guarded(
         intent=row.outcome.did,
-        mode=row.outcome.square.partition("+")[0],
+        mode=row.outcome.mode,
         move_to=move_to,
         targets=tuple(targets),
         belief=row.outcome.belief,

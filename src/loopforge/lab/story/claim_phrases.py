@@ -19,13 +19,13 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from loopforge.lab.inspect.robot_lives import Cause
 from loopforge.lab.story.claims import (
     EVENING,
     EVER,
     AnyClaim,
     BelievedClaim,
     Bent,
-    ClaimCause,
     ClaimLink,
     CountedClaim,
     Did,
@@ -266,7 +266,7 @@ def _link(link: ClaimLink, claim: HappenedClaim) -> str:
     return filled(templates()["link"][way], fields)
 
 
-def _cause(cause: ClaimCause) -> str:
+def _cause(cause: Cause) -> str:
     """What moved something, and how often where it was more than once."""
     often = f" ({times(cause.times)})" if cause.times > 1 else ""
     evening = templates()["words"]["evening"].get(cause.rule, "")

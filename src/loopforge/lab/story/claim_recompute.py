@@ -1,73 +1,25 @@
-"""What the rows bear out: for each claim, the same claim made anew from a run's rows.
+"""What the rows bear out: claims of a story that a run's rows make again, with the rows of each.
 
-The rows are watched as a teller watches them (moment_watching.py), and `borne(claim)` makes the
-finding that a claim is about (which row, which day, whose, what) again, with the rows it rests on;
-or it says, in words, why there is nothing of the kind. The checker compares. An act whose own
-outcome does not fit the truth in its row bears nothing out.
+The rows are watched as a teller watches them (moment_watching.py), and every finding that a story
+might have told of them is made once more; a claim is borne out if it is one of these. An act whose
+own outcome does not fit the truth in its row bears nothing out, nor does a ledger with a hole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import get_args
 
 from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import Decided, Reflected, Row
+from loopforge.lab.inspect.robot_lives import BY_HAND
 from loopforge.lab.run.run_log import begun
 from loopforge.lab.story import act_findings as found
 from loopforge.lab.story import day_findings as days
-from loopforge.lab.story.act_findings import Told
-from loopforge.lab.story.claims import (
-    EVER,
-    AnyClaim,
-    BelievedClaim,
-    Bent,
-    BrokeOff,
-    CountedClaim,
-    Crossed,
-    Did,
-    Forked,
-    Gap,
-    HappenedClaim,
-    HeardClaim,
-    Hinge,
-    Made,
-    MetClaim,
-    Morning,
-    Moved,
-    Opening,
-    Quoted,
-    Ranked,
-    SilentClaim,
-    Struck,
-    Swung,
-    TallyClaim,
-    Tense,
-    Tensest,
-    Turned,
-    Unseen,
-)
-from loopforge.lab.story.moment_watching import BY_HAND, ActAccount, StoryWatch
-
-OF_RUNS: dict[type[AnyClaim], Callable[[StoryWatch], Told | None]] = {
-    Opening: days.opening,
-    Forked: days.forked,
-    BrokeOff: days.broke_off,
-    Ranked: days.ranked,
-    Tensest: days.tensest,
-    Swung: days.swung,
-    Crossed: days.crossed,
-}
-"""Findings of which a run has one."""
-OF_ACTS: dict[type[AnyClaim], Callable[[StoryWatch, Decided], Told | None]] = {
-    Did: found.did,
-    MetClaim: found.met,
-    Unseen: found.unseen,
-    Turned: lambda watch, row: found.turned(watch, row, watch.turns.get(row.n)),
-    SilentClaim: found.silent,
-    HeardClaim: found.heard,
-}
-"""Findings of which an act has one."""
+from loopforge.lab.story.act_findings import Evening, Told
+from loopforge.lab.story.claims import EVER, AnyClaim
+from loopforge.lab.story.moment_watching import Accounts, StoryWatch, Today
 
 
 class ClaimEvidence:
@@ -75,128 +27,80 @@ class ClaimEvidence:
 
     def __init__(self, rows: Iterable[Row], claims: Sequence[AnyClaim]) -> None:
         first, stream = begun(rows)
-        self.watch = StoryWatch(first, {getattr(claim, "row", 0) for claim in claims})
-        self._accounts: dict[tuple[int, str, str], ActAccount] = {}
-        self._evenings: dict[tuple[int, str], tuple[Reflected, Told]] = {}
-        moved = {(claim.day, claim.who, claim.what) for claim in claims if isinstance(claim, Moved)}
-        looked = {
-            (each.day, each.who)
-            for each in claims
-            if isinstance(each, BelievedClaim | CountedClaim)
-        }
-        for today in self.watch.days(stream):
-            day = today.counts.day
-            for key in moved:
-                if key[0] == day and key[1:] in today.accounts:
-                    self._accounts[key] = today.accounts[key[1:]]
-            for evening in today.evenings:
-                if (day, evening.who) in looked:
-                    counted = days.misjudged(self.watch, evening)
-                    self._evenings[day, evening.who] = evening, counted
-        self._accounts |= {(EVER, *key): each for key, each in self.watch.accounts.items()}
+        self.watch = StoryWatch(first)
+        self._claims = frozenset(claims)
+        self._named = {getattr(claim, "row", 0) for claim in claims}
+        self._acts: dict[int, Decided] = {}
+        self._borne: dict[AnyClaim, set[int]] = {}
+        for today in self.watch.days(self._looked_at(stream)):
+            self._take(self._of_day(today))
+        self._take(self._of_run())
 
-    def borne(self, claim: AnyClaim) -> tuple[AnyClaim, set[int]] | str:
-        """What the rows say of what this claim is about, and which; or why they say nothing."""
-        made = self._made(claim)
-        return (made[0], set(made[1])) if isinstance(made, tuple) else made
+    def borne(self, claim: AnyClaim) -> set[int] | None:
+        """The rows that a claim rests on; None where the rows do not bear it out."""
+        return self._borne.get(claim)
 
-    def _made(self, claim: AnyClaim) -> Told | str:
-        if type(claim) in OF_RUNS:
-            return OF_RUNS[type(claim)](self.watch) or "this run has nothing of the kind"
-        match claim:
-            case BelievedClaim():
-                return self._believed(claim)
-            case Quoted():
-                return self._quoted(claim) or "no words of that kind stand in the row it names"
-            case HappenedClaim() | Struck():
-                return next(self._happened(claim), "no such thing happened then")
-            case Moved() | Hinge():
-                return self._moved(claim)
-            case Morning() | Made() | Tense() | TallyClaim() | CountedClaim():
-                return self._counted(claim) or "there is no such day, or nothing to count"
-            case _:
-                row = self.watch.rows.get(getattr(claim, "row", 0))
-                if not isinstance(row, Decided):
-                    return "no decision stands in the row it names"
-                if self.watch.judged(row) != (row.outcome.kept, row.outcome.good):
-                    return "the row's own outcome does not fit its truth"
-                return self._act(claim, row) or "that act was nothing of the kind"
+    def _take(self, findings: Iterable[Told | None]) -> None:
+        for each in findings:
+            if each is not None and each[0] in self._claims:
+                self._borne.setdefault(each[0], set(each[1]))
 
-    def _act(self, claim: AnyClaim, row: Decided) -> Told | None:
-        match claim:
-            case Gap():
-                widest = self.watch.widest
-                most = claim.widest and widest is not None and widest.n == row.n
-                return found.gap(self.watch, row, widest=most)
-            case Bent():
-                edits = (found.bent(self.watch, row, edit) for edit in row.edits)
-                return next((told for told in edits if told[0] == claim), None)
-            case _:
-                return OF_ACTS[type(claim)](self.watch, row)
-
-    def _believed(self, claim: BelievedClaim) -> Told | str:
-        row = self.watch.rows.get(claim.row)
-        evening, _ = self._evenings.get((claim.day, claim.who), (None, None))
-        told = found.believed(row, evening) if isinstance(row, Decided) and evening else None
-        if told is None or not isinstance(row, Decided):
-            return "that evening says nothing of this act"
-        return replace(told[0], truly=self.watch.judged(row)[1]), told[1]
-
-    def _quoted(self, claim: Quoted) -> Told | None:
-        row = self.watch.rows.get(claim.row)
-        if isinstance(row, Decided) and claim.source == "reason":
-            return found.reason(self.watch, row)
-        if isinstance(row, Reflected) and claim.source != "reason":
-            return found.voiced(self.watch, row, claim.source, voice=bool(claim.voice))
-        return None
-
-    def _happened(self, claim: HappenedClaim | Struck) -> Iterator[Told]:
-        watch = self.watch
-        match claim:
-            case Struck():
-                for step, (row, faults) in watch.faults.items():
-                    here = watch.day(step), watch.bell(step)
-                    if here == (claim.day, claim.bell) and claim.what in faults:
-                        yield found.struck(watch, row, step, claim.what)
-            case HappenedClaim() if claim.id in watch.incidents:
-                known = watch.incidents[claim.id]
-                longest = claim.longest and bool(claim.links)
-                if longest:
-                    others = (each.incident for each in watch.incidents.values())
-                    most = max(len(found.chain(watch, each)) for each in others)
-                    longest = len(found.chain(watch, known.incident)) == most
-                yield found.happened(watch, known, threaded=bool(claim.links), longest=longest)
-            case _:
-                pass
-
-    def _moved(self, claim: Moved | Hinge) -> Told | str:
-        what = claim.who, claim.what
-        account = self._accounts.get((EVER if isinstance(claim, Hinge) else claim.day, *what))
-        if account is None:
-            return "it did not move"
-        if isinstance(claim, Hinge):
-            return days.hinge(*what, account) or "it did not move"
-        if BY_HAND in account.causes and not self.watch.first.forked:
-            return "the ledger has a hole"
-        return days.moved(*what, claim.day, account)
-
-    def _counted(self, claim: Morning | Made | Tense | TallyClaim | CountedClaim) -> Told | None:
-        watch, past = self.watch, {each.day: each for each in self.watch.past}
-        day = past.get(claim.day)
-        match claim:
-            case TallyClaim():
-                return days.tally(
-                    claim.day, watch.past if claim.day == EVER else [day] if day else []
+    def _looked_at(self, stream: Iterator[Row]) -> Iterator[Row]:
+        """The same rows; one that a claim names is looked at once the watch has taken it in."""
+        for row in stream:
+            yield row
+            if row.n in self._named and isinstance(row, Decided):
+                self._take(self._of_act(row))
+            elif row.n in self._named and isinstance(row, Reflected):
+                self._take(
+                    found.voiced(self.watch, row, source, voice=voice)
+                    for source in get_args(Evening)
+                    for voice in (True, False)
                 )
-            case CountedClaim("wrong", when, who):
-                return days.wrong_ever(watch, who) if when == EVER else None
-            case CountedClaim(_, when, who):
-                return self._evenings[when, who][1] if (when, who) in self._evenings else None
-            case Morning() if day:
-                return days.morning(day, past.get(claim.day - 1))
-            case Made() if day:
-                return days.made(day)
-            case Tense() if day:
-                return days.tense(day)
-            case _:
-                return None
+
+    def _of_act(self, row: Decided) -> Iterator[Told | None]:
+        watch = self.watch
+        if watch.judged(row) != (row.outcome.kept, row.outcome.good):
+            return
+        self._acts[row.n] = row
+        yield from (found.did(watch, row), found.met(watch, row), found.unseen(watch, row))
+        yield from (found.turned(watch, row, watch.ended), found.silent(watch, row))
+        yield from (found.heard(watch, row), found.reason(watch, row), found.gap(watch, row))
+        yield from (found.bent(watch, row, edit) for edit in row.edits)
+
+    def _of_day(self, today: Today) -> Iterator[Told | None]:
+        watch, counts = self.watch, today.counts
+        before = watch.past[-2] if len(watch.past) > 1 else None
+        yield from (days.morning(counts, before), days.made(counts), days.tense(counts))
+        yield days.tally(counts.day, [counts])
+        yield from self._moved(counts.day, today.accounts)
+        for evening in today.evenings:
+            yield days.misjudged(watch, evening)
+            for each in evening.of:
+                act = self._acts.get(each.row)
+                if act is not None and (act.day, act.who) == (counts.day, evening.who):
+                    told = found.believed(act, evening)
+                    yield (replace(told[0], truly=act.outcome.good), told[1]) if told else None
+
+    def _moved(self, day: int, accounts: Accounts) -> Iterator[Told]:
+        for key, account in accounts.items():
+            if BY_HAND not in account.causes or self.watch.first.forked:
+                yield days.moved(*key, day, account)
+
+    def _of_run(self) -> Iterator[Told | None]:
+        watch = self.watch
+        yield from (days.opening(watch), days.forked(watch), days.broke_off(watch))
+        yield from (days.ranked(watch), days.crossed(watch))
+        yield from (days.tensest(watch), days.swung(watch), days.tally(EVER, watch.past))
+        yield found.gap(watch, watch.widest, widest=True) if watch.widest else None
+        yield from (days.wrong_ever(watch, who) for who in watch.evenings)
+        yield from self._moved(EVER, watch.accounts)
+        yield from (days.hinge(*key, account) for key, account in watch.accounts.items())
+        for step, (row, faults) in watch.faults.items():
+            yield from (found.struck(watch, row, step, what) for what in faults)
+        happened = watch.incidents.values()
+        most = max((len(found.chain(watch, each.incident)) for each in happened), default=0)
+        for known in happened:
+            yield from (found.happened(watch, known, threaded=way) for way in (True, False))
+            if len(found.chain(watch, known.incident)) == most:
+                yield found.happened(watch, known, longest=True)

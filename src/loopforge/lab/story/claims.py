@@ -14,6 +14,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from loopforge.lab.inspect.robot_lives import Cause
+
 EVENING = 1000
 """The bell of what happens after the last bell."""
 EVER = -1
@@ -244,14 +246,6 @@ class Ranked(Struct, frozen=True, tag_field="claim", tag="ranked"):
     worst_acts: int
 
 
-class ClaimCause(Struct, frozen=True):
-    """What moved something, how often, and by how much in all."""
-
-    rule: str
-    times: int
-    delta: int
-
-
 class Moved(Struct, frozen=True, tag_field="claim", tag="moved"):
     """A trait, a scar or a bond moved, over a day or (EVER) the run; the causes add up to it."""
 
@@ -260,7 +254,7 @@ class Moved(Struct, frozen=True, tag_field="claim", tag="moved"):
     day: int
     before: int
     after: int
-    causes: tuple[ClaimCause, ...]
+    causes: tuple[Cause, ...]
 
 
 class Hinge(Struct, frozen=True, tag_field="claim", tag="hinge"):
@@ -362,12 +356,5 @@ AnyClaim = (
 
 def when(claim: AnyClaim) -> tuple[int, int] | None:
     """(day, bell) of what a claim tells, where it tells of one moment."""
-    match claim:
-        case BelievedClaim():
-            return claim.day, EVENING
-        case Moved() | TallyClaim() | CountedClaim() | Made() | Tense() | Tensest() | Swung():
-            return None
-        case Opening() | Morning() | Ranked() | Crossed() | Hinge():
-            return None
-        case _:
-            return claim.day, claim.bell
+    bell = EVENING if isinstance(claim, BelievedClaim) else getattr(claim, "bell", None)
+    return None if bell is None or isinstance(claim, Hinge) else (getattr(claim, "day", 0), bell)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from loopforge.core.factory_vocabulary import Reflected, RunLastRow
+from loopforge.lab.inspect.robot_lives import strongest
 from loopforge.lab.story.act_findings import Told, chain, ids
 from loopforge.lab.story.claims import (
     EVENING,
@@ -122,7 +123,7 @@ def misjudged(watch: StoryWatch, evening: Reflected) -> Told:
 
 def moved(who: str, what: str, day: int, account: ActAccount) -> Told:
     """How a value moved, with all that moved it."""
-    claim = Moved(who, what, day, account.before, account.after, account.listed())
+    claim = Moved(who, what, day, account.before, account.after, strongest(account.causes))
     return claim, ids(*account.rows)
 
 

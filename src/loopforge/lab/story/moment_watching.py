@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 from array import array
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -30,7 +30,8 @@ from loopforge.core.factory_vocabulary import (
     Stepped,
 )
 from loopforge.core.text.quantity_bands import BANDS
-from loopforge.lab.story.claims import EVENING, ClaimCause, Did
+from loopforge.lab.inspect.robot_lives import BY_HAND
+from loopforge.lab.story.claims import EVENING, Did
 from loopforge.lab.world.protocols import told
 from loopforge.lab.world.robot_perception import LEVEL
 from loopforge.lab.world.scenario_checks import Scenario
@@ -38,7 +39,6 @@ from loopforge.lab.world.scenario_checks import Scenario
 KEPT_OF_A_DAY = 80
 LONG = 5
 """Acts of one kind in a row that make a habit."""
-BY_HAND = "set by the fork"
 INNER = ("traits.", "scars.", "bonds.")
 """What an arc is made of; feelings go back over night."""
 
@@ -130,11 +130,6 @@ class ActAccount:
         times, total = self.causes.get(rule, (0, 0))
         self.causes[rule] = (times + 1, total + delta)
 
-    def listed(self) -> tuple[ClaimCause, ...]:
-        """The causes, the strongest first."""
-        found = [ClaimCause(rule, times, delta) for rule, (times, delta) in self.causes.items()]
-        return tuple(sorted(found, key=lambda each: (-abs(each.delta), each.rule)))
-
 
 Accounts = dict[tuple[str, str], ActAccount]
 
@@ -187,10 +182,10 @@ class StoryWatch:
     """Watches rows; `days(rows)` gives each day once it is over, or where the log breaks off.
 
     What was kept and what was good is judged by the rule and the truth, not by any row's word for
-    it. Rows that are `wanted` are kept as they stand, with the streaks that they ended.
+    it.
     """
 
-    def __init__(self, first: Began, wanted: Container[int] = ()) -> None:
+    def __init__(self, first: Began) -> None:
         self.first = first
         self.scenario = Scenario.from_dict(first.scenario)
         self.rules = self.scenario.rules
@@ -209,17 +204,14 @@ class StoryWatch:
         self.slept: DayEnded | None = None
         self.past: list[DayCounts] = []
         """The days so far, the one that was given last among them."""
-        self.rows: dict[int, Decided | Reflected] = {}
-        self.turns: dict[int, Streak] = {}
-        self._wanted = wanted
+        self.ended: Streak | None = None
+        """The streak that the last act ended, if it ended one."""
         self.today = Today(DayCounts(0))
 
     def days(self, rows: Iterator[Row]) -> Iterator[Today]:
         """Each day of these rows, which go on behind the first."""
         for row in rows:
             self.last = row
-            if row.n in self._wanted and isinstance(row, Decided | Reflected):
-                self.rows[row.n] = row
             match row:
                 case Decided():
                     self._decided(row)
@@ -285,10 +277,8 @@ class StoryWatch:
             self.hands[row.n] = self.did(row)
         if self.widest is None or outcome.belief_error > self.widest.outcome.belief_error:
             self.widest = row
-        streak = self._turned(row, kept=kept)
-        if streak is not None and row.n in self._wanted:
-            self.turns[row.n] = streak
-        moment = self._moment(row, streak)
+        self.ended = self._turned(row, kept=kept)
+        moment = self._moment(row, self.ended)
         if moment:
             entry = (moment.worth, -row.n, moment)
             if len(today.moments) < KEPT_OF_A_DAY:

@@ -12,7 +12,7 @@ the rows. Knows no files but the run's log, and keeps no more of it than moment_
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -21,29 +21,10 @@ from msgspec import Struct
 from loopforge.errors import BadRun
 from loopforge.lab.story.claims import AnyClaim
 from loopforge.lab.story.number_wording import cap, number
-from loopforge.lab.world.scenario_checks import Scenario
 
 BARS = "▁▂▃▄▅▆▇█"
 MARKED = 4
 """Row ids that a mark names one by one."""
-
-
-class AllowedNames(Struct, frozen=True):
-    """The names of a run: of robots, of places, and of what can go wrong there."""
-
-    robots: tuple[str, ...]
-    places: tuple[str, ...]
-    kinds: tuple[str, ...]
-
-    @classmethod
-    def of(cls, scenario: Scenario) -> AllowedNames:
-        """Those of this scenario."""
-        kinds = {kind for rule in scenario.protocols for kind in (rule.miss, rule.bite)}
-        return cls(
-            robots=tuple(each.name for each in scenario.robots),
-            places=tuple(each.name for each in scenario.places),
-            kinds=tuple(sorted(kinds | {"seizure", "fire", "flood"})),
-        )
 
 
 class Sentence(Struct, frozen=True):
@@ -83,11 +64,10 @@ class Arc(Struct, frozen=True):
 
 
 class Story(Struct, frozen=True):
-    """A whole run, told. `tension` is the index of each day; `names` are those of its scenario."""
+    """A whole run, told. `tension` is the index of each day."""
 
     title: str
     question: str
-    names: AllowedNames
     days: tuple[StoryDay, ...]
     arcs: tuple[Arc, ...]
     recap: tuple[Scene, ...]
@@ -133,17 +113,9 @@ class Story(Struct, frozen=True):
         return "\n\n".join(_day(found, ids=ids)) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; `from_dict` gives the same story back."""
+        """Plain values, for JSON."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         return found
-
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Story:
-        """Read what `to_dict` wrote. Raises BadRun."""
-        try:
-            return msgspec.convert(dict(fields), cls)
-        except msgspec.ValidationError as error:
-            raise BadRun(f"This is no story: {error}.") from error
 
 
 # ---------------------------------------------------------------- Markdown

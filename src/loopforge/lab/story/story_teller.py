@@ -29,7 +29,7 @@ from loopforge.lab.story.moment_watching import (
     WatchedMoment,
 )
 from loopforge.lab.story.number_wording import articled, cap
-from loopforge.lab.story.run_story import AllowedNames, Arc, Scene, Sentence, Story, StoryDay
+from loopforge.lab.story.run_story import Arc, Scene, Sentence, Story, StoryDay
 from loopforge.lab.world.dice import Luck
 from loopforge.lab.world.robot_perception import BAND_OF
 
@@ -58,7 +58,6 @@ def tell(folder: Path) -> Story:
     return Story(
         title=cap(scenario.name.replace("_", " ")),
         question=scenario.question,
-        names=AllowedNames.of(scenario),
         days=days,
         arcs=teller.arcs() if days else (),
         recap=teller.recap() if days else (),

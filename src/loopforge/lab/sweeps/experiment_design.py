@@ -1,4 +1,4 @@
-"""Designs: which cells of an experiment are run, which are left out, and how they are compared.
+"""Designs: which cells of an experiment are run, and which are left out.
 
 A full design runs every cell. A fraction of factors with two levels each is the regular one: half
 by the one word of all factors, I = ABC...; a quarter by the two words that leave out every third
@@ -13,7 +13,7 @@ Knows nothing of runs.
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import product
 from typing import Any
@@ -22,18 +22,8 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.errors import BadScenario
-from loopforge.lab.sweeps.experiment_file import (
-    Experiment,
-    Hypothesis,
-    Level,
-    Levels,
-    choice,
-    policy_of,
-)
-from loopforge.lab.sweeps.run_score import RATES, RunResult
+from loopforge.lab.sweeps.experiment_file import Experiment, Level, Levels, choice, policy_of
 from loopforge.lab.world.scenario_checks import Scenario
-
-Count = tuple[int, int]
 
 
 class Cell(Struct, frozen=True):
@@ -158,64 +148,6 @@ def _tells_apart(points: Sequence[tuple[int, ...]], sizes: Sequence[int]) -> boo
         ]
     table = np.array(columns).T
     return bool(len(points) and np.linalg.matrix_rank(table) == len(columns))
-
-
-# ---------------------------------------------------------------- hypotheses
-
-
-def is_rate(measure: str) -> bool:
-    """Whether a measure is a share of trials; otherwise it is one number for each run."""
-    return measure in RATES
-
-
-def rate_arms(
-    hypothesis: Hypothesis, results: Iterable[RunResult]
-) -> dict[int, tuple[Count, Count]]:
-    """For each seed, (successes, trials) at the level compared with and at the one compared.
-
-    As statistics.paired_difference takes them. Seeds that lack an arm are left out.
-    """
-    some, of = RATES[hypothesis.measure]
-    sums: dict[int, list[int]] = {}
-    for arm, result in _contrasted(hypothesis, results):
-        counts = sums.setdefault(result.seed, [0] * 6)
-        counts[arm * 3] += result.counts.get(some, 0)
-        counts[arm * 3 + 1] += result.counts.get(of, 0)
-        counts[arm * 3 + 2] += 1
-    return {
-        seed: ((each[0], each[1]), (each[3], each[4]))
-        for seed, each in sorted(sums.items())
-        if each[2] and each[5]
-    }
-
-
-def mean_arms(
-    hypothesis: Hypothesis, results: Iterable[RunResult]
-) -> dict[int, tuple[float, float]]:
-    """For each seed, the mean of the measure over its runs at either level.
-
-    As statistics.paired_means takes them. Seeds that lack an arm are left out.
-    """
-    found: dict[int, tuple[list[float], list[float]]] = {}
-    for arm, result in _contrasted(hypothesis, results):
-        found.setdefault(result.seed, ([], []))[arm].append(result.means[hypothesis.measure])
-    return {
-        seed: (sum(a) / len(a), sum(b) / len(b))
-        for seed, (a, b) in sorted(found.items())
-        if a and b
-    }
-
-
-def _contrasted(
-    hypothesis: Hypothesis, results: Iterable[RunResult]
-) -> Iterable[tuple[int, RunResult]]:
-    """Which results bear on it: (0, at `from`) and (1, at `to`)."""
-    arms = {hypothesis.a: 0, hypothesis.b: 1}
-    for result in results:
-        levels = result.levels
-        arm = arms.get(levels[hypothesis.factor])
-        if arm is not None and all(levels[n] == level for n, level in hypothesis.where.items()):
-            yield arm, result
 
 
 def policies_of(layout: Layout) -> tuple[str, ...]:

@@ -25,8 +25,8 @@ from loopforge.errors import BadScenario
 from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.sweeps.run_score import MEANS, RATES
 from loopforge.lab.world.protocols import quoted, sentence_problem
-from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.lab.world.scenario_file import ABLATIONS, MOST_DAYS, MOST_STEPS, open_scenario
+from loopforge.lab.world.scenario_checks import ABLATIONS, MOST_DAYS, MOST_STEPS, Scenario
+from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.lab.world.toml_bounds import opened, shipped_names, tables
 
 Level: TypeAlias = str | int
@@ -227,27 +227,10 @@ def ablated(level: Level) -> tuple[str, ...]:
 
 def choice(levels: Mapping[str, Level], seed: int) -> Choice:
     """What a run with these levels has other than its scenario says."""
-
-    def number(name: str) -> int | None:
-        return int(levels[name]) if name in levels else None
-
-    def text(name: str) -> str | None:
-        return str(levels[name]) if name in levels else None
-
-    return Choice(
-        seed=seed,
-        days=number("days"),
-        steps_per_day=number("steps_per_day"),
-        perception=text("perception"),
-        supervisor=text("supervisor"),
-        pressure=number("pressure"),
-        traits={
-            name.removeprefix(TRAIT): int(level)
-            for name, level in levels.items()
-            if name.startswith(TRAIT)
-        },
-        ablate=ablated(levels.get("ablate", "none")),
-    )
+    own = {name for name in levels if name.startswith(TRAIT)}
+    traits = {name.removeprefix(TRAIT): int(levels[name]) for name in own}
+    fields: dict[str, Any] = {name: levels[name] for name in (*NUMBERS, *FIXED) if name in levels}
+    return Choice(seed=seed, traits=traits, ablate=ablated(levels.get("ablate", "none")), **fields)
 
 
 def policy_of(levels: Mapping[str, Level]) -> str:

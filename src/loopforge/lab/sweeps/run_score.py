@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -27,7 +28,8 @@ from loopforge.core.factory_vocabulary import (
     Row,
     Stepped,
 )
-from loopforge.lab.run.answered_decisions import BY, AnswerCounts
+from loopforge.lab.run.answered_decisions import BY, ERRORS
+from loopforge.lab.run.run_lifecycle import Run
 from loopforge.lab.run.run_log import Chain
 
 RATES: dict[str, tuple[str, str]] = {
@@ -113,8 +115,9 @@ class Scoring(Chain):
 
     def __init__(self, overseer: str = "") -> None:
         super().__init__()
+        self.run = Run(Path())
         self._overseer = overseer
-        self._rows = self._steps = 0
+        self._steps = 0
         self._counts: Counter[str] = Counter()
         self._sums: Counter[str] = Counter()
         self._day: Counter[str] = Counter()
@@ -125,7 +128,6 @@ class Scoring(Chain):
         self._drift: dict[str, Counter[str]] = {}
         self._telling: list[Telling] = []
         self._asked: Counter[str] = Counter()
-        self.answers = AnswerCounts()
 
     def line(self, row: Row) -> bytes:
         """The row's line, counted."""
@@ -134,7 +136,7 @@ class Scoring(Chain):
 
     def add(self, row: Row) -> None:
         """Count a row."""
-        self._rows += 1
+        self.run.add(row)
         match row:
             case Decided():
                 self._decided(row)
@@ -143,7 +145,6 @@ class Scoring(Chain):
             case Reflected():
                 self._sums["misjudged"] += row.misjudged
                 self._answered(row.minded)
-                self.answers.reflected(row.minded)
                 self._moved(row.inner)
             case DayEnded():
                 self._ended(row)
@@ -152,8 +153,6 @@ class Scoring(Chain):
 
     def _decided(self, row: Decided) -> None:
         counts, outcome = self._counts, row.outcome
-        counts["decisions"] += 1
-        counts[outcome.square] += 1
         counts[row.verdict] += 1
         counts["edits"] += len(row.edits)
         self._day["decisions"] += 1
@@ -161,8 +160,6 @@ class Scoring(Chain):
         self._sums["shown_error"] += outcome.shown_error
         if row.minded.exchange or row.minded.outcome != "planned":
             self._answered(row.minded)
-        floor, right = row.who != self._overseer, row.truth.right
-        self.answers.decided(row.minded, floor=floor, right=right, failing=outcome.failing)
         self._moved(row.inner)
         if row.who != self._overseer:
             self._floor(row)
@@ -177,7 +174,7 @@ class Scoring(Chain):
                 "violation" if outcome.failing == "over_reach" else outcome.failing, time
             )
             self._tell(row)
-        mode = outcome.square.partition("+")[0]
+        mode = outcome.mode
         if mode != "none":
             counts[mode] += 1
             counts["planned"] += 1
@@ -193,7 +190,6 @@ class Scoring(Chain):
         self._day["steps"] += 1
         self._day["tension"] += row.tension
         if row.incidents:
-            self._counts["incidents"] += len(row.incidents)
             self._incident = self._incident or row.step + 1
 
     def _moved(self, inner: Sequence[Change]) -> None:
@@ -244,11 +240,8 @@ class Scoring(Chain):
             for name in names
             if not name.startswith("bonds.")
         }
-        for name in ("right", "wrong", "over_compliance", "over_reach"):
-            self._counts[name] += today[name]
         for name, value in (("output", row.output), ("quota", row.quota)):
             self._counts[name] += value
-        self._sums["belief_error"] += today["belief_error"]
         self._sums["tension"] += today["tension"]
         self._days.append(
             DayScore(
@@ -276,10 +269,13 @@ class Scoring(Chain):
         unpriced: int = 0,
     ) -> RunResult:
         """All that was counted of a run that has ended; what it cost is told by who paid."""
-        counts = self._counts
-        decisions = counts["decisions"]
-        counts.update(self.answers.plain())
-        self._asked.update({f"{BY}{name}": n for name, n in self.answers.by.items()})
+        counts, run = self._counts, self.run
+        decisions = run.decisions
+        counts.update(run.squares, decisions=decisions, right=run.right, wrong=run.wrong)
+        counts.update({name: run.failings[name] for name in ERRORS})
+        counts.update({"incidents": run.incidents} if run.incidents else {})
+        counts.update(run.answers.plain())
+        self._asked.update({f"{BY}{name}": n for name, n in run.answers.by.items()})
         counts["moments"] = counts["right"] + counts["wrong"]
         counts["good"] = counts["moments"] - counts["over_compliance"] - counts["over_reach"]
         first = {"incident": self._incident} if self._incident else {}
@@ -288,7 +284,7 @@ class Scoring(Chain):
                 first[event] = min(happened)
         of_run = {name: float(counts[name]) for name in ("incidents", "switches", "output")}
         means = {
-            "belief_error": _mean(self._sums["belief_error"], decisions),
+            "belief_error": _mean(run.belief_error, decisions),
             "shown_error": _mean(self._sums["shown_error"], decisions),
             "tension": _mean(self._sums["tension"], self._steps),
             "misjudged": _mean(1000 * self._sums["misjudged"], decisions),
@@ -298,7 +294,7 @@ class Scoring(Chain):
             seed=seed,
             levels=levels,
             head=self.head.hex(),
-            rows=self._rows,
+            rows=run.rows,
             steps=self._steps,
             decisions=decisions,
             counts={name: counts[name] for name in sorted(counts)},

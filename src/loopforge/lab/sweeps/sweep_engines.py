@@ -9,7 +9,7 @@ Covers no other machines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
@@ -18,8 +18,8 @@ from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.child_process import ChildProcess
 from loopforge.lab.sweeps.sweep_worker import RunDone, SweepJob, Work, Worker
 
-Give = Callable[[], Sequence[SweepJob]]
-"""The next jobs; none: nothing to do now, but what is under way may yet bring some."""
+Give = Callable[[], SweepJob | None]
+"""The next job; None: nothing to do now, but what is under way may yet bring some."""
 Take = Callable[[RunDone], None]
 
 
@@ -37,13 +37,12 @@ class Here:
     def run(self, work: Work, give: Give, take: Take) -> None:
         """Run them."""
         with closing(Worker(work)) as worker:
-            while jobs := give():
-                for job in jobs:
-                    take(worker.run(job))
+            while job := give():
+                take(worker.run(job))
 
 
 class Processes:
-    """Several processes of this machine, each with one batch of jobs at a time."""
+    """Several processes of this machine, each with one job at a time."""
 
     def __init__(self, workers: int) -> None:
         if not 1 <= workers <= 256:
@@ -57,7 +56,7 @@ class Processes:
             self._serve(crew, give, take)
         finally:
             for hand in crew:
-                hand.close(at_once=bool(hand.busy))
+                hand.close(at_once=hand.busy)
 
     def _serve(self, crew: list[_Hand], give: Give, take: Take) -> None:
         while True:
@@ -74,28 +73,28 @@ class Processes:
 
 
 class _Hand(ChildProcess):
-    """One process, as the parent holds it. `busy` is how many of its jobs are not done."""
+    """One process, as the parent holds it. `busy`: its job is not done."""
 
     def __init__(self, work: Work) -> None:
         super().__init__(_labour, work, name="loopforge sweep")
-        self.busy = 0
+        self.busy = False
 
-    def employ(self, jobs: Sequence[SweepJob]) -> None:
-        """Hand over jobs, if there are any."""
-        if jobs:
-            self.busy += len(jobs)
+    def employ(self, job: SweepJob | None) -> None:
+        """Hand over a job, if there is one."""
+        if job is not None:
+            self.busy = True
             try:
-                self.pipe.send(list(jobs))
+                self.pipe.send(job)
             except OSError:
                 raise self._gone() from None
 
     def heard(self) -> RunDone:
-        """What became of its next job. Raises BadRun: what went wrong there, or that it died."""
+        """What became of its job. Raises BadRun: what went wrong there, or that it died."""
         try:
             done: RunDone = super().heard()
         except EOFError:
             raise self._gone() from None
-        self.busy -= 1
+        self.busy = False
         return done
 
     def _gone(self) -> BadRun:
@@ -109,5 +108,4 @@ def _labour(pipe: Connection, work: Work) -> None:
     """What a worker process does."""
     with closing(Worker(work)) as worker, suppress(EOFError, OSError):  # the parent is done
         while True:
-            for job in pipe.recv():
-                pipe.send(worker.run(job))
+            pipe.send(worker.run(pipe.recv()))

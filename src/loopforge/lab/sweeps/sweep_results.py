@@ -105,12 +105,17 @@ def answers_in(results: Iterable[RunResult]) -> AnswerCounts:
     return summed([(each.decisions, each.counts, each.asked) for each in results])
 
 
+def by_cell(results: Iterable[RunResult]) -> dict[int, list[RunResult]]:
+    """These runs by the cell of the design that they are of."""
+    found: dict[int, list[RunResult]] = {}
+    for result in results:
+        found.setdefault(result.cell, []).append(result)
+    return found
+
+
 def worst_of(results: Iterable[RunResult]) -> AnswerCounts:
     """The answers of the cell with the greatest share of decisions that were not answered."""
-    cells: dict[int, list[RunResult]] = {}
-    for each in results:
-        cells.setdefault(each.cell, []).append(each)
-    found = [answers_in(some) for some in cells.values()] or [AnswerCounts()]
+    found = [answers_in(some) for some in by_cell(results).values()] or [AnswerCounts()]
     return max(found, key=lambda answers: answers.share)
 
 

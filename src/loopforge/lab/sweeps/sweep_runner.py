@@ -51,8 +51,6 @@ from loopforge.lab.sweeps.sweep_results import (
 from loopforge.lab.sweeps.sweep_worker import Maker, RunDone, SweepJob, Work, tape_of
 from loopforge.models.model_tape import Tape, spent_on
 
-BATCH = 32
-"""Runs that are handed out at a time, at most."""
 SHARE = 4
 """A run may spend one part in so many of what is left below a cap, before it has to ask again."""
 LEFT_OVER = 0.005
@@ -119,22 +117,21 @@ class SweepDesk:
         """Jobs that are not done and not under way."""
         return tuple(self._waiting)
 
-    def give(self) -> list[SweepJob]:
-        """The next jobs."""
+    def give(self) -> SweepJob | None:
+        """The next job."""
         if not self._waiting:
-            return []
+            return None
         if not self._asks:
-            size = min(BATCH, 1 + len(self._waiting) // 16)
-            return [self._waiting.popleft() for _ in range(size)]
+            return self._waiting.popleft()
         budget = None
         if self._cap is not None:
             free = self._cap - self.cost - sum(self._held.values())
             if free <= self._cap * LEFT_OVER:
-                return []
+                return None
             budget = free / SHARE
         job = self._waiting.popleft()
         self._held[job.cell, job.seed] = budget or 0.0
-        return [SweepJob(job.cell, job.seed, budget)]
+        return SweepJob(job.cell, job.seed, budget)
 
     def take(self, done: RunDone) -> None:
         """Write a result down; a run that stopped at its budget goes on when there is more."""
@@ -237,7 +234,10 @@ def sweep(
             raise BadRun("Not all runs were scored again; the results are as they were.")
         sort(target, out / RESULTS)
         swept = _swept(out, layout, desk, cap)
-        put(out / MANIFEST, {**manifest, "state": _state(swept, desk)})
+        put(
+            out / MANIFEST,
+            {**manifest, "state": _state(swept, sorted({job.seed for job in desk.waiting}))},
+        )
     return swept
 
 
@@ -303,15 +303,10 @@ def _opened(
     strange = next((each.name for each in out.iterdir() if each.name != EXPERIMENT), "")
     if strange:
         raise BadRun(f"{out} holds something else ({strange}). Name another --out.")
-    begun = {
-        "done": 0,
-        "missing": layout.runs,
-        "missing_seeds": manifest["seeds"],
-        "cost": 0.0,
-        "stopped": "It is under way, or was cut off. Start the same sweep to go on.",
-    }
+    going = "It is under way, or was cut off. Start the same sweep to go on."
+    begun = Swept(out, layout.runs, 0, 0.0, going)
     put(out / EXPERIMENT, layout.to_dict())
-    put(out / MANIFEST, {**manifest, "state": begun})
+    put(out / MANIFEST, {**manifest, "state": _state(begun, manifest["seeds"])})
     return manifest
 
 
@@ -344,11 +339,11 @@ def _manifest(layout: Layout, minds: Minds, *, asks: bool) -> dict[str, Any]:
     }
 
 
-def _state(swept: Swept, desk: SweepDesk) -> dict[str, Any]:
+def _state(swept: Swept, seeds: list[int]) -> dict[str, Any]:
     return {
         "done": swept.done,
         "missing": swept.missing,
-        "missing_seeds": sorted({job.seed for job in desk.waiting}),
+        "missing_seeds": seeds,
         "cost": swept.cost,
         "stopped": swept.stopped,
     }

@@ -27,6 +27,8 @@ from loopforge.lab.world.protocols import told
 from loopforge.lab.world.robot_perception import LEVEL, MIDDLE, Glimpse
 
 OUTCOMES = ("planned", *(name for name in get_args(AnswerOutcome) if name != "answered"))
+UNASKED = ("help", "confront")
+"""What the guard lets through also where it is no option: nobody stands there to be met."""
 TELLING = 3
 """Rows that are named for each question that was not answered."""
 MOST = 20
@@ -113,7 +115,7 @@ def _chose(case: Case) -> str:
     row = case.row
     if row.options != options(case.fold.env, row.at, row.shown.context):
         return "the options are not those of this place"
-    if row.outcome.did not in row.options:
+    if row.outcome.did not in (*row.options, *UNASKED):
         return f"{row.outcome.did!r} is none of the options"
     intent = row.plan.get("intent")
     match row.verdict:
@@ -127,7 +129,7 @@ def _chose(case: Case) -> str:
 
 
 def _mode(case: Case) -> str:
-    row, mode = case.row, case.row.outcome.square.partition("+")[0]
+    row, mode = case.row, case.row.outcome.mode
     if row.verdict == "contained":
         return "" if mode == "none" else f"no plan came, and its mode is {mode}"
     said = row.plan.get("mode")
@@ -141,7 +143,7 @@ def _did(case: Case) -> str:
     kept = case.seen.rule.keeps(outcome.did)
     good = kept == truth.right
     failing = "" if good else "over_compliance" if kept else "over_reach"
-    square = f"{outcome.square.partition('+')[0]}+{'good' if good else 'bad'}"
+    square = f"{outcome.mode}+{'good' if good else 'bad'}"
     told = (outcome.kept, outcome.good, outcome.failing, outcome.square)
     if told != (kept, good, failing, square):
         return f"{outcome.did} under {truth.rule} comes to {square}, not to {outcome.square}"

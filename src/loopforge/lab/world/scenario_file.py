@@ -20,9 +20,6 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import EMOTIONS, SCARS, TRAITS
 from loopforge.errors import BadScenario
 from loopforge.lab.world.protocols import protocol, quoted, shipped
-from loopforge.lab.world.scenario_checks import ABLATIONS as ABLATIONS
-from loopforge.lab.world.scenario_checks import MOST_DAYS as MOST_DAYS
-from loopforge.lab.world.scenario_checks import MOST_STEPS as MOST_STEPS
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.toml_bounds import opened, shipped_names, tables
 

@@ -24,8 +24,8 @@ def speak(plan: Mapping[str, Any], env: Factory) -> None:
 
 def said_in(plan: Mapping[str, Any]) -> SaidInCity:
     """The message in a plan of the Supervisor's; what is no message is silence."""
-    meta = plan.get("meta", {})
-    message = meta.get("message")
+    meta: Mapping[str, Any] = plan.get("meta") or {}
+    message = meta.get("message") if isinstance(meta, dict) else None
     if not isinstance(message, str) or message not in MESSAGES or message == "silence":
         return SaidInCity()
     force = meta.get("force")

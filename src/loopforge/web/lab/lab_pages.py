@@ -25,13 +25,8 @@ from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.robot_minds import MATE
 from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.run_queue import QueueStanding, Shifts
-from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.lab.world.scenario_file import (
-    MOST_DAYS,
-    MOST_STEPS,
-    ListedScenario,
-    listed_scenarios,
-)
+from loopforge.lab.world.scenario_checks import MOST_DAYS, MOST_STEPS, Scenario
+from loopforge.lab.world.scenario_file import ListedScenario, listed_scenarios
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.robot_cast import cast_of
 from loopforge.web.server.page_context import Fields, Site, page

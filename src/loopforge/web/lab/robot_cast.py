@@ -11,8 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.text.quantity_bands import BANDS
-from loopforge.lab.inspect.row_summaries import ActSummary, StepMoment
+from loopforge.lab.inspect.row_summaries import StepMoment
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.web.lab.city_map import City
 
@@ -83,14 +84,14 @@ class CastStanding(Struct, frozen=True, kw_only=True):
     slot: tuple[int, int]
     battery: int
     mood: str
-    deed: ActSummary | None
+    deed: Decided | None
 
 
 def standings(moment: StepMoment, city: City, cast: Sequence[RobotFigure]) -> list[CastStanding]:
     """Everybody, in the cast's order, where they are after this step."""
     index = {spot.name: spot.nth for spot in city.spots}
     deeds = {deed.who: deed for deed in moment.deeds}
-    where = [moment.robots.get(figure.name, (city.spots[0].name, 0)) for figure in cast]
+    where = [moment.row.robots.get(figure.name, (city.spots[0].name, 0)) for figure in cast]
     crowd: dict[str, list[int]] = {}
     for figure, (at, _) in zip(cast, where, strict=True):
         crowd.setdefault(at, []).append(figure.nth)
@@ -102,7 +103,7 @@ def standings(moment: StepMoment, city: City, cast: Sequence[RobotFigure]) -> li
                 place=index.get(at, 0),
                 slot=slots(len(here))[here.index(figure.nth)],
                 battery=battery,
-                mood=mood(deed.feels) if deed else CALM,
+                mood=mood(deed.shown.emotions) if deed else CALM,
                 deed=deed,
             )
         )
@@ -112,34 +113,33 @@ def standings(moment: StepMoment, city: City, cast: Sequence[RobotFigure]) -> li
 def plain(moment: StepMoment, city: City, cast: Sequence[RobotFigure]) -> dict[str, Any]:
     """A step as the page's script takes it: numbers by the orders of places and cast."""
     index = {spot.name: spot.nth for spot in city.spots}
+    row = moment.row
     return {
-        "n": moment.step,
-        "day": moment.day,
-        "tension": moment.tension,
-        "pressure": moment.pressure,
-        "output": moment.output,
-        "quota": moment.quota,
-        "places": [[moment.places[spot.name][bar.nth] for bar in spot.bars] for spot in city.spots],
+        "n": row.step,
+        "day": row.day,
+        "tension": row.tension,
+        "pressure": row.pressure,
+        "output": row.output,
+        "quota": row.quota,
+        "places": [[row.places[spot.name][bar.nth] for bar in spot.bars] for spot in city.spots],
         "bots": [
             [one.place, *one.slot, one.battery, one.mood, *_mark(one.deed)]
             for one in standings(moment, city, cast)
         ],
         "still": [index[name] for name in moment.still if name in index],
         "hurt": [
-            [index[each.at], each.kind, each.severity]
-            for each in moment.incidents
-            if each.at in index
+            [index[each.at], each.kind, each.severity] for each in row.incidents if each.at in index
         ],
         "message": heard_of(moment)[0],
         "strength": heard_of(moment)[1],
     }
 
 
-def _mark(deed: ActSummary | None) -> list[str]:
+def _mark(deed: Decided | None) -> list[str]:
     """[mode, what it came to, what was heard] of a deed, each one word."""
     if deed is None:
         return ["none", "", "silence"]
-    return [deed.mode, deed.failing or "good", deed.voice.heard]
+    return [deed.outcome.mode, deed.outcome.failing or "good", deed.voice.heard]
 
 
 def heard_of(moment: StepMoment) -> tuple[str, int]:

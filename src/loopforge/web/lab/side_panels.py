@@ -181,8 +181,8 @@ def _robot(shifts: Shifts, run: str, who: str, step: int | None, of: str) -> dic
         "at": at,
         "last": last,
         "of": of,
-        "mood": mood(deeds[0].feels) if deeds else CALM,
-        "place": index.moment(at).robots[who][0],
+        "mood": mood(deeds[0].shown.emotions) if deeds else CALM,
+        "place": index.moment(at).row.robots[who][0],
         "groups": groups(life, at, last),
         "chart": chart(life, of, at, last),
         "because": life.because(of, at),
@@ -289,6 +289,7 @@ def _place(shifts: Shifts, run: str, name: str, step: int | None) -> dict[str, A
         path = line(points, last)
         charts.append(Chart(what=bar.name, name=told, path=path, first=first, now=now))
     happened = [(n, each) for n, (_, some) in enumerate(weather) for each in some]
+    standing = index.moment(at).row.robots.items()
     return {
         "run": run,
         "spot": spot,
@@ -297,7 +298,7 @@ def _place(shifts: Shifts, run: str, name: str, step: int | None) -> dict[str, A
         "at": at,
         "last": last,
         "happened": [each for each in happened if each[0] <= at][-8:],
-        "present": [who for who, (where, _) in index.moment(at).robots.items() if where == name],
+        "present": [who for who, (where, _) in standing if where == name],
         "guarded": guarded(index.scenario, spot),
     }
 
