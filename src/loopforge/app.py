@@ -278,7 +278,6 @@ async def open_app(
         stack.push_async_callback(app.effects.close)
         stack.push_async_callback(app.lanes.close)
         stack.push_async_callback(app.timers.close)
-        await app.people.refresh()
         await app.accounts.desk.refresh()
         await app.deliveries.start(ledger)
         if wake:

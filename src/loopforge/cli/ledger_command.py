@@ -34,11 +34,6 @@ WIDE = 100
 """Characters of an event's text that one line of `tail` shows."""
 
 
-@app.callback()
-def _ledger() -> None:
-    """Verify, follow, export and forget what is recorded."""
-
-
 def _run(context: typer.Context, work: Callable[[SqlLedger], Coroutine[Any, Any, None]]) -> None:
     there = existing(context)
 

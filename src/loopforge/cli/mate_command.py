@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from loopforge.app import App
     from loopforge.mates.mate_roster import Roster
 
-app = typer.Typer(no_args_is_help=True)
-
-
-@app.callback()
-def _mate() -> None:
-    """Make, list, show, check and connect mates, and see how they came to be."""
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Make, list, show, check and connect mates, and see how they came to be.",
+)
 
 
 def _roster(context: typer.Context) -> Roster:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from loopforge.people.identity.access_requests import Stranger
     from loopforge.people.identity.person_registry import Person, Registry
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(
+    no_args_is_help=True, help="Who is known here, who knocks, and which accounts are one person's."
+)
 Which = Annotated[
     str,
     typer.Argument(
@@ -27,11 +29,6 @@ Which = Annotated[
     ),
 ]
 Name = Annotated[str, typer.Argument(help="The person's name, or id where several are called so.")]
-
-
-@app.callback()
-def _people() -> None:
-    """Who is known here, who knocks, and which accounts are one person's."""
 
 
 async def person_called(people: Registry, name: str, *, forgotten: bool = False) -> Person:

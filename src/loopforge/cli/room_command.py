@@ -14,15 +14,10 @@ if TYPE_CHECKING:
     from loopforge.app import App
     from loopforge.ledger.erasure.text_erasure import Erasure
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True, help="See, set up and delete rooms.")
 PATIENCE = 60.0
 """Seconds in which a running host should have forgotten a room."""
 Room = Annotated[str, typer.Argument(help="The room's name, such as commons.")]
-
-
-@app.callback()
-def _room() -> None:
-    """See, set up and delete rooms."""
 
 
 def _act(context: typer.Context, room: str, name: str, argument: str) -> None:

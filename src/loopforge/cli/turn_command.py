@@ -12,11 +12,6 @@ from loopforge.cli import on_app
 app = typer.Typer(no_args_is_help=True)
 
 
-@app.callback()
-def _turn() -> None:
-    """Look into one turn of a mate, and replay it."""
-
-
 @app.command()
 def replay(
     context: typer.Context,

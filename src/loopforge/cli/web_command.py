@@ -8,12 +8,7 @@ import typer
 
 from loopforge.cli import settings
 
-app = typer.Typer(help="The way into the web room.", no_args_is_help=True)
-
-
-@app.callback()
-def group() -> None:
-    """The way into the web room."""
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()

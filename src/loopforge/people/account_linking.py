@@ -65,7 +65,7 @@ class AccountLinking:
 
         Whoever types it becomes them. Raises Unknown, or InputError for a bot.
         """
-        await self._people.refresh()
+        await self._desk.refresh()
         known = self._known(person)
         if known.bot:
             raise InputError(BOT)
@@ -79,7 +79,6 @@ class AccountLinking:
         Raises NotLetIn for a code that is not good or after too many of these, InputError where
         these two cannot become one; then the code stays good.
         """
-        await self._people.refresh()
         return await self._claim(code, surface, account)
 
     async def claim_as(self, code: str, person: str) -> Person:
@@ -87,7 +86,7 @@ class AccountLinking:
 
         Unless only the other may sign in. Raises Unknown besides, for who is not known.
         """
-        await self._people.refresh()
+        await self._desk.refresh()
         known = self._known(person)
         selves = self._people.selves(known.id)
         if not selves:
@@ -102,7 +101,6 @@ class AccountLinking:
         desk, people = self._desk, self._people
 
         async def decide() -> Decision:
-            await people.refresh()
             whose, decider = people.same(person), people.same(by) if by else ""
             linked = [one for one in people.selves(whose) if one.linked]
             if not (decider == whose or desk.may(decider, whose)) or not any(
@@ -113,7 +111,6 @@ class AccountLinking:
             return [AccountUnlinked(person=whose, surface=surface, account=Words(account))], nothing
 
         await desk.decide(by, decide)
-        await people.refresh()
 
     # ------------------------------------------------------------ two become one
 
@@ -136,14 +133,12 @@ class AccountLinking:
             return union.facts, spent(digest(code), NotLetIn(WRONG), LINKING)
 
         await desk.decide(by, decide)
-        await self._people.refresh()
         return self._known(by)
 
     async def _union(self, code: str, surface: str, account: str, at_home: bool) -> Union:
         """What this code would do now. Raises NotLetIn, InputError."""
         desk, people = self._desk, self._people
         await desk.refresh()
-        await people.refresh()
         row = await desk.coded(code, LINKING)
         offered = people.person(people.same(row.invite.removeprefix(_NAME))) if row else None
         if offered is None or offered.name.text is None:

@@ -103,7 +103,7 @@ class Pairing:
 
     async def knock(self, surface: str, account: str, name: str, *, bot: bool = False) -> Knock:
         """Somebody writes in private: what to do. `name` is what the platform shows of them."""
-        await self._refresh()
+        await self._desk.refresh()
         policy = self.strangers.get(surface, Strangers()).policy
         verdict = self._verdict(surface, account)
         if verdict == "admitted" or (policy == "open" and verdict is None):
@@ -180,7 +180,7 @@ class Pairing:
 
     async def waiting(self) -> list[Stranger]:
         """Who knocked lately and was neither admitted nor refused, the latest first."""
-        await self._refresh()
+        await self._desk.refresh()
         found = self._desk.book.knocks.undecided(self._desk.now, LISTED)
         return [one for one in found if self._verdict(one.surface, one.account) is None]
 
@@ -204,7 +204,6 @@ class Pairing:
         decided: list[Stranger] = []
 
         async def decide() -> Decision:
-            await self._refresh()
             decider = self._people.same(by) if by else ""
             if not desk.may(decider, ""):
                 raise NotLetIn(OWNERS)
@@ -263,7 +262,3 @@ class Pairing:
             accounts = ", ".join(f"{one.surface}:{one.account}" for one in found)
             raise InputError(f"Several who knock are called {name!r}; choose one: {accounts}.")
         return found[0]
-
-    async def _refresh(self) -> None:
-        await self._desk.refresh()
-        await self._people.refresh()

@@ -6,12 +6,10 @@ import typer
 
 from loopforge.cli.factory import inspect_commands, run_commands
 
-app = typer.Typer(no_args_is_help=True)
-
-
-@app.callback()
-def _lab() -> None:
-    """Run the Factory, a city of robots where rules conflict with reality, and see what comes."""
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Run the Factory, a city of robots where rules conflict with reality, and see what comes.",
+)
 
 
 for command in (

@@ -11,20 +11,19 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from loopforge.core.events import Erased, Event
+from loopforge.core.events import Event
 from loopforge.core.people_events import (
     AccountClosed,
     AccountOpened,
     Invited,
     InviteTaken,
     InviteWithdrawn,
-    PersonMet,
-    PersonRenamed,
 )
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.people.accounts.account_values import Account, InviteState, Right
 from loopforge.people.identity.access_requests import Knocks
 from loopforge.people.identity.account_names import folded
+from loopforge.people.identity.linked_selves import Selves
 
 
 class AccountEntry(Struct, kw_only=True):
@@ -46,34 +45,19 @@ class Pass(NamedTuple):
 
 
 class Book:
-    """Who has an account, under which name; which invites there are. `seq` is how far it is."""
+    """Who has an account; which invites there are. What people are called, `selves` say."""
 
-    def __init__(self) -> None:
-        self.seq = 0
-        self.forgotten: set[str] = set()
-        """People whose name is gone; whoever keeps secrets of theirs takes them out of here."""
-        self._names: dict[str, str | None] = {}
-        self._refs: dict[str, str] = {}
+    def __init__(self, selves: Selves) -> None:
+        self._selves = selves
+        self.forgotten = selves.forgotten
         self._entries: dict[str, AccountEntry] = {}
         self._passes: dict[str, Pass] = {}
         self.knocks = Knocks()
 
-    def apply(self, event: Event) -> bool:
-        """Take in the next event; False if it was taken in before."""
-        if event.seq <= self.seq:
-            return False
-        self.seq = event.seq
+    def apply(self, event: Event) -> None:
+        """Take in the next event."""
         self.knocks.apply(event)
         match event.body:
-            case PersonMet() as met:
-                self._meet(met)
-            case PersonRenamed(person=person, name=name):
-                self._names[person] = name.text
-                self._refs[name.ref] = person
-            case Erased(refs=refs):
-                for ref in refs:
-                    if ref in self._refs:
-                        self._forget(self._refs[ref])
             case AccountOpened(person=person, right=right):
                 self._entries[person] = AccountEntry(person=person, right=right, since=event.at)
             case AccountClosed(person=person) if person in self._entries:
@@ -86,28 +70,17 @@ class Book:
                 self._passes[invite] = self._passes[invite]._replace(withdrawn=True)
             case _:
                 pass
-        return True
-
-    def _meet(self, met: PersonMet) -> None:
-        self._names[met.person] = met.name.text
-        self._refs[met.name.ref] = self._refs[met.account.ref] = met.person
-        if met.name.text is None or met.account.text is None:
-            self._forget(met.person)
-
-    def _forget(self, person: str) -> None:
-        self._names[person] = None
-        self.forgotten.add(person)
 
     # ------------------------------------------------------------ accounts
 
     def name(self, person: str) -> str:
         """What they are called."""
-        return self._names.get(person) or FORGOTTEN
+        return self._selves.name(person) or FORGOTTEN
 
     def account(self, person: str) -> AccountEntry | None:
         """The account of somebody who may sign in."""
         entry = self._entries.get(person)
-        open = entry is not None and not entry.closed and self._names.get(person) is not None
+        open = entry is not None and not entry.closed and self._selves.name(person) is not None
         return entry if open else None
 
     def owner(self) -> str:
@@ -128,7 +101,7 @@ class Book:
         """
         wanted = folded(name)
         for person in self._entries:
-            held = self._names.get(person)
+            held = self._selves.name(person)
             if held is not None and folded(held) == wanted:
                 return person
         return ""

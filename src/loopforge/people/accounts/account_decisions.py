@@ -26,7 +26,7 @@ from loopforge.people.accounts.browser_names import browser
 from loopforge.people.accounts.credential_store import LinkRow, SessionRow, Vault, Work, begun
 from loopforge.people.accounts.login_sessions import Presence, digest
 from loopforge.people.accounts.passwords import Passwords
-from loopforge.people.identity.person_registry import STREAM
+from loopforge.people.identity.person_registry import STREAM, Registry
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.system_clock import Stamp
 
@@ -47,19 +47,21 @@ class Start(NamedTuple):
 class AccountDesk:
     """The book, the vault and the presence of one ledger, and the deciding."""
 
-    def __init__(self, ledger: SqlLedger, stamp: Stamp, tasks: Tasks) -> None:
-        self._ledger, self._stamp, self._tasks = ledger, stamp, tasks
-        self.book, self.vault = Book(), Vault(ledger)
+    def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp, tasks: Tasks) -> None:
+        self._ledger, self._people, self._stamp, self._tasks = ledger, people, stamp, tasks
+        self.book, self.vault = Book(people), Vault(ledger)
         self.presence = Presence(self.vault, self.book, stamp.clock, self.refresh)
         self.passwords = Passwords(stamp.dice)
-        ledger.subscribe(self._follow, streams=STREAM)
+        people.hear(self._hear)
 
     # ------------------------------------------------------------ following the ledger
 
     async def refresh(self) -> None:
         """Read what was added since, and let go the secrets of people who were forgotten."""
-        for event in await self._ledger.read(STREAM, after=self.book.seq):
-            self._apply(event)
+        await self._people.refresh()
+        await self._let_go()
+
+    async def _let_go(self) -> None:
         if gone := frozenset(self.book.forgotten):
             try:
                 await self.vault.forget(gone)
@@ -68,22 +70,16 @@ class AccountDesk:
             else:
                 self.book.forgotten -= gone
 
-    def _follow(self, _stream: str, events: Sequence[Event]) -> None:
-        for event in events:
-            if event.seq == self.book.seq + 1:
-                self._apply(event)
-        if self.book.forgotten:
-            self._tasks.spawn(self.refresh(), "secrets of forgotten people")
-
-    def _apply(self, event: Event) -> None:
-        if not self.book.apply(event):
-            return
+    def _hear(self, event: Event) -> None:
+        self.book.apply(event)
         match event.body:
             case SignedOut(session=session):
                 self.presence.over(session)
             case Erased():
                 for person in self.book.forgotten:
                     self.presence.left(person)
+                if self.book.forgotten:
+                    self._tasks.spawn(self._let_go(), "secrets of forgotten people")
             case _:
                 pass
 
@@ -102,13 +98,9 @@ class AccountDesk:
             bodies, work = await decide()
             facts = [self._stamp.fact(body, actor=actor) for body in bodies]
             for event in await self._ledger.append_with(STREAM, facts, work, expect=seq):
-                self._apply(event)
+                self._people.take(event)
 
-        await self._ledger.decide(STREAM, self._head, attempt)
-
-    async def _head(self, _: int) -> int:
-        await self.refresh()
-        return self.book.seq
+        await self._ledger.decide(STREAM, self._people.head, attempt)
 
     def entry(self, person: str) -> AccountEntry:
         """The account of somebody who may sign in. Raises NotLetIn."""

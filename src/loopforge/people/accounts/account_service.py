@@ -32,5 +32,5 @@ class Accounts:
         from loopforge.people.accounts.invite_links import Links
         from loopforge.people.accounts.password_login import Signing
 
-        self.desk = AccountDesk(ledger, stamp, tasks)
+        self.desk = AccountDesk(ledger, people, stamp, tasks)
         self.links, self.signing = Links(self.desk, people), Signing(self.desk, stamp.clock)

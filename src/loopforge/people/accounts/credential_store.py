@@ -192,11 +192,6 @@ def kept(link: LinkRow) -> Work:
     return lambda change: _run(change, invites.insert(), row)
 
 
-def renewal(link: LinkRow) -> Work:
-    """Keep a link to a new password, in place of an earlier one for the same person."""
-    return together(voided([link.invite], RENEWAL), kept(link))
-
-
 def spent(digest: str, refusal: Exception, kind: str = OWNER) -> Work:
     """Spend a link that is for once; raises the refusal if somebody did already."""
 
@@ -209,7 +204,7 @@ def spent(digest: str, refusal: Exception, kind: str = OWNER) -> Work:
 
 
 def coded(link: LinkRow, now: datetime) -> Work:
-    """Keep a code, in place of an earlier one of that name; those whose time is over are let go."""
+    """Keep a link or code in place of an earlier one of that name; those that are over go."""
     late = invites.delete().where(invites.c.kind == link.kind, invites.c.until <= micros(now))
     return together(lambda change: _run(change, late), voided([link.invite], link.kind), kept(link))
 

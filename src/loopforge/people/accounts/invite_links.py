@@ -26,10 +26,10 @@ from loopforge.people.accounts.credential_store import (
     INVITE,
     OWNER,
     RENEWAL,
+    coded,
     kept,
     nothing,
     over,
-    renewal,
     secured,
     spent,
     together,
@@ -263,7 +263,7 @@ class Links:
         async def decide() -> Decision:
             if not desk.may(by, person) or desk.book.account(person) is None:
                 raise Unknown("There is no such account.")
-            return [said], renewal(link._replace(invite=person))
+            return [said], coded(link._replace(invite=person), desk.now)
 
         await desk.decide(by, decide)
         return token

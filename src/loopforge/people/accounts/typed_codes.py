@@ -28,14 +28,8 @@ def code(dice: Dice) -> str:
     return f"{signs[: LENGTH // 2]}-{signs[LENGTH // 2 : LENGTH]}"
 
 
-def plain(text: str) -> str:
-    """The bare signs of a code, however it was typed; "" for what can be no code."""
+def digest(text: str) -> str:
+    """What is kept of a code; the same for every way to type it, and "" for what can be none."""
     wide = unicodedata.normalize("NFKC", text[:100]).upper()
     signs = "".join(sign for sign in wide if sign.isalnum())
-    return signs if len(signs) == LENGTH and all(sign in SIGNS for sign in signs) else ""
-
-
-def digest(text: str) -> str:
-    """What is kept of a code; the same for every way to type it, and "" for no code."""
-    signs = plain(text)
-    return hashed(signs) if signs else ""
+    return hashed(signs) if len(signs) == LENGTH and set(signs) <= set(SIGNS) else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from loopforge.core.mates.mate_file import RESERVED
 from loopforge.core.text.name_labels import LONGEST_NAME, one_line, unseen
 from loopforge.errors import BadAccount
 
@@ -17,6 +18,10 @@ _SIGNS = frozenset('@#/\\<>:|*`[]{}"“”')
 """What mentions, commands, Markdown and the lines that mates read are made of."""
 _ALIKE = frozenset({"LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC"})
 """Scripts whose letters look like one another's; a name is written in one of them."""
+RESERVED_NAMES = frozenset(
+    {*RESERVED, "somebody", "nobody", "anybody", "anyone", "loopforge", "system"}
+)
+"""Names that no person may take: they mean something else in a room, or in what mates read."""
 
 
 def named(text: str) -> str:

@@ -70,16 +70,18 @@ class Selves:
 
     def __init__(self) -> None:
         self.seq = 0
+        self.forgotten: set[str] = set()
+        """People whose name is gone; whoever keeps secrets of theirs takes them out of here."""
         self._people: dict[str, Person] = {}
         self._first: dict[str, _Tie] = {}
         self._met: dict[Key, str] = {}
         self._links: dict[Key, _Tie] = {}
         self._signing: set[str] = set()
 
-    def apply(self, event: Event) -> None:
-        """Take in the next event; one that was taken in before is passed over."""
+    def apply(self, event: Event) -> bool:
+        """Take in the next event; False if it was taken in before."""
         if event.seq <= self.seq:
-            return
+            return False
         self.seq = event.seq
         match event.body:
             case PersonMet() as body:
@@ -97,6 +99,7 @@ class Selves:
                 self._forget(set(refs))
             case _:
                 pass
+        return True
 
     def _meet(self, body: PersonMet, at: datetime) -> None:
         self._people[body.person] = Person(
@@ -105,15 +108,19 @@ class Selves:
         self._first[body.person] = _Tie(body.person, body.surface, body.account, at)
         if body.account.text is not None:
             self._met[keyed(body.surface, body.account.text)] = body.person
+        if body.name.text is None or body.account.text is None:
+            self.forgotten.add(body.person)
 
     def _forget(self, refs: set[str]) -> None:
-        for person in self._people.values():
+        for id, person in self._people.items():
             if person.name.ref in refs:
                 person.name.text = None
-        for first in self._first.values():
+                self.forgotten.add(id)
+        for id, first in self._first.items():
             if first.account.ref in refs:
                 self._met.pop(keyed(first.surface, str(first.account)), None)
                 first.account.text = None
+                self.forgotten.add(id)
         self._links = {k: tie for k, tie in self._links.items() if tie.account.ref not in refs}
 
     # ------------------------------------------------------------ asking
@@ -128,6 +135,12 @@ class Selves:
         tie = self._links.get(key)
         linked = self._known(tie.person) if tie is not None else None
         return linked or self._known(self._met.get(key, ""))
+
+    def name(self, id: str) -> str | None:
+        """What a person is called; None for who was never met, or was forgotten."""
+        first = self._first.get(id)
+        there = first is not None and first.account.text is not None
+        return self._people[id].name.text if there else None
 
     def _known(self, id: str) -> Person | None:
         person = self._people.get(id)
@@ -145,19 +158,19 @@ class Selves:
         """Whether this is the account by which a person was met."""
         return self._met.get(keyed(surface, account)) == person
 
-    def named(self, person: Person) -> bool:
+    def keeps_name(self, person: Person) -> bool:
         """Whether a person has a name of their own, chosen in this home."""
         return person.surface in HOME or person.id in self._signing
 
-    def everybody(self) -> list[Person]:
+    def current(self) -> list[Person]:
         """All that are themselves and not forgotten, in the order in which they were met."""
         everybody = self._people.values()
         return [
             one for one in everybody if one.name.text is not None and self.same(one.id) == one.id
         ]
 
-    def of(self, person: str) -> list[Self]:
-        """The accounts that mean a person, that of their beginning first."""
+    def selves(self, person: str) -> list[Self]:
+        """The accounts that mean a person, that by which they were met first."""
         found = []
         first = self._first.get(person)
         if first is not None and first.account.text is not None and self.same(person) == person:

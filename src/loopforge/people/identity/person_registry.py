@@ -8,7 +8,7 @@ rooms, nor how somebody proves who they are (see account_linking.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from loopforge.core.events import Event
 from loopforge.core.people_events import PersonMet, PersonRenamed
@@ -24,23 +24,35 @@ __all__ = ["HOME", "STREAM", "Person", "Registry", "Self"]
 STREAM = "people"
 
 
-class Registry:
-    """The people of this home, folded from the ledger."""
+class Registry(Selves):
+    """The people of this home, as the ledger has them; it is followed."""
 
     def __init__(self, ledger: Ledger, stamp: Stamp) -> None:
+        super().__init__()
         self._ledger, self._stamp = ledger, stamp
-        self._selves = Selves()
+        self._hearing: list[Callable[[Event], None]] = []
         ledger.subscribe(self._follow, streams=STREAM)
+
+    def hear(self, hear: Callable[[Event], None]) -> None:
+        """Be told every fact of this stream once, in order, after it was taken in here."""
+        assert self.seq == 0, "facts were read before somebody wanted to hear of them"
+        self._hearing.append(hear)
 
     async def refresh(self) -> None:
         """Read what was added since."""
-        for event in await self._ledger.read(STREAM, after=self._selves.seq):
-            self._selves.apply(event)
+        for event in await self._ledger.read(STREAM, after=self.seq):
+            self.take(event)
 
     def _follow(self, _stream: str, events: Sequence[Event]) -> None:
         for event in events:
-            if event.seq == self._selves.seq + 1:
-                self._selves.apply(event)
+            if event.seq == self.seq + 1:
+                self.take(event)
+
+    def take(self, event: Event) -> None:
+        """Take in the next fact; one that was taken in before is passed over."""
+        if self.apply(event):
+            for hear in self._hearing:
+                hear(event)
 
     # ------------------------------------------------------------ meeting
 
@@ -54,16 +66,17 @@ class Registry:
         """
 
         async def attempt(seq: int) -> Person:
-            known = self._selves.who(surface, account)
+            known = self.who(surface, account)
             if known is None:
                 return await self._introduce(surface, account, name or account, bot, seq)
             return await self._renamed(known, surface, account, name, seq)
 
-        return await self._ledger.decide(STREAM, self._head, attempt)
+        return await self._ledger.decide(STREAM, self.head, attempt)
 
-    async def _head(self, _: int) -> int:
+    async def head(self, _: int) -> int:
+        """How far the stream is, after a look at it."""
         await self.refresh()
-        return self._selves.seq
+        return self.seq
 
     async def _introduce(
         self, surface: str, account: str, name: str, bot: bool, seq: int
@@ -81,7 +94,7 @@ class Registry:
     ) -> Person:
         """The same person, under the name they show now. Raises Conflict."""
         new = shown(name, "")
-        follows = self._selves.first(known.id, surface, account) and not self._selves.named(known)
+        follows = self.first(known.id, surface, account) and not self.keeps_name(known)
         if not follows or not new or new == known.name.text:
             return known
         body = PersonRenamed(person=known.id, surface=surface, name=Words(new))
@@ -90,8 +103,8 @@ class Registry:
     async def _append(self, person: str, body: PersonMet | PersonRenamed, seq: int) -> Person:
         fact = self._stamp.fact(body, actor=f"person:{person}")
         for event in await self._ledger.append(STREAM, [fact], expect=seq):
-            self._selves.apply(event)
-        found = self._selves.person(person)
+            self.take(event)
+        found = self.person(person)
         assert found is not None
         return found
 
@@ -101,26 +114,10 @@ class Registry:
         """Everybody of that name; who became somebody else is not counted beside that one."""
         await self.refresh()
         wanted = name.casefold()
-        everybody = self._selves.everybody()
+        everybody = self.current()
         return [one for one in everybody if str(one.name).casefold() == wanted]
 
     async def everybody(self) -> list[Person]:
         """All who are not forgotten, in the order in which they were met."""
         await self.refresh()
-        return self._selves.everybody()
-
-    def person(self, id: str) -> Person | None:
-        """By id, if known: as they were under this id (see `same`)."""
-        return self._selves.person(id)
-
-    def same(self, id: str) -> str:
-        """The id of the person whom this one became; the same for who is still themselves."""
-        return self._selves.same(id)
-
-    def who(self, surface: str, account: str) -> Person | None:
-        """Whom an account means, as far as is read; meets nobody."""
-        return self._selves.who(surface, account)
-
-    def selves(self, person: str) -> list[Self]:
-        """The accounts that mean a person, that by which they were met first."""
-        return self._selves.of(person)
+        return self.current()

@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from loopforge.errors import BadAccount, InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_values import Invite, Visitor
 from loopforge.people.accounts.login_sessions import UNUSED
-from loopforge.people.identity.account_names import folded
-from loopforge.people.identity.reserved_names import RESERVED_NAMES
+from loopforge.people.identity.account_names import RESERVED_NAMES, folded
 from loopforge.web.server.access_guards import visitor_of
 from loopforge.web.server.connection_limits import place_of
 from loopforge.web.server.form_csrf import COOKIE, DEVICE, YEAR, Signer, seal_of
