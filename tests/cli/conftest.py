@@ -12,6 +12,21 @@ from loopforge.home import make_home
 
 Run = Callable[..., tuple[int, str, str]]
 Lab = Run
+SMALL = ("first_shift", "--days", "2", "--steps-per-day", "4")
+SERVED = """\
+[models.named]
+base_url = "{url}/v1"
+id = "named"
+[models.other]
+base_url = "{url}/v1"
+id = "other"
+[tiers]
+1 = ["named", "other"]
+2 = ["other"]
+3 = ["other"]
+4 = ["other"]
+"""
+"""Settings of a home whose models are a server's."""
 
 
 def typing(capsys: pytest.CaptureFixture[str], *before: str) -> Run:

@@ -124,15 +124,6 @@ def test_a_flaw_is_named_with_its_cure(home: Path, flaw: str) -> None:
     assert "hush" not in finding.said + finding.mend
 
 
-def test_every_flaw_of_a_mate_is_named_with_its_line(home: Path) -> None:
-    """Two flaws in one file are two findings, each with its line."""
-    (home / "mates" / "otto.md").write_text("---\nname: Otto\ntier: 9\ncolour: loud\n---\nHi.\n")
-    found = wrong(home)
-    assert [finding.check for finding in found] == ["mates", "mates"]
-    assert "otto.md, line 3" in found[0].said
-    assert "otto.md, line 4" in found[1].said
-
-
 def test_no_mates_at_all(home: Path) -> None:
     """An empty mates folder is wrong: nobody would answer."""
     for path in (home / "mates").iterdir():

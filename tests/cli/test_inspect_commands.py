@@ -6,14 +6,11 @@ import asyncio
 import json
 from pathlib import Path
 
-import pytest
-
 from loopforge.core.factory_vocabulary import Decided
-from loopforge.lab.run.run_log import LOG, rows_of
-from tests.cli.conftest import Lab
+from loopforge.lab.run.run_log import rows_of
+from tests.cli.conftest import SERVED, SMALL, Lab
 from tests.models.server import Behaviour, serving
 
-SMALL = ("first_shift", "--days", "2", "--steps-per-day", "4")
 SCENARIO = """\
 name = "small"
 question = "What does one robot do?"
@@ -95,15 +92,6 @@ def test_a_run_is_audited(lab: Lab, tmp_path: Path) -> None:
     assert (code, "rule-driven" in out) == (0, True)
 
 
-def test_a_run_of_models_is_audited_by_them(lab: Lab, scripted: Path) -> None:
-    """The home's models are asked again where they had decided."""
-    short = ("first_shift", "--days", "1", "--steps-per-day", "1", "--policy", "llm")
-    lab("run", *short, "--out", "mine")
-    code, out, err = lab("audit", "mine", "--json")
-    assert (code, err) == (0, "")
-    assert any(name.startswith("llm") for name in json.loads(out)["policies"].values())
-
-
 def test_a_sweep_is_run_and_goes_on(lab: Lab, tmp_path: Path) -> None:
     """All runs of an experiment, by two workers and by one the same; a second time nothing is left."""
     (tmp_path / "small.toml").write_text(SCENARIO)
@@ -132,21 +120,6 @@ def test_a_sweep_asks_the_home_s_models(lab: Lab, scripted: Path) -> None:
     results = (folder / "results.jsonl").read_bytes()
     assert lab("sweep", "tiny.toml", "--rescore")[0] == 0
     assert (folder / "results.jsonl").read_bytes() == results
-
-
-SERVED = """\
-[models.named]
-base_url = "{url}/v1"
-id = "named"
-[models.other]
-base_url = "{url}/v1"
-id = "other"
-[tiers]
-1 = ["named", "other"]
-2 = ["other"]
-3 = ["other"]
-4 = ["other"]
-"""
 
 
 async def test_a_sweep_that_nobody_answered_finds_nothing(lab: Lab, scripted: Path) -> None:
@@ -202,15 +175,12 @@ def test_a_report_is_written(lab: Lab, tmp_path: Path) -> None:
     assert page.read_text("utf-8").lstrip().lower().startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize("format", ["jsonl", "parquet", "inspect"])
-def test_a_run_is_exported(lab: Lab, tmp_path: Path, format: str) -> None:
+def test_a_run_is_exported(lab: Lab, tmp_path: Path) -> None:
     """Each form is written where -o says, with as many rows as there were decisions."""
     lab("run", *SMALL)
-    folder = tmp_path / "runs" / "first_shift-stub-7"
-    before = (folder / LOG).read_bytes()
-    code, out, _ = lab("export", "first_shift-stub-7", "--format", format, "-o", "made")
-    assert code == 0
-    assert f"Wrote {decisions(folder)} rows to made." in out
-    assert (tmp_path / "made").stat().st_size > 1000
-    assert (folder / LOG).read_bytes() == before
+    rows = decisions(tmp_path / "runs" / "first_shift-stub-7")
+    for format in ("jsonl", "parquet", "inspect"):
+        code, out, _ = lab("export", "first_shift-stub-7", "--format", format, "-o", format)
+        assert (code, f"Wrote {rows} rows to {format}." in out) == (0, True)
+        assert (tmp_path / format).stat().st_size > 1000
     assert lab("export", "first_shift-stub-7", "--format", "paper")[0] == 2

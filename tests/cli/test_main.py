@@ -37,14 +37,6 @@ def test_help_names_every_command_and_imports_none() -> None:
         assert line in out.stdout
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help(name: str) -> None:
-    """Each noun can be asked for its own help."""
-    out = run(name, "--help")
-    assert out.returncode == 0, out.stderr
-    assert "Usage" in out.stdout
-
-
 def test_an_unknown_command_is_an_input_error() -> None:
     """A command that does not exist ends with exit code 2 and says so."""
     out = run("sing")
@@ -70,3 +62,26 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"loopforge {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            f"ledger {each}"
+            for each in ("tail", "verify", "status", "export", "rebuild", "migrate")
+        ),
+        *("room places", "room list", "room delete commons --yes"),
+        *("people list", "usage", "mate history zuzu"),
+    ],
+)
+def test_no_ledger_is_made_by_looking(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where no home was started yet it is said how that is done, and nothing is made."""
+    assert main(["--home", str(tmp_path / "none"), *words.split()]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "There is no ledger at" in err
+    assert "`loopforge up` makes it." in err
+    assert not (tmp_path / "none").exists()

@@ -84,11 +84,3 @@ def test_history_and_old_versions(run: Run, home: Path) -> None:
     assert "another one now" in run("history", "zuzu")[1]
     assert run("history", "nobody")[0] == 2
     assert run("show", "zuzu", "--version", "0000")[0] == 2
-
-
-def test_no_ledger_is_made_to_read_versions(run: Run, home: Path) -> None:
-    """Where nothing ever ran, there is no version, and no database is made to say so."""
-    code, _, err = run("history", "zuzu")
-    assert code == 2
-    assert "no ledger" in err
-    assert list((home / "data").glob("*.db")) == []

@@ -35,13 +35,6 @@ async def knock(app: App) -> object:
     return await app.pairing.knock("discord", ANA, "Ana")
 
 
-def test_before_anybody_came(run: Run) -> None:
-    """Without a ledger there is nobody, and it is said how one begins."""
-    code, out, err = run("list")
-    assert (code, out) == (2, "")
-    assert "`loopforge up` makes it" in err
-
-
 def test_a_stranger_is_let_in(run: Run, home: Path) -> None:
     """Who knocks stands in the list, is let in by the code, and is welcome to the host."""
     shown = hosted(home, knock)

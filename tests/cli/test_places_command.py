@@ -10,7 +10,6 @@ import pytest
 
 from loopforge.app import open_app
 from loopforge.chat.room.platform_channels import ChannelSpot
-from loopforge.cli import main
 from loopforge.core.delivery_states import Queued
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
@@ -138,11 +137,3 @@ def test_what_cannot_be_joined(run: Run, room: str, place: str, said: str) -> No
     assert code == 2
     assert said in err
     assert rows(run) == before
-
-
-def test_before_the_first_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where no home was started yet it is said how that is done, and nothing is made."""
-    for words in (("room", "places"), ("room", "list"), ("room", "delete", "commons", "--yes")):
-        assert main(["--home", str(tmp_path), *words]) == 2
-        assert "`loopforge up` makes it." in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
