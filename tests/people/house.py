@@ -13,8 +13,11 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Event
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.people.account_linking import AccountLinking
+from loopforge.people.accounts.account_decisions import AccountDesk
 from loopforge.people.accounts.account_service import Accounts
-from loopforge.people.accounts.account_values import Invite, Visitor
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.people.accounts.invite_links import Links
+from loopforge.people.accounts.password_login import Signing
 from loopforge.people.identity.person_registry import STREAM, Registry
 from loopforge.people.stranger_pairing import Pairing, Strangers
 from loopforge.runtime.background_tasks import Tasks
@@ -75,19 +78,34 @@ class House:
     ended: list[str]
     """The sessions of whose end this process was told."""
 
+    @property
+    def links(self) -> Links:
+        """The links that let in."""
+        return self.accounts.links
+
+    @property
+    def signing(self) -> Signing:
+        """Signing in and out."""
+        return self.accounts.signing
+
+    @property
+    def desk(self) -> AccountDesk:
+        """Where accounts are decided."""
+        return self.accounts.desk
+
+    async def visitor(self, token: str) -> Visitor | None:
+        """Who comes with this token."""
+        return await self.desk.presence.visitor(token)
+
     async def owner(self, name: str = "Ana") -> tuple[Visitor, str]:
         """The owner comes in by a fresh link."""
-        return await self.accounts.links.enter(await self.accounts.links.offer(), name, MOBILE)
+        return await self.links.enter(await self.links.offer(), name, MOBILE)
 
     async def member(self, name: str, by: str) -> tuple[Visitor, str]:
         """Somebody comes in by an invite."""
-        _, token = await self.accounts.links.invite(by)
-        visitor, session, _ = await self.accounts.links.take(token, name, SECRET, MOBILE)
+        _, token = await self.links.invite(by)
+        visitor, session, _ = await self.links.take(token, name, SECRET, MOBILE)
         return visitor, session
-
-    async def invited(self, by: str, room: str = "") -> tuple[Invite, str]:
-        """An invite and its token."""
-        return await self.accounts.links.invite(by, room)
 
     async def kinds(self) -> list[str]:
         """The kinds of everything in the stream, in short."""
@@ -110,13 +128,10 @@ async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
     ended: list[str] = []
 
     accounts.desk.presence.hear(ended.append)
-    await people.refresh()
     await accounts.desk.refresh()
     try:
-        linking, pairing = (
-            AccountLinking(accounts.desk, people, clock),
-            Pairing(accounts.desk, people, STRANGERS),
-        )
+        linking = AccountLinking(accounts.desk, people, clock)
+        pairing = Pairing(accounts.desk, people, STRANGERS)
         yield House(ledger, clock, people, accounts, linking, pairing, gate, ended)
     finally:
         await tasks.close()

@@ -185,7 +185,7 @@ async def test_who_signs_in_stays_who_they_are(house: House) -> None:
     assert (await house.linking.claim_as(code, ana.person)).id == ana.person
     assert (await house.people.meet("discord", DISCORD)).id == ana.person
     assert house.people.same(bo.id) == ana.person
-    assert await house.accounts.desk.presence.visitor(token) == ana
+    assert await house.visitor(token) == ana
 
 
 async def test_who_is_at_home_stays_who_they_are(house: House) -> None:
@@ -217,17 +217,8 @@ async def test_two_accounts_of_the_web_room_stay_two(house: House) -> None:
 # ---------------------------------------------------------------- what is refused
 
 
-async def test_a_code_is_good_once(house: House) -> None:
-    """A used code links nobody else."""
-    ana = await house.people.meet("discord", DISCORD, "Ana")
-    code = await house.linking.offer_code(ana.id)
-    await linked(house, code, "telegram", TELEGRAM)
-    with pytest.raises(NotLetIn, match="Ask for a new one"):
-        await house.linking.claim(code, "telegram", "5")
-
-
 async def test_a_code_is_used_by_one_of_two(house: House) -> None:
-    """Of two who give one code at the same moment, one is linked."""
+    """Of two who give one code at the same moment, one is linked; a used one links nobody."""
     ana = await house.people.meet("discord", DISCORD, "Ana")
     code = await house.linking.offer_code(ana.id)
     came = await asyncio.gather(
@@ -236,6 +227,8 @@ async def test_a_code_is_used_by_one_of_two(house: House) -> None:
     )
     assert sorted(type(one).__name__ for one in came) == ["NotLetIn", "Person"]
     assert (await house.kinds()).count("linked") == 1
+    with pytest.raises(NotLetIn, match="Ask for a new one"):
+        await house.linking.claim(code, "telegram", "7")
 
 
 async def test_a_code_lives_for_fifteen_minutes(house: House) -> None:

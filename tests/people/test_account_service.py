@@ -25,20 +25,19 @@ async def test_an_account_is_closed(house: House) -> None:
     bo, token = await house.member("Bo", owner.person)
     cy, _ = await house.member("Cy", owner.person)
     with pytest.raises(Unknown, match="no such account"):
-        await house.accounts.signing.close(bo.person, cy.person)
-    await house.accounts.signing.close(bo.person, owner.person)
-    assert await house.accounts.desk.presence.visitor(token) is None
+        await house.signing.close(bo.person, cy.person)
+    await house.signing.close(bo.person, owner.person)
+    assert await house.visitor(token) is None
     assert house.ended == [bo.session]
-    assert not await house.accounts.signing.has_password(bo.person)
+    assert not await house.signing.has_password(bo.person)
     with pytest.raises(NotLetIn, match=WRONG):
-        await house.accounts.signing.sign_in("Bo", SECRET, MOBILE)
+        await house.signing.sign_in("Bo", SECRET, MOBILE)
     with pytest.raises(Unknown):
-        await house.accounts.signing.close(bo.person, owner.person)
+        await house.signing.close(bo.person, owner.person)
     with pytest.raises(BadAccount, match="called bo already"):
         await house.member("bo", owner.person)
     shown = [
-        (one.name, one.right, one.closed, one.sessions)
-        for one in await house.accounts.signing.accounts()
+        (one.name, one.right, one.closed, one.sessions) for one in await house.signing.accounts()
     ]
     assert shown == [
         ("Ana", "owner", False, 1),
@@ -51,28 +50,28 @@ async def test_somebody_closes_their_own_account(house: House) -> None:
     """A member may go by themselves; the last owner may not."""
     owner, token = await house.owner()
     bo, _ = await house.member("Bo", owner.person)
-    await house.accounts.signing.close(bo.person, bo.person)
+    await house.signing.close(bo.person, bo.person)
     with pytest.raises(InputError, match="only owner"):
-        await house.accounts.signing.close(owner.person, owner.person)
-    assert await house.accounts.desk.presence.visitor(token) == owner
+        await house.signing.close(owner.person, owner.person)
+    assert await house.visitor(token) == owner
 
 
 async def test_who_is_forgotten_is_out(house: House) -> None:
     """A person whose name was erased is out at once, with every secret, and their name is free."""
     owner, _ = await house.owner()
     bo, token = await house.member("Bo", owner.person)
-    await house.accounts.desk.vault.read_upto(bo.person, "room:garden", 3)
-    assert await house.accounts.desk.presence.visitor(token) == bo
+    await house.desk.vault.read_upto(bo.person, "room:garden", 3)
+    assert await house.visitor(token) == bo
     await house.ledger.erase(Wish(person=bo.person, by=owner.person))
     assert house.ended == [bo.session]
-    assert await house.accounts.desk.presence.visitor(token) is None
+    assert await house.visitor(token) is None
     with pytest.raises(NotLetIn, match=WRONG):
-        await house.accounts.signing.sign_in("Bo", SECRET, MOBILE)
+        await house.signing.sign_in("Bo", SECRET, MOBILE)
     tables = ("accounts", "sessions", "reads")
     left = " UNION ".join(f"SELECT person FROM {table}" for table in tables)
     rows = await house.ledger.look(lambda found: found.execute(text(left)).all())
     assert {row.person for row in rows} == {owner.person}
-    gone = (await house.accounts.signing.accounts())[1]
+    gone = (await house.signing.accounts())[1]
     assert (gone.name, gone.closed, gone.sessions) == ("[forgotten]", True, 0)
     again, _ = await house.member("Bo", owner.person)
     assert again.person != bo.person
@@ -82,8 +81,8 @@ async def test_an_owner_who_is_forgotten(house: House) -> None:
     """A home whose owner was erased waits for an owner again."""
     owner, token = await house.owner("Ana")
     await house.ledger.erase(Wish(person=owner.person))
-    assert not house.accounts.desk.book.owner()
-    assert await house.accounts.desk.presence.visitor(token) is None
+    assert not house.desk.book.owner()
+    assert await house.visitor(token) is None
     new, _ = await house.owner("Ana")
     assert new.person != owner.person
     assert (new.name, new.right) == ("Ana", "owner")
@@ -95,56 +94,56 @@ async def test_an_owner_who_is_forgotten(house: House) -> None:
 async def test_two_processes_agree(ledger_url: str) -> None:
     """What one process does, another knows after `refresh`: links, accounts, ends."""
     async with opened(ledger_url, 1) as host, opened(ledger_url, 2) as command:
-        link = await command.accounts.links.offer()
-        owner, session = await host.accounts.links.enter(link, "Ana", MOBILE)
-        assert await command.accounts.desk.presence.visitor(session) == owner
-        _, token = await command.invited(owner.person)
-        bo, bo_session, _ = await host.accounts.links.take(token, "Bo", SECRET, MOBILE)
-        assert await command.accounts.links.invited(token) is None
-        assert (await command.accounts.signing.sign_in("bo", SECRET, MOBILE))[0].person == bo.person
-        assert await host.accounts.signing.accounts() == await command.accounts.signing.accounts()
-        assert await host.accounts.links.every() == await command.accounts.links.every()
-        await command.accounts.signing.close(bo.person, "")
+        link = await command.links.offer()
+        owner, session = await host.links.enter(link, "Ana", MOBILE)
+        assert await command.visitor(session) == owner
+        _, token = await command.links.invite(owner.person)
+        bo, bo_session, _ = await host.links.take(token, "Bo", SECRET, MOBILE)
+        assert await command.links.invited(token) is None
+        assert (await command.signing.sign_in("bo", SECRET, MOBILE))[0].person == bo.person
+        assert await host.signing.accounts() == await command.signing.accounts()
+        assert await host.links.every() == await command.links.every()
+        await command.signing.close(bo.person, "")
         assert host.ended == []
-        await host.accounts.desk.refresh()
+        await host.desk.refresh()
         assert bo.session in host.ended
-        assert await host.accounts.desk.presence.visitor(bo_session) is None
+        assert await host.visitor(bo_session) is None
         await command.ledger.erase(Wish(person=owner.person))
-        await host.accounts.desk.refresh()
-        assert await host.accounts.desk.presence.visitor(session) is None
-        assert not host.accounts.desk.book.owner()
+        await host.desk.refresh()
+        assert await host.visitor(session) is None
+        assert not host.desk.book.owner()
 
 
 async def test_two_processes_let_in_once(ledger_url: str) -> None:
     """An invite that another process gives away at the last moment opens no second account."""
     async with opened(ledger_url, 1) as one, opened(ledger_url, 2) as two:
         owner, _ = await one.owner()
-        _, token = await one.invited(owner.person)
+        _, token = await one.links.invite(owner.person)
         two.gate.writing.clear()
-        late = asyncio.ensure_future(two.accounts.links.take(token, "Cy", SECRET, MOBILE))  # noqa: TID251
+        late = asyncio.ensure_future(two.links.take(token, "Cy", SECRET, MOBILE))  # noqa: TID251
         await two.gate.reached.wait()
-        bo, _, _ = await one.accounts.links.take(token, "Bo", SECRET, MOBILE)
+        bo, _, _ = await one.links.take(token, "Bo", SECRET, MOBILE)
         two.gate.writing.set()
         with pytest.raises(NotLetIn, match="taken or withdrawn"):
             await late
-        assert await two.accounts.links.every() == await one.accounts.links.every()
-        assert [each.person for each in await two.accounts.signing.accounts()] == [
+        assert await two.links.every() == await one.links.every()
+        assert [each.person for each in await two.signing.accounts()] == [
             owner.person,
             bo.person,
         ]
-        assert (await two.accounts.signing.sessions(bo.person))[0].session == bo.session
+        assert (await two.signing.sessions(bo.person))[0].session == bo.session
 
 
 async def test_a_session_that_ends_while_it_is_looked_up(house: House) -> None:
     """A request that read the session's row just before the session ended is not let in later."""
     owner, token = await house.owner()
     house.gate.reading.clear()
-    asked = asyncio.ensure_future(house.accounts.desk.presence.visitor(token))  # noqa: TID251
+    asked = asyncio.ensure_future(house.visitor(token))  # noqa: TID251
     await house.gate.reached.wait()
-    await house.accounts.signing.end(owner.session, owner.person)
+    await house.signing.end(owner.session, owner.person)
     house.gate.reading.set()
     assert await asked is None
-    assert await house.accounts.desk.presence.visitor(token) is None
+    assert await house.visitor(token) is None
 
 
 # ---------------------------------------------------------------- reading, and secrets
@@ -152,27 +151,26 @@ async def test_a_session_that_ends_while_it_is_looked_up(house: House) -> None:
 
 async def test_how_far_somebody_read(house: House) -> None:
     """Reading goes on and never back, for each person and stream."""
-    accounts = house.accounts
-    assert await accounts.desk.vault.reads("p1") == {}
+    assert await house.desk.vault.reads("p1") == {}
     for seq in (4, 9, 2):
-        await accounts.desk.vault.read_upto("p1", "room:garden", seq)
-    await accounts.desk.vault.read_upto("p1", "room:cellar", 1)
-    await accounts.desk.vault.read_upto("p2", "room:garden", 5)
-    assert await accounts.desk.vault.reads("p1") == {"room:garden": 9, "room:cellar": 1}
-    assert await accounts.desk.vault.reads("p2") == {"room:garden": 5}
+        await house.desk.vault.read_upto("p1", "room:garden", seq)
+    await house.desk.vault.read_upto("p1", "room:cellar", 1)
+    await house.desk.vault.read_upto("p2", "room:garden", 5)
+    assert await house.desk.vault.reads("p1") == {"room:garden": 9, "room:cellar": 1}
+    assert await house.desk.vault.reads("p2") == {"room:garden": 5}
 
 
 async def secrets(house: House) -> list[str]:
     """A busy day, and everything that must stand nowhere."""
     owner, session = await house.owner()
-    first = await house.accounts.links.offer()
-    second = await house.accounts.links.offer()
-    _, invite = await house.invited(owner.person, "garden")
+    first = await house.links.offer()
+    second = await house.links.offer()
+    _, invite = await house.links.invite(owner.person, "garden")
     _, other = await house.member("Bo", owner.person)
-    _, again = await house.accounts.signing.sign_in("Bo", SECRET, MOBILE)
+    _, again = await house.signing.sign_in("Bo", SECRET, MOBILE)
     with pytest.raises(NotLetIn):
-        await house.accounts.signing.sign_in("Bo", "a wrong secret guess", MOBILE)
-    await house.accounts.signing.set_password(owner.person, "", "my very own words")
+        await house.signing.sign_in("Bo", "a wrong secret guess", MOBILE)
+    await house.signing.set_password(owner.person, "", "my very own words")
     return [
         *(session, first, second, invite, other, again),
         *(SECRET, "a wrong secret guess", "my very own words"),
@@ -218,6 +216,6 @@ async def test_no_secret_stands_in_the_file(tmp_path: Path) -> None:
 
 async def test_tokens_are_long_and_fit_an_address(house: House) -> None:
     """A link's token is 16 bytes of the dice, in letters that need no escape in an address."""
-    tokens = {await house.accounts.links.offer() for _ in range(20)}
+    tokens = {await house.links.offer() for _ in range(20)}
     assert len(tokens) == 20
     assert all(len(one) == 22 and one.replace("-", "").replace("_", "").isalnum() for one in tokens)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import Connection
 
 from loopforge.core.people_events import AccountOpened, PersonMet
@@ -14,7 +14,6 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Conflict, LedgerBehind
 from loopforge.ledger import schema_migration
 from loopforge.ledger.database.database_engine import settled
-from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.people.accounts.credential_store import Vault, secured, together
 from loopforge.people.identity.person_registry import STREAM
 from tests.ledger.saying import ROOM, Scribbler, opened
@@ -51,7 +50,7 @@ async def test_an_older_home_comes_by_the_tables(ledger_url: str) -> None:
     async with house.opened(ledger_url) as home:
         assert await home.ledger.read(ROOM) == list(before)
         owner, session = await home.owner()
-        assert await home.accounts.desk.presence.visitor(session) == owner
+        assert await home.visitor(session) == owner
         assert (await home.ledger.verify()).sound
 
 
@@ -97,25 +96,3 @@ async def test_a_stream_that_moved_on_keeps_secrets_out(ledger_url: str) -> None
         )
         assert await Vault(ledger).password("p2") == "x"
         assert len(await ledger.read(STREAM)) == 2
-
-
-async def test_what_is_forgotten_is_no_longer_in_the_tables(ledger_url: str) -> None:
-    """Secrets of the people named are let go, those of others stay; nothing there, nothing done."""
-    async with opened(ledger_url) as ledger:
-        vault = Vault(ledger)
-        for person in ("p1", "p2"):
-            await ledger.change(secured(person, f"of {person}"))
-            await vault.read_upto(person, ROOM, 1)
-        await vault.forget({"p1", "nobody"})
-        assert await passwords(ledger) == {"p2": "of p2"}
-        assert await vault.reads("p1") == {}
-        assert await vault.reads("p2") == {ROOM: 1}
-        await vault.forget(set())
-        await vault.forget({"p1"})
-        assert await passwords(ledger) == {"p2": "of p2"}
-
-
-async def passwords(ledger: SqlLedger) -> dict[str, str]:
-    """What stands in the table."""
-    rows = await ledger.look(lambda found: found.execute(text("SELECT * FROM accounts")).all())
-    return {row.person: row.password for row in rows}

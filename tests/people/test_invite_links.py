@@ -16,49 +16,43 @@ from tests.people.house import MOBILE, SECRET, House
 
 async def test_the_owner_comes_in_by_the_link(house: House) -> None:
     """The first to use the one-time link owns the home, as the person of the same terminal."""
-    assert not house.accounts.desk.book.owner()
-    token = await house.accounts.links.offer()
-    assert await house.accounts.links.waits(token)
-    assert await house.accounts.links.waits(token), "looking does not spend it"
-    visitor, session = await house.accounts.links.enter(token, " Ana ", MOBILE)
+    assert not house.desk.book.owner()
+    token = await house.links.offer()
+    assert await house.links.waits(token)
+    assert await house.links.waits(token), "looking does not spend it"
+    visitor, session = await house.links.enter(token, " Ana ", MOBILE)
     assert (visitor.name, visitor.right) == ("Ana", "owner")
     assert (await house.people.meet("terminal", "ana")).id == visitor.person
-    assert await house.accounts.desk.presence.visitor(session) == visitor
-    assert house.accounts.desk.book.owner()
+    assert await house.visitor(session) == visitor
+    assert house.desk.book.owner()
     assert await house.kinds() == ["met", "account_opened", "signed_in"]
 
 
-async def test_the_link_lets_in_once(house: House) -> None:
-    """A spent link waits for nobody and lets nobody in."""
-    token = await house.accounts.links.offer()
-    await house.accounts.links.enter(token, "Ana", MOBILE)
-    assert not await house.accounts.links.waits(token)
-    with pytest.raises(NotLetIn, match="Make a new one on the machine"):
-        await house.accounts.links.enter(token, "Ana", MOBILE)
-
-
 async def test_two_at_once_by_one_link(house: House) -> None:
-    """Of two who use the link at the same moment, one comes in."""
-    token = await house.accounts.links.offer()
+    """Of two who use the link at the same moment, one comes in; a spent one lets in nobody."""
+    token = await house.links.offer()
     came = await asyncio.gather(
-        *(house.accounts.links.enter(token, name, MOBILE) for name in ("Ana", "Bo")),
+        *(house.links.enter(token, name, MOBILE) for name in ("Ana", "Bo")),
         return_exceptions=True,
     )
     assert sorted(type(one).__name__ for one in came) == ["NotLetIn", "tuple"]
-    assert [one.right for one in await house.accounts.signing.accounts()] == ["owner"]
+    assert [one.right for one in await house.signing.accounts()] == ["owner"]
+    assert not await house.links.waits(token)
+    with pytest.raises(NotLetIn, match="Make a new one on the machine"):
+        await house.links.enter(token, "Ana", MOBILE)
 
 
 async def test_a_newer_link_voids_earlier_ones(house: House) -> None:
     """Only the last link made is good, for sixty minutes."""
-    first, second = await house.accounts.links.offer(), await house.accounts.links.offer()
-    assert not await house.accounts.links.waits(first)
+    first, second = await house.links.offer(), await house.links.offer()
+    assert not await house.links.waits(first)
     await house.hours(0.99)
-    assert await house.accounts.links.waits(second)
+    assert await house.links.waits(second)
     await house.hours(0.02)
-    assert not await house.accounts.links.waits(second)
+    assert not await house.links.waits(second)
     with pytest.raises(NotLetIn):
-        await house.accounts.links.enter(second, "Ana", MOBILE)
-    assert not house.accounts.desk.book.owner()
+        await house.links.enter(second, "Ana", MOBILE)
+    assert not house.desk.book.owner()
 
 
 async def test_later_the_owner_is_who_it_is(house: House) -> None:
@@ -67,7 +61,7 @@ async def test_later_the_owner_is_who_it_is(house: House) -> None:
     second, session = await house.owner("/somebody else/")
     assert (second.person, second.name, second.right) == (first.person, "Ana", "owner")
     assert second.session != first.session
-    assert await house.accounts.desk.presence.visitor(session) == second
+    assert await house.visitor(session) == second
     assert await house.kinds() == ["met", "account_opened", "signed_in", "signed_in"]
 
 
@@ -82,33 +76,33 @@ async def test_the_owner_may_be_called_as_in_the_terminal(house: House) -> None:
 
 async def test_a_bad_name_leaves_the_link_good(house: House) -> None:
     """An owner who gives no name that will do may try again by the same link."""
-    token = await house.accounts.links.offer()
+    token = await house.links.offer()
     with pytest.raises(BadAccount, match="missing"):
-        await house.accounts.links.enter(token, " ", MOBILE)
-    await house.accounts.links.enter(token, "Ana", MOBILE)
+        await house.links.enter(token, " ", MOBILE)
+    await house.links.enter(token, "Ana", MOBILE)
 
 
 async def test_nonsense_is_no_token(house: House) -> None:
     """Tokens that are nobody's, of any shape, are nobody's everywhere."""
     await house.owner()
     for token in ("", "x", "x" * 43, "ü\ud800\x00", "x" * 1_000_000):
-        assert not await house.accounts.links.waits(token)
-        assert await house.accounts.links.invited(token) is None
-        assert await house.accounts.desk.presence.visitor(token) is None
+        assert not await house.links.waits(token)
+        assert await house.links.invited(token) is None
+        assert await house.visitor(token) is None
         with pytest.raises(NotLetIn):
-            await house.accounts.links.take(token, "Bo", SECRET, MOBILE)
+            await house.links.take(token, "Bo", SECRET, MOBILE)
 
 
 async def test_kinds_of_token_are_not_mixed_up(house: House) -> None:
     """An invite's token lets no owner in, the owner's takes no invite, neither is a session."""
     owner, session = await house.owner()
-    _, invite = await house.invited(owner.person)
-    link = await house.accounts.links.offer()
-    assert not await house.accounts.links.waits(invite)
-    assert await house.accounts.links.invited(link) is None
-    assert await house.accounts.desk.presence.visitor(invite) is None
-    assert await house.accounts.desk.presence.visitor(link) is None
-    assert await house.accounts.links.invited(session) is None
+    _, invite = await house.links.invite(owner.person)
+    link = await house.links.offer()
+    assert not await house.links.waits(invite)
+    assert await house.links.invited(link) is None
+    assert await house.visitor(invite) is None
+    assert await house.visitor(link) is None
+    assert await house.links.invited(session) is None
 
 
 # ---------------------------------------------------------------- invites
@@ -117,28 +111,26 @@ async def test_kinds_of_token_are_not_mixed_up(house: House) -> None:
 async def test_an_invite_makes_an_account(house: House) -> None:
     """Who takes an invite has an account with name and password, and the invite is spent."""
     owner, _ = await house.owner()
-    invite, token = await house.accounts.links.invite(
-        owner.person, room="garden", past=True, days=2
-    )
+    invite, token = await house.links.invite(owner.person, room="garden", past=True, days=2)
     assert (invite.by, invite.room, invite.past) == (owner.person, "garden", True)
     assert (invite.state, invite.person, invite.until) == ("open", "", NOON + timedelta(days=2))
-    assert await house.accounts.links.invited(token) == invite
-    visitor, session, taken = await house.accounts.links.take(token, " Bo  B ", SECRET, MOBILE)
+    assert await house.links.invited(token) == invite
+    visitor, session, taken = await house.links.take(token, " Bo  B ", SECRET, MOBILE)
     assert (visitor.name, visitor.right) == ("Bo B", "member")
     assert (taken.state, taken.person, taken.room) == ("taken", visitor.person, "garden")
-    assert await house.accounts.desk.presence.visitor(session) == visitor
+    assert await house.visitor(session) == visitor
     assert (await house.people.meet("web", "bo b")).id == visitor.person
-    assert await house.accounts.links.invited(token) is None
+    assert await house.links.invited(token) is None
     with pytest.raises(NotLetIn, match="taken or withdrawn"):
-        await house.accounts.links.take(token, "Cy", SECRET, MOBILE)
+        await house.links.take(token, "Cy", SECRET, MOBILE)
     assert (await house.kinds())[-4:] == ["met", "account_opened", "invite_taken", "signed_in"]
-    assert await house.accounts.links.every() == [taken]
+    assert await house.links.every() == [taken]
 
 
 async def test_refusals_leave_the_invite_open(house: House) -> None:
     """A name that is taken, whatever its spelling, or a poor password may be tried again."""
     owner, _ = await house.owner("Ana")
-    _, token = await house.invited(owner.person)
+    _, token = await house.links.invite(owner.person)
     for name, password, why in [
         ("aNA", SECRET, "called aNA already"),
         ("\uff21na", SECRET, "already"),
@@ -147,56 +139,56 @@ async def test_refusals_leave_the_invite_open(house: House) -> None:
         ("Bodacious", "bodacious", "is your name"),
     ]:
         with pytest.raises(BadAccount, match=why):
-            await house.accounts.links.take(token, name, password, MOBILE)
-    assert await house.accounts.links.invited(token)
-    await house.accounts.links.take(token, "Bo", SECRET, MOBILE)
+            await house.links.take(token, name, password, MOBILE)
+    assert await house.links.invited(token)
+    await house.links.take(token, "Bo", SECRET, MOBILE)
 
 
 async def test_one_invite_taken_by_many_at_once(house: House) -> None:
     """However many take an invite at the same moment, one account is opened."""
     owner, _ = await house.owner()
-    _, token = await house.invited(owner.person)
+    _, token = await house.links.invite(owner.person)
     names = ("Bo", "Cy", "Di", "Ed")
     came = await asyncio.gather(
-        *(house.accounts.links.take(token, name, SECRET, MOBILE) for name in names),
+        *(house.links.take(token, name, SECRET, MOBILE) for name in names),
         return_exceptions=True,
     )
     assert sum(isinstance(one, tuple) for one in came) == 1
     assert sum(isinstance(one, NotLetIn) for one in came) == 3
-    assert len(await house.accounts.signing.accounts()) == 2
+    assert len(await house.signing.accounts()) == 2
 
 
 async def test_one_name_taken_by_two_at_once(house: House) -> None:
     """Of two who want one name at the same moment, one has it and can sign in by their password."""
     owner, _ = await house.owner()
-    tokens = [(await house.invited(owner.person))[1] for _ in range(2)]
+    tokens = [(await house.links.invite(owner.person))[1] for _ in range(2)]
     came = await asyncio.gather(
         *(
-            house.accounts.links.take(token, "Bo", f"{SECRET} {nth}", MOBILE)
+            house.links.take(token, "Bo", f"{SECRET} {nth}", MOBILE)
             for nth, token in enumerate(tokens)
         ),
         return_exceptions=True,
     )
     won = next(nth for nth, one in enumerate(came) if isinstance(one, tuple))
     assert isinstance(came[1 - won], BadAccount)
-    await house.accounts.signing.sign_in("Bo", f"{SECRET} {won}", MOBILE)
+    await house.signing.sign_in("Bo", f"{SECRET} {won}", MOBILE)
     with pytest.raises(NotLetIn):
-        await house.accounts.signing.sign_in("Bo", f"{SECRET} {1 - won}", MOBILE)
-    assert await house.accounts.links.invited(tokens[1 - won])
+        await house.signing.sign_in("Bo", f"{SECRET} {1 - won}", MOBILE)
+    assert await house.links.invited(tokens[1 - won])
 
 
 async def test_an_invite_expires(house: House) -> None:
     """After its days an invite lets nobody in, and the list says so."""
     owner, _ = await house.owner()
-    _, token = await house.accounts.links.invite(owner.person, days=1)
+    _, token = await house.links.invite(owner.person, days=1)
     await house.hours(23.9)
-    assert await house.accounts.links.invited(token)
+    assert await house.links.invited(token)
     await house.hours(0.2)
-    assert await house.accounts.links.invited(token) is None
-    assert [one.state for one in await house.accounts.links.every()] == ["expired"]
+    assert await house.links.invited(token) is None
+    assert [one.state for one in await house.links.every()] == ["expired"]
     for days in (0, 366, -1):
         with pytest.raises(InputError, match="1 to 365 days"):
-            await house.accounts.links.invite(owner.person, days=days)
+            await house.links.invite(owner.person, days=days)
 
 
 async def test_an_invite_is_withdrawn(house: House) -> None:
@@ -204,43 +196,43 @@ async def test_an_invite_is_withdrawn(house: House) -> None:
     owner, _ = await house.owner()
     bo, _ = await house.member("Bo", owner.person)
     cy, _ = await house.member("Cy", owner.person)
-    invite, token = await house.invited(bo.person)
+    invite, token = await house.links.invite(bo.person)
     for by, id in ((cy.person, invite.invite), (bo.person, "inone"), ("pnobody", invite.invite)):
         with pytest.raises(Unknown, match="no invite"):
-            await house.accounts.links.withdraw(id, by)
-    assert await house.accounts.links.invited(token)
-    await house.accounts.links.withdraw(invite.invite, bo.person)
-    await house.accounts.links.withdraw(invite.invite, owner.person)
-    assert await house.accounts.links.invited(token) is None
+            await house.links.withdraw(id, by)
+    assert await house.links.invited(token)
+    await house.links.withdraw(invite.invite, bo.person)
+    await house.links.withdraw(invite.invite, owner.person)
+    assert await house.links.invited(token) is None
     assert (await house.kinds()).count("invite_withdrawn") == 1
-    newest, *earlier = await house.accounts.links.every()
+    newest, *earlier = await house.links.every()
     assert (newest.invite, newest.state) == (invite.invite, "withdrawn")
     with pytest.raises(InputError, match="taken already"):
-        await house.accounts.links.withdraw(earlier[0].invite, owner.person)
+        await house.links.withdraw(earlier[0].invite, owner.person)
 
 
 async def test_only_who_is_in_invites(house: House) -> None:
     """Somebody without an account invites nobody, and invites of an account that is closed die."""
     owner, _ = await house.owner()
     with pytest.raises(NotLetIn, match="no account"):
-        await house.accounts.links.invite("pstranger")
+        await house.links.invite("pstranger")
     bo, _ = await house.member("Bo", owner.person)
-    _, token = await house.invited(bo.person)
-    await house.accounts.signing.close(bo.person, owner.person)
-    assert await house.accounts.links.invited(token) is None
-    assert (await house.accounts.links.every())[0].state == "withdrawn"
+    _, token = await house.links.invite(bo.person)
+    await house.signing.close(bo.person, owner.person)
+    assert await house.links.invited(token) is None
+    assert (await house.links.every())[0].state == "withdrawn"
 
 
 async def test_somebody_here_takes_an_invite(house: House) -> None:
     """Who is signed in takes an invite to a room as who they are; one to no room is for others."""
     owner, _ = await house.owner()
     bo, _ = await house.member("Bo", owner.person)
-    _, token = await house.invited(owner.person, "garden")
-    taken = await house.accounts.links.take_as(token, bo)
+    _, token = await house.links.invite(owner.person, "garden")
+    taken = await house.links.take_as(token, bo)
     assert (taken.room, taken.person, taken.state) == ("garden", bo.person, "taken")
     with pytest.raises(NotLetIn):
-        await house.accounts.links.take_as(token, owner)
-    _, general = await house.invited(owner.person)
+        await house.links.take_as(token, owner)
+    _, general = await house.links.invite(owner.person)
     with pytest.raises(InputError, match="in already"):
-        await house.accounts.links.take_as(general, bo)
-    assert await house.accounts.links.invited(general)
+        await house.links.take_as(general, bo)
+    assert await house.links.invited(general)

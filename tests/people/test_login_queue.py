@@ -95,8 +95,7 @@ async def test_no_pause_makes_more_guesses(many: int) -> None:
     await tasks.close()
 
 
-@pytest.mark.parametrize("wrong", [0, 1, 4])
-async def test_after_many_guesses_another_address_is_as_quick(many: int, wrong: int) -> None:
+async def test_after_many_guesses_another_address_is_as_quick(many: int) -> None:
     """Where guesses of one address take turns of minutes, who has not guessed at another is next.
 
     Who mistyped a few times there is so, too; and who was right there before.
@@ -105,27 +104,13 @@ async def test_after_many_guesses_another_address_is_as_quick(many: int, wrong: 
     queue = FairQueue(clock)
     tasks = await attacked(queue, clock, 1, each=4)
     await clock.advance((many + FREE) * LONGEST)
-    for _ in range(wrong + 1):
+    for _ in range(FREE):
         mine = tasks.spawn(queue.turn("ana", "home"), "ana")
         await clock.advance(LONGEST)
         assert mine.done()
         await mine
     queue.right("ana", "home")
     assert "home" not in queue._queues["ana"].had
-    await tasks.close()
-
-
-@pytest.mark.parametrize("places", [1, 3])
-async def test_another_address_is_next(places: int) -> None:
-    """Addresses that guess have each had their turn; one that had none comes before all of them."""
-    clock = SimClock(NOON)
-    queue = FairQueue(clock)
-    tasks = await attacked(queue, clock, places, each=2)
-    await clock.advance(places * LONGEST)
-    mine = tasks.spawn(queue.turn("ana", "home"), "ana")
-    await clock.advance(LONGEST)
-    assert mine.done()
-    await mine
     await tasks.close()
 
 

@@ -29,11 +29,11 @@ async def test_signing_in_by_name_and_password(house: House) -> None:
     """Name in any spelling and the right password begin a session of their own."""
     owner, _ = await house.owner()
     bo, first = await house.member("Bo", owner.person)
-    visitor, session = await house.accounts.signing.sign_in(" bO", SECRET, "curl/8")
+    visitor, session = await house.signing.sign_in(" bO", SECRET, "curl/8")
     assert (visitor.person, visitor.name, visitor.right) == (bo.person, "Bo", "member")
     assert session != first
-    assert await house.accounts.desk.presence.visitor(session) == visitor
-    assert await house.accounts.desk.presence.visitor(first) == bo
+    assert await house.visitor(session) == visitor
+    assert await house.visitor(first) == bo
     last = (await house.ledger.read(STREAM))[-1]
     assert last.body == SignedIn(person=bo.person, session=visitor.session, how="password")
     assert last.actor == f"person:{bo.person}"
@@ -53,7 +53,7 @@ async def test_what_is_wrong_is_not_told(house: House) -> None:
         ("Bo\x00", SECRET[::-1]),
     ]:
         with pytest.raises(NotLetIn, match=WRONG) as refused:
-            await house.accounts.signing.sign_in(name, password, MOBILE)
+            await house.signing.sign_in(name, password, MOBILE)
         said.add(str(refused.value))
     assert len(said) == 1
 
@@ -62,7 +62,7 @@ async def guess(house: House, name: str, times: int, place: str = "") -> None:
     """So many wrong passwords, one after another, as fast as they are looked at."""
     for nth in range(times):
         with pytest.raises(NotLetIn, match=WRONG):
-            await house.accounts.signing.sign_in(name, f"guess number {nth}", MOBILE, "", place)
+            await house.signing.sign_in(name, f"guess number {nth}", MOBILE, "", place)
 
 
 async def test_guesses_keep_no_right_password_out(house: House) -> None:
@@ -74,8 +74,8 @@ async def test_guesses_keep_no_right_password_out(house: House) -> None:
     attack = tasks.spawn(guess(house, "bo", 1000, "7.7.7.7"), "attack")
     await house.clock.advance(120)
     assert not attack.done()
-    coming = tasks.spawn(house.accounts.signing.sign_in("BO", SECRET, MOBILE, "", "7.7.7.7"), "bo")
-    await house.accounts.signing.sign_in("Cy", SECRET, MOBILE, "", "7.7.7.7")
+    coming = tasks.spawn(house.signing.sign_in("BO", SECRET, MOBILE, "", "7.7.7.7"), "bo")
+    await house.signing.sign_in("Cy", SECRET, MOBILE, "", "7.7.7.7")
     await house.clock.advance(2 * LONGEST)
     assert (await coming)[0].person == bo.person
     attack.cancel()
@@ -92,7 +92,7 @@ async def test_a_crowd_of_guesses_keeps_nobody_elsewhere_waiting(house: House) -
         tasks.spawn(guess(house, "bo", 1000, place), "attack") for place in places for _ in range(2)
     ]
     await house.clock.advance(40)
-    coming = tasks.spawn(house.accounts.signing.sign_in("Bo", SECRET, MOBILE, "", "8.8.8.8"), "bo")
+    coming = tasks.spawn(house.signing.sign_in("Bo", SECRET, MOBILE, "", "8.8.8.8"), "bo")
     await house.clock.advance(LONGEST)
     assert (await coming)[0].person == bo.person
     for one in attack:
@@ -105,9 +105,7 @@ async def test_a_device_that_is_known_does_not_queue(house: House) -> None:
     owner, _ = await house.owner()
     bo, _ = await house.member("Bo", owner.person)
     await guess(house, "bo", 5)
-    visitor, _ = await house.accounts.signing.sign_in(
-        "Bo", SECRET, MOBILE, "", "", "a device of hers"
-    )
+    visitor, _ = await house.signing.sign_in("Bo", SECRET, MOBILE, "", "", "a device of hers")
     assert visitor.person == bo.person
 
 
@@ -140,50 +138,48 @@ async def test_an_old_hash_is_renewed(house: House) -> None:
         return str(found.scalar(query, {"who": bo.person}))
 
     await house.ledger.change(weaken)
-    await house.accounts.signing.sign_in("Bo", SECRET, MOBILE)
+    await house.signing.sign_in("Bo", SECRET, MOBILE)
     renewed = await house.ledger.look(kept)
     assert "m=19456,t=2" in renewed
-    await house.accounts.signing.sign_in("Bo", SECRET, MOBILE)
+    await house.signing.sign_in("Bo", SECRET, MOBILE)
     assert await house.ledger.look(kept) == renewed
 
 
 async def test_passwords_are_set_and_changed(house: House) -> None:
     """The owner sets a first password; a change wants the old one and ends other sessions."""
     owner, session = await house.owner("Ana")
-    accounts = house.accounts
-    assert not await accounts.signing.has_password(owner.person)
-    await accounts.signing.set_password(owner.person, "no matter", SECRET, session=owner.session)
-    assert await accounts.signing.has_password(owner.person)
-    other, other_session = await accounts.signing.sign_in("ana", SECRET, MOBILE)
+    assert not await house.signing.has_password(owner.person)
+    await house.signing.set_password(owner.person, "no matter", SECRET, session=owner.session)
+    assert await house.signing.has_password(owner.person)
+    other, other_session = await house.signing.sign_in("ana", SECRET, MOBILE)
     with pytest.raises(NotLetIn, match="old password is another"):
-        await accounts.signing.set_password(owner.person, "not this", "another good one")
+        await house.signing.set_password(owner.person, "not this", "another good one")
     with pytest.raises(BadAccount, match="fewer than 8"):
-        await accounts.signing.set_password(owner.person, SECRET, "short")
-    await accounts.signing.set_password(
+        await house.signing.set_password(owner.person, SECRET, "short")
+    await house.signing.set_password(
         owner.person, SECRET, "another good one", session=owner.session
     )
-    assert await accounts.desk.presence.visitor(session) == owner
-    assert await accounts.desk.presence.visitor(other_session) is None
+    assert await house.visitor(session) == owner
+    assert await house.visitor(other_session) is None
     assert house.ended == [other.session]
     with pytest.raises(NotLetIn, match=WRONG):
-        await accounts.signing.sign_in("ana", SECRET, MOBILE)
-    await accounts.signing.sign_in("ana", "another good one", MOBILE)
-    await accounts.signing.set_password(owner.person, "another good one", SECRET)
-    assert await accounts.signing.sessions(owner.person) == []
+        await house.signing.sign_in("ana", SECRET, MOBILE)
+    await house.signing.sign_in("ana", "another good one", MOBILE)
+    await house.signing.set_password(owner.person, "another good one", SECRET)
+    assert await house.signing.sessions(owner.person) == []
 
 
 async def test_a_changed_password_voids_the_link_to_a_new_one(house: House) -> None:
     """Who changed their password is not undone by a link that somebody still holds."""
     owner, _ = await house.owner("Ana")
     ben, _ = await house.member("Ben", owner.person)
-    accounts = house.accounts
-    token = await accounts.links.renewal(ben.person, owner.person)
-    await accounts.signing.set_password(ben.person, SECRET, "another good one", ben.session)
+    token = await house.links.renewal(ben.person, owner.person)
+    await house.signing.set_password(ben.person, SECRET, "another good one", ben.session)
     with pytest.raises(NotLetIn, match="sets no password"):
-        await accounts.links.renew(token, "a stranger's words", MOBILE)
-    token = await accounts.links.renewal(ben.person, owner.person)
-    await accounts.links.renew(token, SECRET, MOBILE)
-    assert await accounts.links.renewing(token) == ""
+        await house.links.renew(token, "a stranger's words", MOBILE)
+    token = await house.links.renewal(ben.person, owner.person)
+    await house.links.renew(token, SECRET, MOBILE)
+    assert await house.links.renewing(token) == ""
 
 
 async def test_a_password_changed_twice_at_once(house: House) -> None:
@@ -192,11 +188,11 @@ async def test_a_password_changed_twice_at_once(house: House) -> None:
     bo, _ = await house.member("Bo", owner.person)
     new = ["the first new one", "the second new one"]
     came = await asyncio.gather(
-        *(house.accounts.signing.set_password(bo.person, SECRET, one) for one in new),
+        *(house.signing.set_password(bo.person, SECRET, one) for one in new),
         return_exceptions=True,
     )
     (lost,) = [nth for nth, one in enumerate(came) if isinstance(one, NotLetIn)]
-    await house.accounts.signing.sign_in("Bo", new[1 - lost], MOBILE)
+    await house.signing.sign_in("Bo", new[1 - lost], MOBILE)
 
 
 async def test_a_password_that_is_changed_while_it_signs_in(house: House) -> None:
@@ -205,13 +201,13 @@ async def test_a_password_that_is_changed_while_it_signs_in(house: House) -> Non
     bo, _ = await house.member("Bo", owner.person)
     tasks = Tasks()
     house.gate.writing.clear()
-    late = tasks.spawn(house.accounts.signing.sign_in("Bo", SECRET, MOBILE), "late")
+    late = tasks.spawn(house.signing.sign_in("Bo", SECRET, MOBILE), "late")
     await house.gate.reached.wait()
     await Vault(house.ledger).rehash(bo.person, await kept(house, bo.person), "another")
     house.gate.writing.set()
     with pytest.raises(NotLetIn, match=WRONG):
         await late
-    assert [one.session for one in await house.accounts.signing.sessions(bo.person)] == [bo.session]
+    assert [one.session for one in await house.signing.sessions(bo.person)] == [bo.session]
     await tasks.close()
 
 
@@ -226,9 +222,9 @@ async def test_guessing_the_old_password_is_slowed(house: House) -> None:
     bo, _ = await house.member("Bo", owner.person)
     for _ in range(5):
         with pytest.raises(NotLetIn, match="another one"):
-            await house.accounts.signing.set_password(bo.person, "not this", "another good one")
+            await house.signing.set_password(bo.person, "not this", "another good one")
     with pytest.raises(NotLetIn, match="Wait"):
-        await house.accounts.signing.set_password(bo.person, SECRET, "another good one")
+        await house.signing.set_password(bo.person, SECRET, "another good one")
 
 
 # ---------------------------------------------------------------- sessions
@@ -239,20 +235,20 @@ async def test_sessions_are_listed_and_ended(house: House) -> None:
     owner, _ = await house.owner()
     bo, first = await house.member("Bo", owner.person)
     await house.hours(1)
-    phone, second = await house.accounts.signing.sign_in("Bo", SECRET, "Chrome/1 on Android")
-    newest, oldest = await house.accounts.signing.sessions(bo.person)
+    phone, second = await house.signing.sign_in("Bo", SECRET, "Chrome/1 on Android")
+    newest, oldest = await house.signing.sessions(bo.person)
     assert (newest.session, newest.agent) == (phone.session, "Chrome on Android")
     assert (oldest.session, oldest.agent) == (bo.session, "Firefox on Linux")
     assert oldest.since == NOON
     assert newest.since == newest.seen == NOON + timedelta(hours=1)
     with pytest.raises(Unknown, match="no such session"):
-        await house.accounts.signing.end(owner.session, bo.person)
-    await house.accounts.signing.end(bo.session, bo.person)
-    await house.accounts.signing.end(bo.session, bo.person)
-    assert await house.accounts.desk.presence.visitor(first) is None
-    assert await house.accounts.desk.presence.visitor(second) == phone
-    await house.accounts.signing.end(phone.session, owner.person)
-    assert await house.accounts.desk.presence.visitor(second) is None
+        await house.signing.end(owner.session, bo.person)
+    await house.signing.end(bo.session, bo.person)
+    await house.signing.end(bo.session, bo.person)
+    assert await house.visitor(first) is None
+    assert await house.visitor(second) == phone
+    await house.signing.end(phone.session, owner.person)
+    assert await house.visitor(second) is None
     assert house.ended == [bo.session, phone.session]
     assert (await house.kinds()).count("signed_out") == 2
 
@@ -261,15 +257,15 @@ async def test_all_sessions_but_one(house: House) -> None:
     """All of a person's sessions end at once, but the one that is spared."""
     owner, _ = await house.owner()
     bo, kept = await house.member("Bo", owner.person)
-    others = [await house.accounts.signing.sign_in("Bo", SECRET, MOBILE) for _ in range(3)]
-    await house.accounts.signing.end_all(bo.person, bo.person, but=bo.session)
-    assert await house.accounts.desk.presence.visitor(kept) == bo
-    assert [await house.accounts.desk.presence.visitor(token) for _, token in others] == [None] * 3
+    others = [await house.signing.sign_in("Bo", SECRET, MOBILE) for _ in range(3)]
+    await house.signing.end_all(bo.person, bo.person, but=bo.session)
+    assert await house.visitor(kept) == bo
+    assert [await house.visitor(token) for _, token in others] == [None] * 3
     assert sorted(house.ended) == sorted(visitor.session for visitor, _ in others)
     with pytest.raises(Unknown):
-        await house.accounts.signing.end_all(owner.person, bo.person)
-    await house.accounts.signing.end_all(bo.person, "")
-    assert await house.accounts.signing.sessions(bo.person) == []
+        await house.signing.end_all(owner.person, bo.person)
+    await house.signing.end_all(bo.person, "")
+    assert await house.signing.sessions(bo.person) == []
 
 
 async def test_use_is_noted_once_a_minute(house: House) -> None:
@@ -283,17 +279,17 @@ async def test_use_is_noted_once_a_minute(house: House) -> None:
 
     begin = await written()
     await house.clock.advance(59)
-    assert await house.accounts.desk.presence.visitor(token)
+    assert await house.visitor(token)
     assert await written() == begin
-    (session,) = await house.accounts.signing.sessions(owner.person)
+    (session,) = await house.signing.sessions(owner.person)
     assert session.seen == NOON + timedelta(seconds=59)
     await house.clock.advance(1)
-    assert await house.accounts.desk.presence.visitor(token)
+    assert await house.visitor(token)
     assert await written() != begin
     noted = await written()
     for _ in range(5):
         await house.clock.advance(11)
-        assert await house.accounts.desk.presence.visitor(token)
+        assert await house.visitor(token)
     assert await written() == noted
 
 
@@ -302,11 +298,11 @@ async def test_thirty_days_without_use(house: House) -> None:
     owner, token = await house.owner()
     for _ in range(3):
         await house.hours(29 * 24)
-        assert await house.accounts.desk.presence.visitor(token) == owner
+        assert await house.visitor(token) == owner
     await house.hours(30 * 24 + 1)
-    assert await house.accounts.signing.sessions(owner.person) == []
-    assert [one.sessions for one in await house.accounts.signing.accounts()] == [0]
-    assert await house.accounts.desk.presence.visitor(token) is None
+    assert await house.signing.sessions(owner.person) == []
+    assert [one.sessions for one in await house.signing.accounts()] == [0]
+    assert await house.visitor(token) is None
     assert house.ended == [owner.session]
 
 
@@ -315,8 +311,8 @@ async def test_a_session_outlives_the_process(ledger_url: str) -> None:
     async with opened(ledger_url) as house:
         owner, token = await house.owner()
     async with opened(ledger_url, 2) as house:
-        assert await house.accounts.desk.presence.visitor(token) == owner
-        assert house.accounts.desk.book.owner()
+        assert await house.visitor(token) == owner
+        assert house.desk.book.owner()
 
 
 async def test_a_failing_listener_harms_nobody(
@@ -328,10 +324,10 @@ async def test_a_failing_listener_harms_nobody(
         raise RuntimeError(session)
 
     heard: list[str] = []
-    house.accounts.desk.presence.hear(fail)
-    house.accounts.desk.presence.hear(heard.append)
+    house.desk.presence.hear(fail)
+    house.desk.presence.hear(heard.append)
     owner, token = await house.owner()
-    await house.accounts.signing.end(owner.session, owner.person)
+    await house.signing.end(owner.session, owner.person)
     assert heard == house.ended == [owner.session]
-    assert await house.accounts.desk.presence.visitor(token) is None
+    assert await house.visitor(token) is None
     assert "failed" in caplog.text

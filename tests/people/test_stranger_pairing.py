@@ -225,7 +225,7 @@ async def test_linked_accounts_are_let_in(house: House) -> None:
         assert welcome.person.id == person
     with pytest.raises(InputError, match="let in by another"):
         await house.pairing.refuse("telegram:2", owner.person)
-    await house.accounts.signing.close(member.person, owner.person)
+    await house.signing.close(member.person, owner.person)
     assert isinstance(await house.pairing.knock("telegram", "2", "somebody"), PairingCode)
 
 
