@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -260,3 +261,14 @@ async def test_a_backup_that_cannot_be_made_is_tried_again(home: Home, tmp_path:
         place.unlink()
         await home.clock.advance(3600)
         assert len(await store.names()) == 1
+
+
+async def test_what_a_killed_one_left_goes(home: Home, tmp_path: Path) -> None:
+    """The folder of a backup that was killed goes with the next one; that of one at work stays."""
+    data, now = home.app.settings.data, home.clock.now().timestamp()
+    for name, age in (("backup-killed", 90_000), ("backup-at-work", 60)):
+        (data / name).mkdir()
+        (data / name / "ledger.jsonl.gz").write_bytes(b"half of it")
+        os.utime(data / name, (now - age, now - age))
+    await backed_up(home, BackupStore(str(tmp_path / "backups"), home.clock))
+    assert [path.name for path in data.glob("backup-*")] == ["backup-at-work"]

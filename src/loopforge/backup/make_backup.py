@@ -13,10 +13,11 @@ import asyncio
 import gzip
 import hashlib
 import logging
+import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 FOLDERS = ("mates", "prompts", "scenarios", "data/runs")
 """What of a home is in its backup, besides its settings, its ledger and its files."""
+WORK = "backup-"
+"""How the folder begins, in the home's data, in which one is made."""
+DEAD = timedelta(days=1)
+"""Nobody works in such a folder as long as that; whoever did was killed."""
 LAST = "last-backup.json"
 """In the home's data: when and where the last one was made."""
 
@@ -69,7 +74,8 @@ async def back_up(
     """Make a backup and check it; its name, and what it is. Raises BackupError, LedgerError."""
     at = clock.now()
     name = at.strftime("%Y%m%dT%H%M%S%fZ")
-    with tempfile.TemporaryDirectory(dir=settings.data, prefix="backup-") as folder:
+    _sweep(settings.data, at)
+    with tempfile.TemporaryDirectory(dir=settings.data, prefix=WORK) as folder:
         rows, home = Path(folder) / LEDGER, Path(folder) / HOME
 
         def read(connection: Connection) -> frozenset[str]:
@@ -103,6 +109,13 @@ async def back_up(
     (settings.data / LAST).write_bytes(last)
     log.info("backup %s: %d events in %s", name, manifest.events, store.where)
     return name, manifest
+
+
+def _sweep(data: Path, now: datetime) -> None:
+    """Remove what backups that were killed had packed so far."""
+    for left in data.glob(f"{WORK}*/"):
+        if now - datetime.fromtimestamp(left.stat().st_mtime, UTC) > DEAD:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 async def fetch(
