@@ -15,6 +15,7 @@ from simcord.backend import serializers
 from simcord.backend.command_access import command_access
 from simcord.backend.models import Interaction
 
+from loopforge.runtime.ports import Clock
 from tests.discord.people import People
 from tests.discord.words import Bot, Line, Person, Place
 
@@ -57,8 +58,8 @@ class Commands(People):
     gives three; here are more, so that a slow machine fails no test.
     """
 
-    def __init__(self, guild: str = "The City") -> None:
-        super().__init__(guild)
+    def __init__(self, clock: Clock | None = None) -> None:
+        super().__init__(clock)
         self.asked: dict[int, Bot] = {}
         self.deadline = 60.0
 

@@ -20,6 +20,7 @@ from simcord.backend import serializers
 
 import discord
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.ports import Clock
 from tests.discord import mend
 from tests.discord.commands import Commands
 from tests.discord.faults import Faults
@@ -90,8 +91,8 @@ def addressed(text: str, base: str) -> str:
 class Gateway(Commands):
     """A world that tells bots what happens."""
 
-    def __init__(self, guild: str = "The City") -> None:
-        super().__init__(guild)
+    def __init__(self, clock: Clock | None = None) -> None:
+        super().__init__(clock)
         self.faults = Faults()
         self.judge = Judge()
         self.sessions: dict[str, Session] = {}

@@ -15,6 +15,7 @@ from simcord.backend.models import AllowedMentions, Message, Overwrite
 from simcord.backend.permissions import flag
 from simcord.enums import OverwriteType
 
+from loopforge.runtime.ports import Clock
 from tests.discord.town import World
 from tests.discord.words import Bot, Line, Person, Place
 
@@ -24,8 +25,8 @@ Files = Sequence[tuple[str, bytes]]
 class People(World):
     """A world in which persons act."""
 
-    def __init__(self, guild: str = "The City") -> None:
-        super().__init__(guild)
+    def __init__(self, clock: Clock | None = None) -> None:
+        super().__init__(clock)
         self.closed: set[int] = set()
 
     # ------------------------------------------------------------------ words

@@ -20,6 +20,7 @@ from simcord.backend.errors import BackendError
 from simcord.http import router
 from simcord.http import routes as _routes  # noqa: F401 (its import registers SimCord's handlers)
 
+from loopforge.runtime.ports import Clock
 from tests.discord import mend, rules
 from tests.discord.faults import Fault
 from tests.discord.gateway import Gateway, addressed
@@ -64,8 +65,8 @@ class Asked:
 class Rest(Gateway):
     """A world that answers calls."""
 
-    def __init__(self, guild: str = "The City") -> None:
-        super().__init__(guild)
+    def __init__(self, clock: Clock | None = None) -> None:
+        super().__init__(clock)
         self.calls: list[Call] = []
         self.refused: list[float] = []
         self.a_second = SECOND

@@ -24,6 +24,7 @@ from simcord.backend.cdn import CdnStore
 from simcord.backend.models import Channel, Guild, Message, Overwrite, Role, User, Webhook
 
 import discord
+from loopforge.runtime.ports import Clock as HomeClock
 from loopforge.runtime.system_clock import SystemClock
 from tests.discord.words import Bot, Deed, Line, Person, Place
 
@@ -33,15 +34,15 @@ HAS_THREAD, STARTER = 1 << 5, 21
 
 
 class TownClock(Clock):
-    """The machine's time, and what a test adds to it (`clock.advance(seconds)`)."""
+    """The home's time, and what a test adds to it (`clock.advance(seconds)`)."""
 
-    def __init__(self) -> None:
+    def __init__(self, homes: HomeClock | None) -> None:
         super().__init__()
-        self._system = SystemClock()
+        self._homes = homes or SystemClock()
 
     def now(self) -> datetime:
         """UTC, aware."""
-        return self._system.now() + timedelta(seconds=self.elapsed)
+        return self._homes.now() + timedelta(seconds=self.elapsed)
 
 
 class SignedCdn(CdnStore):
@@ -69,8 +70,8 @@ class SignedCdn(CdnStore):
 class Town(Backend):
     """SimCord's backend, watched. `deeds` and `written` are in order; `watch` hears of each deed."""
 
-    def __init__(self) -> None:
-        super().__init__(clock=TownClock())
+    def __init__(self, clock: HomeClock | None) -> None:
+        super().__init__(clock=TownClock(clock))
         self.cdn = SignedCdn()
         self.deeds: list[Deed] = []
         self.written: list[Message] = []
@@ -250,13 +251,13 @@ class Town(Backend):
 class World:
     """The guild, who is in it, and which application is calling. The base of the twin."""
 
-    def __init__(self, guild: str = "The City") -> None:
-        self.town = Town()
+    def __init__(self, clock: HomeClock | None = None) -> None:
+        self.town = Town(clock)
         self.bots: dict[str, Bot] = {}
         self.persons: dict[str, Person] = {}
         self.places: dict[str, Place] = {}
         self._nobody: User = self.town.bot_user
-        self.guild: Guild = self._found(guild)
+        self.guild: Guild = self._found("The City")
         self._waiting: set[asyncio.Future[None]] = set()
         self.town.watch = self.stir
 

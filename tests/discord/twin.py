@@ -46,6 +46,7 @@ from types import TracebackType
 
 from aiohttp import TCPConnector, web
 
+from loopforge.runtime.ports import Clock
 from tests.discord import loopback
 from tests.discord.cdn import serve_cdn
 from tests.discord.rest import Rest
@@ -57,8 +58,8 @@ class Twin(Rest):
     Use it as an async context manager.
     """
 
-    def __init__(self, guild: str = "The City") -> None:
-        super().__init__(guild)
+    def __init__(self, clock: Clock | None = None) -> None:
+        super().__init__(clock)
         self._runner: web.AppRunner | None = None
         self.port = self.plain_port = 0
 

@@ -5,8 +5,9 @@
     olu   the web room              seen through the event stream of an open page
     ana   a terminal                seen as what its plain form prints
 
-The home is real: real time, real SQLite, unmodified discord.py and python-telegram-bot over real
-sockets. Its two mates have an account of their own on each platform.
+The home is real: real SQLite, unmodified discord.py and python-telegram-bot over real
+sockets; its clock is the twins', a fast one. Its two mates have an account of their own on each
+platform.
 """
 
 from __future__ import annotations
@@ -353,7 +354,7 @@ async def evening(
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         _, heard = await enter(online(city, city.bot("Owl")))
-        clock, dice = SystemClock(), SystemDice()
+        clock, dice = twin.town.clock, SystemDice()
         app = await enter(open_app(settings, models=models, clock=clock, dice=dice, follow=0))
         platforms = await enter(connected(app, tokens, there))
         ana = await enter(at_a_terminal(app, settings))

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.telegram.city import City
+from tests.telegram.homes import HURRIED
 from tests.telegram.twin import Twin, serving
 
 
@@ -23,7 +24,7 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 async def twin() -> AsyncIterator[Twin]:
     """The server. A test that strays on purpose calls `city.forgive()`."""
-    async with serving() as server:
+    async with serving(HURRIED) as server:
         yield server
         assert await server.city.deviations() == []
 

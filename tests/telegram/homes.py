@@ -1,4 +1,4 @@
-"""A home that is on Telegram's twin, with a scripted model and real time."""
+"""A home that is on Telegram's twin, with a scripted model and a fast clock."""
 
 from __future__ import annotations
 
@@ -16,13 +16,18 @@ from loopforge.io.platform_runner import Parts, Platforms
 from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import Script, ScriptedModels
-from loopforge.runtime.system_clock import SimClock, SystemClock, SystemDice
+from loopforge.runtime.ports import Clock
+from loopforge.runtime.system_clock import SimClock, SystemDice
 from loopforge.settings import load_settings
 from tests.elsewhere import elsewhere
+from tests.hurried_clock import HurriedClock
 from tests.rooms.conftest import write_mates
 from tests.still import still
 from tests.telegram.city import City
 from tests.telegram.records import Bot, Chat, Person
+
+HURRIED = HurriedClock(4)
+"""What looks for what may have arrived, and what is paced by limits, waits mostly."""
 
 
 @dataclass
@@ -74,14 +79,14 @@ async def on_telegram(
     *,
     script: Script | None = None,
     manners: Manners | None = None,
-    clock: SimClock | None = None,
+    clock: Clock = HURRIED,
     **changes: Any,
 ) -> AsyncIterator[Home]:
     """A home that runs, and is on Telegram, until the block ends. `changes` are settings.
 
     `bots` is a mate's own, by its name, or tokens by their variables.
 
-    With a `clock` its time is simulated; the twin's should be the same (`serving(clock)`).
+    Its `clock` and the twin's are the same (`serving(clock)`).
     """
     if not (path / "mates").exists():
         write_mates(path)
@@ -91,10 +96,10 @@ async def on_telegram(
     changes = {"debounce_seconds": 0.05, **opened, **changes}
     settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
     settings = dataclasses.replace(settings, **changes)
-    time, dice = clock or SystemClock(), SystemDice()
-    models = ScriptedModels(script or counting(), clock=time)
-    async with open_app(settings, models=models, clock=time, dice=dice, follow=0) as app:
-        if clock is not None:
+    dice = SystemDice()
+    models = ScriptedModels(script or counting(), clock=clock)
+    async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
+        if isinstance(clock, SimClock):
             still(clock, app.ledger)
         parts = Parts(
             front=app.front,
@@ -103,7 +108,7 @@ async def on_telegram(
             pairing=app.pairing,
             artifacts=app.artifacts,
             deliveries=app.deliveries,
-            clock=time,
+            clock=clock,
             dice=dice,
         )
         platforms = Platforms(

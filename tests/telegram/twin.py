@@ -42,7 +42,7 @@ from aiogram import methods
 from aiohttp import web
 
 from loopforge.runtime.ports import Clock
-from loopforge.runtime.system_clock import SimClock, SystemClock
+from loopforge.runtime.system_clock import SimClock
 from tests.hurried_clock import HurriedClock
 from tests.telegram.city import City
 from tests.telegram.faults import DOWNLOAD, NO_ANSWER, Fault
@@ -241,9 +241,9 @@ async def _cut(request: web.Request, body: Body) -> web.StreamResponse:
 
 
 @asynccontextmanager
-async def serving(clock: Clock | None = None) -> AsyncIterator[Twin]:
+async def serving(clock: Clock) -> AsyncIterator[Twin]:
     """A twin on a free port of loopback, until the block ends."""
-    twin = Twin(clock or SystemClock())
+    twin = Twin(clock)
     if isinstance(clock, SimClock):
         clock.while_busy(lambda: twin.busy)
     runner = web.AppRunner(
