@@ -18,27 +18,13 @@ from loopforge.io.telegram.connection.chat_keys import ChatKey
 from loopforge.io.telegram.connection.polling import Poll
 from loopforge.io.telegram.text.incoming_text import Rendered
 from loopforge.io.text.graphemes import measure
-from telegram import InputMediaDocument, LinkPreviewOptions, MessageEntity, ReplyParameters
+from telegram import InputMediaDocument, LinkPreviewOptions, ReplyParameters
 
 T = TypeVar("T")
 LONGEST = 4096
 CAPTION = 1024
 """Units that may stand under a file."""
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
-
-
-def entities(rendered: Rendered) -> list[MessageEntity]:
-    """The entities as Telegram's client wants them."""
-    return [
-        MessageEntity(
-            type=each.type,
-            offset=each.offset,
-            length=each.length,
-            url=each.url or None,
-            language=each.language or None,
-        )
-        for each in rendered.entities
-    ]
 
 
 class TelegramMessages:
@@ -54,7 +40,7 @@ class TelegramMessages:
             return await self.bot.send_message(
                 at.chat,
                 rendered.text,
-                entities=entities(rendered),
+                entities=rendered.entities,
                 message_thread_id=at.topic,
                 link_preview_options=NO_PREVIEW,
                 reply_parameters=_reply(reply),
@@ -84,7 +70,7 @@ class TelegramMessages:
                 rendered.text,
                 chat_id=at.chat,
                 message_id=message,
-                entities=entities(rendered),
+                entities=rendered.entities,
                 link_preview_options=NO_PREVIEW,
             )
 

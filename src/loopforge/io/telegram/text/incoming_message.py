@@ -15,7 +15,7 @@ import telegram
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.io.platforms.served_places import ServedPlace
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
-from loopforge.io.telegram.text.incoming_text import Entity, readable
+from loopforge.io.telegram.text.incoming_text import readable
 from loopforge.io.text.forwarded_lines import forwarded
 
 
@@ -88,23 +88,10 @@ def ground(message: telegram.Message) -> ServedPlace | None:
 def words(message: telegram.Message, names: Mapping[str, str]) -> str:
     """The text of a message, with our bots called by their mates' names (`names`, by username)."""
     text = message.text or message.caption or ""
-    entities = [_entity(each) for each in message.entities or message.caption_entities]
-    found = readable(text, entities)
+    found = readable(text, message.entities or message.caption_entities)
     for username, name in names.items():
         found = re.sub(rf"@{re.escape(username)}\b", f"@{name}", found, flags=re.IGNORECASE)
     return forwarded(found) if message.forward_origin else found
-
-
-def _entity(each: telegram.MessageEntity) -> Entity:
-    return Entity(
-        type=each.type,
-        offset=each.offset,
-        length=each.length,
-        url=each.url or "",
-        language=each.language or "",
-        user=each.user.id if each.user else 0,
-        name=each.user.full_name if each.user else "",
-    )
 
 
 def reply(message: telegram.Message) -> str:

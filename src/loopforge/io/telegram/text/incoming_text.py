@@ -14,9 +14,10 @@ from collections.abc import Iterable, Sequence
 
 from loopforge.core.text.name_labels import one_line
 from loopforge.io.telegram.text.outgoing_markdown import Rendered, pieces, rendered
-from loopforge.io.telegram.text.text_entities import Entity, EntitySpan, spans
+from loopforge.io.telegram.text.text_entities import EntitySpan, spans
+from telegram import MessageEntity
 
-__all__ = ["Entity", "Rendered", "pieces", "readable", "rendered"]
+__all__ = ["Rendered", "pieces", "readable", "rendered"]
 
 _AROUND = {"bold": "**", "italic": "*", "underline": "__", "strikethrough": "~~", "spoiler": "||"}
 _QUOTES = ("blockquote", "expandable_blockquote")
@@ -24,7 +25,7 @@ LONGEST = 130
 """Characters of a first and a last name together."""
 
 
-def readable(text: str, entities: Iterable[Entity] = ()) -> str:
+def readable(text: str, entities: Iterable[MessageEntity] = ()) -> str:
     """A message as Markdown. Entities that are no nested spans are read as the nearest that are."""
     return _read(text, 0, len(text), spans(text, entities))
 
@@ -61,9 +62,10 @@ def _written(text: str, span: EntitySpan, inner: Sequence[EntitySpan]) -> str:
         case "code":
             return _code(plain)
         case "pre":
-            return _pre(plain, entity.language)
+            return _pre(plain, entity.language or "")
         case "text_mention":
-            return "@" + (one_line(entity.name, LONGEST) or plain.removeprefix("@"))
+            name = one_line(entity.user.full_name, LONGEST) if entity.user else ""
+            return "@" + (name or plain.removeprefix("@"))
     words = _read(text, span.start, span.end, inner)
     if entity.type in _QUOTES:
         return "\n".join(f"> {line}".rstrip() for line in words.strip("\n").splitlines())

@@ -15,10 +15,10 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from msgspec import Struct
 
-from loopforge.io.telegram.text.text_entities import Entity
 from loopforge.io.text.graphemes import measure
 from loopforge.io.text.message_split import LEAST, VOID, split
 from loopforge.io.text.styled_text import reader, styled
+from telegram import MessageEntity
 
 LIMIT = 4096
 """Units of one message."""
@@ -29,7 +29,7 @@ class Rendered(Struct, frozen=True):
     """A text and its entities, those first that begin first and enclose others."""
 
     text: str
-    entities: tuple[Entity, ...] = ()
+    entities: tuple[MessageEntity, ...] = ()
 
 
 def rendered(markdown: str) -> Rendered:
@@ -37,12 +37,12 @@ def rendered(markdown: str) -> Rendered:
     shown = styled(markdown, _reader(), _LINKED)
     at = [0, *accumulate(1 + (letter > "\uffff") for letter in shown.text)]
     entities = (
-        Entity(
+        MessageEntity(
             "text_link" if one.type == "link" else one.type,
             at[one.start],
             at[one.end] - at[one.start],
-            one.url,
-            one.language,
+            one.url or None,
+            language=one.language or None,
         )
         for one in shown.spans
     )

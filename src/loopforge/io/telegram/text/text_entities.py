@@ -11,26 +11,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from loopforge.io.text.graphemes import measure
-
-
-class Entity(Struct, frozen=True):
-    """Markup of `length` units from `offset` on, by Telegram's name for it.
-
-    `url` belongs to text_link, `language` to pre; `user` (0: none) and `name` to text_mention.
-    """
-
-    type: str
-    offset: int
-    length: int
-    url: str = ""
-    language: str = ""
-    user: int = 0
-    name: str = ""
-
-    @property
-    def end(self) -> int:
-        """The unit after the last."""
-        return self.offset + self.length
+from telegram import MessageEntity
 
 
 class EntitySpan(Struct, frozen=True):
@@ -38,10 +19,10 @@ class EntitySpan(Struct, frozen=True):
 
     start: int
     end: int
-    entity: Entity
+    entity: MessageEntity
 
 
-def spans(text: str, entities: Iterable[Entity]) -> list[EntitySpan]:
+def spans(text: str, entities: Iterable[MessageEntity]) -> list[EntitySpan]:
     """The entities as spans, those that enclose others first.
 
     What reaches beyond the text is cut off, what reaches out of another ends with it, and what is
@@ -53,7 +34,7 @@ def spans(text: str, entities: Iterable[Entity]) -> list[EntitySpan]:
     open_: list[EntitySpan] = []
     for entity in sorted(entities, key=_order):
         start = indices[min(max(entity.offset, 0), last)]
-        end = indices[min(max(entity.end, 0), last)]
+        end = indices[min(max(entity.offset + entity.length, 0), last)]
         while open_ and open_[-1].end <= start:
             open_.pop()
         end = min([end, *(span.end for span in open_[-1:])])
@@ -63,7 +44,7 @@ def spans(text: str, entities: Iterable[Entity]) -> list[EntitySpan]:
     return found
 
 
-def _order(entity: Entity) -> tuple[int, int, int]:
+def _order(entity: MessageEntity) -> tuple[int, int, int]:
     """Quotes enclose all else; code encloses nothing."""
     rank = {"blockquote": 0, "expandable_blockquote": 0, "pre": 2, "code": 2}.get(entity.type, 1)
     return (entity.offset, -entity.length, rank)
