@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 from loopforge.core.delivery_states import TABLE, DeliveryEvent, State, nonce
 
 
-def test_the_table_knows_every_state_and_only_delivery_events() -> None:
-    """Each state has a row, and each step is a kind of event that exists."""
-    kinds = {each.__struct_config__.tag for each in get_args(DeliveryEvent)}
-    assert set(TABLE) == set(get_args(State))
-    for steps in TABLE.values():
-        assert set(steps) <= kinds
-        assert set(steps.values()) <= set(TABLE)
-
-
-def test_every_event_but_the_first_is_used() -> None:
-    """Nothing stands in the union that can never happen; Queued begins, and a draft is none."""
-    kinds = {each.__struct_config__.tag for each in get_args(DeliveryEvent)}
-    used = {kind for steps in TABLE.values() for kind in steps}
-    assert kinds - used == {"delivery.queued", "delivery.drafted"}
-
-
-def test_the_ends_can_be_reached() -> None:
-    """From queued every state can be reached, and nothing follows the three ends."""
-    reached: set[State] = {"queued"}
-    while more := {state for here in reached for state in TABLE[here].values()} - reached:
+def assert_whole(table: Any, states: Any, events: Any, beside: set[str]) -> None:
+    """Each state has a row and can be reached from the first; each event but these is a step."""
+    kinds = {each.__struct_config__.tag for each in events}
+    used = {kind for steps in table.values() for kind in steps}
+    assert set(table) == set(states)
+    assert used <= kinds
+    assert kinds - used == beside
+    reached = {states[0]}
+    while more := {state for here in reached for state in table[here].values()} - reached:
         reached |= more
-    assert reached == set(TABLE)
+    assert reached == set(table)
+
+
+def test_the_table_is_whole_and_has_three_ends() -> None:
+    """Queued begins and a draft is none; nothing follows an end."""
+    events = get_args(DeliveryEvent)
+    assert_whole(TABLE, get_args(State), events, {"delivery.queued", "delivery.drafted"})
     ends = {state for state, steps in TABLE.items() if not steps}
     assert ends == {"accepted", "failed", "uncertain"}
 
 
-def test_the_nonce_is_the_same_after_every_restart() -> None:
-    """It derives from the delivery's id alone, and fits a platform's field."""
+def test_each_part_has_one_nonce_after_every_restart() -> None:
+    """It derives from the delivery's id and the part alone, and fits a platform's field."""
     assert nonce("0190") == nonce("0190") != nonce("0191")
     assert len(nonce("0190")) == 24
-
-
-def test_each_part_has_a_nonce_of_its_own() -> None:
-    """What goes out in parts has a key for each; the first has the whole's."""
     assert len({nonce("0190", part) for part in range(9)}) == 9
     assert nonce("0190", 0) == nonce("0190")

@@ -144,12 +144,6 @@ def test_all_flaws_are_found_at_once() -> None:
     assert caught.value.problem == found[0].problem
 
 
-def test_not_utf8_is_a_flaw() -> None:
-    """Bytes of another encoding are named with their line."""
-    (bad,) = check("---\nname: Zoë\n---\nx".encode("latin-1"), "x.md")
-    assert (bad.line, "UTF-8" in bad.problem) == (2, True)
-
-
 HEADS = st.lists(
     st.tuples(
         st.sampled_from([*FIELDS, "color", "x"]),

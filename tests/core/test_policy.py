@@ -47,14 +47,6 @@ def test_a_policy_asks_is_told_and_plans() -> None:
     assert done.value.value == plan("A friend. noon 2")
 
 
-def test_a_plain_function_is_a_policy() -> None:
-    """A function from perception to plan asks nothing and plans at once."""
-    thinking = as_policy(lambda seen: plan(seen.name))(SEEN)
-    with pytest.raises(StopIteration) as done:
-        next(thinking)
-    assert done.value.value == plan("maya")
-
-
 def test_a_function_that_returns_a_generator_is_a_policy() -> None:
     """A closure or a partial over a policy is run like the policy itself."""
 

@@ -66,7 +66,11 @@ def test_tools_are_offered_where_they_are_granted() -> None:
     assert fields("hi", tools="clock dice") == [*BASE, "tool", "arguments"]
     prompts = PROMPTS | {"reply-tools": "Use {tools}."}
     seen = shown(heard("ana", "hi"), model="full", tools="clock dice")
-    assert "Use clock dice." in instructions(seen, prompts)
+    assert schema_of(seen)["properties"]["tool"] == {
+        "type": "string",
+        "enum": ["", "clock", "dice"],
+    }
+    assert instructions(seen, prompts).endswith("Use clock dice.")
     schema = {"type": "object", "properties": {"sides": {"type": "integer"}}}
     dice = ToolOffer(name="dice", summary="Throws one.", schema=schema)
     told = instructions(replace(seen, tools=(dice,)), prompts)

@@ -21,7 +21,6 @@ from loopforge.policies.prompt_building import (
     mode_of,
     opening,
     prompt,
-    sentences,
     without_answer,
     words_of,
 )
@@ -106,15 +105,6 @@ def test_a_mind_that_is_asked_for_plain_words_sees_its_own_as_plain_words() -> N
     assert message.text == "one"
 
 
-def test_texts_of_the_room_stay_references() -> None:
-    """A line's Words stand in the prompt themselves, so that forgetting reaches them there."""
-    words = Words("hello", "ref")
-    for kind in ("heard", "said", "mine", "note", "result", "told"):
-        line = Line(kind=kind, who=Words("ada"), text=words)
-        (message,) = Transcripts().of(seen(line))
-        assert any(part is words for part in message.parts), kind
-
-
 def test_the_character_comes_first() -> None:
     """A capable model is told who it is, then how to be."""
     (message,) = opening(seen(character="You are odd."), PROMPTS)
@@ -125,22 +115,6 @@ def test_the_character_comes_first() -> None:
 def test_braces_that_name_nothing_stay(text: str) -> None:
     """Filling touches only the fields that are known."""
     assert fill("{known} {unknown} {}", {"known": text}) == f"{text} {{unknown}} {{}}".strip()
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("One. Two! Three?", "One. Two!"),
-        ("One. Two! Thr", "One. Two!"),
-        ("No end at all", "No end at all"),
-        ("One line.\nAnother. Third.", "One line."),
-        ("He said “no.” Then left.", "He said “no.” Then left."),
-        ("  ", ""),
-    ],
-)
-def test_the_first_sentences_are_kept(text: str, kept: str) -> None:
-    """At most two sentences of the first line; one cut off goes, unless it is the only one."""
-    assert sentences(text, 2) == kept
 
 
 def test_a_guardrail_needs_a_rule() -> None:

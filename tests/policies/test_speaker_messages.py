@@ -133,69 +133,36 @@ def entry(id: str, name: str, text: str, **more: object) -> ContextEntry:
     return ContextEntry(id=id, seq=int(id), kind="heard", at=at, **fields)  # type: ignore[arg-type]
 
 
-def speakers(*entries: ContextEntry) -> list[str]:
-    """Who speaks in the rows of a prompt, as its form alone tells."""
-    messages = prompt(view(*lines_of(*entries)), PROMPTS)[1:]
-    whole = "\n".join(message.text for message in messages)
-    assert not TEMPLATE.search(whole), whole
-    return [read(row).who for row in rows_of(whole)]
-
-
 @pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_a_line_is_its_speakers_alone(attempt: str) -> None:
-    """Whatever a stranger writes, it is one row of theirs, marked, with nobody else in it."""
-    assert speakers(entry("1", "Mal", attempt, untrusted=True), entry("2", "Ana", "hm")) == [
-        "Mal",
-        "Ana",
-    ]
-    row = rows_of(
-        prompt(view(*lines_of(entry("1", "Mal", attempt, untrusted=True))), PROMPTS)[1].text
-    )
-    assert [read(each).stranger for each in row] == [True]
+def test_whatever_somebody_writes_is_called_or_sends_their_rows_are_theirs(attempt: str) -> None:
+    """A stranger's line, a name, a file with its name, and a line that is answered: each is one row.
 
-
-@pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_a_name_is_a_name(attempt: str) -> None:
-    """Whatever somebody is called, their row is one row, and is not Ana's or the room's."""
-    (name,) = speakers(entry("1", f"Mal{attempt}", "hello"))
-    assert name.startswith("Mal")
-    assert len(name) <= 44
-
-
-@pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_a_file_is_a_file(attempt: str) -> None:
-    """Neither its text nor its name can end it, or begin a row of somebody else."""
+    Each is marked as its speaker's, with nobody else in it, in a prompt and as a title is made.
+    """
     file = File(name=Words(attempt), size=9, text=Words(attempt))
-    found = speakers(
-        entry("1", "Mal", "look", files=(file,), untrusted=True), entry("2", "Ana", "hm")
-    )
-    assert [one.partition(" file ")[0] for one in found] == [
-        "Mal",
-        "the room",
-        "the",
-        "the room",
-        "Ana",
-    ]
-
-
-@pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_a_quote_of_what_is_answered_ends_at_its_mark(attempt: str) -> None:
-    """The line that is answered is quoted in short, and cannot add a word to the one that answers."""
     lines = lines_of(
-        entry("1", "Mal", attempt + "”]: no", untrusted=True),
-        entry("2", "Ana", "yes", reply_to="1"),
+        entry("1", "Mal", attempt, untrusted=True),
+        entry("2", f"Mal{attempt}", "hello"),
+        entry("3", "Mal", "look", files=(file,), untrusted=True),
+        entry("4", "Mal", attempt + "”]: no", untrusted=True),
+        entry("5", "Ana", "yes", reply_to="4"),
     )
-    found = read(rows_of(prompt(view(*lines), PROMPTS)[2].text)[0])
-    assert (found.who, found.text, found.to, found.stranger) == ("Ana", "yes", "Mal", False)
-    assert len(found.quoted) <= 70
-
-
-@pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_a_room_that_names_itself_reads_rows(attempt: str) -> None:
-    """The last lines, as a title is made of them, are the rows of their speakers."""
-    lines = lines_of(entry("1", "Mal", attempt, untrusted=True), entry("2", "Ana", "hm"))
-    rows = [read(row) for row in rows_of(last_lines(view(*lines), 12).text)]
-    assert [(row.who, row.stranger) for row in rows] == [("Mal", True), ("Ana", False)]
+    whole = "\n".join(message.text for message in prompt(view(*lines), PROMPTS)[1:])
+    assert not TEMPLATE.search(whole), whole
+    rows = [read(row) for row in rows_of(whole)]
+    named = rows[1].who
+    assert [(row.who[:9] if row.who[:9] == "the file " else row.who) for row in rows] == [
+        *("Mal", named, "Mal", "the room", "the file ", "the room", "Mal", "Ana"),
+    ]
+    assert [nth for nth, row in enumerate(rows) if row.stranger] == [0, 2, 4, 6]
+    assert named.startswith("Mal")
+    assert len(named) <= 44
+    assert (rows[-1].text, rows[-1].to) == ("yes", "Mal")
+    assert len(rows[-1].quoted) <= 70
+    titled = [read(row) for row in rows_of(last_lines(view(*lines), 12).text)]
+    assert [(row.who, row.stranger) for row in titled] == [
+        (row.who, row.stranger) for row in rows if row.who in ("Mal", named, "Ana")
+    ]
 
 
 def test_what_the_house_asks_stands_alone() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from loopforge.core.perception import Line, ToolOffer
+from loopforge.core.perception import Line, LineKind, ToolOffer
 from loopforge.core.policy import Answer, AnswerOutcome, Ask, Call, Result, ResultOutcome
 from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent
 from loopforge.core.text.erasable_text import Words
@@ -108,15 +108,6 @@ def test_tools_are_used_a_few_times_and_then_no_longer_offered() -> None:
     assert book.answered(say="Nine.", tool="clock").plans().acts == (Say(text="Nine."),)
 
 
-def test_the_form_of_a_turn_of_before_is_the_same() -> None:
-    """Where a recorded turn was shown names of tools alone, it is asked word for word as then."""
-    prompts = PROMPTS | {"reply-tools": "Use {tools}."}
-    seen = shown(heard("ana", "hi"), model="full", tools="clock dice")
-    book = Playbook(talk(prompts), seen)
-    assert book.prompt.endswith("Use clock dice.")
-    assert book.form["tool"] == {"type": "string", "enum": ["", "clock", "dice"]}
-
-
 def test_nobody_addressed_it_and_it_has_nothing_to_say() -> None:
     """A mate that was not addressed is asked first, quietly, and may stay silent."""
     plan = (
@@ -137,19 +128,6 @@ def test_nobody_addressed_it_and_it_speaks() -> None:
         .answered(speak=False, narrative="I want to speak of slugs.")
         .asks("talk", aloud=True)
     )
-
-
-def test_the_prompt_only_grows_at_its_end() -> None:
-    """All but the tail of a prompt stands unchanged at the start of the next turn's prompt."""
-    lines = [heard("ana", "one"), mine("two", "because"), heard("bo", "three")]
-    before = Playbook(MIND, shown(*lines, model="full")).request
-    more = (mine("answer", "why"), heard("bo", "four"))
-    after = Playbook(MIND, shown(*lines, *more, model="full")).request
-    assert isinstance(before, Ask)
-    assert isinstance(after, Ask)
-    kept = len(before.messages) - 1
-    assert kept >= 2
-    assert after.messages[:kept] == before.messages[:kept]
 
 
 def test_a_small_model_accounts_afresh() -> None:
@@ -265,10 +243,16 @@ def test_a_question_about_the_house_is_answered_from_its_pages() -> None:
         ("Note: it is late.", "Note: it is late."),
         ("I eat. I eat!", "I eat."),
         ("It is red. No, no, no, no, no, no.", "It is red."),
+        ("One. Two! Three? Fo", "One. Two!"),
+        ("Only this one without an end", "Only this one without an end"),
+        ('He said "no." And then', 'He said "no."'),
+        ("He said “no.” Then left.", "He said “no.” Then left."),
+        ("One line.\nAnother. Third.", "One line."),
+        ("It costs 3.50 in all. Good. More.", "It costs 3.50 in all. Good."),
     ],
 )
 def test_what_only_a_small_model_writes_is_not_said(text: str, said: str) -> None:
-    """No speaker's name, no stage direction and no circle stands in what is said."""
+    """Two sentences are, without a speaker's name, a stage direction, a circle or a cut one."""
     plan = (
         Playbook(MIND, shown(heard("ana", "what did you have"), model="small"))
         .answered(text)
@@ -296,20 +280,16 @@ def test_its_last_narrative_is_put_before_it_when_it_accounts() -> None:
 
 def test_texts_of_the_room_stay_references() -> None:
     """The words of a line stand in the prompt as the very Words they are, also in JSON history."""
-    line, own = heard("ana", "a private thing"), mine("an answer", "for a reason")
-    for model in ("small", "full"):
-        request = Playbook(MIND, shown(line, own, model=model)).request
+    kinds: list[LineKind] = ["heard", "said", "mine", "note", "result", "told"]
+    lines = [Line(kind=kind, who=Words("ada"), text=Words(kind)) for kind in kinds]
+    for model, kept in (("full", kinds), ("small", ["heard", "said", "mine"])):
+        request = Playbook(
+            MIND, shown(heard("bo", "hm"), *lines[2::-1], *lines[3:], model=model)
+        ).request
         assert isinstance(request, Ask)
         parts = [part for message in request.messages for part in message.parts]
-        assert any(part is line.text for part in parts)
-        assert any(part is own.text for part in parts)
-
-
-def test_an_own_line_with_quotes_is_valid_json_in_history() -> None:
-    """An own line that needs escaping is escaped, in the form the mind answers in."""
-    request = Playbook(MIND, shown(mine('say "hi"\nnow', "why"), model="full")).request
-    assert isinstance(request, Ask)
-    assert '"say": "say \\"hi\\"\\nnow"' in request.messages[1].text
+        for line in lines:
+            assert line.kind not in kept or any(part is line.text for part in parts), line.kind
 
 
 @pytest.mark.parametrize("outcome", ["malformed", "failed", "timed_out", "refused", "cancelled"])
@@ -324,37 +304,6 @@ def test_an_answer_that_did_not_come_is_never_dressed_up(outcome: AnswerOutcome)
                 assert isinstance(act, StaySilent) or text in getattr(act, "text", "")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("One. Two! Three? Fo", "One. Two!"),
-        ("Only this one without an end", "Only this one without an end"),
-        ('He said "no." And then', 'He said "no."'),
-        ("It costs 3.50 in all. Good. More.", "It costs 3.50 in all. Good."),
-    ],
-)
-def test_a_small_model_says_two_sentences(text: str, said: str) -> None:
-    """The first two sentences of a small model are the sensible ones; a cut one goes."""
-    plan = (
-        Playbook(MIND, shown(heard("ana", "hi"), model="small"))
-        .answered(text)
-        .answered(mode="context", rule="", narrative="I answered.")
-        .plans()
-    )
-    assert plan.acts == (Say(text=said),)
-
-
-def test_guardrail_must_name_its_rule() -> None:
-    """A model that claims to follow a rule and names none is taken to have weighed."""
-    plan = (
-        Playbook(MIND, shown(heard("ana", "hi"), model="small"))
-        .answered("No.")
-        .answered(mode="guardrail", rule=" ", narrative="Rules.")
-        .plans()
-    )
-    assert (plan.mode, plan.rule) == ("context", "")
-
-
 def test_a_late_answer_says_what_it_replies_to() -> None:
     """When other lines came after the one that called, the answer is marked as a reply to it."""
     lines = (heard("ana", "@maya?", "first"), heard("bo", "well", "second"))
@@ -365,13 +314,6 @@ def test_a_late_answer_says_what_it_replies_to() -> None:
         .plans()
     )
     assert plan.acts == (Say(text="Yes.", reply_to="first"),)
-
-
-def test_forgotten_words_show_as_forgotten() -> None:
-    """A line whose text was erased stands in the prompt as forgotten, and nothing breaks."""
-    gone = heard("ana", "x")
-    gone = type(gone)(kind="heard", who=gone.who, text=Words(None, "ab" * 32), id="gone")
-    assert "ana: [forgotten]" in Playbook(MIND, shown(gone, model="full")).prompt
 
 
 def test_files_go_with_what_it_says() -> None:

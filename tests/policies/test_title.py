@@ -19,18 +19,13 @@ def test_it_names_what_was_talked_about() -> None:
     )
 
 
-def test_without_an_answer_there_is_no_title() -> None:
-    """A model that fails leaves the room as it was named."""
-    book = Playbook(title(PROMPTS), shown(heard("ana", "hm")))
-    assert book.told(Answer("malformed", "??")).plans().meta == {"trouble": "malformed"}
-
-
 @pytest.mark.parametrize("outcome", ["refused", "timed_out", "malformed", "failed"])
 def test_a_title_that_is_refused_or_cut_is_never_said(outcome: AnswerOutcome) -> None:
     """Whatever words came in its place, the scribe says no line."""
     answer = Answer(outcome, "I cannot help with that.", {"title": "I cannot help with that."})
     plan = Playbook(title(PROMPTS), shown(heard("ana", "hm"))).told(answer).plans()
     assert [type(act) for act in plan.acts] == [StaySilent]
+    assert plan.meta == {"trouble": outcome}
 
 
 def test_a_small_model_is_given_examples_and_the_lines() -> None:

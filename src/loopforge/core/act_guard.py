@@ -13,7 +13,7 @@ Does not know who asks, what a tool does, or how words are made fit to be said (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import assert_never
+from typing import assert_never, get_args
 
 from msgspec import Struct
 
@@ -28,6 +28,7 @@ from loopforge.core.room_vocabulary import (
     Paper,
     React,
     Remember,
+    RoomAct,
     Say,
     Schedule,
     StaySilent,
@@ -72,17 +73,7 @@ class Rule(Struct, frozen=True):
     why: str
 
 
-ALL = (
-    "say",
-    "react",
-    "note",
-    "continue",
-    "mark",
-    "entitle",
-    "remember",
-    "forget",
-    "schedule",
-)
+ALL = tuple(act.__struct_config__.tag for act in get_args(RoomAct) if act is not StaySilent)
 """Every act but staying silent, which is always allowed."""
 
 TABLE = (
@@ -232,12 +223,8 @@ def judge(plan: AgentActionPlan, rights: Rights) -> tuple[Verdict, ...]:
     return tuple(step.judge(act) for act in plan.acts)
 
 
-def notes(plan: AgentActionPlan) -> tuple[str, ...]:
+def notes(plan: AgentActionPlan) -> Iterator[str]:
     """What is odd about a plan without being forbidden; plain sentences for its flight record."""
-    return tuple(_notes(plan))
-
-
-def _notes(plan: AgentActionPlan) -> Iterator[str]:
     if plan.mode == "guardrail" and not plan.rule.strip():
         yield "It says it follows a rule, and names none."
     if plan.mode == "context" and plan.rule.strip():
@@ -284,9 +271,5 @@ def _line(act: Act) -> str:
     match act:
         case React(to=line) | Mark(line=line):
             return line
-        case Say() | Note() | Remember() | Entitle() | Forget() | Schedule():
-            return ""
-        case StaySilent() | Continue():
-            return ""
         case _:
-            assert_never(act)
+            return ""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
-import msgspec
-from msgspec import Struct
+from msgspec import field
 
+from loopforge.core.perception import SeamValue
 from loopforge.core.room_vocabulary import RoomAct
 from loopforge.errors import BadPlan
 
@@ -19,7 +19,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 Act = RoomAct
 
 
-class AgentActionPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AgentActionPlan(SeamValue, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one mind decided at one step.
 
     `intent` is one word of the world's own (talk, listen; work, inspect, confront, ...).
@@ -27,6 +27,7 @@ class AgentActionPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     `rule` names it) or "context" (I weighed this situation). `narrative` says what I do and why.
     """
 
+    refused = BadPlan
     intent: str
     mode: Mode
     narrative: str = ""
@@ -35,7 +36,7 @@ class AgentActionPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     targets: tuple[str, ...] = ()
     riskiness: float = 0.0
     acts: tuple[Act, ...] = ()
-    meta: dict[str, Any] = {}
+    meta: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.intent, str) or not self.intent.strip():
@@ -44,16 +45,3 @@ class AgentActionPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise BadPlan(f"`mode` is {self.mode!r}; it is guardrail or context")
         if not isinstance(self.riskiness, (int, float)) or not 0 <= self.riskiness <= 1:
             raise BadPlan(f"`riskiness` is {self.riskiness!r}; it lies between 0 and 1")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain dicts, lists and strings; `from_dict` gives the same plan back."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> AgentActionPlan:
-        """Read what `to_dict` wrote. Raises BadPlan, naming the field, on anything else."""
-        try:
-            return msgspec.convert(fields, cls)
-        except (msgspec.ValidationError, ValueError, TypeError) as error:
-            raise BadPlan(f"This is no plan: {error}.") from error

@@ -74,17 +74,13 @@ class Size(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Fit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What fits. `before` and `after` are tokens; `cuts` maps an id to the share of it shown.
-
-    `kept_went` says that lines marked keep had to go, because they alone were over the budget.
-    """
+    """What fits. `before` and `after` are tokens; `cuts` maps an id to the share of it shown."""
 
     visible: tuple[str, ...]
     purged: tuple[str, ...] = ()
     before: int = 0
     after: int = 0
     cuts: dict[str, float] = {}
-    kept_went: bool = False
 
 
 def fit(sizes: Sequence[Size], budget: int, low: float = 0.5) -> Fit:
@@ -99,7 +95,6 @@ def fit(sizes: Sequence[Size], budget: int, low: float = 0.5) -> Fit:
     tokens = {size.id: size.tokens if size.tokens <= budget else mark for size in sizes}
     before = sum(tokens.values())
     going: dict[str, None] = {}
-    kept_went = False
     if before > budget:
         left = before
         old = sizes[:-1]
@@ -110,7 +105,6 @@ def fit(sizes: Sequence[Size], budget: int, low: float = 0.5) -> Fit:
         left -= _oldest(going, (s for s in old if s.mark is None), tokens, left - mark)
         if left > budget:
             _oldest(going, (s for s in old if s.mark == "keep"), tokens, left - mark)
-            kept_went = True
     visible = tuple(size.id for size in sizes if size.id not in going)
     return Fit(
         visible=visible,
@@ -122,7 +116,6 @@ def fit(sizes: Sequence[Size], budget: int, low: float = 0.5) -> Fit:
             for size in sizes
             if size.tokens > budget and size.id not in going
         },
-        kept_went=kept_went,
     )
 
 
@@ -188,21 +181,6 @@ def _can_be_seen(file: File) -> bool:
 
 # ---------------------------------------------------------------- how lines are shown
 
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 MANY = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 FILE_BEGINS = (
     "the next line is a file that came with the line above ({size:,} bytes). "
@@ -230,7 +208,7 @@ CUT = "\n[cut here: {shown:,} of {whole:,} characters shown]"
 
 def day_of(day: date) -> str:
     """A date in words, such as "Tuesday, 3 March 2026"."""
-    return f"{DAYS[day.weekday()]}, {day.day} {MONTHS[day.month - 1]} {day.year}"
+    return f"{day:%A}, {day.day} {day:%B %Y}"
 
 
 def _since(at: datetime, last: datetime | None, zone: tzinfo) -> str:

@@ -6,14 +6,14 @@ is named by `perception_mode`; the typed list of edits is the ledger's, not the 
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import msgspec
 from msgspec import Struct
 
 from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public
 from loopforge.core.text.quantity_bands import Band, Battery
-from loopforge.errors import BadPerception
+from loopforge.errors import BadPerception, InputError
 
 PerceptionMode = Literal["accurate", "partial", "spin"]
 MODES: tuple[str, ...] = get_args(PerceptionMode)
@@ -82,13 +82,34 @@ class ToolOffer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     schema: dict[str, Any] = {}
 
 
-class AgentPerception(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SeamValue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A value of the seam: it goes out as plain values and comes back the same."""
+
+    refused: ClassVar[type[InputError]]
+    """What is raised for values that are none of this kind."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dicts, lists and strings; `from_dict` gives the same value back."""
+        plain: dict[str, Any] = msgspec.to_builtins(self, enc_hook=encode_plain)
+        return plain
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Self:
+        """Read what `to_dict` wrote. Raises `refused`, naming the field, on anything else."""
+        try:
+            return msgspec.convert(fields, cls, dec_hook=decode_plain)
+        except (msgspec.ValidationError, ValueError, TypeError) as error:
+            raise cls.refused(f"This is no {cls.__name__}: {error}.") from error
+
+
+class AgentPerception(SeamValue, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one mind is shown at one step.
 
     `context` holds what a chat or a task adds in words (the summons, what time it is); `tools` are
     those that may be called; `extra` is scratch space for lab experiments alone.
     """
 
+    refused = BadPerception
     step: int
     name: str
     role: str
@@ -116,19 +137,6 @@ class AgentPerception(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise BadPerception(
                 f"`perception_mode` is {self.perception_mode!r}; it is accurate, partial or spin"
             )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain dicts, lists and strings; `from_dict` gives the same perception back."""
-        plain: dict[str, Any] = msgspec.to_builtins(self, enc_hook=encode_plain)
-        return plain
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> AgentPerception:
-        """Read what `to_dict` wrote. Raises BadPerception, naming the field, on anything else."""
-        try:
-            return msgspec.convert(fields, cls, dec_hook=decode_plain)
-        except (msgspec.ValidationError, ValueError, TypeError) as error:
-            raise BadPerception(f"This is no perception: {error}.") from error
 
     @property
     def offered(self) -> tuple[ToolOffer, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
-from loopforge.core.policy import Fits, Message, Mind, Policy, Prompts, Thinking, ask
+from loopforge.core.policy import Answer, Fits, Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room_vocabulary import Note, Say
 from loopforge.policies.prompt_building import (
     Transcripts,
@@ -27,6 +27,8 @@ from loopforge.policies.speaker_messages import SpeakerTold, instruction, row
 from loopforge.policies.talk import plainly
 
 VERSION = "chain/3"
+STEPS = (("plan", 120), ("critique", 120), ("final", 400))
+"""What it is asked in a row, each with the most tokens of the answer."""
 
 
 def _news(lines: tuple[Line, ...], seen: AgentPerception) -> tuple[Message, ...]:
@@ -39,36 +41,24 @@ def chain(prompts: Prompts) -> Policy:
     told = Transcripts(spoken=True)
 
     def policy(seen: AgentPerception) -> Thinking:
-        def question(name: str) -> Message:
-            text = fill(prompts[name], fields_of(seen))
-            return Message("user", (text,)) if is_small(seen) else instruction(text, seen)
-
-        fits: Fits = "any" if is_small(seen) else "large"
-        base = small_prompt(seen, prompts) if is_small(seen) else prompt(seen, prompts, told=told)
-        messages = (*base, question("plan"))
-        plan = yield from ask(messages, purpose="plan", max_tokens=120, fits=fits)
-        if plan.small:
-            return (yield from plainly(for_small(seen), prompts))
-        if plan.outcome != "answered":
-            return without_answer(plan)
-        messages += (
-            Message("assistant", (plan.text,)),
-            *_news(plan.news, seen),
-            question("critique"),
-        )
-        critique = yield from ask(messages, purpose="critique", max_tokens=120, fits=fits)
-        if critique.small:
-            return (yield from plainly(for_small(seen), prompts))
-        if critique.outcome != "answered":
-            return without_answer(critique)
-        messages += (
-            Message("assistant", (critique.text,)),
-            *_news(critique.news, seen),
-            question("final"),
-        )
-        final = yield from ask(messages, aloud=True, purpose="final", max_tokens=400, fits=fits)
-        if final.small:
-            return (yield from plainly(for_small(seen), prompts))
+        small = is_small(seen)
+        fits: Fits = "any" if small else "large"
+        messages = small_prompt(seen, prompts) if small else prompt(seen, prompts, told=told)
+        answers: list[Answer] = []
+        for purpose, most in STEPS:
+            text = fill(prompts[purpose], fields_of(seen))
+            messages += (Message("user", (text,)) if small else instruction(text, seen),)
+            answer = yield from ask(
+                messages, aloud=purpose == "final", purpose=purpose, max_tokens=most, fits=fits
+            )
+            if answer.small:
+                return (yield from plainly(for_small(seen), prompts))
+            if answer.outcome != "answered" and purpose != "final":
+                return without_answer(answer)
+            answers.append(answer)
+            if purpose != "final":
+                messages += (Message("assistant", (answer.text,)), *_news(answer.news, seen))
+        plan, _, final = answers
         said = final.text.strip()
         if final.outcome != "answered" or not said:
             return without_answer(final, "" if may_pass(seen) else words_of(final))

@@ -53,28 +53,23 @@ def nearest(examples: Sequence[Example], said: str, name: str = "") -> tuple[Exa
 
     `name` is the mate's own, which says nothing of what a line is about.
     """
-    line = _bag(said, name.lower())
-    marked = sorted(
-        (
-            (_likeness(line, _bag(asked, name.lower())), at)
-            for at, (asked, _) in enumerate(examples)
-        ),
-        key=lambda one: (one[0], -one[1]),
-    )
-    best = marked[-MOST:]
+    best = _ranked(examples, said, name)[-MOST:]
     if not best or best[-1][0] < NEAR:
         return ()
-    return tuple(examples[at] for likeness, at in best if likeness >= BESIDE * best[-1][0])
+    return tuple(example for likeness, example in best if likeness >= BESIDE * best[-1][0])
 
 
 def closest(examples: Sequence[Example], said: str, name: str = "") -> Example | None:
     """The one example that asks nearly the same, or none."""
+    ranked = _ranked(examples, said, name)
+    return ranked[-1][1] if ranked and ranked[-1][0] >= ALIKE else None
+
+
+def _ranked(examples: Sequence[Example], said: str, name: str) -> list[tuple[float, Example]]:
+    """The examples with their likeness to what was said, the best last; of equals the first."""
     line = _bag(said, name.lower())
-    marked = [
-        (_likeness(line, _bag(asked, name.lower())), -at) for at, (asked, _) in enumerate(examples)
-    ]
-    best = max(marked, default=(0.0, 0))
-    return examples[-best[1]] if best[0] >= ALIKE else None
+    marked = [(_likeness(line, _bag(one[0], name.lower())), one) for one in reversed(examples)]
+    return sorted(marked, key=lambda one: one[0])
 
 
 def _bag(text: str, name: str) -> Bag:

@@ -241,7 +241,7 @@ def _read(written: str) -> dict[str, Any]:
 
 def _notes(plan: dict[str, Any]) -> tuple[str, ...]:
     try:
-        return notes(AgentActionPlan.from_dict(plan))
+        return tuple(notes(AgentActionPlan.from_dict(plan)))
     except BadPlan:
         return ()
 

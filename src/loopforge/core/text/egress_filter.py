@@ -127,26 +127,24 @@ class Egress:
 
     def finish(self, text: str) -> tuple[str, tuple[str, ...]]:
         """The whole text made fit, and the kinds of what was taken out of it."""
-        taken: list[str] = []
-        for _ in range(8):
-            before = text
-            text, kinds = self._redact(self._trim(clean(text)))
-            taken += [*kinds, *([TOO_LONG] if self._outgrown(text) else [])]
-            text = self._bound(text).strip()
-            if text == before:
-                return text, tuple(taken)
-        return self._bound(MARK), (*taken, "what would not come clean")
+        return self._finish(text, file=False)
 
     def finish_file(self, text: str) -> tuple[str, tuple[str, ...]]:
         """The same of a file's text: its spaces, labels, quotation marks and length are its own."""
+        return self._finish(text, file=True)
+
+    def _finish(self, text: str, *, file: bool) -> tuple[str, tuple[str, ...]]:
         taken: list[str] = []
         for _ in range(8):
-            before = text
-            text, kinds = self._redact(clean(text))
+            before, text = text, clean(text)
+            text, kinds = self._redact(text if file else self._trim(text))
             taken += kinds
+            if not file:
+                taken += [TOO_LONG] if self._outgrown(text) else []
+                text = self._bound(text).strip()
             if text == before:
                 return text, tuple(taken)
-        return MARK, (*taken, "what would not come clean")
+        return MARK if file else self._bound(MARK), (*taken, "what would not come clean")
 
     # ------------------------------------------------------------ labels and quotation marks
 
