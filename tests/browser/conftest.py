@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, async_playwright
 
-from tests.browser.people import Crowd
+from tests.browser.people import Crowd, Person, owner_of
 from tests.web.conftest import Town, town
 
 CHROMIUM = shutil.which("chromium") or shutil.which("/usr/bin/chromium")
@@ -54,3 +54,9 @@ async def site(tmp_path: Path) -> AsyncIterator[Town]:
     """A home with maya, merlin and zuzu, who answer at once and in one line."""
     async with town(tmp_path) as made:
         yield made
+
+
+@pytest.fixture
+async def ana(site: Town, crowd: Crowd) -> Person:
+    """The owner of that home, at a browser."""
+    return await owner_of(site, crowd)

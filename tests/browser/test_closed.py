@@ -5,17 +5,16 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.people import Crowd, guest_of, owner_of
+from tests.browser.people import Crowd, Person, guest_of
 from tests.web.conftest import Town
 
 pytestmark = pytest.mark.browser
 
 
 async def test_an_open_page_closes_when_its_reader_is_no_longer_there(
-    site: Town, crowd: Crowd
+    site: Town, crowd: Crowd, ana: Person
 ) -> None:
     """Who leaves, who signs out, and who is in a deleted room, is led out of every open page."""
-    ana = await owner_of(site, crowd)
     room = await ana.makes_room("Tea", "maya")
     ben = await guest_of(room, ana, crowd)
     carl = await guest_of(room, ana, crowd, "carl")

@@ -49,25 +49,8 @@ async def everybody_is_where(person: Person, row: Stepped, map: Locator | None =
         )
 
 
-async def test_a_run_is_started_and_watched_to_its_end(site: Town, crowd: Crowd) -> None:
-    """From the empty lab's one button to a city that plays by itself and comes to its last step."""
-    ana = await owner_of(site, crowd)
-    page = ana.page
-    await page.get_by_role("link", name="Lab").click()
-    await ana.clicks("Run the first shift")
-    await expect(page.locator("h1")).to_contain_text("When a lamp lies")
-    await expect(page.locator(".run-state")).to_have_text("finished")
-    await watches(ana, "first_shift-stub-7", 44)
-    await page.locator("[data-speed]").select_option("8")
-    await ana.clicks("Play")
-    await stands_at(ana, 47)
-    await expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
-    await everybody_is_where(ana, steps_of(runs_of(site) / "first_shift-stub-7")[47])
-
-
-async def test_playing_by_mouse_and_by_keys(site: Town, crowd: Crowd) -> None:
+async def test_playing_by_mouse_and_by_keys(site: Town, ana: Person) -> None:
     """Play, pause, step, jump, days, incidents, first and last: the map is always at that step."""
-    ana = await owner_of(site, crowd)
     folder = await played(site, days=3, steps_per_day=8)
     rows = steps_of(folder)
     page, keys = ana.page, ana.page.keyboard
@@ -118,11 +101,15 @@ async def test_playing_by_mouse_and_by_keys(site: Town, crowd: Crowd) -> None:
     await everybody_is_where(ana, rows[step])
     await page.reload()
     await stands_at(ana, step)
+    await watches(ana, "spun", 20)
+    await page.locator("[data-speed]").select_option("8")
+    await ana.clicks("Play")
+    await stands_at(ana, 23)
+    await expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
-async def test_why_is_answered_beside_the_map(site: Town, crowd: Crowd) -> None:
+async def test_why_is_answered_beside_the_map(site: Town, ana: Person) -> None:
     """A decision opens beside the city: truth, shown with its edits, belief; back leads back."""
-    ana = await owner_of(site, crowd)
     folder = await played(site)
     decided = [row for row in rows_of(folder) if isinstance(row, Decided)]
     row = next(row for row in decided if row.edits and row.outcome.incident and row.step)
@@ -154,9 +141,8 @@ async def test_why_is_answered_beside_the_map(site: Town, crowd: Crowd) -> None:
     assert told["row"]["n"] == row.n
 
 
-async def test_an_inner_life_is_looked_into(site: Town, crowd: Crowd) -> None:
+async def test_an_inner_life_is_looked_into(site: Town, ana: Person) -> None:
     """A robot on the map opens its inner life; a quantity gives its causes; it follows the step."""
-    ana = await owner_of(site, crowd)
     await played(site)
     page = ana.page
     await watches(ana, "spun", 5)
@@ -190,9 +176,8 @@ async def stands_at_pane(person: Person, step: int) -> None:
     await expect(person.page.locator(CLOCK)).to_have_text(re.compile(rf"step {step}$"))
 
 
-async def test_the_story_and_the_steps_lead_to_each_other(site: Town, crowd: Crowd) -> None:
+async def test_the_story_and_the_steps_lead_to_each_other(site: Town, ana: Person) -> None:
     """A sentence takes the map to its step, and at a step its sentences are marked."""
-    ana = await owner_of(site, crowd)
     await played(site)
     page = ana.page
     await watches(ana, "spun", 0)
@@ -257,9 +242,8 @@ async def test_a_run_is_followed_while_it_goes(tmp_path: Path, crowd: Crowd) -> 
         await expect(page.locator("[data-detail] .exchange pre").last).to_contain_text("inspect")
 
 
-async def test_a_fork_is_made_and_set_beside_its_source(site: Town, crowd: Crowd) -> None:
+async def test_a_fork_is_made_and_set_beside_its_source(site: Town, ana: Person) -> None:
     """From a step on one thing is changed; both cities then stand side by side, at one step."""
-    ana = await owner_of(site, crowd)
     folder = await played(site, "source", days=3, steps_per_day=10, perception="accurate")
     page = ana.page
     await watches(ana, "source", 4)
@@ -294,9 +278,8 @@ REPORT = (
 )
 
 
-async def test_a_report_is_opened_and_leads_back(site: Town, crowd: Crowd) -> None:
+async def test_a_report_is_opened_and_leads_back(site: Town, ana: Person) -> None:
     """A report has its own looks, no script runs in it, and its links lead to the steps."""
-    ana = await owner_of(site, crowd)
     folder = await played(site)
     (folder / "report.html").write_text(REPORT + "<script>document.title = 'taken'</script>")
     page = ana.page
@@ -312,9 +295,8 @@ async def test_a_report_is_opened_and_leads_back(site: Town, crowd: Crowd) -> No
     await stands_at(ana, 3)
 
 
-async def test_the_lab_fits_every_window_and_every_reader(site: Town, crowd: Crowd) -> None:
+async def test_the_lab_fits_every_window_and_every_reader(site: Town, ana: Person) -> None:
     """No page of the lab reaches out of 320 pixels or has a serious finding of axe, light or dark."""
-    ana = await owner_of(site, crowd)
     folder = await played(site)
     await forked(folder, "other", 5, policy="context")
     row = next(
@@ -354,9 +336,8 @@ async def test_a_phone_has_all_of_a_run(site: Town, crowd: Crowd) -> None:
     assert not await ana.sideways()
 
 
-async def test_a_run_is_light_in_weight(site: Town, crowd: Crowd) -> None:
+async def test_a_run_is_light_in_weight(site: Town, ana: Person) -> None:
     """The page of a run of a hundred days, with all that it loads at first, is below 200 kB."""
-    ana = await owner_of(site, crowd)
     await played(site, days=100, steps_per_day=16)
     await watches(ana, "spun", 800)
     for part in ("/steps", "/course"):  # a part stands in the list once it is loaded
@@ -378,9 +359,8 @@ async def test_a_run_is_light_in_weight(site: Town, crowd: Crowd) -> None:
     assert sum(weights.values()) < HEAVY, weights
 
 
-async def test_a_run_without_a_mouse(site: Town, crowd: Crowd) -> None:
+async def test_a_run_without_a_mouse(site: Town, ana: Person) -> None:
     """By keys alone one comes to a robot on the map, opens it, and goes on to one of its decisions."""
-    ana = await owner_of(site, crowd)
     await played(site)
     await watches(ana, "spun", 2)
     keys = ana.page.keyboard
@@ -400,9 +380,8 @@ async def test_a_run_without_a_mouse(site: Town, crowd: Crowd) -> None:
     await expect(ana.page.locator("[data-detail] .triple")).to_be_visible()
 
 
-async def test_a_long_story_is_leafed_through(site: Town, crowd: Crowd) -> None:
+async def test_a_long_story_is_leafed_through(site: Town, ana: Person) -> None:
     """Beside the map one leafs to other days, to one by its number, and a step turns to its own."""
-    ana = await owner_of(site, crowd)
     await played(site, days=14, steps_per_day=4)
     page = ana.page
     tale = page.locator("[data-story]")

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
-from playwright.async_api import Locator, expect
+from playwright.async_api import expect
 
-from tests.browser.people import Crowd, Person, owner_of
-from tests.web.conftest import Town
+from tests.browser.people import Person
 
 pytestmark = pytest.mark.browser
 
 
-async def test_why_opens_beside_the_line_and_gives_the_reader_back(
-    site: Town, crowd: Crowd
-) -> None:
+async def test_why_opens_beside_the_line_and_gives_the_reader_back(ana: Person) -> None:
     """The story comes first, sections fold, records lead to records, Escape returns the focus."""
-    ana = await owner_of(site, crowd)
     await ana.makes_room("Bread", "maya")
     await ana.says("@maya why did my bread not rise?")
     line = await ana.hears("Maya")
@@ -58,14 +52,3 @@ async def test_why_opens_beside_the_line_and_gives_the_reader_back(
     await ana.clicks("Close")
     await expect(sheet).to_be_hidden()
     await expect(why).to_be_focused()
-
-
-async def arrived(person: Person, line: Locator) -> str:
-    """Why a line was said, as the panel tells it once the line is known to have arrived."""
-    story = person.page.locator("#sheet .why-story")
-    async with asyncio.timeout(60):
-        while True:
-            await line.locator("a.why").click()
-            if "arrived" in (told := await story.inner_text()):
-                return told
-            await person.clicks("Close")

@@ -90,9 +90,10 @@ async def looked_at(person: Person, path: str) -> AsyncIterator[str]:
         yield f"{path} reaches out sideways: {each}"
 
 
-async def test_every_page_fits_every_window_and_every_reader(site: Town, crowd: Crowd) -> None:
+async def test_every_page_fits_every_window_and_every_reader(
+    site: Town, crowd: Crowd, ana: Person
+) -> None:
     """No page reaches out of 320 pixels or has a serious finding of axe, light or dark."""
-    ana = await owner_of(site, crowd)
     ana.expects("status of 404")
     paths = await tour(ana, site)
     wrong = [each for path in paths for each in [one async for one in looked_at(ana, path)]]
@@ -158,9 +159,8 @@ async def test_dark_by_the_machine_and_by_the_switch(site: Town, crowd: Crowd) -
     assert await ana.page.evaluate(ground) == light
 
 
-async def test_all_of_it_without_a_mouse(site: Town, crowd: Crowd) -> None:
+async def test_all_of_it_without_a_mouse(crowd: Crowd, ana: Person) -> None:
     """By keys alone one signs in, opens a room, says a line, opens why, closes it, and stops."""
-    ana = await owner_of(site, crowd)
     room = await ana.makes_room("Keys only", "maya")
     ben = await guest_of(room, ana, crowd)
     await ben.opens("/you")

@@ -305,16 +305,6 @@ def test_a_mates_line_says_which_line_it_answers() -> None:
     assert state.authors[said] == "mate:maya"
 
 
-def test_a_streak_ends_when_a_person_speaks() -> None:
-    """Lines that mates say among themselves are counted until a person speaks."""
-    story = Chronicle()
-    story.say("a", mate="maya")
-    story.say("b", mate="maya")
-    assert state_of(story).mates["maya"].streak == 2
-    story.hear("hm")
-    assert state_of(story).mates["maya"].streak == 0
-
-
 def test_silence_is_counted_when_a_mate_was_asked() -> None:
     """Asked and silent counts; silent after a note and a next step does not; speaking resets."""
     story = Chronicle()

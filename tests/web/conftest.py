@@ -173,3 +173,9 @@ async def site(tmp_path: Path) -> AsyncIterator[Town]:
     """A home with maya, merlin and zuzu, whose web room is open."""
     async with town(tmp_path) as made:
         yield made
+
+
+@pytest.fixture
+async def owner(site: Town) -> Guest:
+    """The owner of that home, signed in."""
+    return await site.owner()

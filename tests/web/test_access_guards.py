@@ -77,9 +77,8 @@ async def ask(guest: Guest, route: Route, room: str, event: str) -> int:
     return answer.status_code
 
 
-async def test_a_stranger_gets_nowhere(site: Town, every: list[Route]) -> None:
+async def test_a_stranger_gets_nowhere(site: Town, every: list[Route], owner: Guest) -> None:
     """Without a session every route but the public ones is closed: 401, or on to the sign-in page."""
-    owner = await site.owner()
     event = (await owner_room(site, owner))[1]
     stranger = await site.stranger()
     assert len(every) > 40
@@ -102,10 +101,9 @@ async def owner_room(site: Town, owner: Guest) -> tuple[str, str]:
 
 @pytest.mark.parametrize("who", ["never a member", "a former member"])
 async def test_who_is_not_in_a_room_does_not_find_it(
-    site: Town, every: list[Route], who: str
+    site: Town, every: list[Route], who: str, owner: Guest
 ) -> None:
     """Each route of a room says to others what it says of a room that never was; nothing leaks."""
-    owner = await site.owner()
     room, event = await owner_room(site, owner)
     other = await site.guest("ben", room if who == "a former member" else "", by=owner, past=True)
     if who == "a former member":
@@ -125,9 +123,10 @@ async def test_who_is_not_in_a_room_does_not_find_it(
     assert len(await site.events(room)) == len(await site.events(room))
 
 
-async def test_the_owner_reads_no_room_they_are_not_in(site: Town, every: list[Route]) -> None:
+async def test_the_owner_reads_no_room_they_are_not_in(
+    site: Town, every: list[Route], owner: Guest
+) -> None:
     """Not even the owner's pages show what is said in a room the owner is not a member of."""
-    owner = await site.owner()
     ben = await site.guest("ben", by=owner)
     room, event = await owner_room(site, ben)
     for method, path in every:
@@ -139,9 +138,8 @@ async def test_the_owner_reads_no_room_they_are_not_in(site: Town, every: list[R
             assert answer.status_code == 404, path
 
 
-async def test_every_answer_is_guarded(site: Town, every: list[Route]) -> None:
+async def test_every_answer_is_guarded(site: Town, every: list[Route], owner: Guest) -> None:
     """Each page and each error carries a strict policy, and none asks for inline script or style."""
-    owner = await site.owner()
     room, event = await owner_room(site, owner)
     for method, path in [*every, ("GET", "/nowhere")]:
         if method != "GET" or path.endswith("/stream"):
@@ -184,9 +182,8 @@ async def test_its_name_is_read_with_a_port_or_without(site: Town, host: str, st
     assert (await stranger.get("/sign-in", headers={"host": host})).status_code == status
 
 
-async def test_a_session_that_was_ended_is_nobody(site: Town) -> None:
+async def test_a_session_that_was_ended_is_nobody(site: Town, owner: Guest) -> None:
     """A revoked session gets nowhere from the next request on, and its open stream ends."""
-    owner = await site.owner()
     async with owner.http.stream("GET", "/rooms/commons/stream") as stream:
         lines = stream.aiter_lines()
         async for line in lines:

@@ -47,9 +47,8 @@ def test_a_pace_lets_through_what_it_says() -> None:
     pace.take("ben", 3)
 
 
-async def test_a_room_cannot_be_flooded(site: Town) -> None:
+async def test_a_room_cannot_be_flooded(site: Town, owner: Guest) -> None:
     """Of a thousand lines at once a few dozen are heard; the rest is put off, and stop still works."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     ben = await site.guest("ben", room, by=owner)
 
@@ -81,9 +80,8 @@ async def test_made_up_cookies_do_not_count_anew(site: Town) -> None:
     assert left == [left[0], left[0] - 1, left[0] - 2]
 
 
-async def test_streams_that_come_at_once_are_counted_too(site: Town) -> None:
+async def test_streams_that_come_at_once_are_counted_too(site: Town, owner: Guest) -> None:
     """Of twice as many at one moment just as many are let in; when they go, others may come."""
-    owner = await site.owner()
     host, _, port = site.address.removeprefix("http://").partition(":")
     ask = (
         f"GET /rooms/commons/stream HTTP/1.1\r\nHost: {host}:{port}\r\n"
@@ -147,9 +145,8 @@ async def test_what_is_too_much_together_is_refused_early(tmp_path: Path) -> Non
         assert await site.app.artifacts.hashes() == []
 
 
-async def test_files_of_a_refused_line_are_let_go(site: Town) -> None:
+async def test_files_of_a_refused_line_are_let_go(site: Town, owner: Guest) -> None:
     """When the line is refused, or was heard before, the bytes are swept and not kept for ever."""
-    owner = await site.owner()
     room = await site.room(owner)
 
     async def give(text: str, data: bytes, source: str = "") -> int:
@@ -227,9 +224,8 @@ async def test_crooked_forms_and_addresses_break_nothing(either: Town) -> None:
 # ---------------------------------------------------------------- headers, redirects, cookies
 
 
-async def test_links_tell_no_other_page_of_themselves(site: Town) -> None:
+async def test_links_tell_no_other_page_of_themselves(site: Town, owner: Guest) -> None:
     """One-time links are no referrer, nothing here is for search engines, and nothing is kept."""
-    owner = await site.owner()
     for path in ("/enter/x", "/join/x", "/renew/x", "/device/x", "/sign-in?next=/join/x"):
         answer = await (await site.stranger()).get(path)
         assert answer.headers.get_list("referrer-policy") == ["strict-origin"]
@@ -285,9 +281,8 @@ def test_nobody_is_sent_elsewhere(to: str) -> None:
     assert inside(to) == "/"
 
 
-async def test_names_and_files_that_are_code_are_text(site: Town) -> None:
+async def test_names_and_files_that_are_code_are_text(site: Town, owner: Guest) -> None:
     """A name, a title or a file's name never opens a tag or a header, wherever it is shown."""
-    owner = await site.owner()
     code = "<img src=x onerror=alert(1)>\"'&"
     room = await site.room(owner, code, "maya")
     _, token = await site.app.accounts.links.invite(owner.person, room, True)

@@ -83,9 +83,8 @@ async def open_page(
             await asyncio.gather(reading, return_exceptions=True)
 
 
-async def test_a_broken_stream_goes_on_where_it_was(site: Town) -> None:
+async def test_a_broken_stream_goes_on_where_it_was(site: Town, owner: Guest) -> None:
     """What was said while a page was cut off is given once when it comes again, in order."""
-    owner = await site.owner()
     room = await site.room(owner)
     seqs: list[int] = []
     last = ""
@@ -134,9 +133,8 @@ async def test_a_page_is_told_who_is_at_it_and_sees_drafts_grow(tmp_path: Path) 
         }
 
 
-async def test_a_later_member_hears_nothing_of_before(site: Town) -> None:
+async def test_a_later_member_hears_nothing_of_before(site: Town, owner: Guest) -> None:
     """The stream of somebody who came later begins with their coming, whatever they ask for."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea", "maya")
     await owner.says(room, "@maya the password is swordfish")
     await site.rest(room)
@@ -152,9 +150,8 @@ async def test_a_later_member_hears_nothing_of_before(site: Town) -> None:
     assert "swordfish" in page.html()
 
 
-async def test_who_leaves_hears_no_more(site: Town) -> None:
+async def test_who_leaves_hears_no_more(site: Town, owner: Guest) -> None:
     """The stream of somebody who leaves ends with a last word, and says nothing that follows."""
-    owner = await site.owner()
     room = await site.room(owner)
     ben = await site.guest("ben", room, by=owner)
     async with open_page(ben, room) as page:
@@ -183,9 +180,8 @@ async def test_a_silent_stream_gives_signs_of_life(
     assert signs >= 3
 
 
-async def test_a_line_sent_twice_is_heard_once(site: Town) -> None:
+async def test_a_line_sent_twice_is_heard_once(site: Town, owner: Guest) -> None:
     """A browser that does not know whether its line arrived sends it again; it is one line."""
-    owner = await site.owner()
     room = await site.room(owner)
     first = await owner.says(room, "hello?", source="one")
     second = await owner.says(room, "hello?", source="one")
@@ -193,9 +189,8 @@ async def test_a_line_sent_twice_is_heard_once(site: Town) -> None:
     assert [e.kind for e in await site.events(room)].count("room.heard") == 1
 
 
-async def test_streams_of_a_session_and_of_a_person_are_bounded(site: Town) -> None:
+async def test_streams_of_a_session_and_of_a_person_are_bounded(site: Town, owner: Guest) -> None:
     """A session has 100 streams, a person 200 whatever their sessions; one that ends makes room."""
-    owner = await site.owner()
     room = await site.room(owner)
     one = await site.guest("ben", room, by=owner)
     two, three = await again(site, "ben"), await again(site, "ben")

@@ -34,10 +34,9 @@ ELSEWHERE: list[dict[str, str]] = [
 
 @pytest.mark.parametrize("headers", ELSEWHERE, ids=str)
 async def test_what_comes_from_elsewhere_changes_nothing(
-    site: Town, headers: dict[str, str]
+    site: Town, headers: dict[str, str], owner: Guest
 ) -> None:
     """With the right cookie and the right token, a form of any other place is refused, a door's too."""
-    owner = await site.owner()
     before = len(await site.events("commons"))
     answer = await owner.post(
         "/rooms/commons/lines", {"text": "hello"}, files={"n": ("", b"")}, headers=headers
@@ -49,9 +48,8 @@ async def test_what_comes_from_elsewhere_changes_nothing(
     assert (await stranger.post("/sign-in", form, headers=headers)).status_code == 403
 
 
-async def test_what_comes_from_here_is_heard(site: Town) -> None:
+async def test_what_comes_from_here_is_heard(site: Town, owner: Guest) -> None:
     """Its own pages, by whatever name of it, and programs that are no browsers may write."""
-    owner = await site.owner()
     for headers in (
         {},
         {"origin": site.address},
@@ -66,9 +64,8 @@ async def test_what_comes_from_here_is_heard(site: Town) -> None:
 
 
 @pytest.mark.parametrize("place", ["same-site", "cross-site"])
-async def test_other_pages_read_nothing(site: Town, place: str) -> None:
+async def test_other_pages_read_nothing(site: Town, place: str, owner: Guest) -> None:
     """A page of another port or site may lead here by a link; it gets no page, file or stream."""
-    owner = await site.owner()
     for path in ("/rooms/commons", "/rooms/commons/stream", "/static/room.js", "/"):
         for mode, kind in (
             ("no-cors", "image"),
@@ -83,9 +80,8 @@ async def test_other_pages_read_nothing(site: Town, place: str) -> None:
     assert (await owner.get("/rooms/commons", headers={"origin": "null"})).status_code == 403
 
 
-async def test_a_token_belongs_to_its_session(site: Town) -> None:
+async def test_a_token_belongs_to_its_session(site: Town, owner: Guest) -> None:
     """The token of another account, of a stranger, or of an earlier session of one's own fits not."""
-    owner = await site.owner()
     ben = await site.guest("ben", "commons", by=owner)
     stranger = await site.stranger()
     first = await ben.token()
@@ -140,12 +136,11 @@ async def guessed(guest: Guest, name: str, times: int, **headers: str) -> None:
         assert (await guest.post("/sign-in", form, headers=headers)).status_code == 400
 
 
-async def test_guesses_of_others_lock_nobody_out(site: Town) -> None:
+async def test_guesses_of_others_lock_nobody_out(site: Town, owner: Guest) -> None:
     """While others guess at her name without end, at the very address of hers, Ana comes in.
 
     Her own device at once, a new one by its turn; nobody else there is held up, however many come.
     """
-    owner = await site.owner()
     ana = await site.guest("ana", "commons", by=owner)
     await site.guest("ben", "commons", by=owner)
     await ana.post("/sign-out")
@@ -164,9 +159,8 @@ async def test_guesses_of_others_lock_nobody_out(site: Town) -> None:
     await tasks.close()
 
 
-async def test_a_device_is_known_to_one_name(site: Town) -> None:
+async def test_a_device_is_known_to_one_name(site: Town, owner: Guest) -> None:
     """A device that Ana used has a queue of its own for her name alone, whoever copies its cookie."""
-    owner = await site.owner()
     ana = await site.guest("ana", "commons", by=owner)
     signer = Signer("a secret of the test's")
     for name, nonce in (("ana", True), ("ANA", True), ("ben", False), ("", False)):
@@ -192,9 +186,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web, "PER_MINUTE", 60)
 
 
-async def test_a_flood_at_one_address_closes_no_way_in(few: None, site: Town) -> None:
+async def test_a_flood_at_one_address_closes_no_way_in(few: None, site: Town, owner: Guest) -> None:
     """Where strangers used up what an address may ask, known devices and one-time links still work."""
-    owner = await site.owner()
     ana = await site.guest("ana", "commons", by=owner)
     await ana.post("/sign-out")
     stranger = await site.stranger()
@@ -219,9 +212,8 @@ def link_of(answer: httpx.Response) -> str:
     return found[1]
 
 
-async def test_another_device_comes_in_by_a_link(site: Town) -> None:
+async def test_another_device_comes_in_by_a_link(site: Town, owner: Guest) -> None:
     """A link made where she is signed in lets Ana in elsewhere, once; ending sessions voids it."""
-    owner = await site.owner()
     ana = await site.guest("ana", "commons", by=owner)
     first = link_of(await ana.post("/you/device"))
     second = link_of(await ana.post("/you/device"))
@@ -276,9 +268,8 @@ def test_ports_that_go_without_saying() -> None:
     assert plain("http://mates.example:443") != plain("http://mates.example")
 
 
-async def test_messages_of_pages_are_no_texts_of_addresses(site: Town) -> None:
+async def test_messages_of_pages_are_no_texts_of_addresses(site: Town, owner: Guest) -> None:
     """A link puts no sentence into a page's mouth; what a change was answered is shown to its maker."""
-    owner = await site.owner()
     ben = await site.guest("ben", "commons", by=owner)
     words = "Your password is too old. Mail it to the helpdesk."
     for path in ("/you", "/rooms/commons/settings", "/house/people", "/mates", "/lab"):
@@ -293,9 +284,8 @@ async def test_messages_of_pages_are_no_texts_of_addresses(site: Town) -> None:
     assert 'role="status"' not in (await ben.get(str(changed.url))).text
 
 
-async def test_an_invite_says_who_can_open_it(site: Town) -> None:
+async def test_an_invite_says_who_can_open_it(site: Town, owner: Guest) -> None:
     """Where the home is reached by its own machine alone, each link says so, and what to do."""
-    owner = await site.owner()
     ben = await site.guest("ben", "commons", by=owner)
     pages = [
         await owner.post("/rooms/commons/invite"),
@@ -312,9 +302,8 @@ async def test_an_invite_says_who_can_open_it(site: Town) -> None:
     assert not alone("http://192.168.1.5:8321")
 
 
-async def test_titles_name_the_home_once(site: Town) -> None:
+async def test_titles_name_the_home_once(owner: Guest) -> None:
     """The title of every page ends with the home's name, once."""
-    owner = await site.owner()
     paths = ["/", "/you", "/mates", "/mates/maya", "/mates/maya/history", "/mates/new", "/lab"]
     paths += ["/house", "/house/people", "/house/models", "/house/settings", "/house/ledger"]
     paths += ["/house/usage", "/house/rooms", "/house/invites", "/rooms/commons", "/nowhere"]

@@ -15,7 +15,7 @@ from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_lifecycle import summary_of
 from loopforge.lab.run.run_log import LOG, rows_of
-from tests.web.conftest import Town
+from tests.web.conftest import Guest, Town
 from tests.web.labs import JSON, cut, first_row, forked, played, runs_of, until
 
 
@@ -28,9 +28,8 @@ def words(answer: httpx.Response) -> str:
 # ---------------------------------------------------------------- starting
 
 
-async def test_a_run_is_played_as_the_form_says(site: Town) -> None:
+async def test_a_run_is_played_as_the_form_says(site: Town, owner: Guest) -> None:
     """Each field of the form is in the run's first row, and its steps can be watched to the end."""
-    owner = await site.owner()
     form = {"scenario": "first_shift", "policy": "guardrail", "days": "2", "steps": "5"}
     form |= {"seed": "99", "pressure": "9", "perception": "partial", "supervisor": "punitive"}
     answer = await owner.post("/lab", form)
@@ -46,9 +45,8 @@ async def test_a_run_is_played_as_the_form_says(site: Town) -> None:
     assert (told["closed"], told["steps"][0]["n"]) == (10, 3)
 
 
-async def test_the_ledger_knows_of_runs_from_pages(site: Town) -> None:
+async def test_the_ledger_knows_of_runs_from_pages(site: Town, owner: Guest) -> None:
     """A run that was started from a page is anchored in the ledger, from its first row to its end."""
-    owner = await site.owner()
     await owner.post("/lab", {"scenario": "first_shift", "days": "1", "seed": "5"})
     await until(owner, "first_shift-stub-5", "finished")
     async with asyncio.timeout(60):
@@ -68,9 +66,8 @@ async def anchors(site: Town) -> list[Event]:
     return events
 
 
-async def test_runs_wait_for_each_other(site: Town) -> None:
+async def test_runs_wait_for_each_other(owner: Guest) -> None:
     """Of three runs that are started at once one is played at a time, and all come to their end."""
-    owner = await site.owner()
     for seed in ("1", "2", "3"):
         form = {"scenario": "first_shift", "policy": "stub", "days": "10", "seed": seed}
         await owner.post("/lab", form)
@@ -96,9 +93,8 @@ WRONG_RUNS: list[tuple[dict[str, str], str]] = [
 ]
 
 
-async def test_what_cannot_be_run_is_said(site: Town) -> None:
+async def test_what_cannot_be_run_is_said(site: Town, owner: Guest) -> None:
     """A form that asks for something impossible is answered by a sentence, and nothing is queued."""
-    owner = await site.owner()
     for wrong, told in WRONG_RUNS:
         answer = await owner.post("/lab", {"scenario": "first_shift", "policy": "stub"} | wrong)
         assert answer.status_code == 400, wrong
@@ -134,9 +130,8 @@ async def test_the_homes_own_scenarios_are_offered(site: Town) -> None:
 # ---------------------------------------------------------------- who may
 
 
-async def test_members_look_and_the_owner_alone_starts(site: Town) -> None:
+async def test_members_look_and_the_owner_alone_starts(site: Town, owner: Guest) -> None:
     """A member reads every page of a run; starting, forking, stopping and taking up do not exist."""
-    owner = await site.owner()
     ben = await site.guest("ben", by=owner)
     folder = await played(site)
     await forked(folder, "other", 3, pressure="9")
@@ -157,9 +152,8 @@ async def test_members_look_and_the_owner_alone_starts(site: Town) -> None:
     assert sorted(each.name for each in runs_of(site).iterdir()) == ["other", "spun"]
 
 
-async def test_an_empty_lab_teaches(site: Town) -> None:
+async def test_an_empty_lab_teaches(owner: Guest) -> None:
     """Before the first run the page says what a run shows, and offers one that needs nothing."""
-    owner = await site.owner()
     page = await owner.get("/lab")
     told = words(page)
     assert "over-compliance" in told
@@ -189,9 +183,8 @@ NAMES = (
 PAGES = ("", "/steps", "/course", "/story", "/stream", "/reports/x.html", "/against/spun")
 
 
-async def test_a_name_leads_to_a_run_or_nowhere(site: Town) -> None:
+async def test_a_name_leads_to_a_run_or_nowhere(site: Town, owner: Guest) -> None:
     """Paths, links and names of nothing are no runs, whatever page of a run is asked for."""
-    owner = await site.owner()
     folder = await played(site)
     (runs_of(site) / "link").symlink_to(folder)
     (folder / "runs").symlink_to(runs_of(site))
@@ -205,9 +198,8 @@ async def test_a_name_leads_to_a_run_or_nowhere(site: Town) -> None:
         assert answer.status_code in (400, 404, 405), name
 
 
-async def test_broken_runs_are_explained_among_the_others(site: Town) -> None:
+async def test_broken_runs_are_explained_among_the_others(site: Town, owner: Guest) -> None:
     """A log that is damaged, cut or no log at all is said to be so; it hides no other run."""
-    owner = await site.owner()
     await played(site, "sound")
     for name in ("bent", "headless", "noise", "empty"):
         await played(site, name)
@@ -231,9 +223,8 @@ async def test_broken_runs_are_explained_among_the_others(site: Town) -> None:
         assert "cannot be shown" in words(answer)
 
 
-async def test_scenarios_cannot_write_pages(site: Town) -> None:
+async def test_scenarios_cannot_write_pages(site: Town, owner: Guest) -> None:
     """What a scenario and a robot say is text on every page, also where it looks like HTML."""
-    owner = await site.owner()
     folder = await played(site)
     evil = b"<script>alert()</script><img src=x onerror=alert()>"
     log = (folder / LOG).read_bytes()
@@ -260,9 +251,8 @@ async def test_scenarios_cannot_write_pages(site: Town) -> None:
 # ---------------------------------------------------------------- steps
 
 
-async def test_steps_come_in_pages(site: Town) -> None:
+async def test_steps_come_in_pages(site: Town, owner: Guest) -> None:
     """Asked for page by page, the steps are those of the log, and there is none after the last."""
-    owner = await site.owner()
     folder = await played(site)
     steps, first = [], 0
     while first < 12:
@@ -288,9 +278,8 @@ async def test_steps_come_in_pages(site: Town) -> None:
     assert (await owner.get("/lab/spun/steps?first=-1", headers=JSON)).status_code == 400
 
 
-async def test_every_step_has_a_page_without_any_script(site: Town) -> None:
+async def test_every_step_has_a_page_without_any_script(site: Town, owner: Guest) -> None:
     """The map of a step, drawn by the server, has everybody where the log says that they are."""
-    owner = await site.owner()
     folder = await played(site)
     stepped = [row for row in rows_of(folder) if isinstance(row, Stepped)]
     for row in (stepped[0], stepped[7]):
@@ -311,9 +300,8 @@ async def test_every_step_has_a_page_without_any_script(site: Town) -> None:
 # ---------------------------------------------------------------- beside the map
 
 
-async def test_why_shows_truth_shown_and_believed(site: Town) -> None:
+async def test_why_shows_truth_shown_and_believed(site: Town, owner: Guest) -> None:
     """The page of a decision has its truth, each edit from true to shown, and its belief."""
-    owner = await site.owner()
     folder = await played(site)
     decided = [row for row in rows_of(folder) if isinstance(row, Decided)]
     row = next(row for row in decided if row.edits and row.outcome.failing)
@@ -340,9 +328,8 @@ async def test_why_shows_truth_shown_and_believed(site: Town) -> None:
     assert (await owner.get("/lab/spun/why/0")).status_code == 404
 
 
-async def test_an_inner_life_adds_up_on_its_page(site: Town) -> None:
+async def test_an_inner_life_adds_up_on_its_page(site: Town, owner: Guest) -> None:
     """The causes that a robot's page lists for a trait sum to what it shows that it became."""
-    owner = await site.owner()
     folder = await played(site)
     index = RunIndex(folder)
     index.refresh()
@@ -360,9 +347,8 @@ async def test_an_inner_life_adds_up_on_its_page(site: Town) -> None:
     assert "after step 0" in early
 
 
-async def test_a_place_shows_its_weather_and_its_rules(site: Town) -> None:
+async def test_a_place_shows_its_weather_and_its_rules(site: Town, owner: Guest) -> None:
     """A place's page has its quantities at the step, what broke there, and which rules guard it."""
-    owner = await site.owner()
     folder = await played(site)
     stepped = [row for row in rows_of(folder) if isinstance(row, Stepped)]
     hurt = next(row for row in stepped if row.incidents)
@@ -402,9 +388,8 @@ FORKS = [
 ]
 
 
-async def test_a_fork_changes_what_its_form_says(site: Town) -> None:
+async def test_a_fork_changes_what_its_form_says(site: Town, owner: Guest) -> None:
     """Each way of the form makes a run that is the same up to its step, and changed as it says."""
-    owner = await site.owner()
     folder = await played(site)
     page = words(await owner.get("/lab/spun/fork?step=4"))
     assert "From step" in page
@@ -435,9 +420,8 @@ WRONG_FORKS: list[tuple[dict[str, str], str]] = [
 ]
 
 
-async def test_a_fork_that_cannot_be_is_explained(site: Town) -> None:
+async def test_a_fork_that_cannot_be_is_explained(site: Town, owner: Guest) -> None:
     """A fork of nothing, by nothing or too late is answered by a sentence, and nothing is queued."""
-    owner = await site.owner()
     await played(site)
     for wrong, told in WRONG_FORKS:
         answer = await owner.post("/lab/spun/fork", {"step": "4"} | wrong)
@@ -446,9 +430,8 @@ async def test_a_fork_that_cannot_be_is_explained(site: Town) -> None:
     assert [each.name for each in runs_of(site).iterdir()] == ["spun"]
 
 
-async def test_two_runs_stand_side_by_side(site: Town) -> None:
+async def test_two_runs_stand_side_by_side(site: Town, owner: Guest) -> None:
     """The page of two runs has both maps, the step where they part, and the numbers of both."""
-    owner = await site.owner()
     folder = await played(site)
     other = await forked(folder, "other", 5, policy="context")
     found = diff(folder, other)
@@ -473,9 +456,8 @@ async def test_two_runs_stand_side_by_side(site: Town) -> None:
 # ---------------------------------------------------------------- cut off, stopped, failed
 
 
-async def test_a_run_that_was_cut_off_is_taken_up(site: Town) -> None:
+async def test_a_run_that_was_cut_off_is_taken_up(site: Town, owner: Guest) -> None:
     """What was killed is listed as cut off, and taken up it ends with the bytes it would have had."""
-    owner = await site.owner()
     folder = await played(site)
     whole = (folder / LOG).read_bytes()
     cut(folder, 33)
@@ -490,9 +472,8 @@ async def test_a_run_that_was_cut_off_is_taken_up(site: Town) -> None:
     assert "come to its end" in words(again)
 
 
-async def test_a_run_can_be_stopped(site: Town) -> None:
+async def test_a_run_can_be_stopped(owner: Guest) -> None:
     """A long run is stopped where it is, stands as cut off, and leaves room for the next."""
-    owner = await site.owner()
     form = {"scenario": "first_shift", "policy": "stub", "days": "400", "seed": "1"}
     await owner.post("/lab", form | {"steps": "200"})
     await owner.post("/lab", form | {"days": "1", "seed": "2"})
@@ -504,9 +485,8 @@ async def test_a_run_can_be_stopped(site: Town) -> None:
     assert 0 <= steps < 80_000
 
 
-async def test_a_failed_run_says_why(site: Town) -> None:
+async def test_a_failed_run_says_why(site: Town, owner: Guest) -> None:
     """A run that cannot be gone on from stands as failed, with the sentence of what is wrong."""
-    owner = await site.owner()
     folder = await played(site)
     cut(folder, 33)
     log = (folder / LOG).read_bytes()
@@ -526,9 +506,8 @@ REPORT = (
 )
 
 
-async def test_reports_are_shown_and_shut_in(site: Town) -> None:
+async def test_reports_are_shown_and_shut_in(site: Town, owner: Guest) -> None:
     """A report of a run or a sweep is shown under a policy of its own: sandboxed, without scripts."""
-    owner = await site.owner()
     folder = await played(site)
     (folder / "report.html").write_text(REPORT)
     sweep = runs_of(site) / "doses"
@@ -559,9 +538,8 @@ async def test_reports_are_shown_and_shut_in(site: Town) -> None:
     assert (await stranger.get("/lab/spun/reports/report.html")).status_code == 401
 
 
-async def test_nothing_but_reports_is_handed_out(site: Town) -> None:
+async def test_nothing_but_reports_is_handed_out(site: Town, owner: Guest) -> None:
     """Logs, links and files of other folders are not handed out as reports."""
-    owner = await site.owner()
     folder = await played(site)
     (folder.parent / "other.html").write_text("elsewhere")
     (site.path / "data" / "secret.html").write_text("elsewhere")
@@ -573,9 +551,8 @@ async def test_nothing_but_reports_is_handed_out(site: Town) -> None:
         assert "elsewhere" not in answer.text
 
 
-async def test_pages_of_the_lab_are_plain_json_or_html(site: Town) -> None:
+async def test_pages_of_the_lab_are_plain_json_or_html(owner: Guest) -> None:
     """Errors come as a script asked for them: JSON to who wants JSON, a page to who reads."""
-    owner = await site.owner()
     answer = await owner.get("/lab/nothing/steps", headers=JSON)
     assert answer.status_code == 404
     assert "There is no run" in json.loads(answer.text)["error"]

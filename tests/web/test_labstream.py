@@ -22,9 +22,8 @@ async def course(guest: Guest, run: str) -> list[list[int]]:
     return briefs
 
 
-async def test_a_run_that_is_over_is_told_and_done(site: Town) -> None:
+async def test_a_run_that_is_over_is_told_and_done(site: Town, owner: Guest) -> None:
     """Of a finished run the stream tells every step that a page lacks, then that it is over."""
-    owner = await site.owner()
     await played(site)
     all_of_it = list(enumerate(await course(owner, "spun")))
     for after, last in ((0, ""), (5, ""), (0, "9"), (12, "")):

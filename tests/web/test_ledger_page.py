@@ -16,10 +16,9 @@ def kinds(page: str) -> list[str]:
     return re.findall(r'house-event"><strong>([\w.]+)</strong>', page)
 
 
-async def test_the_newest_come_first_and_one_pages_on(site: Town) -> None:
+async def test_the_newest_come_first_and_one_pages_on(site: Town, owner: Guest) -> None:
     """Every event of a stream is on exactly one page."""
-    olu = await site.owner()
-    room = await site.room(olu, "Ovens")
+    room = await site.room(owner, "Ovens")
     facts = [
         site.app.stamp.fact(Told(text=Words(f"notice {nth}.")), actor="room") for nth in range(120)
     ]
@@ -27,7 +26,7 @@ async def test_the_newest_come_first_and_one_pages_on(site: Town) -> None:
     seen: list[str] = []
     path, pages = f"/house/ledger?stream=room:{room}&kind=room.told", 0
     while path:
-        page, pages = (await olu.get(path)).text, pages + 1
+        page, pages = (await owner.get(path)).text, pages + 1
         seen += re.findall(r"notice \d+\.", page)
         assert set(kinds(page)) == {"room.told"}
         more = re.search(r'href="(/house/ledger\?[^"]+)">Older', page)
@@ -36,13 +35,12 @@ async def test_the_newest_come_first_and_one_pages_on(site: Town) -> None:
     assert pages == 3
 
 
-async def test_one_line_leads_to_its_flight_record(site: Town) -> None:
+async def test_one_line_leads_to_its_flight_record(site: Town, owner: Guest) -> None:
     """What a mate said in a room of one's own links to its why; prompts do not stand in the list."""
-    olu = await site.owner()
-    room = await site.room(olu, "Ovens", "maya")
-    await olu.says(room, "a question about yeast")
+    room = await site.room(owner, "Ovens", "maya")
+    await owner.says(room, "a question about yeast")
     await site.rest(room)
-    page = (await olu.get(f"/house/ledger?stream=room:{room}")).text
+    page = (await owner.get(f"/house/ledger?stream=room:{room}")).text
     said = [event for event in await site.events(room) if event.kind == "room.said"]
     assert said
     assert f"/rooms/{room}/why/{said[0].id}" in page
@@ -53,16 +51,16 @@ async def test_one_line_leads_to_its_flight_record(site: Town) -> None:
     assert telling <= {"room.heard", "room.said"}
 
 
-async def test_odd_filters_find_nothing(site: Town) -> None:
+async def test_odd_filters_find_nothing(owner: Guest) -> None:
     """Names that nobody has, and places that are none, give an empty list or the beginning."""
-    olu = await site.owner()
-    assert "Nothing of that kind" in (await olu.get("/house/ledger?stream=room:nowhere")).text
-    odd = await olu.get("/house/ledger", params={"kind": "\x00'; DROP", "before": "'zz"})
+    assert "Nothing of that kind" in (await owner.get("/house/ledger?stream=room:nowhere")).text
+    odd = await owner.get("/house/ledger", params={"kind": "\x00'; DROP", "before": "'zz"})
     assert odd.status_code == 200
     assert (
-        "<script" not in (await olu.get("/house/ledger?stream=<script>x")).text.partition("main")[2]
+        "<script"
+        not in (await owner.get("/house/ledger?stream=<script>x")).text.partition("main")[2]
     )
-    assert (await olu.get("/house/ledger", params={"stream": "x" * 500})).status_code == 400
+    assert (await owner.get("/house/ledger", params={"stream": "x" * 500})).status_code == 400
 
 
 async def verified(olu: Guest) -> str:
@@ -74,21 +72,21 @@ async def verified(olu: Guest) -> str:
     return told
 
 
-async def test_verifying_says_what_it_went_over(site: Town) -> None:
+async def test_verifying_says_what_it_went_over(site: Town, owner: Guest) -> None:
     """It runs beside everything else; then the page has counts and the time."""
-    olu = await site.owner()
-    assert "Not verified since" in (await olu.get("/house/ledger")).text
-    told = await verified(olu)
+    assert "Not verified since" in (await owner.get("/house/ledger")).text
+    told = await verified(owner)
     events = sum((await site.app.ledger.heads()).values())
     assert "All of it is as it was written." in told
     assert f"{events} events" in told
-    assert "sound, as of" in (await olu.get("/house")).text
+    assert "sound, as of" in (await owner.get("/house")).text
 
 
-async def test_what_is_wrong_is_said_without_the_names_of_private_rooms(site: Town) -> None:
+async def test_what_is_wrong_is_said_without_the_names_of_private_rooms(
+    site: Town, owner: Guest
+) -> None:
     """Findings stand one by one; a room the owner is not in keeps its name."""
-    olu = await site.owner()
-    ana = await site.guest("ana", by=olu)
+    ana = await site.guest("ana", by=owner)
     room = await site.room(ana, "Planning a surprise")
     fact = site.app.stamp.fact(
         Heard(person=ana.person, text=Words("quiet now")), actor=f"person:{ana.person}"
@@ -97,8 +95,8 @@ async def test_what_is_wrong_is_said_without_the_names_of_private_rooms(site: To
     await site.app.ledger.change(
         lambda found: found.exec_driver_sql(f"DELETE FROM texts WHERE event = '{fact.id}'")
     )
-    told = await verified(olu)
+    told = await verified(owner)
     assert "2 things are not as they were written." in told  # the text, and the search that had it
     assert "missing:" in told
     assert "surprise" not in told
-    assert "something is wrong" in (await olu.get("/house")).text
+    assert "something is wrong" in (await owner.get("/house")).text

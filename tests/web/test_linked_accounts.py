@@ -23,23 +23,21 @@ async def code_of(guest: Guest) -> str:
 # ---------------------------------------------------------------- oneself
 
 
-async def test_a_code_from_the_page_links_an_account(site: Town) -> None:
+async def test_a_code_from_the_page_links_an_account(site: Town, owner: Guest) -> None:
     """What is typed on a platform is the visitor there; the page lists it, and shows no code again."""
-    olu = await site.owner()
-    code = await code_of(olu)
-    assert code not in (await olu.get("/you")).text
+    code = await code_of(owner)
+    assert code not in (await owner.get("/you")).text
     person = await site.app.linking.claim(code, "telegram", TELEGRAM)
-    assert person.id == olu.person
-    shown = (await olu.get("/you")).text
+    assert person.id == owner.person
+    shown = (await owner.get("/you")).text
     assert "<td>Telegram<br>" in shown
     assert f"{TELEGRAM}, since " in shown
-    assert f"also telegram {TELEGRAM}" in (await olu.get("/house/people")).text
+    assert f"also telegram {TELEGRAM}" in (await owner.get("/house/people")).text
 
 
-async def test_a_code_from_elsewhere_links_that_account(site: Town) -> None:
+async def test_a_code_from_elsewhere_links_that_account(site: Town, owner: Guest) -> None:
     """Whoever asked for a code on a platform is the visitor once it is typed on the page."""
-    olu = await site.owner()
-    ana = await site.guest("ana", by=olu)
+    ana = await site.guest("ana", by=owner)
     there = await site.app.people.meet("discord", DISCORD, "Ana <b>Bold</b>")
     code = await site.app.linking.offer_code(there.id)
     answer = await ana.post("/you/link", {"code": code.lower()})
@@ -50,35 +48,32 @@ async def test_a_code_from_elsewhere_links_that_account(site: Town) -> None:
     assert (await ana.get("/you")).status_code == 200, "still signed in, as who they are"
 
 
-async def test_a_wrong_code_is_told(site: Town) -> None:
+async def test_a_wrong_code_is_told(owner: Guest) -> None:
     """A code that is not good, and too many of them, are told on the page; nothing is linked."""
-    olu = await site.owner()
     for _ in range(5):
-        answer = await olu.post("/you/link", {"code": "2222-2222"})
+        answer = await owner.post("/you/link", {"code": "2222-2222"})
         assert answer.status_code == 400
         assert "This code links nothing" in answer.text
-    answer = await olu.post("/you/link", {"code": "2222-2222"})
+    answer = await owner.post("/you/link", {"code": "2222-2222"})
     assert answer.status_code == 400
     assert "Wait 10 seconds" in answer.text
-    assert (await olu.post("/you/link")).status_code == 400
+    assert (await owner.post("/you/link")).status_code == 400
 
 
-async def test_two_accounts_stay_two(site: Town) -> None:
+async def test_two_accounts_stay_two(site: Town, owner: Guest) -> None:
     """Who signs in cannot become somebody else who does, by whichever code."""
-    olu = await site.owner()
-    ana = await site.guest("ana", by=olu)
-    answer = await ana.post("/you/link", {"code": await code_of(olu)})
+    ana = await site.guest("ana", by=owner)
+    answer = await ana.post("/you/link", {"code": await code_of(owner)})
     assert answer.status_code == 400
     assert "two accounts cannot become one" in answer.text
 
 
-async def test_an_account_is_unlinked(site: Town) -> None:
+async def test_an_account_is_unlinked(site: Town, owner: Guest) -> None:
     """One's own account by its button; somebody else's by nothing."""
-    olu = await site.owner()
-    ana = await site.guest("ana", by=olu)
+    ana = await site.guest("ana", by=owner)
     await site.app.linking.claim(await code_of(ana), "telegram", TELEGRAM)
     form = {"surface": "telegram", "account": TELEGRAM}
-    assert (await olu.post("/you/unlink", form)).status_code == 400
+    assert (await owner.post("/you/unlink", form)).status_code == 400
     assert (await site.app.people.meet("telegram", TELEGRAM)).id == ana.person
     answer = await ana.post("/you/unlink", form)
     assert "a person of its own again" in answer.text
@@ -89,45 +84,42 @@ async def test_an_account_is_unlinked(site: Town) -> None:
 # ---------------------------------------------------------------- strangers
 
 
-async def test_the_owner_lets_a_stranger_in(site: Town) -> None:
+async def test_the_owner_lets_a_stranger_in(site: Town, owner: Guest) -> None:
     """Who knocks stands on the owner's page, by a name that is only text, and is let in there."""
-    olu = await site.owner()
     pairing = site.app.pairing
     shown = await pairing.knock("discord", DISCORD, 'Ana "><script>')
     assert isinstance(shown, PairingCode)
-    text = (await olu.get("/house/people")).text
+    text = (await owner.get("/house/people")).text
     assert "Who knocks" in text
     assert DISCORD in text
     assert "<script>" not in text.partition("Who knocks")[2].partition("</section>")[0]
     assert shown.code not in text
-    answer = await olu.post("/house/knocks/admit", {"which": f"discord:{DISCORD}"})
+    answer = await owner.post("/house/knocks/admit", {"which": f"discord:{DISCORD}"})
     assert answer.status_code == 200
     assert "Let in. Mates answer them" in answer.text
     assert "Who knocks" not in answer.text
     assert isinstance(await pairing.knock("discord", DISCORD, "Ana"), PairingWelcome)
 
 
-async def test_the_owner_types_the_code(site: Town) -> None:
+async def test_the_owner_types_the_code(site: Town, owner: Guest) -> None:
     """A code lets in whom it was shown; a wrong one is told on the page."""
-    olu = await site.owner()
     shown = await site.app.pairing.knock("telegram", TELEGRAM, "Bo")
     assert isinstance(shown, PairingCode)
-    answer = await olu.post("/house/knocks/admit", {"which": "2222-2222"})
+    answer = await owner.post("/house/knocks/admit", {"which": "2222-2222"})
     assert answer.status_code == 400
     assert "No open knock has this code" in answer.text
-    assert (await olu.post("/house/knocks/admit", {"which": shown.code})).status_code == 200
+    assert (await owner.post("/house/knocks/admit", {"which": shown.code})).status_code == 200
     assert isinstance(await site.app.pairing.knock("telegram", TELEGRAM, "Bo"), PairingWelcome)
 
 
-async def test_the_owner_refuses(site: Town) -> None:
+async def test_the_owner_refuses(site: Town, owner: Guest) -> None:
     """A refused stranger is not listed and not answered; a linked self of a guest cannot be."""
-    olu = await site.owner()
-    ana = await site.guest("ana", by=olu)
+    ana = await site.guest("ana", by=owner)
     await site.app.pairing.knock("telegram", TELEGRAM, "Bo")
-    answer = await olu.post("/house/knocks/refuse", {"which": f"telegram:{TELEGRAM}"})
+    answer = await owner.post("/house/knocks/refuse", {"which": f"telegram:{TELEGRAM}"})
     assert "Refused. Mates do not answer" in answer.text
     assert await site.app.pairing.knock("telegram", TELEGRAM, "Bo") == StaysSilent()
     await site.app.linking.claim(await code_of(ana), "discord", DISCORD)
-    answer = await olu.post("/house/knocks/refuse", {"which": f"discord:{DISCORD}"})
+    answer = await owner.post("/house/knocks/refuse", {"which": f"discord:{DISCORD}"})
     assert answer.status_code == 400
     assert "who is let in by another of theirs too" in answer.text

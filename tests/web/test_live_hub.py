@@ -14,7 +14,7 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
 from loopforge.web.rendering.live_hub import Hub, PageListener, Renderer
 from loopforge.web.server.page_templates import environment
-from tests.web.conftest import Town
+from tests.web.conftest import Guest, Town
 
 
 class Odd(Renderer):
@@ -58,10 +58,9 @@ async def until(listener: PageListener, what: str) -> str:
 
 
 async def test_a_line_that_cannot_be_shown_is_passed_over(
-    site: Town, caplog: pytest.LogCaptureFixture
+    site: Town, caplog: pytest.LogCaptureFixture, owner: Guest
 ) -> None:
     """Whatever goes wrong with one line stands in the log, and the next line is given."""
-    owner = await site.owner()
     room = await site.room(owner)
     async with listening(site, room) as listener:
         await site.heard(room, owner, "an odd one", "a plain one")
@@ -71,10 +70,9 @@ async def test_a_line_that_cannot_be_shown_is_passed_over(
 
 
 async def test_a_scene_that_cannot_be_shown_is_passed_over(
-    site: Town, caplog: pytest.LogCaptureFixture
+    site: Town, caplog: pytest.LogCaptureFixture, owner: Guest
 ) -> None:
     """Whatever goes wrong with the side panel stands in the log, and the next scene is given."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     async with listening(site, room) as listener:
         await site.app.front.commands.act(room, owner.person, "title", "An odd room")

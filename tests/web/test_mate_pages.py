@@ -43,9 +43,8 @@ def file_of(site: Town, name: str) -> Path:
     return site.path / "mates" / name
 
 
-async def test_the_list_shows_who_is_here_and_where(site: Town) -> None:
+async def test_the_list_shows_who_is_here_and_where(site: Town, owner: Guest) -> None:
     """Each mate has a card with its role and the rooms shared with the visitor, and no others."""
-    owner = await site.owner()
     await site.room(owner, "Bread talk", "maya")
     page = words(await owner.get("/mates"))
     for told in ("@maya", "@merlin", "@zuzu", "Bread talk", "runs"):
@@ -102,9 +101,10 @@ async def test_a_broken_file_is_explained_at_its_line(site: Town) -> None:
     assert typed(check) == BROKEN
 
 
-async def test_a_mate_whose_file_broke_goes_on_by_its_last_good_version(site: Town) -> None:
+async def test_a_mate_whose_file_broke_goes_on_by_its_last_good_version(
+    site: Town, owner: Guest
+) -> None:
     """The page says so, shows the flaw, and shows the version that runs."""
-    owner = await site.owner()
     assert (await owner.get("/mates/maya")).status_code == 200
     file_of(site, "maya.md").write_text("---\nname: Maya\ntier: 9\n---\nx\n")
     page = words(await owner.get("/mates/maya"))
@@ -113,9 +113,8 @@ async def test_a_mate_whose_file_broke_goes_on_by_its_last_good_version(site: To
     assert "You are Maya" in page
 
 
-async def test_the_live_check_finds_everything(site: Town) -> None:
+async def test_the_live_check_finds_everything(site: Town, owner: Guest) -> None:
     """The fragment tells each flaw by line as one types, or shows the mate; it writes nothing."""
-    owner = await site.owner()
     before = file_of(site, "maya.md").read_text()
     bad = await owner.post("/mates/maya/check", {"text": BROKEN.replace("Bob", "Maya")})
     assert 'data-flaws="3,4"' in bad.text
@@ -130,9 +129,8 @@ async def test_the_live_check_finds_everything(site: Town) -> None:
     assert file_of(site, "maya.md").read_text() == before
 
 
-async def test_saving_makes_a_version_with_its_author(site: Town) -> None:
+async def test_saving_makes_a_version_with_its_author(site: Town, owner: Guest) -> None:
     """A saved text is the file, byte for byte with plain line ends, and history tells by whom."""
-    owner = await site.owner()
     page = await owner.get("/mates/maya/edit")
     text = typed(page) + "And one line more.\n"
     sent = {"text": text.replace("\n", "\r\n"), "base": field(page, "base")}
@@ -150,9 +148,8 @@ async def test_saving_makes_a_version_with_its_author(site: Town) -> None:
     assert str(again.url).endswith("told=same")
 
 
-async def test_a_broken_text_is_kept_in_the_editor(site: Town) -> None:
+async def test_a_broken_text_is_kept_in_the_editor(site: Town, owner: Guest) -> None:
     """Saving what is no mate writes nothing and gives back what was typed, with the flaws."""
-    owner = await site.owner()
     before = file_of(site, "maya.md").read_text()
     text = BROKEN.replace("Bob", "Maya") + "<b>bold & brave</b>\n"
     base = print_of(before)
@@ -164,9 +161,8 @@ async def test_a_broken_text_is_kept_in_the_editor(site: Town) -> None:
     assert file_of(site, "maya.md").read_text() == before
 
 
-async def test_a_lost_update_is_refused(site: Town) -> None:
+async def test_a_lost_update_is_refused(site: Town, owner: Guest) -> None:
     """A file that changed since it was opened is not written over; both texts are shown."""
-    owner = await site.owner()
     page = await owner.get("/mates/maya/edit")
     theirs = typed(page) + "Written on disk.\n"
     file_of(site, "maya.md").write_text(theirs)
@@ -184,9 +180,8 @@ async def test_a_lost_update_is_refused(site: Town) -> None:
     assert words(await owner.get("/mates/maya/history")).count("changed on disk") == 2
 
 
-async def test_a_new_mate_begins_with_a_sketch(site: Town) -> None:
+async def test_a_new_mate_begins_with_a_sketch(site: Town, owner: Guest) -> None:
     """A name gives a sketch; nothing is written before it is saved; then it can be tried out."""
-    owner = await site.owner()
     assert "Name" in words(await owner.get("/mates/new"))
     page = await owner.get("/mates/new", params={"name": "Otto", "role": "baker", "tier": "2"})
     text = typed(page)
@@ -204,9 +199,10 @@ async def test_a_new_mate_begins_with_a_sketch(site: Town) -> None:
     assert "Trying out Otto" in room.text
 
 
-async def test_a_try_out_room_is_private_and_holds_this_mate_alone(site: Town) -> None:
+async def test_a_try_out_room_is_private_and_holds_this_mate_alone(
+    site: Town, owner: Guest
+) -> None:
     """Anybody signed in may try a mate; nobody else sees the room."""
-    owner = await site.owner()
     bea = await site.guest("bea", by=owner)
     answer = await bea.post("/mates/zuzu/try")
     found = re.search(r"/rooms/([a-z0-9-]+)", str(answer.url))
@@ -216,9 +212,8 @@ async def test_a_try_out_room_is_private_and_holds_this_mate_alone(site: Town) -
     assert (await owner.get(f"/rooms/{found[1]}")).status_code == 404
 
 
-async def test_an_old_version_is_put_back_as_a_new_one(site: Town) -> None:
+async def test_an_old_version_is_put_back_as_a_new_one(site: Town, owner: Guest) -> None:
     """Putting back writes the old text again; what stood there stays on record."""
-    owner = await site.owner()
     first = file_of(site, "maya.md").read_text()
     second = first + "More.\n"
     await owner.post("/mates/maya/edit", {"text": second, "base": print_of(first)})
@@ -237,9 +232,8 @@ async def test_an_old_version_is_put_back_as_a_new_one(site: Town) -> None:
     ]
 
 
-async def test_a_forgotten_version_says_so(site: Town) -> None:
+async def test_a_forgotten_version_says_so(site: Town, owner: Guest) -> None:
     """Its page shows no word of it, offers no way to put it back, and refuses to."""
-    owner = await site.owner()
     first = file_of(site, "maya.md").read_text()
     await owner.post("/mates/maya/edit", {"text": first + "More.\n", "base": print_of(first)})
     events = await site.app.ledger.read("mates")
@@ -256,9 +250,8 @@ async def test_a_forgotten_version_says_so(site: Town) -> None:
     assert "nothing to compare" in (await owner.get(f"/mates/maya/versions/{newest}")).text
 
 
-async def test_laid_aside_and_brought_back(site: Town) -> None:
+async def test_laid_aside_and_brought_back(site: Town, owner: Guest) -> None:
     """A retired mate's file is moved and kept; it comes back whole, and history tells by whom."""
-    owner = await site.owner()
     before = file_of(site, "zuzu.md").read_text()
     answer = await owner.post("/mates/zuzu/retire")
     assert "archived" in answer.text
@@ -290,9 +283,8 @@ async def refused(site: Town, guest: Guest) -> list[tuple[str, int]]:
     return found + [(path, (await guest.get(path)).status_code) for path in pages]
 
 
-async def test_only_the_owner_writes(site: Town) -> None:
+async def test_only_the_owner_writes(site: Town, owner: Guest) -> None:
     """For a member no way to write exists, and the pages say why; a stranger sees no page at all."""
-    owner = await site.owner()
     bea = await site.guest("bea", by=owner)
     before = {path.name: path.read_text() for path in (site.path / "mates").glob("*.md")}
     page = await bea.get("/mates/maya")
@@ -315,9 +307,8 @@ async def test_only_the_owner_writes(site: Town) -> None:
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7777*7}}"
 
 
-async def test_words_of_a_mate_are_never_markup(site: Town) -> None:
+async def test_words_of_a_mate_are_never_markup(site: Town, owner: Guest) -> None:
     """Whatever a file holds, good or broken, stands on every page as text."""
-    owner = await site.owner()
     first = BOT.format(name="Eve", role="quiet")
     evil = (
         f"---\nname: Eve & Co'\nhandle: eve\nrole: >-\n  {EVIL}\nvoice: >-\n  {EVIL}\n"
@@ -346,9 +337,8 @@ async def test_words_of_a_mate_are_never_markup(site: Town) -> None:
         assert not re.search(r"<[^>]+\son\w+=", answer.text)
 
 
-async def test_what_is_not_there_is_a_page_that_says_so(site: Town) -> None:
+async def test_what_is_not_there_is_a_page_that_says_so(site: Town, owner: Guest) -> None:
     """Unknown mates, versions and files outside the folder are 404; a gone mate keeps its history."""
-    owner = await site.owner()
     for path in ("/mates/nobody", "/mates/nobody/edit", "/mates/maya/versions/0000",
                  "/mates/..%2Floopforge.toml", "/mates/README"):  # fmt: skip
         assert (await owner.get(path)).status_code == 404, path
@@ -363,9 +353,8 @@ async def test_what_is_not_there_is_a_page_that_says_so(site: Town) -> None:
 
 
 @pytest.mark.parametrize("name", ["New", "Retired"])
-async def test_a_mate_may_be_called_like_a_page(site: Town, name: str) -> None:
+async def test_a_mate_may_be_called_like_a_page(name: str, owner: Guest) -> None:
     """A mate whose handle is a page's word is reached by its file's name."""
-    owner = await site.owner()
     made = await owner.post("/mates/new", {"text": BOT.format(name=name, role="odd one")})
     assert f"/mates/{name.lower()}.md?told=new" in str(made.url)
     assert "odd one" in words(made)

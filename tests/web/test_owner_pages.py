@@ -71,10 +71,9 @@ async def surprise(home: Town, ana: Guest) -> str:
 # ---------------------------------------------------------------- for nobody else
 
 
-async def test_for_anybody_else_the_house_does_not_exist(site: Town) -> None:
+async def test_for_anybody_else_the_house_does_not_exist(site: Town, owner: Guest) -> None:
     """A member gets 404 on every address of it, whatever it does; a stranger has to sign in."""
-    olu = await site.owner()
-    ana, nobody = await site.guest("ana", by=olu), await site.stranger()
+    ana, nobody = await site.guest("ana", by=owner), await site.stranger()
     before = await site.app.ledger.heads()
     assert len(addresses()) == 20
     for method, path in addresses(ana.person):
@@ -89,7 +88,7 @@ async def test_for_anybody_else_the_house_does_not_exist(site: Town) -> None:
             assert (await ask).status_code == 401, path
     assert await site.app.ledger.heads() == before
     assert "/house" not in (await ana.get("/")).text
-    assert "/house" in (await olu.get("/")).text
+    assert "/house" in (await owner.get("/")).text
 
 
 # ---------------------------------------------------------------- what never shows
@@ -157,40 +156,38 @@ def cards(answer: httpx.Response) -> list[str]:
     return [" ".join(re.sub(r"<[^>]+>", " ", part).split()) for part in parts]
 
 
-async def test_rooms_are_counted(site: Town) -> None:
+async def test_rooms_are_counted(site: Town, owner: Guest) -> None:
     """People, mates and lines of each room; the size only when it is asked for."""
-    olu = await site.owner()
-    room = await site.room(olu, "Ovens", "maya", "zuzu")
-    await site.guest("ana", room, by=olu)
-    await olu.says(room, "Hello")
+    room = await site.room(owner, "Ovens", "maya", "zuzu")
+    await site.guest("ana", room, by=owner)
+    await owner.says(room, "Hello")
     await site.rest(room)
     lines = len(await site.app.ledger.read(f"room:{room}", kinds=["room.heard", "room.said"]))
     assert lines > 1
-    card = next(card for card in cards(await olu.get("/house/rooms")) if "Ovens" in card)
+    card = next(card for card in cards(await owner.get("/house/rooms")) if "Ovens" in card)
     assert f"People 2 Mates maya, zuzu Lines {lines} Last line" in card
     assert "Takes" not in card
-    await site.app.front.commands.act(room, olu.person, "remove", "zuzu")
-    card = next(c for c in cards(await olu.get("/house/rooms?sizes=true")) if "Ovens" in c)
+    await site.app.front.commands.act(room, owner.person, "remove", "zuzu")
+    card = next(c for c in cards(await owner.get("/house/rooms?sizes=true")) if "Ovens" in c)
     assert re.search(r"Mates maya Lines \d+ Takes \d+ kB", card)
 
 
 # ---------------------------------------------------------------- models
 
 
-async def test_a_model_is_asked_whether_it_is_there(site: Town) -> None:
+async def test_a_model_is_asked_whether_it_is_there(owner: Guest) -> None:
     """By the page's script a fragment comes back, by a plain form the whole page; with a time."""
-    olu = await site.owner()
-    page = (await olu.get("/house/models")).text
+    page = (await owner.get("/house/models")).text
     assert "it is a small one" in page
-    fragment = await olu.post(
+    fragment = await owner.post(
         "/house/models/check", {"name": "embedded"}, headers={"hx-request": "true"}
     )
     assert re.search(r"<strong>Answered</strong>.*<q>.+</q>", fragment.text)
     assert "<html" not in fragment.text
-    whole = await olu.post("/house/models/check", {"name": "embedded"})
+    whole = await owner.post("/house/models/check", {"name": "embedded"})
     assert "Answered" in whole.text
     assert "<h1>Models</h1>" in whole.text
-    assert (await olu.post("/house/models/check", {"name": "nobody"})).status_code == 404
+    assert (await owner.post("/house/models/check", {"name": "nobody"})).status_code == 404
 
 
 async def test_what_a_key_opens_is_listed(home: Town) -> None:
@@ -205,26 +202,24 @@ async def test_what_a_key_opens_is_listed(home: Town) -> None:
 # ---------------------------------------------------------------- settings and the overview
 
 
-async def test_every_setting_stands_there_with_its_source(site: Town) -> None:
+async def test_every_setting_stands_there_with_its_source(owner: Guest) -> None:
     """Name, value, help; one that was set says where."""
-    olu = await site.owner()
-    page = (await olu.get("/house/settings")).text
+    page = (await owner.get("/house/settings")).text
     assert [row.name for row in rows() if f"<code>{row.name}</code>" not in page] == []
     assert "from LOOPFORGE_TIMEZONE; default: the machine" in page
     assert "2 settings are changed" in page
 
 
-async def test_the_overview_has_the_figures_that_matter(site: Town) -> None:
+async def test_the_overview_has_the_figures_that_matter(site: Town, owner: Guest) -> None:
     """People, invites, rooms; a home with nobody else in it says how to bring somebody in."""
-    olu = await site.owner()
-    page = (await olu.get("/house")).text
+    page = (await owner.get("/house")).text
     assert "You are alone here" in page
     assert "for trying out" in page
-    await site.guest("ana", by=olu)
-    await olu.post("/house/invites", {"room": "", "days": "3"})
+    await site.guest("ana", by=owner)
+    await owner.post("/house/invites", {"room": "", "days": "3"})
     tiles = re.findall(
         r'house-figure">([^<]+)</span>\s*<span class="house-what">([^<]+)<',
-        (await olu.get("/house")).text,
+        (await owner.get("/house")).text,
     )
     assert ("2", "people may come in") in tiles
     assert ("1", "open invite") in tiles

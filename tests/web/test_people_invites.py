@@ -4,86 +4,83 @@ from __future__ import annotations
 
 import re
 
-from tests.web.conftest import Town
+from tests.web.conftest import Guest, Town
 
 
-async def test_an_account_is_closed_after_a_question(site: Town) -> None:
+async def test_an_account_is_closed_after_a_question(site: Town, owner: Guest) -> None:
     """Looking at the question closes nothing; the answer does, and ends every session."""
-    olu = await site.owner()
-    ana = await site.guest("ana", by=olu)
-    asked = await olu.get(f"/house/people/{ana.person}/close")
+    ana = await site.guest("ana", by=owner)
+    asked = await owner.get(f"/house/people/{ana.person}/close")
     assert "Close the account of ana?" in asked.text
     assert "1 open session ends" in asked.text
     assert (await ana.get("/")).status_code == 200
-    done = await olu.post(f"/house/people/{ana.person}/close")
+    done = await owner.post(f"/house/people/{ana.person}/close")
     assert "The account is closed" in done.text
     assert "account closed" in done.text
     assert (await ana.get("/")).status_code == 401
-    assert "It is closed already" in (await olu.get(f"/house/people/{ana.person}/close")).text
+    assert "It is closed already" in (await owner.get(f"/house/people/{ana.person}/close")).text
 
 
-async def test_the_owner_closes_and_forgets_nobody_like_themselves(site: Town) -> None:
+async def test_the_owner_closes_and_forgets_nobody_like_themselves(owner: Guest) -> None:
     """Their own account has no buttons, and its addresses refuse."""
-    olu = await site.owner()
-    page = (await olu.get("/house/people")).text
+    page = (await owner.get("/house/people")).text
     assert "Nobody else yet" in page
-    assert f"/house/people/{olu.person}/" not in page
+    assert f"/house/people/{owner.person}/" not in page
     for way in ("close", "forget"):
-        assert (await olu.get(f"/house/people/{olu.person}/{way}")).status_code == 400
-        assert (await olu.post(f"/house/people/{olu.person}/{way}")).status_code == 400
-        assert (await olu.get(f"/house/people/nobody/{way}")).status_code == 404
-    assert (await olu.get("/house/people")).status_code == 200
+        assert (await owner.get(f"/house/people/{owner.person}/{way}")).status_code == 400
+        assert (await owner.post(f"/house/people/{owner.person}/{way}")).status_code == 400
+        assert (await owner.get(f"/house/people/nobody/{way}")).status_code == 404
+    assert (await owner.get("/house/people")).status_code == 200
 
 
-async def test_what_a_person_said_is_forgotten_after_a_preview(site: Town) -> None:
+async def test_what_a_person_said_is_forgotten_after_a_preview(site: Town, owner: Guest) -> None:
     """The preview counts and forgets nothing; then the words are gone, and the account with them."""
-    olu = await site.owner()
-    room = await site.room(olu, "Ovens", "maya")
-    ana = await site.guest("ana", room, by=olu)
+    room = await site.room(owner, "Ovens", "maya")
+    ana = await site.guest("ana", room, by=owner)
     await ana.says(room, "my bread rose like a balloon")
-    await olu.says(room, "mine did not")
+    await owner.says(room, "mine did not")
     await site.rest(room)
-    preview = (await olu.get(f"/house/people/{ana.person}/forget")).text
+    preview = (await owner.get(f"/house/people/{ana.person}/forget")).text
     figures = re.findall(r"<dd>(\d+) texts?", preview)
     assert len(figures) == 2
     assert all(int(figure) > 0 for figure in figures)
     assert f"room:{room}" in preview
-    assert "balloon" in (await olu.get(f"/rooms/{room}")).text
-    done = await olu.post(f"/house/people/{ana.person}/forget", {"sure": "yes"})
+    assert "balloon" in (await owner.get(f"/rooms/{room}")).text
+    done = await owner.post(f"/house/people/{ana.person}/forget", {"sure": "yes"})
     assert done.status_code == 200
     assert "Forgotten" in done.text
-    after = (await olu.get(f"/rooms/{room}")).text
+    after = (await owner.get(f"/rooms/{room}")).text
     assert "balloon" not in after
     assert "mine did not" in after
     assert "balloon" not in "".join([line async for line in site.app.ledger.export()])
     assert (await ana.get("/")).status_code == 401
-    assert "Nothing of theirs is left" in (await olu.get(f"/house/people/{ana.person}/forget")).text
+    assert (
+        "Nothing of theirs is left" in (await owner.get(f"/house/people/{ana.person}/forget")).text
+    )
 
 
-async def test_forgetting_wants_to_be_sure(site: Town) -> None:
+async def test_forgetting_wants_to_be_sure(site: Town, owner: Guest) -> None:
     """A form without its tick forgets nothing."""
-    olu = await site.owner()
-    ana = await site.guest("ana", by=olu)
-    assert (await olu.post(f"/house/people/{ana.person}/forget")).status_code == 400
+    ana = await site.guest("ana", by=owner)
+    assert (await owner.post(f"/house/people/{ana.person}/forget")).status_code == 400
     assert (await ana.get("/")).status_code == 200
 
 
 # ---------------------------------------------------------------- invites
 
 
-async def test_a_link_is_shown_once_and_lets_somebody_in(site: Town) -> None:
+async def test_a_link_is_shown_once_and_lets_somebody_in(site: Town, owner: Guest) -> None:
     """It brings them into the room that was named, with its past if that was ticked."""
-    olu = await site.owner()
-    assert "Nobody new can come in" in (await olu.get("/house/invites")).text
-    room = await site.room(olu, "Ovens", "maya")
-    await olu.says(room, "long before")
+    assert "Nobody new can come in" in (await owner.get("/house/invites")).text
+    room = await site.room(owner, "Ovens", "maya")
+    await owner.says(room, "long before")
     await site.rest(room)
-    made = await olu.post("/house/invites", {"room": room, "past": "yes", "days": "2"})
+    made = await owner.post("/house/invites", {"room": room, "past": "yes", "days": "2"})
     assert made.status_code == 201
     assert "It is shown only now." in made.text
     found = re.search(rf'value="{site.address}(/join/[\w-]+)"', made.text)
     assert found
-    again = (await olu.get("/house/invites")).text
+    again = (await owner.get("/house/invites")).text
     assert found[1] not in again
     assert "Into " in again
     assert "with what was said before" in again
@@ -91,31 +88,29 @@ async def test_a_link_is_shown_once_and_lets_somebody_in(site: Town) -> None:
     came = await ben.post(found[1], {"name": "ben", "password": "horses in the rain"})
     assert came.url.path == f"/rooms/{room}"
     assert "long before" in came.text
-    assert "taken by ben" in (await olu.get("/house/invites")).text
+    assert "taken by ben" in (await owner.get("/house/invites")).text
 
 
-async def test_an_invite_is_withdrawn(site: Town) -> None:
+async def test_an_invite_is_withdrawn(site: Town, owner: Guest) -> None:
     """Its link lets nobody in any more; it stands among those of the past."""
-    olu = await site.owner()
-    made = await olu.post("/house/invites", {"room": "", "days": "2"})
+    made = await owner.post("/house/invites", {"room": "", "days": "2"})
     link = re.search(r"/join/[\w-]+", made.text)
     way = re.search(r"/house/invites/\w+/withdraw", made.text)
     assert link
     assert way
-    page = (await olu.post(way[0])).text
+    page = (await owner.post(way[0])).text
     assert "None. Nobody new" in page
     assert "withdrawn" in page
     assert (await (await site.stranger()).get(link[0])).status_code == 404
 
 
-async def test_a_wrong_form_comes_back_with_a_sentence(site: Town) -> None:
+async def test_a_wrong_form_comes_back_with_a_sentence(site: Town, owner: Guest) -> None:
     """Days that are none, and a room that the owner is not in, make no invite."""
-    olu = await site.owner()
-    ana = await site.guest("ana", by=olu)
+    ana = await site.guest("ana", by=owner)
     room = await site.room(ana, "Hers")
     wrong = [("", "soon", "whole number"), ("", "999", "365"), (room, "7", "not in that room")]
     for named, days, told in wrong:
-        answer = await olu.post("/house/invites", {"room": named, "days": days})
+        answer = await owner.post("/house/invites", {"room": named, "days": days})
         assert answer.status_code == 400
         assert told in answer.text
         assert "/join/" not in answer.text

@@ -88,9 +88,8 @@ async def test_a_hidden_line_cannot_be_answered(site: Town) -> None:
     assert [one.reply_to for one in heard[-3:]] == ["", "", seen]
 
 
-async def test_an_answer_does_not_name_who_was_gone_before(site: Town) -> None:
+async def test_an_answer_does_not_name_who_was_gone_before(site: Town, owner: Guest) -> None:
     """A line that answers somebody who left long ago does not tell a newcomer their name."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     ana = await site.guest("Anastasia", room, by=owner)
     asked = await ana.says(room, "is anybody here?")
@@ -102,9 +101,8 @@ async def test_an_answer_does_not_name_who_was_gone_before(site: Town) -> None:
     assert "Anastasia" not in shown
 
 
-async def test_what_was_said_while_away_stays_hidden(site: Town) -> None:
+async def test_what_was_said_while_away_stays_hidden(site: Town, owner: Guest) -> None:
     """Who left and came back sees both of their stays, and nothing from between."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     ben = await site.guest("ben", room, by=owner)
     await owner.says(room, "first stay")
@@ -147,9 +145,8 @@ async def test_a_title_made_of_hidden_lines_is_hidden(site: Town) -> None:
     assert "Airships" in (await later.get("/")).text
 
 
-async def test_a_title_is_not_in_the_rooms_address(site: Town) -> None:
+async def test_a_title_is_not_in_the_rooms_address(site: Town, owner: Guest) -> None:
     """A slug outlives everything that is forgotten, so nothing of a title stands in it."""
-    owner = await site.owner()
     room = await site.room(owner, "Leaving Ana")
     assert "ana" not in room
     await owner.post(f"/rooms/{room}/delete", {"sure": "yes"})
@@ -161,9 +158,8 @@ async def test_a_title_is_not_in_the_rooms_address(site: Town) -> None:
 
 
 @pytest.mark.parametrize("wish", ["line", "person"])
-async def test_what_is_forgotten_goes_from_open_pages(site: Town, wish: str) -> None:
+async def test_what_is_forgotten_goes_from_open_pages(site: Town, wish: str, owner: Guest) -> None:
     """Open pages are told to load anew, and then no page, search or record holds the words."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea", "maya")
     ben = await site.guest("Benedikta", room, by=owner)
     line = await ben.says(room, f"@maya {SECRET}")
@@ -192,9 +188,8 @@ def head(html: str) -> str:
     return html.partition('data-head="')[2].partition('"')[0]
 
 
-async def test_what_another_process_forgets_is_not_shown_either(site: Town) -> None:
+async def test_what_another_process_forgets_is_not_shown_either(site: Town, owner: Guest) -> None:
     """Lines that were rendered before are rendered anew after an erasure from outside."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     ben = await site.guest("Benedikta", room, by=owner)
     await owner.says(room, "hello")

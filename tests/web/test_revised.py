@@ -7,13 +7,12 @@ import asyncio
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.room_vocabulary import Heard, Said, TalkSet
 from loopforge.core.text.erasable_text import Words
-from tests.web.conftest import Town
+from tests.web.conftest import Guest, Town
 from tests.web.test_event_stream import open_page
 
 
-async def test_an_edit_is_told_live_and_stands_on_a_fresh_page(site: Town) -> None:
+async def test_an_edit_is_told_live_and_stands_on_a_fresh_page(site: Town, owner: Guest) -> None:
     """The stream gives the new words as HTML; a page loaded later holds no word of the old."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     said = await owner.says(room, "I grow **turnips**")
     line, seq = said["id"], said["seq"]
@@ -65,9 +64,8 @@ async def test_a_persons_reaction_comes_with_their_name_and_can_be_taken_back(si
     assert (put["back"], taken["back"]) == (False, True)
 
 
-async def test_places_free_talk_and_who_is_not_known_are_told(site: Town) -> None:
+async def test_places_free_talk_and_who_is_not_known_are_told(site: Town, owner: Guest) -> None:
     """A place that joins and free talk are notices; a bot, a stranger, a late line bear a mark."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     front = site.app.front
     await front.rooms.settle(ChannelSpot("discord:7", "general", "group"), (), room)

@@ -21,9 +21,8 @@ async def hear(site: Town, room: str, guest: Guest, text: str) -> None:
     )
 
 
-async def test_the_list_teaches_when_it_is_empty(site: Town) -> None:
+async def test_the_list_teaches_when_it_is_empty(site: Town, owner: Guest) -> None:
     """Somebody in no room is told what a room is, and is given the form that makes one."""
-    owner = await site.owner()
     ben = await site.guest("ben", by=owner)
     text = (await ben.get("/")).text
     assert "<form" in text
@@ -35,9 +34,8 @@ async def test_the_list_teaches_when_it_is_empty(site: Town) -> None:
     assert room not in (await owner.get("/")).text
 
 
-async def test_what_is_new_is_counted_until_it_was_seen(site: Town) -> None:
+async def test_what_is_new_is_counted_until_it_was_seen(site: Town, owner: Guest) -> None:
     """Unread lines are counted for each person, up to where their page was shown."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     ben = await site.guest("ben", room, by=owner)
     await owner.post(f"/rooms/{room}/seen", {"seq": "999"})
@@ -53,9 +51,8 @@ async def test_what_is_new_is_counted_until_it_was_seen(site: Town) -> None:
     assert plate.unread == 0
 
 
-async def test_a_line_that_was_shown_is_delivered(site: Town) -> None:
+async def test_a_line_that_was_shown_is_delivered(site: Town, owner: Guest) -> None:
     """A mate's line is accepted once a page says that it was shown, by whom and where."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea", "maya")
     await owner.says(room, "@maya hello")
     await site.rest(room)
@@ -65,9 +62,8 @@ async def test_a_line_that_was_shown_is_delivered(site: Town) -> None:
     assert accepted.message_id.startswith(f"web:{owner.person}:")
 
 
-async def test_history_loads_in_pages(site: Town) -> None:
+async def test_history_loads_in_pages(site: Town, owner: Guest) -> None:
     """A long room comes in pages, each before the last, with nothing twice and nothing missing."""
-    owner = await site.owner()
     room = await site.room(owner)
     for number in range(150):
         await hear(site, room, owner, f"line number {number}.")
@@ -82,9 +78,8 @@ async def test_history_loads_in_pages(site: Town) -> None:
     assert sorted(map(int, seen)) == list(range(150))
 
 
-async def test_a_link_to_an_old_line_shows_it(site: Town) -> None:
+async def test_a_link_to_an_old_line_shows_it(site: Town, owner: Guest) -> None:
     """A room can be opened at any line of it."""
-    owner = await site.owner()
     room = await site.room(owner)
     first = await owner.says(room, "the very first")
     for number in range(100):
@@ -94,9 +89,8 @@ async def test_a_link_to_an_old_line_shows_it(site: Town) -> None:
     assert "the very first" in text
 
 
-async def test_lines_are_found(site: Town) -> None:
+async def test_lines_are_found(site: Town, owner: Guest) -> None:
     """Search finds lines by their words, whatever the case, and says so when there are none."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea", "maya")
     await owner.says(room, "The lighthouse is out of order.")
     text = (await owner.get(f"/rooms/{room}/search", params={"words": "LIGHTHOUSE order"})).text
@@ -106,9 +100,8 @@ async def test_lines_are_found(site: Town) -> None:
     assert "data-seq" not in nothing
 
 
-async def test_a_file_comes_back_byte_for_byte(site: Town) -> None:
+async def test_a_file_comes_back_byte_for_byte(site: Town, owner: Guest) -> None:
     """A text file is read by mates and handed back as it was; a picture is shown, not run."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea", "maya")
     data = b"one\r\nzwei\r\n<script>alert(1)</script>"
     png = bytes.fromhex("89504e470d0a1a0a") + b"\x00" * 40
@@ -150,9 +143,8 @@ async def test_what_is_too_large_is_refused_with_its_size(tmp_path: Path) -> Non
         assert [e.kind for e in await site.events(room)].count("room.heard") == 0
 
 
-async def test_only_what_is_too_large_is_said_to_be_so(site: Town) -> None:
+async def test_only_what_is_too_large_is_said_to_be_so(site: Town, owner: Guest) -> None:
     """A file that is empty is a wrong form and not a large one, whatever it is called."""
-    owner = await site.owner()
     room = await site.room(owner)
     answer = await owner.post(
         f"/rooms/{room}/lines", {"text": "look"}, files=[("files", ("bytes.txt", b" \n"))]
@@ -161,9 +153,8 @@ async def test_only_what_is_too_large_is_said_to_be_so(site: Town) -> None:
     assert "bytes.txt is empty" in answer.text
 
 
-async def test_a_long_text_that_comes_as_it_is_is_too_large(site: Town) -> None:
+async def test_a_long_text_that_comes_as_it_is_is_too_large(site: Town, owner: Guest) -> None:
     """A surface that hands a file's text to the room is told by the error's kind, too."""
-    owner = await site.owner()
     room = await site.room(owner)
     text = Words("x" * (site.app.settings.file_limit_bytes + 1))
     file = File(name=Words("long.txt"), size=1, text=text)
@@ -173,9 +164,8 @@ async def test_a_long_text_that_comes_as_it_is_is_too_large(site: Town) -> None:
         )
 
 
-async def test_how_a_room_works_is_set_by_forms(site: Town) -> None:
+async def test_how_a_room_works_is_set_by_forms(site: Town, owner: Guest) -> None:
     """Title, mates, policy, triggers, energy and conversation: each form does what it says."""
-    owner = await site.owner()
     room = await site.room(owner, "", "maya")
 
     async def set(act: str, **fields: object) -> str:
@@ -222,9 +212,8 @@ async def test_how_a_room_works_is_set_by_forms(site: Town) -> None:
     assert "no energy" in wrong.text
 
 
-async def test_marks_are_put_on_lines(site: Town) -> None:
+async def test_marks_are_put_on_lines(site: Town, owner: Guest) -> None:
     """A line can be kept or let go; a line of another room can not."""
-    owner = await site.owner()
     room, other = await site.room(owner), await site.room(owner)
     line = await owner.says(room, "never forget this")
     assert (
@@ -235,9 +224,8 @@ async def test_marks_are_put_on_lines(site: Town) -> None:
     assert [event.kind for event in await site.events(room)].count("room.marked") == 1
 
 
-async def test_people_come_by_invite_and_see_what_they_may(site: Town) -> None:
+async def test_people_come_by_invite_and_see_what_they_may(site: Town, owner: Guest) -> None:
     """An invite works once; its maker decides whether the past is seen; who came is told."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     await owner.says(room, "before you came")
     page = (await owner.post(f"/rooms/{room}/invite", {"past": "yes"})).text
@@ -253,9 +241,8 @@ async def test_people_come_by_invite_and_see_what_they_may(site: Town) -> None:
     assert "ben" in (await owner.get(f"/rooms/{room}")).text
 
 
-async def test_without_a_script_everything_is_a_form(site: Town) -> None:
+async def test_without_a_script_everything_is_a_form(site: Town, owner: Guest) -> None:
     """A browser that runs no script says a line by a form and is led back to the room."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea", "maya")
     answer = await owner.post(
         f"/rooms/{room}/lines", {"text": "@maya plainly"}, files={"n": ("", b"")}

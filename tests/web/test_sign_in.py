@@ -28,9 +28,8 @@ async def joined(site: Town, token: str, name: str) -> tuple[Guest, httpx.Respon
 # ---------------------------------------------------------------- invites
 
 
-async def test_nobody_shows_more_of_a_room_than_they_may_see(site: Town) -> None:
+async def test_nobody_shows_more_of_a_room_than_they_may_see(site: Town, owner: Guest) -> None:
     """Who came late cannot invite anybody to the past: not a friend, and not themselves."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     await owner.says(room, "the old secret")
     late = await site.guest("late", room, by=owner)
@@ -51,9 +50,8 @@ async def test_nobody_shows_more_of_a_room_than_they_may_see(site: Town) -> None
     assert "the old secret" not in (await friend.get(f"/rooms/{room}")).text
 
 
-async def test_an_invite_ends_with_the_stay_of_who_made_it(site: Town) -> None:
+async def test_an_invite_ends_with_the_stay_of_who_made_it(site: Town, owner: Guest) -> None:
     """Who left a room cannot come back by an invite of their own, nor send anybody in."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     ben = await site.guest("ben", room, by=owner)
     own = link_in(await ben.post(f"/rooms/{room}/invite"), "join")
@@ -66,9 +64,8 @@ async def test_an_invite_ends_with_the_stay_of_who_made_it(site: Town) -> None:
     assert [one.name for one in await site.app.accounts.signing.accounts()] == ["olu", "ben"]
 
 
-async def test_an_invite_into_a_deleted_room_opens_no_account(site: Town) -> None:
+async def test_an_invite_into_a_deleted_room_opens_no_account(site: Town, owner: Guest) -> None:
     """Its link is spent, and does not say what the room was called."""
-    owner = await site.owner()
     room = await site.room(owner, "Tea")
     token = link_in(await owner.post(f"/rooms/{room}/invite"), "join")
     await owner.post(f"/rooms/{room}/delete", {"sure": "yes"})
@@ -81,9 +78,8 @@ async def test_an_invite_into_a_deleted_room_opens_no_account(site: Town) -> Non
     assert len(await site.app.accounts.signing.accounts()) == 1
 
 
-async def test_the_owner_comes_in_though_the_first_room_is_gone(site: Town) -> None:
+async def test_the_owner_comes_in_though_the_first_room_is_gone(site: Town, owner: Guest) -> None:
     """The one-time link leads to the list of rooms when the room of the house was deleted."""
-    owner = await site.owner()
     await owner.post("/rooms/commons/delete", {"sure": "yes"})
     again = await site.stranger()
     token = await site.app.accounts.links.offer()
@@ -97,9 +93,8 @@ async def test_the_owner_comes_in_though_the_first_room_is_gone(site: Town) -> N
 @pytest.mark.parametrize(
     "name", ["Maya", "mErLiN", "room", "You", "everybody", "Somebody", "ｍａｙａ"]
 )
-async def test_a_name_that_would_confuse_is_refused(site: Town, name: str) -> None:
+async def test_a_name_that_would_confuse_is_refused(site: Town, name: str, owner: Guest) -> None:
     """Nobody is called like a mate, nor by a word that means something else in a room."""
-    owner = await site.owner()
     _, token = await site.app.accounts.links.invite(owner.person)
     guest, answer = await joined(site, f"/join/{token}", name)
     assert answer.status_code == 400
@@ -121,9 +116,8 @@ async def test_the_owner_is_no_mate_either(site: Town) -> None:
 # ---------------------------------------------------------------- lost passwords
 
 
-async def test_a_lost_password_is_set_anew(site: Town) -> None:
+async def test_a_lost_password_is_set_anew(site: Town, owner: Guest) -> None:
     """The owner makes a link, the person sets a password by it, once; old sessions are over."""
-    owner = await site.owner()
     ben = await site.guest("ben", by=owner)
     assert f"/house/people/{ben.person}/renewal" in (await owner.get("/house/people")).text
     made = await owner.post(f"/house/people/{ben.person}/renewal")
@@ -146,9 +140,8 @@ async def test_a_lost_password_is_set_anew(site: Town) -> None:
     assert new.url.path == "/"
 
 
-async def test_a_link_to_a_new_password_is_the_owners_to_make(site: Town) -> None:
+async def test_a_link_to_a_new_password_is_the_owners_to_make(site: Town, owner: Guest) -> None:
     """A member makes none, an earlier one is void, and none outlives the account."""
-    owner = await site.owner()
     ben, cat = await site.guest("ben", by=owner), await site.guest("cat", by=owner)
     assert (await cat.post(f"/house/people/{ben.person}/renewal")).status_code == 404
     assert (await owner.post(f"/house/people/{owner.person}/renewal")).status_code == 400
@@ -161,9 +154,8 @@ async def test_a_link_to_a_new_password_is_the_owners_to_make(site: Town) -> Non
     assert (await owner.post(f"/house/people/{ben.person}/renewal")).status_code == 404
 
 
-async def test_no_token_is_written_down(site: Town) -> None:
+async def test_no_token_is_written_down(site: Town, owner: Guest) -> None:
     """Neither the ledger nor the log holds a session's token or a one-time link."""
-    owner = await site.owner()
     ben = await site.guest("ben", by=owner)
     renewal = link_in(await owner.post(f"/house/people/{ben.person}/renewal"), "renew")
     invite = link_in(await owner.post("/house/invites", {"days": "3"}), "join")
@@ -188,9 +180,8 @@ def kept(folder: Path) -> list[Path]:
 # ---------------------------------------------------------------- sessions
 
 
-async def test_a_session_is_made_here_and_nowhere_else(site: Town) -> None:
+async def test_a_session_is_made_here_and_nowhere_else(site: Town, owner: Guest) -> None:
     """A cookie that somebody was given beforehand is never made good by signing in."""
-    owner = await site.owner()
     await site.guest("ben", by=owner)
     victim = await site.stranger()
     victim.http.cookies.set("loopforge", "planted-by-somebody-else-0123456789abcdef0")
@@ -203,9 +194,8 @@ async def test_a_session_is_made_here_and_nowhere_else(site: Town) -> None:
     assert (await thief.get("/")).status_code == 401
 
 
-async def test_signing_out_everywhere_else_cuts_streams(site: Town) -> None:
+async def test_signing_out_everywhere_else_cuts_streams(site: Town, owner: Guest) -> None:
     """One browser ends all others: their pages are told, and their next requests go nowhere."""
-    owner = await site.owner()
     await site.guest("ben", "commons", by=owner)
     form = {"name": "ben", "password": PASSWORD}
     here, there = await site.stranger(), await site.stranger()

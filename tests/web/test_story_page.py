@@ -8,7 +8,7 @@ from typing import Any
 
 from loopforge.lab.run.run_log import LOG
 from loopforge.lab.story.story_teller import tell
-from tests.web.conftest import Town
+from tests.web.conftest import Guest, Town
 from tests.web.labs import cut, played
 
 LONG: dict[str, Any] = {"days": 14, "steps_per_day": 2}
@@ -31,9 +31,8 @@ def ways(page: str) -> dict[str, str]:
     return {rel: html.unescape(path) for path, rel in found}
 
 
-async def test_the_storys_sentences_lead_to_their_steps(site: Town) -> None:
+async def test_the_storys_sentences_lead_to_their_steps(site: Town, owner: Guest) -> None:
     """Each sentence of the story links to the step of a row that it rests on."""
-    owner = await site.owner()
     await played(site)
     page = (await owner.get("/lab/spun/story")).text
     links = LINK.findall(page)
@@ -44,9 +43,8 @@ async def test_the_storys_sentences_lead_to_their_steps(site: Town) -> None:
     assert not ways(page)
 
 
-async def test_a_long_story_is_read_page_by_page(site: Town) -> None:
+async def test_a_long_story_is_read_page_by_page(site: Town, owner: Guest) -> None:
     """From the first page on, each way on leads to further days, until all were told, each once."""
-    owner = await site.owner()
     folder = await played(site, **LONG)
     path, before, told, days = "/lab/spun/story", "", list[str](), list[int]()
     while path:
@@ -68,9 +66,8 @@ async def test_a_long_story_is_read_page_by_page(site: Town) -> None:
     assert [*told, *lines_of(end)] == [each.text for each in sentences if any(each.rows)]
 
 
-async def test_a_step_and_a_day_are_found_in_a_long_story(site: Town) -> None:
+async def test_a_step_and_a_day_are_found_in_a_long_story(site: Town, owner: Guest) -> None:
     """A step's page has its day; a day that is asked for is led to where it stands, in any case."""
-    owner = await site.owner()
     await played(site, **LONG)
     for step, days in ((0, range(1, 6)), (9, range(1, 6)), (10, range(6, 11)), (27, range(11, 15))):
         assert days_of((await owner.get(f"/lab/spun/story?step={step}")).text) == list(days)
@@ -88,9 +85,8 @@ async def test_a_step_and_a_day_are_found_in_a_long_story(site: Town) -> None:
         assert (await owner.get(f"/lab/spun/story?{wrong}")).status_code == 400
 
 
-async def test_a_story_grows_with_its_run(site: Town) -> None:
+async def test_a_story_grows_with_its_run(site: Town, owner: Guest) -> None:
     """Of a run that goes on the days so far are told, and those that came since when asked again."""
-    owner = await site.owner()
     folder = await played(site, **LONG)
     whole = (folder / LOG).read_bytes()
     cut(folder, 60)

@@ -12,7 +12,7 @@ from loopforge.budgets.model_usage import UsageRow
 from loopforge.core.events import Answered, Usage
 from loopforge.core.text.erasable_text import Words
 from loopforge.web.admin.usage_page import LONGEST, TALL, columns
-from tests.web.conftest import Town
+from tests.web.conftest import Guest, Town
 
 TODAY = date(2026, 11, 21)
 
@@ -34,18 +34,16 @@ def test_each_day_has_its_column(used: dict[int, int], days: int) -> None:
     assert max(one.height for one in made) <= TALL
 
 
-async def test_nothing_used_teaches(site: Town) -> None:
+async def test_nothing_used_teaches(owner: Guest) -> None:
     """Without any call there is no table, but a sentence that says what will stand here."""
-    olu = await site.owner()
-    page = (await olu.get("/house/usage?days=7")).text
+    page = (await owner.get("/house/usage?days=7")).text
     assert "No model was asked in this time" in page
     assert "<table" not in page
 
 
-async def test_sums_stand_by_day_mate_model_and_room(site: Town) -> None:
+async def test_sums_stand_by_day_mate_model_and_room(site: Town, owner: Guest) -> None:
     """What the ledger holds is on the page, with the cached share and the price, if there is one."""
-    olu = await site.owner()
-    room = await site.room(olu, "Ovens")
+    room = await site.room(owner, "Ovens")
 
     def answered(model: str, cost: str) -> Answered:
         use = Usage(read=3000, cached=1500, written=45, cost=cost)
@@ -58,11 +56,11 @@ async def test_sums_stand_by_day_mate_model_and_room(site: Town) -> None:
         site.app.stamp.fact(answered("own", ""), actor="mate:zuzu"),
     ]
     await site.app.ledger.append(f"room:{room}", facts)
-    page = (await olu.get("/house/usage")).text
+    page = (await owner.get("/house/usage")).text
     rows = re.findall(r'<th scope="row">([^<]+)<svg.*?</th>(.*?)</tr>', page, re.DOTALL)
     found = {name: re.findall(r">([^<>\n]+)</td>", cells) for name, cells in rows}
     assert found["maya"] == ["3,045", "50%", "1", "0", "$1.25"]
     assert found["own"] == ["3,045", "50%", "1", "0", "no price known"]
     assert found[room] == ["6,090", "50%", "2", "0", "$1.25, 1 unpriced"]
     assert site.app.stamp.clock.now().date().isoformat() in found
-    assert (await olu.get("/house/usage?days=-1")).status_code == 400
+    assert (await owner.get("/house/usage?days=-1")).status_code == 400

@@ -66,9 +66,8 @@ async def test_a_mates_line_has_a_page(tmp_path: Path) -> None:
         assert "<script>" not in answer.text
 
 
-async def test_text_and_json_say_the_same(site: Town) -> None:
+async def test_text_and_json_say_the_same(site: Town, owner: Guest) -> None:
     """The same record is there as plain text and as JSON."""
-    owner = await site.owner()
     room = await site.room(owner, "Forms", "maya")
     await owner.says(room, "@maya hello")
     line = await spoken(site, owner, room)
@@ -81,9 +80,8 @@ async def test_text_and_json_say_the_same(site: Town) -> None:
     assert (await owner.get(f"/rooms/{room}/why/{line}?format=xml")).status_code == 400
 
 
-async def test_a_persons_line_leads_to_who_answered(site: Town) -> None:
+async def test_a_persons_line_leads_to_who_answered(site: Town, owner: Guest) -> None:
     """The record of a person's line names the mates that weighed it and links to the turn."""
-    owner = await site.owner()
     room = await site.room(owner, "Weighing", "maya", "merlin")
     await owner.says(room, "@maya hello")
     await site.rest(room)
@@ -97,9 +95,8 @@ async def test_a_persons_line_leads_to_who_answered(site: Town) -> None:
     assert "Merlin" in answer.text
 
 
-async def test_only_members_may_ask_why(site: Town) -> None:
+async def test_only_members_may_ask_why(site: Town, owner: Guest) -> None:
     """For a stranger, a non-member and a former member the record does not exist."""
-    owner = await site.owner()
     room = await site.room(owner, "Ours", "maya")
     gone = await site.guest("gus", room, by=owner)
     await owner.says(room, "@maya hello")
@@ -168,7 +165,7 @@ async def test_the_error_of_a_model_as_it_came_is_the_owners_alone(tmp_path: Pat
             guest = await site.guest("gus", room, by=owner)
             await owner.says(room, "@maya hello")
             await site.rest(room)
-            (line,) = [e.id for e in await site.events(room) if isinstance(e.body, Told)]
+            *_, line = [e.id for e in await site.events(room) if isinstance(e.body, Told)]
             for form in ("page", "text", "json"):
                 path = f"/rooms/{room}/why/{line}?format={form}"
                 full = html.unescape((await owner.get(path)).text)

@@ -10,24 +10,13 @@ Nothing is judged here and nothing withheld: what a reader may see of it is the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import TypeVar, get_args
 
 from loopforge.core.delivery_states import Accepted, Failed, Queued
 from loopforge.core.effect_states import EffectEnd, EffectProposed
-from loopforge.core.events import (
-    Answered,
-    Asked,
-    Called,
-    Event,
-    Judged,
-    Perceived,
-    Planned,
-    Returned,
-    TextPiece,
-    TurnEnded,
-)
+from loopforge.core.events import Asked, Event, Perceived, TextPiece, TurnEnded
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, PersonJoined, Purged, TurnDropped, Weighed, Weight
 from loopforge.errors import Unknown
@@ -35,6 +24,7 @@ from loopforge.runtime.effect_worker import ENDS
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.turn_record import lines_of, pieces_of
 
+T = TypeVar("T")
 PAGE = 100
 """Events read at once."""
 FAR = 1000
@@ -77,26 +67,12 @@ PRESENCE = ("room.person_joined", "room.person_left")
 
 
 @dataclass
-class Exchange:
-    """One request of a turn and what became of it; of a tool, step by step."""
-
-    asked: Event
-    prompt: tuple[TextPiece, ...] = ()
-    answered: Event | None = None
-    stages: list[Event] = field(default_factory=list)
-
-
-@dataclass
-class Parcel:
-    """One delivery: what was queued, and what came of it."""
-
-    queued: Event
-    stages: list[Event] = field(default_factory=list)
-
-
-@dataclass
 class TurnTrace:
-    """Everything of one turn."""
+    """Everything of one turn: its `events` after its beginning, and what stands around it.
+
+    With those that came of it later: the stages of its deliveries and of its uses of tools.
+    `prompts` are those of its questions, by the event that asked.
+    """
 
     began: Event
     shown: Perceived
@@ -105,26 +81,21 @@ class TurnTrace:
     caller: Event | None = None
     weighed: Event | None = None
     purged: Event | None = None
-    exchanges: dict[int, Exchange] = field(default_factory=dict)
-    planned: Event | None = None
-    judged: Event | None = None
-    ended: Event | None = None
-    deeds: list[Event] = field(default_factory=list)
-    parcels: dict[str, Parcel] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    prompts: dict[str, tuple[TextPiece, ...]] = field(default_factory=dict)
     before: Event | None = None
     after: Event | None = None
 
     @property
-    def events(self) -> list[Event]:
-        """Every event of it, those around it included."""
-        single = (self.caller, self.weighed, self.purged, self.began, self.planned, self.judged)
-        found = [event for event in (*single, self.ended) if event is not None]
-        for exchange in self.exchanges.values():
-            found += [exchange.asked, *([exchange.answered] if exchange.answered else [])]
-            found += exchange.stages
-        for parcel in self.parcels.values():
-            found += [parcel.queued, *parcel.stages]
-        return [*found, *self.deeds]
+    def whole(self) -> list[Event]:
+        """Every event of it, those before it included."""
+        before = (self.caller, self.weighed, self.purged, self.began)
+        return [*(event for event in before if event is not None), *self.events]
+
+    def told(self, kind: type[T]) -> T | None:
+        """What the newest of its events of this kind says."""
+        bodies = (event.body for event in reversed(self.events))
+        return next((body for body in bodies if isinstance(body, kind)), None)
 
 
 # ---------------------------------------------------------------- finding and reading
@@ -139,7 +110,7 @@ async def turn_of(ledger: Ledger, event: Event) -> str:
         return str(turn)
     if isinstance(body, Queued):
         return await turn_of(ledger, await ledger.event(body.of))
-    if about := getattr(body, "delivery", "") or getattr(body, "effect", ""):
+    if about := thing_of(event):
         return await turn_of(ledger, await ledger.event(about))
     if event.cause and not isinstance(body, Heard | Weighed | TurnDropped | Purged):
         cause = await ledger.event(event.cause)
@@ -192,13 +163,19 @@ async def turn_trace(ledger: Ledger, event: Event) -> TurnTrace:
     presence = await ledger.read(began.stream, kinds=PRESENCE)
     found = TurnTrace(began, began.body, await lines_of(ledger, began), presence)
     await _behind(ledger, found)
-    for event in await events_of(ledger, began):
-        await _take(ledger, found, event)
-    parcels = {id: (one.queued, one.stages) for id, one in found.parcels.items()}
-    await _stages(ledger, parcels, DELIVERIES[1:], (Accepted, Failed))
-    calls = {one.asked.id: (one.asked, one.stages) for one in found.exchanges.values()}
-    calls = {id: one for id, one in calls.items() if isinstance(one[0].body, EffectProposed)}
-    await _stages(ledger, calls, EFFECTS, get_args(EffectEnd))
+    own = [e for e in await events_of(ledger, began) if e.kind not in DELIVERIES[1:]]
+    deeds = {event.id for event in own if event.kind.startswith("room.")}
+    own = [e for e in own if not isinstance(e.body, Queued) or e.body.of in deeds]
+    sent = [event for event in own if isinstance(event.body, Queued)]
+    used = [event for event in own if isinstance(event.body, EffectProposed)]
+    found.events = [
+        *own,
+        *await _stages(ledger, sent, DELIVERIES[1:], (Accepted, Failed)),
+        *await _stages(ledger, used, EFFECTS, get_args(EffectEnd)),
+    ]
+    for event in own:
+        if isinstance(event.body, Asked):
+            found.prompts[event.id] = await pieces_of(ledger, event)
     await _steps(ledger, found)
     return found
 
@@ -231,49 +208,26 @@ def _weight_of(event: Event, mate: str, line: str) -> Weight | None:
     return next((one for one in weights if (one.mate, one.caller) == (mate, line)), None)
 
 
-async def _take(ledger: Ledger, found: TurnTrace, event: Event) -> None:
-    body = event.body
-    match body:
-        case Asked():
-            found.exchanges[body.nth] = Exchange(event, await pieces_of(ledger, event))
-        case Called() | EffectProposed():
-            found.exchanges[body.nth] = Exchange(event)
-        case Answered() | Returned():
-            if body.nth in found.exchanges:
-                found.exchanges[body.nth].answered = event
-        case Planned():
-            found.planned = event
-        case Judged():
-            found.judged = event
-        case TurnEnded():
-            found.ended = event
-        case Queued():
-            if any(body.of == deed.id for deed in found.deeds):
-                found.parcels[event.id] = Parcel(event)
-        case _:
-            if event.kind.startswith("room."):
-                found.deeds.append(event)
+def thing_of(event: Event) -> str:
+    """The delivery, or the use of a tool, that an event tells the fate of; "" for any other."""
+    return getattr(event.body, "delivery", "") or getattr(event.body, "effect", "")
 
 
 async def _stages(
-    ledger: Ledger,
-    things: Mapping[str, tuple[Event, list[Event]]],
-    kinds: Sequence[str],
-    ends: tuple[type, ...],
-) -> None:
+    ledger: Ledger, things: Sequence[Event], kinds: Sequence[str], ends: tuple[type, ...]
+) -> list[Event]:
     """What came of things that began in a turn, read on until all are settled or far enough."""
-    waiting = set(things)
+    waiting, found = {event.id for event in things}, list[Event]()
     if not waiting:
-        return
-    first = min((began for began, _ in things.values()), key=lambda event: event.seq)
-    async for event in onward(ledger, first.stream, first.seq, kinds):
-        id = getattr(event.body, "delivery", "") or getattr(event.body, "effect", "")
-        if id in waiting:
-            things[id][1].append(event)
+        return found
+    async for event in onward(ledger, things[0].stream, things[0].seq, kinds):
+        if (id := thing_of(event)) in waiting:
+            found.append(event)
             if isinstance(event.body, ends):
                 waiting.discard(id)
                 if not waiting:
-                    return
+                    break
+    return found
 
 
 async def _steps(ledger: Ledger, found: TurnTrace) -> None:

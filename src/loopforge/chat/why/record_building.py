@@ -19,7 +19,7 @@ from loopforge.chat.room.event_wording import platform
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.speaking.triggers import BOUND, CROWD, ENOUGH, LEFT, REASONS
-from loopforge.chat.turns.turn_trace import TurnTrace, people, turn_trace
+from loopforge.chat.turns.turn_trace import TurnTrace, people, thing_of, turn_trace
 from loopforge.chat.why.flight_record import (
     Caller,
     Departure,
@@ -152,12 +152,12 @@ def _texts(found: Trace) -> tuple[list[Event], list[Line], list[Words]]:
         return [found.heard], [], []
     lines = [line for line in found.lines if isinstance(line, Line)]
     prompts: list[Words] = []
-    for exchange in found.exchanges.values():
-        prompts += private(list(exchange.prompt))
-        answered = exchange.answered.body if exchange.answered else None
-        if isinstance(answered, Answered | Returned):
-            lines += answered.heard
-    return found.events, lines, prompts
+    for prompt in found.prompts.values():
+        prompts += private(list(prompt))
+    for event in found.events:
+        if isinstance(event.body, Answered | Returned):
+            lines += event.body.heard
+    return found.whole, lines, prompts
 
 
 def _record(found: Trace, view: RecordRedaction, names: Names) -> Flight:
@@ -170,28 +170,25 @@ def _record(found: Trace, view: RecordRedaction, names: Names) -> Flight:
 
 
 def _turn_seen(found: TurnTrace, view: RecordRedaction) -> TurnTrace:
-    """The trace without the events that the reader could not see."""
-
-    def seen(event: Event | None) -> Event | None:
-        return event if event is not None and view.sees(event) else None
-
-    found.weighed, found.purged = seen(found.weighed), seen(found.purged)
-    found.planned, found.judged, found.ended = map(seen, (found.planned, found.judged, found.ended))
-    found.before, found.after = seen(found.before), seen(found.after)
-    found.deeds = [event for event in found.deeds if view.sees(event)]
-    found.exchanges = {nth: one for nth, one in found.exchanges.items() if view.sees(one.asked)}
-    for exchange in found.exchanges.values():
-        exchange.answered = seen(exchange.answered)
-        exchange.stages = [event for event in exchange.stages if view.sees(event)]
-    found.parcels = {id: one for id, one in found.parcels.items() if view.sees(one.queued)}
-    for parcel in found.parcels.values():
-        parcel.stages = [event for event in parcel.stages if view.sees(event)]
+    """The trace without the events that the reader could not see, and what came of those."""
+    _hide(found, ("weighed", "purged", "before", "after"), view)
+    found.events = [event for event in found.events if view.sees(event)]
+    began = {event.id for event in found.events}
+    found.events = [e for e in found.events if not (of := thing_of(e)) or of in began]
     return found
+
+
+def _hide(found: Trace | Course, names: Sequence[str], view: RecordRedaction) -> None:
+    """Let go of these events of it, as far as the reader could not see them."""
+    for name in names:
+        event = getattr(found, name)
+        if event is not None and not view.sees(event):
+            setattr(found, name, None)
 
 
 def _turn_record(found: TurnTrace, view: RecordRedaction, names: Names) -> TurnRecord:
     began, shown = found.began, found.shown
-    ended = found.ended.body if found.ended else None
+    ended = found.told(TurnEnded)
     asked = requests(found, view)
     record = TurnRecord(
         turn=began.id,
@@ -210,8 +207,8 @@ def _turn_record(found: TurnTrace, view: RecordRedaction, names: Names) -> TurnR
         requests=asked,
         intent=intent(found, view),
         deeds=deeds(found, view),
-        outcome=ended.outcome if isinstance(ended, TurnEnded) else "",
-        why=view.words(ended.why) if isinstance(ended, TurnEnded) else "",
+        outcome=ended.outcome if ended else "",
+        why=view.words(ended.why) if ended else "",
         bill=bill(found, asked),
         timeline=timeline(found, names.get(shown.mate) or _name(shown)),
         deliveries=deliveries(found, view),
@@ -315,10 +312,7 @@ def _line_seen(found: LineTrace, view: RecordRedaction) -> LineTrace:
     if found.weighed and not view.sees(found.weighed):
         found.weighed, found.courses = None, {}
     for course in found.courses.values():
-        for name in ("began", "said", "ended", "dropped", "reacted", "step"):
-            event = getattr(course, name)
-            if event is not None and not view.sees(event):
-                setattr(course, name, None)
+        _hide(course, ("began", "said", "ended", "dropped", "reacted", "step"), view)
     return found
 
 

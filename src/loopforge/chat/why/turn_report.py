@@ -8,9 +8,10 @@ plan is noted by the guard afresh.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from loopforge.chat.turns.turn_trace import Exchange, Parcel, TurnTrace
+from loopforge.chat.turns.turn_trace import TurnTrace, thing_of
 from loopforge.chat.why.flight_record import (
     ActRecord,
     AskedStep,
@@ -121,20 +122,32 @@ def _without_head(parts: list[tuple[str, str]], row: int | None) -> list[tuple[s
 
 
 def requests(found: TurnTrace, view: RecordRedaction) -> tuple[AskedStep | Calling, ...]:
-    """Every question to a model and every call of a tool, in order."""
-    return tuple(_request(found.exchanges[nth], view) for nth in sorted(found.exchanges))
+    """Every question to a model and every call of a tool, in order; one that was repeated, once."""
+    asked = {
+        e.body.nth: e for e in found.events if isinstance(e.body, Asked | Called | EffectProposed)
+    }
+    ends = {e.body.nth: e.body for e in found.events if isinstance(e.body, Answered | Returned)}
+    made: list[AskedStep | Calling] = []
+    for nth, event in sorted(asked.items()):
+        if isinstance(event.body, Asked):
+            pieces = prompt(found.prompts[event.id], view)
+            made.append(_asked(event.body, pieces, ends.get(nth), view))
+        elif isinstance(event.body, Called | EffectProposed):
+            stages = [each for each in found.events if thing_of(each) == event.id]
+            made.append(_calling(event.body, stages, ends.get(nth), view))
+    return tuple(made)
 
 
-def _request(exchange: Exchange, view: RecordRedaction) -> AskedStep | Calling:
-    body = exchange.asked.body
-    if isinstance(body, EffectProposed | Called):
-        return _calling(body, exchange, view)
-    assert isinstance(body, Asked)
-    answered = exchange.answered.body if exchange.answered else None
+End = Answered | Returned | None
+
+
+def _asked(
+    body: Asked, pieces: tuple[Prompt, ...], answered: End, view: RecordRedaction
+) -> AskedStep:
     asked: dict[str, Any] = {
         "nth": body.nth,
         "purpose": body.purpose,
-        "prompt": prompt(exchange.prompt, view),
+        "prompt": pieces,
         "aloud": body.aloud,
         "field": body.field,
         "schema": str(body.schema),
@@ -175,7 +188,9 @@ FIRST_ACT = 1000
 """From this number on, before there were effects, a call was an act of the plan."""
 
 
-def _calling(body: EffectProposed | Called, exchange: Exchange, view: RecordRedaction) -> Calling:
+def _calling(
+    body: EffectProposed | Called, stages: Sequence[Event], returned: End, view: RecordRedaction
+) -> Calling:
     called: dict[str, Any] = {
         "nth": body.nth,
         "tool": body.tool,
@@ -183,11 +198,10 @@ def _calling(body: EffectProposed | Called, exchange: Exchange, view: RecordReda
         "planned": body.nth >= FIRST_ACT,
         "idempotent": body.idempotent,
     }
-    called |= {"stages": tuple(_stage(event, view) for event in exchange.stages)}
-    end = exchange.stages[-1].body if exchange.stages else None
+    called |= {"stages": tuple(_stage(event, view) for event in stages)}
+    end = stages[-1].body if stages else None
     if isinstance(end, EffectEnd):
         called |= {"outcome": TOLD[type(end)], "value": view.words(end.value)}
-    returned = exchange.answered.body if exchange.answered else None
     if not isinstance(returned, Returned):
         return Calling(**called)
     told = {"outcome": returned.outcome, "value": view.words(returned.value)}
@@ -210,11 +224,10 @@ def _stage(event: Event, view: RecordRedaction) -> RecordStage:
 
 def intent(found: TurnTrace, view: RecordRedaction) -> Intent | None:
     """The plan with the guard's verdicts, and what is odd about it; None without a plan."""
-    planned = found.planned.body if found.planned else None
-    if not isinstance(planned, Planned):
+    planned, judged = found.told(Planned), found.told(Judged)
+    if planned is None:
         return None
-    judged = found.judged.body if found.judged else None
-    verdicts = judged.verdicts if isinstance(judged, Judged) else ()
+    verdicts = judged.verdicts if judged else ()
     plan = _read(planned.plan.text or "")
     acts = plan.get("acts", [])
     return Intent(
@@ -265,7 +278,7 @@ def _intended(act: dict[str, Any], verdict: Verdict | None, view: RecordRedactio
 
 def deeds(found: TurnTrace, view: RecordRedaction) -> tuple[ActRecord, ...]:
     """What came of it in the room."""
-    return tuple(deed for event in found.deeds if (deed := _deed(event, view)))
+    return tuple(deed for event in found.events if (deed := _deed(event, view)))
 
 
 def _deed(event: Event, view: RecordRedaction) -> ActRecord | None:
@@ -292,14 +305,18 @@ def _deed(event: Event, view: RecordRedaction) -> ActRecord | None:
 
 def deliveries(found: TurnTrace, view: RecordRedaction) -> tuple[Delivery, ...]:
     """What became of everything that was to go out."""
-    return tuple(_delivery(parcel, view) for parcel in found.parcels.values())
+    return tuple(
+        _delivery(event, event.body, found, view)
+        for event in found.events
+        if isinstance(event.body, Queued)
+    )
 
 
-def _delivery(parcel: Parcel, view: RecordRedaction) -> Delivery:
-    queued = parcel.queued.body
-    assert isinstance(queued, Queued)
-    stages, state = [RecordStage(what="queued", at=parcel.queued.at)], "queued"
-    for event in parcel.stages:
+def _delivery(began: Event, queued: Queued, found: TurnTrace, view: RecordRedaction) -> Delivery:
+    stages, state = [RecordStage(what="queued", at=began.at)], "queued"
+    for event in found.events:
+        if thing_of(event) != began.id:
+            continue
         match event.body:
             case Attempting(nth=nth):
                 state, detail = "attempting", f"attempt {nth}"
@@ -324,7 +341,8 @@ def bill(found: TurnTrace, asked: tuple[AskedStep | Calling, ...]) -> Bill:
     """What it took."""
     answers = [one for one in asked if isinstance(one, AskedStep) and one.outcome]
     costs = [float(one.cost) for one in answers if one.cost]
-    took = (found.ended.at - found.began.at).total_seconds() if found.ended else 0.0
+    ended = [event for event in found.events if isinstance(event.body, TurnEnded)]
+    took = (ended[-1].at - found.began.at).total_seconds() if ended else 0.0
     return Bill(
         questions=sum(isinstance(one, AskedStep) for one in asked),
         read=sum(one.read for one in answers),
@@ -338,11 +356,7 @@ def bill(found: TurnTrace, asked: tuple[AskedStep | Calling, ...]) -> Bill:
 
 def timeline(found: TurnTrace, name: str) -> tuple[RecordMoment, ...]:
     """What happened when, from the line that called to the last delivery; `name` is the mate's."""
-    events = [e for e in (found.weighed, found.began, found.planned, found.judged) if e]
-    events += [e for x in found.exchanges.values() for e in (x.asked, x.answered, *x.stages) if e]
-    events += found.deeds
-    events += [e for p in found.parcels.values() for e in p.stages]
-    events += [found.ended] if found.ended else []
+    events = [e for e in (found.weighed, found.began, *found.events) if e]
     moments = []
     for event in sorted(events, key=lambda event: event.seq):
         if what := _what(event, found, name):
@@ -387,7 +401,7 @@ def _what(event: Event, found: TurnTrace, name: str) -> str:
             return f"{name} made a note"
         case Reacted():
             return f"{name} reacted"
-        case ToolUsed() | Marked() | Titled():
+        case ToolUsed() | Marked() | Titled() | Queued():
             return ""
         case _:
             if event is found.weighed:
@@ -396,5 +410,5 @@ def _what(event: Event, found: TurnTrace, name: str) -> str:
 
 
 def _surface(found: TurnTrace, delivery: str) -> str:
-    parcel = found.parcels.get(delivery)
-    return parcel.queued.body.surface if parcel and isinstance(parcel.queued.body, Queued) else ""
+    queued = (e.body for e in found.events if e.id == delivery and isinstance(e.body, Queued))
+    return next((body.surface for body in queued), "")
