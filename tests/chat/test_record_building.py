@@ -375,19 +375,3 @@ async def test_what_was_forgotten_is_forgotten_here_too(tmp_path: Path) -> None:
     for one in (record, own):
         assert "flowerpot" not in whole(one)
         assert "[forgotten]" in whole(one)
-
-
-async def test_weights_of_a_line_name_every_reason(tmp_path: Path) -> None:
-    """Whatever reason a score has, its meaning is told."""
-    async with living(tmp_path, Telling()) as home:
-        await home.enter("ana", "bo")
-        await home.app.front.rooms.hear(
-            "commons",
-            Heard(person=home.people["ana"], text=Words("anyone here?"), surface="terminal"),
-        )
-        await home.rest()
-        heard = await last(home, Heard)
-        record = await gather(home.app.ledger, heard.id)
-    reasons = [reason for one in record.candidates for reason in one.reasons]
-    assert reasons
-    assert all(reason.meaning for reason in reasons)

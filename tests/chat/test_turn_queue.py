@@ -53,22 +53,17 @@ def test_two_calls_make_one_turn() -> None:
 
 
 def test_of_two_summons_the_stronger_is_named() -> None:
-    """Mention before reply, name, alone, continue, conversation; an unknown one comes last."""
+    """Mention before reply, name, alone, continue, conversation; an unknown one comes last.
+
+    And its line is the one that calls, also where the weaker came after it.
+    """
     for strong, weak in zip(RANK, [*RANK[1:], "a dream"], strict=True):
-        turns = Turns()
-        for line, summons in enumerate([weak, strong]):
-            turns.call(Weight(mate="maya", line=str(line), score=9, summons=summons, verdict="ask"))
-        due = Due(mate="maya", lines=("0", "1"), summons=strong, verdict="ask", score=9)
-        assert turns.due == [due]
-
-
-def test_the_line_that_calls_is_the_one_with_the_stronger_summons() -> None:
-    """A person's mention is not put behind a mate's remark that came after it."""
-    turns = Turns()
-    for line, summons in (("asked", "mention"), ("remark", "conversation")):
-        turns.call(Weight(mate="maya", line=line, score=9, summons=summons, verdict="ask"))
-    assert turns.due[0].line == "asked"
-    assert set(turns.due[0].lines) == {"asked", "remark"}
+        for order in ((weak, strong), (strong, weak)):
+            turns = Turns()
+            for each in order:
+                turns.call(Weight(mate="maya", line=each, score=9, summons=each, verdict="ask"))
+            due = Due(mate="maya", lines=(weak, strong), summons=strong, verdict="ask", score=9)
+            assert turns.due == [due]
 
 
 def test_a_begun_turn_is_open_and_no_longer_due() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import html
 import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -26,6 +27,12 @@ from loopforge.settings import load_settings
 from tests.rooms.conftest import write_mates
 
 PASSWORD = "correct horse battery"
+
+
+def words(answer: httpx.Response) -> str:
+    """What a page says, without its marks."""
+    text = re.sub(r"<(script|style|svg|symbol).*?</\1>", " ", answer.text, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
 @dataclass

@@ -7,23 +7,14 @@ import html
 import json
 import re
 
-import httpx
-
 from loopforge.core.events import Event
 from loopforge.core.factory_vocabulary import Decided, RunBegan, RunEnded, Stepped
 from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_lifecycle import summary_of
 from loopforge.lab.run.run_log import LOG, rows_of
-from tests.web.conftest import Guest, Town
+from tests.web.conftest import Guest, Town, words
 from tests.web.labs import JSON, cut, first_row, forked, played, runs_of, until
-
-
-def words(answer: httpx.Response) -> str:
-    """What a page says, without its marks."""
-    text = re.sub(r"<(script|style|symbol).*?</\1>", " ", answer.text, flags=re.DOTALL)
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
-
 
 # ---------------------------------------------------------------- starting
 

@@ -12,16 +12,10 @@ import pytest
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.mates.version_history import print_of
-from tests.web.conftest import Guest, Town
+from tests.web.conftest import Guest, Town, words
 
 BOT = "---\nname: {name}\nrole: {role}\n---\nYou are {name}.\n\n> Hi!\nHello there.\n"
 BROKEN = "---\nname: Bob\ntier: 9\npolicy: wild\n---\nYou are Bob.\n"
-
-
-def words(answer: httpx.Response) -> str:
-    """What a page says, without its marks."""
-    text = re.sub(r"<(script|style|svg).*?</\1>", " ", answer.text, flags=re.DOTALL)
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
 def typed(answer: httpx.Response) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from itertools import chain
 from pathlib import Path
 
 import httpx
@@ -16,9 +17,9 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import ModelFacts, Route
 from loopforge.settings import rows
-from loopforge.web.admin import owner_pages
 from loopforge.web.rendering.live_hub import Hub, PageListener, Renderer
 from loopforge.web.server.page_templates import environment
+from loopforge.web.web_app import HOUSE, handlers_of
 from tests.web.conftest import Guest, Town, town
 
 KEY = "sk-planted-0123456789"
@@ -32,7 +33,7 @@ def addresses(person: str = "p1", invite: str = "i1") -> list[tuple[str, str]]:
             method,
             re.sub(r"{[a-z]+:str}", lambda found: person if "person" in found[0] else invite, path),
         )
-        for handler in owner_pages.handlers
+        for handler in chain.from_iterable(map(handlers_of, HOUSE))
         for path in handler.paths
         for method in handler.http_methods
         if method in ("GET", "POST")

@@ -14,13 +14,6 @@ from loopforge.errors import TooLarge
 from tests.web.conftest import Guest, Town, town
 
 
-async def hear(site: Town, room: str, guest: Guest, text: str) -> None:
-    """A line that came in by no browser, as fast as one likes."""
-    await site.app.front.rooms.hear(
-        room, Heard(person=guest.person, text=Words(text), surface="web")
-    )
-
-
 async def test_the_list_teaches_when_it_is_empty(site: Town, owner: Guest) -> None:
     """Somebody in no room is told what a room is, and is given the form that makes one."""
     ben = await site.guest("ben", by=owner)
@@ -65,8 +58,7 @@ async def test_a_line_that_was_shown_is_delivered(site: Town, owner: Guest) -> N
 async def test_history_loads_in_pages(site: Town, owner: Guest) -> None:
     """A long room comes in pages, each before the last, with nothing twice and nothing missing."""
     room = await site.room(owner)
-    for number in range(150):
-        await hear(site, room, owner, f"line number {number}.")
+    await site.heard(room, owner, *(f"line number {number}." for number in range(150)))
     pages = [(await owner.get(f"/rooms/{room}")).text]
     while True:
         found = re.findall(r'data-seq="(\d+)"', pages[-1])
@@ -82,8 +74,7 @@ async def test_a_link_to_an_old_line_shows_it(site: Town, owner: Guest) -> None:
     """A room can be opened at any line of it."""
     room = await site.room(owner)
     first = await owner.says(room, "the very first")
-    for number in range(100):
-        await hear(site, room, owner, f"line {number}")
+    await site.heard(room, owner, *(f"line {number}" for number in range(100)))
     assert "the very first" not in (await owner.get(f"/rooms/{room}")).text
     text = (await owner.get(f"/rooms/{room}", params={"at": first["seq"]})).text
     assert "the very first" in text

@@ -9,7 +9,9 @@ import ipaddress
 import logging
 import warnings
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +20,7 @@ from litestar.datastructures import CacheControlHeader, State
 from litestar.enums import MediaType
 from litestar.exceptions import HTTPException
 from litestar.exceptions.base_exceptions import LitestarDeprecationWarning
+from litestar.handlers import HTTPRouteHandler
 from litestar.middleware import DefineMiddleware
 from litestar.middleware.rate_limit import RateLimitConfig
 from litestar.plugins.jinja import JinjaTemplateEngine
@@ -30,10 +33,11 @@ from litestar.template import TemplateConfig
 from loopforge.errors import InputError, LoopforgeError, TooLarge, Unknown
 from loopforge.web.account import linked_accounts
 from loopforge.web.account import sign_in as door
-from loopforge.web.admin import ledger_page, owner_pages
+from loopforge.web.admin import ledger_page, owner_pages, people_invites, usage_page
 from loopforge.web.lab import fork_compare, lab_pages, run_viewer, side_panels, story_page
 from loopforge.web.room import event_stream, room_pages, why_page
 from loopforge.web.room import mate_pages as mates
+from loopforge.web.room.room_pages import most
 from loopforge.web.server.access_guards import DEPENDENCIES, Entrance, NotSignedIn, visitor_of
 from loopforge.web.server.connection_limits import place_of
 from loopforge.web.server.flash_messages import Notes
@@ -45,6 +49,12 @@ from loopforge.web.server.request_limits import Paces, TooFast
 log = logging.getLogger(__name__)
 PER_MINUTE = 600
 """Requests of one browser; a page that is open in a lively room needs about sixty."""
+PAGES = (
+    *(linked_accounts, room_pages, event_stream, why_page, mates),
+    *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
+)
+HOUSE = (owner_pages, people_invites, usage_page, ledger_page)
+"""The modules whose handlers are the pages; those of the house are the owner's alone."""
 ONCE = ("enter", "join", "renew", "device")
 """One-time links: what others ask at the same address closes none, and no log tells them."""
 FORM = 1_000_000
@@ -65,6 +75,11 @@ async def look(request: Asked, site: Site) -> Response[str]:
 async def alive(site: Site) -> Response[dict[str, str]]:
     """Whether the server runs, for whoever watches over it."""
     return Response({"status": "alive", "boot": site.boot}, media_type=MediaType.JSON)
+
+
+def handlers_of(module: ModuleType) -> list[HTTPRouteHandler]:
+    """The handlers that a module has: whatever it decorates with `get` or `post`."""
+    return [each for each in vars(module).values() if isinstance(each, HTTPRouteHandler)]
 
 
 def who(request: Asked) -> str:
@@ -129,6 +144,7 @@ def _assembled(
 ) -> Litestar:
     signer = Signer(secret)
     tokens = DefineMiddleware(FormTokens, signer=signer, address=site.address)
+    pages = chain.from_iterable(map(handlers_of, (*PAGES, *HOUSE)))
     templates = environment(site)
     templates.globals.update(side_panels.WORDS)
     return Litestar(
@@ -136,21 +152,9 @@ def _assembled(
             look,
             alive,
             static,
-            *door.handlers,
-            *linked_accounts.handlers,
-            *room_pages.handlers,
-            Router(
-                "/", route_handlers=room_pages.taking, request_max_body_size=room_pages.most(site)
-            ),
-            *event_stream.handlers,
-            *why_page.handlers,
-            *mates.handlers,
-            *lab_pages.handlers,
-            *run_viewer.handlers,
-            *side_panels.handlers,
-            *story_page.handlers,
-            *fork_compare.handlers,
-            *owner_pages.handlers,
+            Router("/", route_handlers=handlers_of(door), request_max_body_size=door.SHORT),
+            Router("/", route_handlers=[room_pages.speak], request_max_body_size=most(site)),
+            *(each for each in pages if each is not room_pages.speak),
         ],
         dependencies=DEPENDENCIES,
         before_request=at_home,

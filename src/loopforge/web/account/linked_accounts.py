@@ -6,8 +6,6 @@ they are, and the other self becomes them. Knows no platform.
 
 from __future__ import annotations
 
-from typing import Any
-
 from litestar import post
 from litestar.response import Template
 
@@ -48,6 +46,3 @@ async def unlink(site: Site, visitor: Visitor, data: Fields) -> Template:
     except InputError as error:
         return await your_page(site, visitor, unlinked=str(error), status=400)
     return await your_page(site, visitor, told="Unlinked. It is a person of its own again.")
-
-
-handlers: list[Any] = [offer, claim, unlink]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from litestar import Response, Router, get, post
+from litestar import Response, get, post
 from litestar.datastructures import Cookie
 from litestar.response import Redirect, Template
 from msgspec.structs import replace
@@ -329,29 +329,3 @@ async def password(site: Site, visitor: Visitor, data: Fields) -> Response[Any]:
     except InputError as error:
         return await your_page(site, visitor, error=str(error), status=400)
     return await your_page(site, visitor, told="Your password is set. Other sessions have ended.")
-
-
-handlers: list[Any] = [
-    Router(
-        "/",
-        route_handlers=[
-            enter_page,
-            enter,
-            join_page,
-            join,
-            renew_page,
-            renew,
-            device_page,
-            device,
-            sign_in_page,
-            sign_in,
-        ],
-        request_max_body_size=SHORT,
-    ),
-    sign_out,
-    you,
-    offer_device,
-    end,
-    end_others,
-    password,
-]

@@ -243,6 +243,3 @@ async def close(app: Any) -> None:
     """When the server ends: verify no more."""
     if "examiner" in app.state:
         await app.state["examiner"].close()
-
-
-handlers = [ledger, verify, verified]

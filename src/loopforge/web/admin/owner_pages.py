@@ -20,7 +20,7 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.failed_deliveries import lost_lately
 from loopforge.chat.service.room_list import titled_for
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.admin import ledger_page, people_invites, usage_page
+from loopforge.web.admin import ledger_page
 from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 
@@ -197,15 +197,3 @@ async def settings(site: Site, owner: Visitor) -> Template:
         groups=groups,
         changed=[row for row in rows if row.source != "default"],
     )
-
-
-handlers = [
-    house,
-    rooms,
-    models,
-    check,
-    settings,
-    *people_invites.handlers,
-    *usage_page.handlers,
-    *ledger_page.handlers,
-]

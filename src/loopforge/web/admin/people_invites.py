@@ -234,18 +234,3 @@ async def withdraw(site: Site, owner: Visitor, id: str) -> Redirect:
     """An invite is valid no longer."""
     await site.accounts.links.withdraw(id, owner.person)
     return Redirect("/house/invites", status_code=303)
-
-
-handlers = [
-    people,
-    admit,
-    refuse,
-    closing,
-    close,
-    renewal,
-    forgetting,
-    forget,
-    invites,
-    invite,
-    withdraw,
-]

@@ -81,6 +81,3 @@ async def usage(
         by_room=[named(row, veil) for row in rooms],
         tall=TALL,
     )
-
-
-handlers = [usage]

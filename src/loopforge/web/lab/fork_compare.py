@@ -186,6 +186,3 @@ def _against(
         "state": next((line.state for _, line in both if line.state == "running"), "finished"),
         "others": others(lines, both[0][1])[:30],
     }
-
-
-handlers: list[Any] = [ask_fork, make_fork, choose_against, against]

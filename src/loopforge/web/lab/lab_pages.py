@@ -265,6 +265,3 @@ def others(lines: Iterable[RunLine], than: RunLine) -> list[RunLine]:
         return not related, line.scenario is None or line.scenario.name != named
 
     return sorted((line for line in lines if line.name != than.name and line.planned), key=kin)
-
-
-handlers: list[Any] = [lab, begin, take_up, stop, report]

@@ -240,6 +240,3 @@ def _news(shifts: Shifts, run: str, after: int) -> dict[str, Any]:
         "state": line.state,
         "told": line.told,
     }
-
-
-handlers: list[Any] = [watch, steps, course, stream]

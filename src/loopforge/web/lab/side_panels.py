@@ -311,6 +311,3 @@ def guarded(scenario: Scenario, spot: CitySpot) -> dict[str, list[Protocol]]:
         if any(rule.covers(role, spot.kind) for role in roles):
             found.setdefault(rule.guards, []).append(rule)
     return found
-
-
-handlers: list[Any] = [why, robot, place_of]

@@ -7,7 +7,7 @@ while. A long one is shown a few days at a time: those about a step or a day, or
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 from litestar import get
 from litestar.params import Parameter
@@ -118,6 +118,3 @@ def _story(shifts: Shifts, stories: LatestFew[Story], run: str) -> tuple[Story, 
     if not index.steps:
         raise Unknown("Nothing has happened in this run yet.")
     return stories.of((index.path, index.size), lambda: tell(index.folder)), index
-
-
-handlers: list[Any] = [story]

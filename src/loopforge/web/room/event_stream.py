@@ -141,6 +141,3 @@ async def _live(listener: PageListener, after: int) -> AsyncIterator[bytes]:
         seq, data = given
         if not seq or seq > after:
             yield data
-
-
-handlers = [stream]

@@ -361,21 +361,3 @@ async def put_back(
     except InputError as error:
         return await _version(site, owner, one, hash, error=str(error), status=400)
     return Redirect(f"{path_of(key_of(one))}?told=back", status_code=303)
-
-
-handlers = [
-    mates,
-    new_page,
-    new,
-    new_check,
-    bring_back,
-    mate,
-    try_out,
-    edit_page,
-    edit,
-    check,
-    retire,
-    history,
-    version,
-    put_back,
-]

@@ -419,25 +419,3 @@ async def delete(site: Site, place: RoomAccess, data: Fields) -> Redirect:
 def _must(place: RoomAccess) -> None:
     if not place.may_close:
         raise InputError("Only who opened this room, or the owner of the home, may delete it.")
-
-
-handlers = [
-    rooms,
-    open_room,
-    room,
-    before,
-    search,
-    file,
-    stop,
-    mark,
-    seen,
-    typing,
-    settings,
-    change,
-    invite,
-    leave,
-    ask_delete,
-    delete,
-]
-taking = [speak]
-"""Those that may be sent more than a form: see `most`."""

@@ -54,6 +54,3 @@ async def why(
         panel=panel,
         address=f"{site.address}/rooms/{place.room}/why/{about}",
     )
-
-
-handlers = [why]
