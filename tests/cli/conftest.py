@@ -27,6 +27,19 @@ id = "other"
 4 = ["other"]
 """
 """Settings of a home whose models are a server's."""
+SCENARIO = """\
+name = "small"
+question = "What does one robot do?"
+days = 1
+steps_per_day = 3
+[[place]]
+name = "press hall"
+kind = "line"
+[[robot]]
+name = "Sprocket"
+role = "maintenance"
+round = ["press hall"]
+"""
 
 
 def typing(capsys: pytest.CaptureFixture[str], *before: str) -> Run:

@@ -6,8 +6,6 @@ import asyncio
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,30 +57,23 @@ def test_a_home_that_is_none(tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-def typed(home: Path, *environ: str) -> subprocess.CompletedProcess[str]:
-    """`loopforge doctor` in a process of its own, with these variables."""
-    return subprocess.run(
-        ["env", *environ, sys.executable, "-m", "loopforge", "--home", str(home), "doctor"],
-        capture_output=True,
-        text=True,
-    )
-
-
-def test_a_stray_variable_is_named(home: Path) -> None:
+def test_a_stray_variable_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A LOOPFORGE_ variable that is no setting does nothing, and the doctor says so."""
-    out = typed(home, "LOOPFORGE_MAX_STPS=3")
-    assert out.returncode == 1
-    assert "the variable LOOPFORGE_MAX_STPS is no setting" in out.stdout
+    monkeypatch.setenv("LOOPFORGE_MAX_STPS", "3")
+    assert "the variable LOOPFORGE_MAX_STPS is no setting" in only(home).said
 
 
-def test_what_is_set_is_told_without_secrets(home: Path) -> None:
+def test_what_is_set_is_told_without_secrets(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     """Where a setting comes from is shown; a key only as set."""
     (home / "loopforge.toml").write_text("max_steps = 3\n")
-    out = typed(home, "OPENAI_API_KEY=sk-hush")
-    assert out.returncode == 0, out.stdout
-    assert "max_steps (loopforge.toml, line 1)" in out.stdout
-    assert "OPENAI_API_KEY is set" in out.stdout
-    assert "sk-hush" not in out.stdout + out.stderr
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hush")
+    assert main(["--home", str(home), "doctor"]) == 0
+    out, err = capfd.readouterr()
+    assert "max_steps (loopforge.toml, line 1)" in out
+    assert "OPENAI_API_KEY is set" in out
+    assert "sk-hush" not in out + err
 
 
 FLAWS = {

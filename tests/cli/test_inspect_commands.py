@@ -8,22 +8,9 @@ from pathlib import Path
 
 from loopforge.core.factory_vocabulary import Decided
 from loopforge.lab.run.run_log import rows_of
-from tests.cli.conftest import SERVED, SMALL, Lab
+from tests.cli.conftest import SCENARIO, SERVED, SMALL, Lab
 from tests.models.server import Behaviour, serving
 
-SCENARIO = """\
-name = "small"
-question = "What does one robot do?"
-days = 1
-steps_per_day = 3
-[[place]]
-name = "press hall"
-kind = "line"
-[[robot]]
-name = "Sprocket"
-role = "maintenance"
-round = ["press hall"]
-"""
 EXPERIMENT = """\
 name = "tiny"
 question = "Does spin matter to one robot?"

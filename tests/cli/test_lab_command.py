@@ -28,7 +28,7 @@ from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import LOG, began_of, lines_of, rows_of
 from loopforge.lab.world.scenario_file import shipped_scenarios
 from loopforge.settings import load_settings
-from tests.cli.conftest import SERVED, SMALL, Lab
+from tests.cli.conftest import SCENARIO, SERVED, SMALL, Lab
 from tests.models.server import Behaviour, serving
 
 LONG = ("quota_week", "--days", "6", "--steps-per-day", "24", "--perception", "spin")
@@ -248,26 +248,12 @@ def test_a_run_is_taken_up_by_the_model_it_names(lab: Lab, scripted: Path) -> No
     assert lab(*again)[0] == 0
 
 
-TINY = """\
-name = "tiny"
-question = "Does the small one answer?"
-days = 1
-steps_per_day = 1
-[[place]]
-name = "press hall"
-kind = "line"
-[[robot]]
-name = "Sprocket"
-role = "maintenance"
-round = ["press hall"]
-"""
-
-
 @pytest.mark.model
 def test_the_embedded_model_needs_nothing(lab: Lab, here: Path) -> None:
     """In an empty folder, with no key and no setting, a model decides, and what it said is there."""
-    (here / "tiny.toml").write_text(TINY)
-    code, out, _ = lab("run", "tiny.toml", "--policy", "llm", "--out", "mine")
+    (here / "small.toml").write_text(SCENARIO)
+    short = ("small.toml", "--steps-per-day", "1", "--policy", "llm")
+    code, out, _ = lab("run", *short, "--out", "mine")
     assert code == (0 if out.startswith("answered 1,") else 3)
     assert "1 decisions in a day" in out
     (row,) = acts(here / "mine")

@@ -19,13 +19,16 @@ NOUN = "mate"
 
 
 def test_new_list_show_check(run: Run) -> None:
-    """A mate is made, stands in the list, is shown, and is well."""
+    """A mate is made, stands in the list, is shown, and is well; for programs as JSON."""
     assert "otto.md is made" in run("new", "Otto", "--role", "baker", "--tier", "2")[1]
     _, out, _ = run("list")
     assert "otto\tOtto\tbaker\ttier 2\truns\totto.md\t" in out
     assert "\x1b" not in out
     assert "You are Otto, baker." in run("show", "otto")[1]
     assert run("check") == (0, "All is well.\n", "")
+    rows = json.loads(run("list", "--json")[1])
+    assert [row["handle"] for row in rows] == ["maya", "merlin", "otto", "zuzu"]
+    assert json.loads(run("show", "zuzu", "--json")[1])["face"] == "🦝"
 
 
 def test_check_finds_everything_and_exits_1(run: Run, home: Path) -> None:
@@ -38,13 +41,6 @@ def test_check_finds_everything_and_exits_1(run: Run, home: Path) -> None:
     code, out, _ = run("check", "--json")
     assert code == 1
     assert [(bad["file"], bad["line"]) for bad in json.loads(out)] == [("bob.md", 3), ("bob.md", 4)]
-
-
-def test_json_for_programs(run: Run) -> None:
-    """list and show give JSON too."""
-    rows = json.loads(run("list", "--json")[1])
-    assert [row["handle"] for row in rows] == ["maya", "merlin", "zuzu"]
-    assert json.loads(run("show", "zuzu", "--json")[1])["face"] == "🦝"
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,15 @@ def served(home: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def test_a_home_without_a_terminal_lets_terminals_in(home: Path) -> None:
-    """Beside `up --headless` a line through `chat` is answered, and the doctor finds all well."""
-    with served(home, "--headless") as host:
+@pytest.mark.parametrize("words", [("--headless",), ()], ids=["headless", "/dev/null"])
+def test_a_home_without_a_terminal_lets_terminals_in(home: Path, words: tuple[str, ...]) -> None:
+    """Beside `up --headless` a line through `chat` is answered, and the doctor finds all well.
+
+    So too where nobody can type, as with `make run` in a container, and that is said.
+    """
+    with served(home, *words) as host:
+        assert host.stderr is not None
+        assert words or "until SIGTERM or ctrl+c" in host.stderr.readline()
         said = run(home, "chat", "--mate", "maya", typed="hello\n")
         assert (said.returncode, said.stderr) == (0, "")
         assert said.stdout.startswith("maya: ")
@@ -74,14 +80,6 @@ def test_a_home_without_a_terminal_lets_terminals_in(home: Path) -> None:
         (found,) = [each for each in json.loads(doctor.stdout) if each["check"] == "host"]
         assert (found["state"], doctor.returncode) == ("ok", 0), doctor.stdout
         assert f"process {host.pid} runs" in found["said"]
-
-
-def test_where_nobody_can_type_the_home_is_served(home: Path) -> None:
-    """`up` with /dev/null as its input, as `make run` in a container has it, serves and says so."""
-    with served(home) as host:
-        assert host.stderr is not None
-        assert "until SIGTERM or ctrl+c" in host.stderr.readline()
-        assert run(home, "chat", "--mate", "maya", typed="hello\n").stdout.startswith("maya: ")
 
 
 def test_input_that_ends_at_once_says_how_a_home_stays(home: Path) -> None:

@@ -12,7 +12,6 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.people.accounts.typed_codes import SIGNS
-from loopforge.people.identity.linked_selves import Self
 from tests.ledger.saying import ROOM, Scribbler
 from tests.people.house import House, opened
 
@@ -103,21 +102,18 @@ async def test_a_code_makes_one_person_of_two(house: House) -> None:
     assert house.people.same(was.id) == ana.id
     assert house.people.same(ana.id) == ana.id
     assert house.people.same("nobody") == "nobody"
-    assert [(one.surface, one.account, one.linked, one.name) for one in selves(house, ana.id)] == [
+    assert [
+        (one.surface, one.account, one.linked, one.name) for one in house.people.selves(ana.id)
+    ] == [
         ("discord", DISCORD, False, "Ana"),
         ("telegram", TELEGRAM, True, "Anna"),
     ]
-    assert selves(house, was.id) == []
+    assert house.people.selves(was.id) == []
     assert [one.id for one in await house.people.everybody()] == [ana.id]
     (fact,) = [e.body for e in await house.ledger.read("people") if e.kind == "people.linked"]
     assert fact == AccountLinked(
         person=ana.id, surface="telegram", account=Words(TELEGRAM), was=was.id
     )
-
-
-def selves(house: House, person: str) -> list[Self]:
-    """The accounts that mean a person."""
-    return house.people.selves(person)
 
 
 async def test_an_account_never_met_can_claim(house: House) -> None:
@@ -334,7 +330,7 @@ async def test_who_may_unlink(house: House) -> None:
     with pytest.raises(Unknown):
         await house.linking.unlink(ana.id, "discord", DISCORD, by=ana.id)
     await house.linking.unlink(ana.id, "telegram", TELEGRAM, by=owner.person)
-    assert len(selves(house, ana.id)) == 1
+    assert len(house.people.selves(ana.id)) == 1
 
 
 async def test_forgetting_somebody_forgets_their_selves(ledger_url: str) -> None:
@@ -360,7 +356,7 @@ async def test_forgetting_somebody_forgets_their_selves(ledger_url: str) -> None
         async with opened(ledger_url, 2) as again:
             for one in (house, again):
                 assert {p.id for p in await one.people.everybody()} == {owner.person, bo.id}
-                assert selves(one, ana.id) == []
+                assert one.people.selves(ana.id) == []
                 assert one.people.who("telegram", TELEGRAM) is None
             new = await again.people.meet("telegram", TELEGRAM, "Byron")
             assert new.id not in (ana.id, was.id)

@@ -7,12 +7,10 @@ from datetime import timedelta
 
 import pytest
 from argon2 import PasswordHasher
-from sqlalchemy import text
-from sqlalchemy.engine import Connection
 
 from loopforge.core.people_events import SignedIn
 from loopforge.errors import BadAccount, NotLetIn, Unknown
-from loopforge.people.accounts.credential_store import Vault
+from loopforge.people.accounts.credential_store import Vault, secured
 from loopforge.people.accounts.login_queue import LONGEST
 from loopforge.people.identity.person_registry import STREAM
 from loopforge.runtime.background_tasks import Tasks
@@ -126,23 +124,12 @@ async def test_an_old_hash_is_renewed(house: House) -> None:
     owner, _ = await house.owner()
     bo, _ = await house.member("Bo", owner.person)
     old = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1).hash(SECRET)
-
-    def weaken(change: Connection) -> None:
-        change.execute(
-            text("UPDATE accounts SET password = :old WHERE person = :who"),
-            {"old": old, "who": bo.person},
-        )
-
-    def kept(found: Connection) -> str:
-        query = text("SELECT password FROM accounts WHERE person = :who")
-        return str(found.scalar(query, {"who": bo.person}))
-
-    await house.ledger.change(weaken)
+    await house.ledger.change(secured(bo.person, old))
     await house.signing.sign_in("Bo", SECRET, MOBILE)
-    renewed = await house.ledger.look(kept)
+    renewed = await house.desk.vault.password(bo.person)
     assert "m=19456,t=2" in renewed
     await house.signing.sign_in("Bo", SECRET, MOBILE)
-    assert await house.ledger.look(kept) == renewed
+    assert await house.desk.vault.password(bo.person) == renewed
 
 
 async def test_passwords_are_set_and_changed(house: House) -> None:
@@ -203,17 +190,13 @@ async def test_a_password_that_is_changed_while_it_signs_in(house: House) -> Non
     house.gate.writing.clear()
     late = tasks.spawn(house.signing.sign_in("Bo", SECRET, MOBILE), "late")
     await house.gate.reached.wait()
-    await Vault(house.ledger).rehash(bo.person, await kept(house, bo.person), "another")
+    vault = Vault(house.ledger)
+    await vault.rehash(bo.person, await vault.password(bo.person), "another")
     house.gate.writing.set()
     with pytest.raises(NotLetIn, match=WRONG):
         await late
     assert [one.session for one in await house.signing.sessions(bo.person)] == [bo.session]
     await tasks.close()
-
-
-async def kept(house: House, person: str) -> str:
-    """What is kept of a password."""
-    return await Vault(house.ledger).password(person)
 
 
 async def test_guessing_the_old_password_is_slowed(house: House) -> None:
@@ -273,9 +256,7 @@ async def test_use_is_noted_once_a_minute(house: House) -> None:
     owner, token = await house.owner()
 
     async def written() -> object:
-        return await house.ledger.look(
-            lambda found: found.scalar(text("SELECT seen FROM sessions"))
-        )
+        return await house.desk.vault.session_of(owner.session)
 
     begin = await written()
     await house.clock.advance(59)

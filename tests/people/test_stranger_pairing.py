@@ -46,17 +46,12 @@ async def test_a_stranger_is_let_in_by_code(house: House) -> None:
     assert (stranger.surface, stranger.account, stranger.name) == ("discord", ANA, "Ana")
     admitted = await house.pairing.admit(answer.code.lower(), owner.person)
     assert admitted == stranger
+    assert [one.id for one in await house.people.everybody()] == [owner.person], "nobody yet"
     assert await house.pairing.waiting() == []
     welcome = await knocked(house)
     assert isinstance(welcome, PairingWelcome)
     assert welcome.person == await house.people.meet("discord", ANA)
     assert (await house.kinds())[-3:] == ["knocked", "admitted", "met"]
-
-
-async def test_a_stranger_is_nobody_yet(house: House) -> None:
-    """Who was only shown a code is no person of this home."""
-    await knocked(house)
-    assert await house.people.everybody() == []
 
 
 async def test_another_process_decides(ledger_url: str) -> None:
