@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
+from loopforge.app import App, open_app, open_ledger_of
 from loopforge.cli import main
 from loopforge.home import make_home
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.models.scripted_model import ScriptedModels
+from loopforge.settings import load_settings
+
+T = TypeVar("T")
 
 Run = Callable[..., tuple[int, str, str]]
 Lab = Run
@@ -52,6 +60,27 @@ def typing(capsys: pytest.CaptureFixture[str], *before: str) -> Run:
         return code, out, err
 
     return typed
+
+
+def hosted(home: Path, work: Callable[[App], Awaitable[T]]) -> T:
+    """What comes of something that is done with the parts of a home, whose mates sleep."""
+
+    async def host() -> T:
+        settings = load_settings(home, environ={})
+        async with open_app(settings, models=ScriptedModels(), wake=False) as app:
+            return await work(app)
+
+    return asyncio.run(host())
+
+
+def written(home: Path, work: Callable[[SqlLedger], Awaitable[T]]) -> T:
+    """What comes of something that is done with a home's ledger alone."""
+
+    async def open() -> T:
+        async with open_ledger_of(load_settings(home, environ={})) as ledger:
+            return await work(ledger)
+
+    return asyncio.run(open())
 
 
 @pytest.fixture

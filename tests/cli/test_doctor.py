@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sqlite3
@@ -12,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_ledger_of
 from loopforge.cli import main
 from loopforge.cli.doctor import DoctorFinding, examine, host, terminal
 from loopforge.home import LOCK, lock_home
 from loopforge.settings import load_settings
+from tests.cli.conftest import written
 
 
 def wrong(home: Path) -> list[DoctorFinding]:
@@ -126,18 +125,13 @@ def test_a_newer_schema(home: Path) -> None:
     """A database of a newer program is left alone, and named."""
     database = home / "data" / "loopforge.db"
     assert main(["--home", str(home), "doctor"]) == 0
-    asyncio.run(_make_ledger(home))
+    written(home, lambda ledger: ledger.heads())
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
     finding = only(home)
     assert finding.check == "migrations"
     assert "newer" in finding.said
-
-
-async def _make_ledger(home: Path) -> None:
-    async with open_ledger_of(load_settings(home, environ={})):
-        pass
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-from loopforge.app import open_ledger_of
 from loopforge.core import factory_vocabulary as factory
 from loopforge.core.events import Event
 from loopforge.core.factory_vocabulary import DayEnded, Decided
@@ -27,8 +26,8 @@ from loopforge.home import make_home
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import LOG, began_of, lines_of, rows_of
 from loopforge.lab.world.scenario_file import shipped_scenarios
-from loopforge.settings import load_settings
-from tests.cli.conftest import SCENARIO, SERVED, SMALL, Lab
+from loopforge.ledger.sql_ledger import SqlLedger
+from tests.cli.conftest import SCENARIO, SERVED, SMALL, Lab, written
 from tests.models.server import Behaviour, serving
 
 LONG = ("quota_week", "--days", "6", "--steps-per-day", "24", "--perception", "spin")
@@ -47,12 +46,11 @@ def acts(folder: Path) -> list[Decided]:
 def noted(home: Path, name: str) -> list[Event]:
     """What a home's ledger holds of a run."""
 
-    async def read() -> list[Event]:
-        async with open_ledger_of(load_settings(home, environ={})) as ledger:
-            assert (await ledger.verify()).sound
-            return await ledger.read(f"lab:{name}")
+    async def read(ledger: SqlLedger) -> list[Event]:
+        assert (await ledger.verify()).sound
+        return await ledger.read(f"lab:{name}")
 
-    return asyncio.run(read())
+    return written(home, read)
 
 
 # ---------------------------------------------------------------- running

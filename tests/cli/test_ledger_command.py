@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import signal
@@ -12,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_ledger_of
 from loopforge.core.room_vocabulary import Heard, RoomOpened, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.people.identity.person_registry import Registry
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
-from loopforge.settings import load_settings
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, written
 
 NOUN, STREAM = "ledger", "room:commons"
 
@@ -26,23 +24,23 @@ NOUN, STREAM = "ledger", "room:commons"
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home whose ledger holds a room, a line of a person and a line of a mate."""
-    (tmp_path / "data").mkdir(exist_ok=True)
-    asyncio.run(_fill(tmp_path))
+    fill(tmp_path)
     return tmp_path
 
 
-async def _fill(home: Path, more: int = 0) -> None:
+def fill(home: Path, more: int = 0) -> None:
+    """A room is opened, somebody says something, and a mate answers; and so many more events."""
     stamp = Stamp(SystemClock(), SystemDice())
-    async with open_ledger_of(load_settings(home, environ={})) as ledger:
-        opened = stamp.fact(RoomOpened(name="commons"), actor="room")
-        heard = stamp.fact(
-            Heard(person="p1", text=Words("a secret\nof mine")), actor="person:p1", cause=opened.id
-        )
-        said = stamp.fact(
-            Said(turn="t1", mate="maya", text=Words("é, I see")), actor="mate:maya", cause=heard.id
-        )
-        others = [stamp.fact(RoomOpened(name="x" * 200), actor="room") for _ in range(more)]
-        await ledger.append(STREAM, [opened, heard, said, *others])
+    opened = stamp.fact(RoomOpened(name="commons"), actor="room")
+    heard = stamp.fact(
+        Heard(person="p1", text=Words("a secret\nof mine")), actor="person:p1", cause=opened.id
+    )
+    said = stamp.fact(
+        Said(turn="t1", mate="maya", text=Words("é, I see")), actor="mate:maya", cause=heard.id
+    )
+    others = [stamp.fact(RoomOpened(name="x" * 200), actor="room") for _ in range(more)]
+    (home / "data").mkdir(exist_ok=True)
+    written(home, lambda ledger: ledger.append(STREAM, [opened, heard, said, *others]))
 
 
 def test_tail_shows_the_newest_events_oldest_first(run: Run) -> None:
@@ -74,7 +72,7 @@ def test_tail_follows(home: Path) -> None:
         assert following.stdout is not None
         assert following.stderr is not None
         assert "#3" in following.stdout.readline()
-        asyncio.run(_fill(home))
+        fill(home)
         assert [line.split()[4] for line in (following.stdout.readline() for _ in range(3))] == [
             "room:commons#4",
             "room:commons#5",
@@ -87,7 +85,7 @@ def test_tail_follows(home: Path) -> None:
 
 def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
     """`loopforge ledger export | head -n 1` ends quietly."""
-    asyncio.run(_fill(home, more=600))
+    fill(home, more=600)
     line = f"{sys.executable} -m loopforge --home {home} ledger export | head -n 1"
     out = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
     assert out.stderr == ""
@@ -110,7 +108,7 @@ def test_anchors_find_a_ledger_that_was_cut_short(run: Run, home: Path, tmp_path
     code, out, _ = run("verify", "--anchors", str(anchors))
     assert code == 0
     assert out.startswith("3 events and 2 texts read.\nAll of it")
-    asyncio.run(_fill(home))
+    fill(home)
     assert run("verify", "--anchors", str(anchors))[0] == 0
     noted = json.loads(anchors.read_text())
     assert noted[STREAM][0] == 6
@@ -138,7 +136,7 @@ def test_one_message_is_forgotten(run: Run, home: Path) -> None:
 
 def test_a_person_is_forgotten_by_name(run: Run, home: Path) -> None:
     """Everything that somebody said is gone, and the name with it."""
-    asyncio.run(_meet(home, "Ada"))
+    meet(home, "Ada")
     code, out, _ = run("erase", "--person", "ada", "--yes")
     assert code == 0, out
     left = run("export")[1]
@@ -155,7 +153,7 @@ def test_nothing_is_forgotten_without_a_yes(
     run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, typed: str, ends: int
 ) -> None:
     """Without --yes it asks; whoever says no, or does not answer, keeps everything."""
-    asyncio.run(_meet(home, "Ada"))
+    meet(home, "Ada")
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     code, out, _ = run("erase", "--person", "Ada")
     assert (code, "This cannot be undone" in out) == (ends, True)
@@ -168,13 +166,16 @@ def test_erasing_nothing_or_nobody_is_refused(run: Run) -> None:
     assert run("erase", "0" * 32, "--yes")[0] == 2
 
 
-async def _meet(home: Path, name: str) -> None:
+def meet(home: Path, name: str) -> None:
     """Somebody becomes known and says a line."""
     stamp = Stamp(SystemClock(), SystemDice())
-    async with open_ledger_of(load_settings(home, environ={})) as ledger:
+
+    async def say(ledger: SqlLedger) -> None:
         person = await Registry(ledger, stamp).meet("terminal", name)
         heard = Heard(person=person.id, text=Words("hello from ada"))
         await ledger.append(STREAM, [stamp.fact(heard, actor=f"person:{person.id}")])
+
+    written(home, say)
 
 
 def test_what_looks_after_a_ledger(run: Run) -> None:

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar
 
-from loopforge.app import App, open_app
-from loopforge.models.scripted_model import ScriptedModels
+from loopforge.app import App
 from loopforge.people.stranger_pairing import Closed, PairingCode, PairingWelcome, StaysSilent
-from loopforge.settings import load_settings
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, hosted
 
 ANA, BO = "814273645120389120", "99112233"
-T = TypeVar("T")
 NOUN = "people"
-
-
-def hosted(home: Path, work: Callable[[App], Awaitable[T]]) -> T:
-    """Something that the host of this home does meanwhile."""
-
-    async def host() -> T:
-        settings = load_settings(home, environ={})
-        async with open_app(settings, models=ScriptedModels(), wake=False) as app:
-            return await work(app)
-
-    return asyncio.run(host())
 
 
 async def knock(app: App) -> object:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_app
+from loopforge.app import App
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.delivery_states import Queued
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.home import make_home
 from loopforge.io.session import Sessions
-from loopforge.models.scripted_model import ScriptedModels
-from loopforge.settings import load_settings
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, hosted
 
 NOUN = "room"
 PLAZA, LAB = (
@@ -31,31 +28,26 @@ def home(tmp_path: Path) -> Path:
     """A home with the room commons, and two places where somebody spoke already."""
     make_home(tmp_path)
 
-    async def fill() -> None:
-        settings = load_settings(tmp_path, environ={})
-        async with open_app(settings, models=ScriptedModels(), wake=False) as app:
-            await app.front.rooms.enter("commons", "ana", "terminal", ("maya",))
-            for spot in (PLAZA, LAB):
-                await Sessions(app.front).room(spot, ("maya",))
+    async def fill(app: App) -> None:
+        await app.front.rooms.enter("commons", "ana", "terminal", ("maya",))
+        for spot in (PLAZA, LAB):
+            await Sessions(app.front).room(spot, ("maya",))
 
-    asyncio.run(fill())
+    hosted(tmp_path, fill)
     return tmp_path
 
 
 def queued(home: Path, room: str) -> set[str]:
     """To which places a line that is said in this room now goes."""
 
-    async def say() -> set[str]:
-        settings = load_settings(home, environ={})
-        async with open_app(settings, models=ScriptedModels(), wake=False) as app:
-            scene = await app.front.rooms.enter(room, "ana", "terminal")
-            await app.front.rooms.hear(
-                room, Heard(person=scene.you, text=Words("hello"), surface="terminal", source="1")
-            )
-            events = await app.ledger.read(f"room:{room}")
-            return {e.body.surface for e in events if isinstance(e.body, Queued)}
+    async def say(app: App) -> set[str]:
+        scene = await app.front.rooms.enter(room, "ana", "terminal")
+        line = Heard(person=scene.you, text=Words("hello"), surface="terminal", source="1")
+        await app.front.rooms.hear(room, line)
+        events = await app.ledger.read(f"room:{room}")
+        return {e.body.surface for e in events if isinstance(e.body, Queued)}
 
-    return {place for place in asyncio.run(say()) if ":" in place}
+    return {place for place in hosted(home, say) if ":" in place}
 
 
 def rows(run: Run) -> dict[str, str]:

@@ -11,64 +11,45 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_app, open_ledger_of
+from loopforge.app import App, open_app
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.cli import main
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.home import lock_home, make_home
 from loopforge.models.scripted_model import ScriptedModels
-from loopforge.settings import Settings, load_settings
-from tests.cli.conftest import Run
+from loopforge.settings import load_settings
+from tests.cli.conftest import Run, hosted, written
 
 SECRET = "my locker opens with rhubarb on Tuesdays only"
 NOUN = "room"
-
-
-def settings_of(home: Path) -> Settings:
-    """The settings of a home, whatever the machine's environment."""
-    return load_settings(home, environ={})
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home with a secret and a picture in the room `commons`, and the secret in `cellar` too."""
     make_home(tmp_path)
-    asyncio.run(_fill(tmp_path))
+    hosted(tmp_path, _fill)
     return tmp_path
 
 
-async def _fill(home: Path) -> None:
-    async with open_app(settings_of(home), models=ScriptedModels(), wake=False) as app:
-        picture = b"\x89PNG\r\n\x1a\nrhubarb"
-        file = await receive(app.artifacts, "a.png", picture, FileLimits(1000, 1000))
-        for room, text in (("commons", SECRET), ("cellar", f"I said {SECRET}")):
-            scene = await app.front.rooms.enter(room, "ana", "terminal", ("maya",))
-            files = [file] if room == "commons" else []
-            await app.front.rooms.hear(
-                room,
-                Heard(
-                    person=scene.you,
-                    text=Words(text),
-                    surface="terminal",
-                    source=room,
-                    files=tuple(files),
-                ),
-            )
-        await app.front.rooms.settled("commons")
-        await app.front.rooms.settled("cellar")
+async def _fill(app: App) -> None:
+    picture = b"\x89PNG\r\n\x1a\nrhubarb"
+    file = await receive(app.artifacts, "a.png", picture, FileLimits(1000, 1000))
+    said = (("commons", SECRET, (file,)), ("cellar", f"I said {SECRET}", ()))
+    for room, text, files in said:
+        you = (await app.front.rooms.enter(room, "ana", "terminal", ("maya",))).you
+        line = Heard(person=you, text=Words(text), surface="terminal", source=room, files=files)
+        await app.front.rooms.hear(room, line)
+    for room, _, _ in said:
+        await app.front.rooms.settled(room)
 
 
 def holding(home: Path, room: str) -> list[str]:
     """Which of a room's lines still have their text."""
-
-    async def read() -> list[str]:
-        async with open_ledger_of(settings_of(home)) as ledger:
-            events = await ledger.read(f"room:{room}", kinds=["room.heard"])
-            texts = [event.body.text.text for event in events if isinstance(event.body, Heard)]
-            return [text for text in texts if text is not None]
-
-    return asyncio.run(read())
+    events = written(home, lambda ledger: ledger.read(f"room:{room}", kinds=["room.heard"]))
+    texts = [event.body.text.text for event in events if isinstance(event.body, Heard)]
+    return [text for text in texts if text is not None]
 
 
 def in_files(home: Path, word: bytes) -> list[str]:
@@ -85,7 +66,7 @@ def hosting(home: Path) -> Iterator[None]:
     async def host() -> None:
         models = ScriptedModels()
         with lock_home(home):
-            async with open_app(settings_of(home), models=models, follow=0.05):
+            async with open_app(load_settings(home, environ={}), models=models, follow=0.05):
                 up.set()
                 await asyncio.to_thread(down.wait)
 
@@ -143,12 +124,7 @@ def test_forgetting_a_line_by_command_takes_its_files_along(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`loopforge ledger erase` deletes files that nothing holds any more, where no host runs."""
-
-    async def line() -> str:
-        async with open_ledger_of(settings_of(home)) as ledger:
-            (event,) = await ledger.read("room:commons", kinds=["room.heard"])
-            return event.id
-
-    assert main(["--home", str(home), "ledger", "erase", "--yes", asyncio.run(line())]) == 0
+    (line,) = written(home, lambda ledger: ledger.read("room:commons", kinds=["room.heard"]))
+    assert main(["--home", str(home), "ledger", "erase", "--yes", line.id]) == 0
     assert "Kept files that went with it: 1." in capsys.readouterr().out
     assert list((home / "data" / "artifacts").glob("??/*")) == []

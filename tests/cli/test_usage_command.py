@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_ledger_of
 from loopforge.core.events import Answered, Fact, Usage
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
-from loopforge.settings import load_settings
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, written
 
 NOUN = "usage"
 
@@ -22,10 +19,6 @@ NOUN = "usage"
 @pytest.fixture
 def used(home: Path) -> None:
     """Two answers of today, one of forty days ago."""
-    asyncio.run(_fill(home))
-
-
-async def _fill(home: Path) -> None:
     clock = SystemClock()
     stamp = Stamp(clock, SystemDice())
 
@@ -37,11 +30,9 @@ async def _fill(home: Path) -> None:
         at = clock.now() - timedelta(days=ago)
         return Fact(id=stamp.id(), at=at, actor=f"mate:{mate}", body=body)
 
-    async with open_ledger_of(load_settings(home, environ={})) as ledger:
-        await ledger.append("room:attic", [answered("maya", "big", "7", ago=40)])
-        await ledger.append(
-            "room:attic", [answered("maya", "big", "1.25"), answered("zuzu", "own", "")]
-        )
+    old = answered("maya", "big", "7", ago=40)
+    new = answered("maya", "big", "1.25"), answered("zuzu", "own", "")
+    written(home, lambda ledger: ledger.append("room:attic", [old, *new]))
 
 
 @pytest.mark.usefixtures("used")
@@ -80,11 +71,6 @@ def test_one_chooses_how_far_back(run: Run) -> None:
 
 def test_nothing_used_is_said_so(run: Run, home: Path) -> None:
     """An empty ledger has no table."""
-    asyncio.run(_empty(home))
+    written(home, lambda ledger: ledger.heads())
     assert run()[1] == "No model was asked in the last 30 days.\n"
     assert run("--days", "0")[1] == "No model was asked.\n"
-
-
-async def _empty(home: Path) -> None:
-    async with open_ledger_of(load_settings(home, environ={})):
-        pass
