@@ -16,7 +16,6 @@ by the account that claims; a restart forgets them.
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import NamedTuple
 
 from loopforge.core.people_events import AccountLinked, AccountUnlinked
 from loopforge.core.text.erasable_text import Words
@@ -44,13 +43,6 @@ BOT = "A program of somebody else's has no other selves; nothing was linked."
 
 _NAME = "code:"
 """Before the id of a person, what their code is kept under."""
-
-
-class Union(NamedTuple):
-    """Two who become one: who it will be, and every fact that says so."""
-
-    person: str
-    facts: list[AccountLinked]
 
 
 class AccountLinking:
@@ -120,7 +112,7 @@ class AccountLinking:
         desk, key = self._desk, f"{surface}:{account.casefold()}"
         self._guesses.begin(key)
         try:
-            by = (await self._union(code, surface, account, at_home)).person
+            by, _ = await self._union(code, surface, account, at_home)
         except NotLetIn:
             raise
         except InputError:
@@ -129,14 +121,16 @@ class AccountLinking:
         self._guesses.uncounted(key)
 
         async def decide() -> Decision:
-            union = await self._union(code, surface, account, at_home)
-            return union.facts, spent(digest(code), NotLetIn(WRONG), LINKING)
+            _, facts = await self._union(code, surface, account, at_home)
+            return facts, spent(digest(code), NotLetIn(WRONG), LINKING)
 
         await desk.decide(by, decide)
         return self._known(by)
 
-    async def _union(self, code: str, surface: str, account: str, at_home: bool) -> Union:
-        """What this code would do now. Raises NotLetIn, InputError."""
+    async def _union(
+        self, code: str, surface: str, account: str, at_home: bool
+    ) -> tuple[str, list[AccountLinked]]:
+        """Who two become by this code now, and every fact of it. Raises NotLetIn, InputError."""
         desk, people = self._desk, self._people
         await desk.refresh()
         row = await desk.coded(code, LINKING)
@@ -146,21 +140,16 @@ class AccountLinking:
         claiming = people.who(surface, account)
         if claiming is None:
             link = AccountLinked(person=offered.id, surface=surface, account=Words(account))
-            return Union(offered.id, [link])
+            return offered.id, [link]
         if claiming.id == offered.id:
             raise InputError(SELF)
         if claiming.bot or offered.bot:
             raise InputError(BOT)
         stays, joins = self._order(offered.id, claiming.id, at_home)
-        return Union(
-            stays,
-            [
-                AccountLinked(
-                    person=stays, surface=one.surface, account=Words(one.account), was=joins
-                )
-                for one in people.selves(joins)
-            ],
-        )
+        return stays, [
+            AccountLinked(person=stays, surface=one.surface, account=Words(one.account), was=joins)
+            for one in people.selves(joins)
+        ]
 
     def _order(self, offered: str, claiming: str, at_home: bool) -> tuple[str, str]:
         """Who stays, and who becomes them. Raises InputError where both must stay."""

@@ -38,7 +38,6 @@ Decision = tuple[Sequence[Body], Work]
 class Start(NamedTuple):
     """A session about to begin: its token, for the browser alone; the fact; the row."""
 
-    session: str
     token: str
     fact: SignedIn
     work: Work
@@ -126,10 +125,10 @@ class AccountDesk:
         self, person: str, agent: str, how: Literal["link", "invite", "password"], seal: str
     ) -> Start:
         """A session that begins once its fact and its row are written."""
-        id, token, now = "s" + self._id(), self._token(), self.now
+        id, token, now = self.id("s"), self._token(), self.now
         token = f"{token}.{seal}" if seal else token
         row = SessionRow(id, digest(token), person, browser(agent), now, now)
-        return Start(id, token, SignedIn(person=person, session=id, how=how), begun(row))
+        return Start(token, SignedIn(person=person, session=id, how=how), begun(row))
 
     def visitor(self, start: Start) -> Visitor:
         """Who signed in."""
@@ -138,13 +137,13 @@ class AccountDesk:
             person=person,
             name=self.book.name(person),
             right=self.entry(person).right,
-            session=start.session,
+            session=start.fact.session,
         )
 
     def link(self, kind: str, valid: timedelta) -> tuple[str, LinkRow]:
         """A token, and the row of its link."""
         token = self._token(16)  # a link with it fits on one line of a terminal
-        return token, LinkRow("i" + self._id(), digest(token), self.now + valid, kind)
+        return token, LinkRow(self.id("i"), digest(token), self.now + valid, kind)
 
     def code(self, kind: str, name: str, valid: timedelta) -> tuple[str, LinkRow]:
         """A code for people to type, and its row under that name."""
@@ -159,10 +158,7 @@ class AccountDesk:
 
     def id(self, letter: str) -> str:
         """A new id of that kind."""
-        return letter + self._id()
-
-    def _id(self) -> str:
-        return self._stamp.id()[-12:]
+        return letter + self._stamp.id()[-12:]
 
     def _token(self, size: int = 32) -> str:
         return urlsafe_b64encode(self._stamp.dice.bytes(size)).decode().rstrip("=")

@@ -227,16 +227,14 @@ class Links:
 
     async def join(self, token: str, agent: str, seal: str = "") -> tuple[Visitor, str]:
         """Sign in by the token of another device, and spend it. Raises NotLetIn."""
-        desk, refusal = self._desk, NotLetIn(NO_DEVICE)
-        person = await self.joining(token)
-        if not person:
-            raise refusal
+        desk = self._desk
+        person = await self._whose(token, DEVICE, NO_DEVICE)
         start = desk.start(person, agent, "link", seal)
 
         async def decide() -> Decision:
-            if await self.joining(token) != person:
-                raise refusal
-            return [start.fact], together(spent(digest(token), refusal, DEVICE), start.work)
+            await self._whose(token, DEVICE, NO_DEVICE)
+            spend = spent(digest(token), NotLetIn(NO_DEVICE), DEVICE)
+            return [start.fact], together(spend, start.work)
 
         await desk.decide(person, decide)
         return desk.visitor(start), start.token
@@ -248,6 +246,12 @@ class Links:
             return ""
         await self._desk.refresh()
         return link.invite if self._desk.book.account(link.invite) else ""
+
+    async def _whose(self, token: str, kind: str, refusal: str) -> str:
+        person = await self._named(token, kind)
+        if not person:
+            raise NotLetIn(refusal)
+        return person
 
     # ------------------------------------------------------------ lost passwords
 
@@ -280,13 +284,13 @@ class Links:
         Raises NotLetIn, or BadAccount for the password; then the token stays good.
         """
         desk = self._desk
-        person = await self._renewed(token)
+        person = await self._whose(token, RENEWAL, NO_RENEWAL)
         fitting(password, desk.book.name(person))
         hash = await desk.passwords.hash(password)
         start = desk.start(person, agent, "password", seal)
 
         async def decide() -> Decision:
-            await self._renewed(token)
+            await self._whose(token, RENEWAL, NO_RENEWAL)
             rows = await desk.vault.sessions(person, moment(0))
             old = [row.session for row in rows]
             facts = [SignedOut(person=person, session=one, by=person) for one in old]
@@ -296,12 +300,6 @@ class Links:
 
         await desk.decide(person, decide)
         return desk.visitor(start), start.token
-
-    async def _renewed(self, token: str) -> str:
-        person = await self.renewing(token)
-        if not person:
-            raise NotLetIn(NO_RENEWAL)
-        return person
 
     async def every(self) -> list[Invite]:
         """Every invite there was, newest first."""
