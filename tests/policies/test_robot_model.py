@@ -9,7 +9,7 @@ import pytest
 from loopforge.core.policy import Answer, Ask
 from loopforge.core.reflection import AgentReflection
 from loopforge.mates.prompt_files import PromptBook
-from loopforge.policies.robot_model import chain, fields_of, listed, llm, reflecting, schema_of
+from loopforge.policies.robot_model import FORM, chain, fields_of, listed, llm, reflecting
 from tests.playbook import Playbook
 from tests.robots import at_the_press
 
@@ -33,7 +33,7 @@ def test_llm_asks_once_and_plans() -> None:
     book = Playbook(llm(PROMPTS, "Counts bolts when nervous."), at_the_press()).asks("act")
     asked = book.request
     assert isinstance(asked, Ask)
-    assert asked.schema == schema_of()
+    assert asked.schema == FORM
     prompt = asked.messages[0].text
     for words in ("Sprocket", "Counts bolts", "hands off the line", "The heat lamp burns steady."):
         assert words in prompt

@@ -18,7 +18,7 @@ from msgspec import UNSET
 
 from loopforge.core.perception import AgentPerception, ToolOffer
 from loopforge.core.policy import Prompts
-from loopforge.policies.prompt_building import MODE_FIELDS, fields_of, fill, may_pass
+from loopforge.policies.prompt_building import MODE_FIELDS, fields_of, fill, form_of, may_pass
 
 SAY, SPEAK = "say", "speak"
 LAST = 6
@@ -26,12 +26,7 @@ LAST = 6
 
 FILES: dict[str, Any] = {
     "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {"name": {"type": "string"}, "text": {"type": "string"}},
-        "required": ["name", "text"],
-        "additionalProperties": False,
-    },
+    "items": form_of({"name": {"type": "string"}, "text": {"type": "string"}}),
 }
 
 OF_TEXTS = re.compile(
@@ -77,12 +72,7 @@ def schema_of(seen: AgentPerception) -> dict[str, Any]:
     if seen.offered:
         fields["tool"] = {"type": "string", "enum": ["", *(one.name for one in seen.offered)]}
         fields["arguments"] = {"type": "string", "description": "the tool's arguments, as JSON"}
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
+    return form_of(fields)
 
 
 def instructions(seen: AgentPerception, prompts: Prompts) -> str:

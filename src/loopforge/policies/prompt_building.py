@@ -92,6 +92,16 @@ def _article(role: str) -> str:
     return "an " if role[:1].lower() in "aeiou" else "a "
 
 
+def form_of(fields: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object that has these fields, all of them and no others."""
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
 def is_small(seen: AgentPerception) -> bool:
     """Whether the model behind this mind is a small one, which wants short and plain prompts."""
     return seen.context.get("model") == "small"
@@ -231,12 +241,7 @@ MODE_FIELDS: dict[str, Any] = {
     "rule": {"type": "string", "maxLength": 80},
     "narrative": {"type": "string", "maxLength": 160},
 }
-ACCOUNT: dict[str, Any] = {
-    "type": "object",
-    "properties": MODE_FIELDS,
-    "required": ["mode", "rule", "narrative"],
-    "additionalProperties": False,
-}
+ACCOUNT = form_of(MODE_FIELDS)
 
 
 def mode_of(data: Mapping[str, Any] | None) -> tuple[Mode, str, str]:
@@ -256,13 +261,7 @@ SMALL_RULES = ("be honest", "stay in character", "never pretend", "say what cann
 
 
 def _small_account(rule: dict[str, Any], mode: Mode) -> dict[str, Any]:
-    fields = {"narrative": MODE_FIELDS["narrative"], "rule": rule, "mode": {"const": mode}}
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
+    return form_of({"narrative": MODE_FIELDS["narrative"], "rule": rule, "mode": {"const": mode}})
 
 
 SMALL_ACCOUNT: dict[str, Any] = {
@@ -350,6 +349,14 @@ def _last_account(seen: AgentPerception) -> tuple[Message, ...]:
 
 
 # ---------------------------------------------------------------- when no answer comes
+
+
+def silent(why: str, narrative: str = "") -> AgentActionPlan:
+    """The plan of a mind that has nothing to say."""
+    narrative = narrative or why or "I had nothing to add."
+    acts = (StaySilent(why=why),)
+    return AgentActionPlan(intent="listen", mode="context", narrative=narrative, acts=acts)
+
 
 TROUBLE = {
     "malformed": "the model's answer had not the form it was asked for",

@@ -16,25 +16,21 @@ from loopforge.core.policy import Answer, Asking, Message, Policy, Prompts, Thin
 from loopforge.core.reflection import AgentReflection
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.errors import BadPlan, BadReflection
-from loopforge.policies.prompt_building import fill
+from loopforge.policies.prompt_building import fill, form_of
 
 LLM, CHAIN = "llm/1", "chain/1"
 
 
-def schema_of() -> dict[str, Any]:
-    """The JSON schema of a robot's answer."""
-    return {
-        "type": "object",
-        "properties": {
-            "narrative": {"type": "string"},
-            "belief": {"enum": list(BANDS)},
-            "mode": {"enum": ["guardrail", "context"]},
-            "intent": {"enum": list(INTENTS)},
-            "riskiness": {"enum": [0, 0.25, 0.5, 0.75, 1]},
-        },
-        "required": ["narrative", "belief", "mode", "intent", "riskiness"],
-        "additionalProperties": False,
+FORM = form_of(
+    {
+        "narrative": {"type": "string"},
+        "belief": {"enum": list(BANDS)},
+        "mode": {"enum": ["guardrail", "context"]},
+        "intent": {"enum": list(INTENTS)},
+        "riskiness": {"enum": [0, 0.25, 0.5, 0.75, 1]},
     }
+)
+"""The JSON schema of a robot's answer."""
 
 
 def llm(prompts: Prompts, persona: str = "", *, small: bool = False) -> Policy:
@@ -42,16 +38,16 @@ def llm(prompts: Prompts, persona: str = "", *, small: bool = False) -> Policy:
 
     def policy(seen: AgentPerception) -> Thinking:
         fields = fields_of(seen, persona)
-        messages: tuple[Message, ...]
-        if small:
-            messages = small_prompt(prompts, fields)
-            answer = yield from ask(messages, schema=schema_of(), purpose="act", max_tokens=120)
-            return plan_of(answer, seen)
         messages = (
             Message("system", (fill(prompts["robot"], fields),)),
             Message("user", (fill(prompts["robot-answer"], fields),)),
         )
-        answer = yield from ask(messages, schema=schema_of(), purpose="act", max_tokens=200)
+        answer = yield from ask(
+            small_prompt(prompts, fields) if small else messages,
+            schema=FORM,
+            purpose="act",
+            max_tokens=120 if small else 200,
+        )
         return plan_of(answer, seen)
 
     return policy
@@ -84,7 +80,7 @@ def chain(prompts: Prompts, persona: str = "") -> Policy:
                 return fallback(thought)
             messages += (Message("assistant", (thought.text,)),)
         messages += (Message("user", (fill(prompts["robot-answer"], fields),)),)
-        answer = yield from ask(messages, schema=schema_of(), purpose="act", max_tokens=200)
+        answer = yield from ask(messages, schema=FORM, purpose="act", max_tokens=200)
         return plan_of(answer, seen)
 
     return policy
@@ -173,18 +169,15 @@ def reflecting(
         for name, value in words.items()
     }
     prompt = fill(prompts["robot-reflect"], {**fields, "persona": persona})
-    schema = {
-        "type": "object",
-        "properties": {
+    form = form_of(
+        {
             "summary_of_day": {"type": "string"},
             "self_assessment": {"type": "string"},
             "intended_changes": {"type": "string"},
             "tags": {"type": "array", "items": {"enum": list(tags)}, "maxItems": 4},
-        },
-        "required": ["summary_of_day", "self_assessment", "intended_changes", "tags"],
-        "additionalProperties": False,
-    }
-    answer = yield from ask(prompt, schema=schema, purpose="reflect", max_tokens=240)
+        }
+    )
+    answer = yield from ask(prompt, schema=form, purpose="reflect", max_tokens=240)
     if answer.outcome != "answered" or answer.data is None:
         return None
     try:

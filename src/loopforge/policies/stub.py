@@ -9,9 +9,9 @@ from __future__ import annotations
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Mind
-from loopforge.core.room_vocabulary import Say, StaySilent
+from loopforge.core.room_vocabulary import Say
 from loopforge.core.text.quantity_bands import at_least
-from loopforge.policies.prompt_building import UNASKED
+from loopforge.policies.prompt_building import UNASKED, silent
 
 VERSION = "stub/1"
 RULE = "answer when spoken to"
@@ -21,11 +21,11 @@ def stub(seen: AgentPerception) -> AgentActionPlan:
     """Answer the last line heard, in one plain sentence."""
     heard = [line for line in seen.lines if line.kind in ("heard", "said")]
     if not heard:
-        return _silent("Nothing was said.")
+        return silent("Nothing was said.")
     last = heard[-1]
     by_rule = at_least(seen.traits.get("guardrail_reliance", "middling"), "high")
     if seen.context.get("summons") == UNASKED and not by_rule:
-        return _silent(f"{last.who} did not ask me.")
+        return silent(f"{last.who} did not ask me.")
     words = " ".join(str(last.text).split()[:12])
     return AgentActionPlan(
         intent="talk",
@@ -33,12 +33,6 @@ def stub(seen: AgentPerception) -> AgentActionPlan:
         rule=RULE if by_rule else "",
         narrative=f"{last.who} spoke, and I showed that I heard it.",
         acts=(Say(text=f"{last.who}, I heard you say: {words}"),),
-    )
-
-
-def _silent(why: str) -> AgentActionPlan:
-    return AgentActionPlan(
-        intent="listen", mode="context", narrative=why, acts=(StaySilent(why=why),)
     )
 
 

@@ -31,7 +31,7 @@ from loopforge.core.policy import (
     ask,
     call,
 )
-from loopforge.core.room_vocabulary import Continue, Note, Paper, Say, StaySilent
+from loopforge.core.room_vocabulary import Continue, Note, Paper, Say
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.policies.answer_form import SAY, SPEAK, instructions, may_write, schema_of
 from loopforge.policies.faq import known
@@ -41,12 +41,14 @@ from loopforge.policies.prompt_building import (
     fields_of,
     fits_of,
     for_small,
+    form_of,
     fresh,
     is_small,
     last_lines,
     may_pass,
     mode_of,
     prompt,
+    silent,
     without_answer,
     without_tools,
     words_of,
@@ -77,15 +79,7 @@ MOST_CALLS = 4
 LONG, LONG_WITH_FILES = 900, 3000
 """Tokens of a capable model's answer."""
 
-DECIDE: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "narrative": {"type": "string", "maxLength": 120},
-        "speak": {"type": "boolean"},
-    },
-    "required": ["narrative", "speak"],
-    "additionalProperties": False,
-}
+DECIDE = form_of({"narrative": {"type": "string", "maxLength": 120}, "speak": {"type": "boolean"}})
 
 
 def talk(prompts: Prompts) -> Policy:
@@ -123,7 +117,7 @@ def plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
             return without_answer(answer)
         narrative = str(answer.data.get("narrative") or "")
         if not _wants(narrative, answer.data):
-            return _silent(narrative)
+            return silent(narrative)
     messages = small_prompt(seen, prompts)
     answer = yield from ask(messages, aloud=True, purpose="talk", max_tokens=SHORT, fits=fits)
     said = spoken(answer.text, seen)
@@ -148,15 +142,6 @@ def _wants(narrative: str, data: dict[str, Any]) -> bool:
     if narrative.startswith("I want"):
         return True
     return bool(data.get("speak")) and not narrative.startswith("I stay silent")
-
-
-def _silent(narrative: str) -> AgentActionPlan:
-    return AgentActionPlan(
-        intent="listen",
-        mode="context",
-        narrative=narrative or "I had nothing to add.",
-        acts=(StaySilent(why=narrative),),
-    )
 
 
 # ---------------------------------------------------------------- a capable model
@@ -237,7 +222,7 @@ def _plan(
     if data.get("again"):
         acts.append(Continue(why=narrative))
     if not acts:
-        return _silent(narrative)
+        return silent(narrative)
     return AgentActionPlan(
         intent="talk" if said else "think",
         mode=mode,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
@@ -11,6 +9,7 @@ from loopforge.core.room_vocabulary import Entitle, StaySilent
 from loopforge.policies.prompt_building import (
     fields_of,
     fill,
+    form_of,
     fresh,
     is_small,
     last_lines,
@@ -20,12 +19,7 @@ from loopforge.policies.prompt_building import (
 VERSION = "title/2"
 LINES = 12
 """Lines that a title is made from."""
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"title": {"type": "string", "minLength": 3, "maxLength": 48}},
-    "required": ["title"],
-    "additionalProperties": False,
-}
+SCHEMA = form_of({"title": {"type": "string", "minLength": 3, "maxLength": 48}})
 
 
 def title(prompts: Prompts) -> Policy:

@@ -91,11 +91,6 @@ def check(text: str | bytes, source: str) -> list[BadMate]:
 
 def _read(text: str | bytes) -> tuple[Mate | None, list[HeadFlaw]]:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    if isinstance(text, bytes):
-        decoded = yaml_header.decode(text)
-        if isinstance(decoded, HeadFlaw):
-            return None, [decoded]
-        text = decoded
     page = yaml_header.read(text)
     flaws = list(page.flaws)
     if not page.fields and flaws:
@@ -103,7 +98,7 @@ def _read(text: str | bytes) -> tuple[Mate | None, list[HeadFlaw]]:
     values = dict(_values(page.fields, flaws))
     flaws += _missing(page, values)
     if flaws:
-        last = len(re.split("\r\n|\r|\n", text))
+        last = len(re.split(b"\r\n|\r|\n", data))
         return None, sorted(HeadFlaw(max(1, min(line, last)), said) for line, said in flaws)
     values.setdefault("colour", colour.given_to(values["handle"]))
     values.setdefault("face", _initial(values["name"]))
@@ -258,20 +253,16 @@ def _temperature(node: yaml.Node) -> float:
     return float(heat)
 
 
-def _list(node: yaml.Node, example: str) -> list[yaml.Node]:
-    if not isinstance(node, yaml.SequenceNode) or yaml_header.kind(node) != "seq":
-        raise _Wrong(f"is a list, such as {example}")
-    if len(node.value) > 60:
-        raise _Wrong(f"has {len(node.value)} entries; 60 are the most")
-    return list(node.value)
-
-
-def _words(example: str, longest: int = 60) -> Callable[[yaml.Node], tuple[str, ...]]:
+def _words(example: str) -> Callable[[yaml.Node], tuple[str, ...]]:
     def read(node: yaml.Node) -> tuple[str, ...]:
+        if not isinstance(node, yaml.SequenceNode) or yaml_header.kind(node) != "seq":
+            raise _Wrong(f"is a list, such as {example}")
+        if len(node.value) > 60:
+            raise _Wrong(f"has {len(node.value)} entries; 60 are the most")
         found: dict[str, None] = {}
-        for item in _list(node, example):
+        for item in node.value:
             try:
-                found[_text(longest)(item)] = None
+                found[_text(60)(item)] = None
             except _Wrong as wrong:
                 raise _Wrong(f"holds an entry that {wrong}", item) from None
         return tuple(found)
@@ -280,12 +271,9 @@ def _words(example: str, longest: int = 60) -> Callable[[yaml.Node], tuple[str, 
 
 
 def _triggers(node: yaml.Node) -> tuple[str, ...]:
-    example = "[mention, reply, name]"
-    found = _words(example)(node)
-    for item, written in zip(
-        _list(node, example), [yaml_header.word(n) for n in node.value], strict=True
-    ):
-        if written not in TRIGGERS:
+    found = _words("[mention, reply, name]")(node)
+    for item in node.value:
+        if (written := yaml_header.word(item)) not in TRIGGERS:
             raise _Wrong(f"may hold {_one_of(str(written), TRIGGERS)}", item)
     return tuple(trigger for trigger in TRIGGERS if trigger in found)
 

@@ -99,21 +99,16 @@ class _Loader(yaml.SafeLoader):
         return _Refused(problem=problem, problem_mark=event.start_mark)
 
 
-def decode(data: bytes) -> str | HeadFlaw:
-    """The file's text, or the flaw that it is not UTF-8 or too large."""
-    if len(data) > LARGEST:
-        return HeadFlaw(1, f"the file has {len(data)} bytes; at most {LARGEST} are read")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return HeadFlaw(line, "this is not UTF-8 text; save the file as UTF-8")
-
-
-def read(text: str) -> HeadedPage:
+def read(text: str | bytes) -> HeadedPage:
     """Take a file apart."""
     if len(text) > LARGEST:
         return _nothing(HeadFlaw(1, f"the file is too large; at most {LARGEST} bytes are read"))
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            return _nothing(HeadFlaw(line, "this is not UTF-8 text; save the file as UTF-8"))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     flaws = _strange(text)
     lines = _STRANGE.sub(" ", text).split("\n")

@@ -41,7 +41,6 @@ _PLAIN = re.compile(r"[^\\\"'”’`]+")
 _SPACE = re.compile(r"[\s\ufeff]+")
 _WORD = re.compile(r"[\w$.-]+")
 _BARE = re.compile(r"[^,{}\[\]\n\"“]+")
-_FENCE = re.compile(r"`{3,}[\w+-]*[ \t]*\r?\n?")
 _KEY = re.compile(
     r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|“[^”]*”|‘[^’]*’|[A-Za-z_]\w*)\s*:""", re.DOTALL
 )
@@ -100,12 +99,9 @@ class Partial:
     @property
     def words(self) -> str:
         """The field's text as far as it may be shown."""
-        if self.prose or (self.gate and not yes(self._gate())):
+        if self.prose or (self.gate and not yes((self.found or {}).get(self.gate))):
             return ""
         return "".join(self._shown)
-
-    def _gate(self) -> Any:
-        return (self.found or {}).get(self.gate)
 
     def _take(self, text: str) -> None:
         if text and self._reading is not None:
@@ -164,7 +160,8 @@ class Partial:
         while sign := (yield from self._space()):
             if sign == "`" and (yield from self._ahead(3)) == "```":
                 self.damaged = True
-                yield from self._fence()
+                while (sign := (yield from self._peek())) and sign not in '\n{["':
+                    self._at += 1
             elif sign in '{["':
                 yield from self._attempt(sign)
                 if self.found is not None:
@@ -173,10 +170,6 @@ class Partial:
                 self.prose = True
                 while (yield from self._peek()) not in ("", "{", "["):
                     self._at += 1
-
-    def _fence(self) -> Reading[None]:
-        while (sign := (yield from self._peek())) and sign not in '\n{["':
-            self._at += 1
 
     def _attempt(self, sign: str) -> Reading[None]:
         """Read a value here, if it is one."""
@@ -249,7 +242,7 @@ class Partial:
     def _member(self, made: dict[str, Any], *, wrapper: bool, deep: int) -> Reading[None]:
         sign = yield from self._peek()
         if sign in _CLOSING:
-            key = yield from self._key(_CLOSING[sign])
+            key = yield from self._string(spoken=False, where="")
         else:
             self.damaged = True
             key = yield from self._run(_WORD)
@@ -271,18 +264,6 @@ class Partial:
         inner = wrapper and key in WRAPPERS and self.found is None and "tool" not in made
         value = yield from self._value(wrapper=inner, deep=deep + 1, where="object")
         made.setdefault(key, value)
-
-    def _key(self, closing: str) -> Reading[str]:
-        self._at += 1
-        made: list[str] = []
-        while (sign := (yield from self._peek())) and sign != closing:
-            if sign == "\\":
-                made.append((yield from self._escape()))
-            else:
-                made.append(sign)
-                self._at += 1
-        self._at += 1
-        return "".join(made)
 
     def _list(self, *, wrapper: bool, deep: int) -> Reading[list[Any]]:
         made: list[Any] = []
