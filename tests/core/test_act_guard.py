@@ -24,7 +24,7 @@ from loopforge.core.room_vocabulary import (
 )
 
 EVERY: tuple[Act, ...] = (
-    Say(text="hello"),
+    Say(text="hello", reply_to="forgotten"),
     React(to="l1", emoji="🌱"),
     StaySilent(),
     Note(text="mind the gap"),
@@ -64,7 +64,7 @@ def refusals(rights: Rights, *acts: Act) -> list[str]:
 
 
 def test_with_every_right_every_act_may_happen() -> None:
-    """Nothing is refused that no rule speaks against (a Say before the wish to be silent)."""
+    """A Say before the wish to be silent, also one that answers a line which is not known any more."""
     assert refusals(FREE, *EVERY) == [""] * len(EVERY)
 
 
@@ -110,11 +110,6 @@ def test_three_files_may_go_with_a_line_also_with_the_words_of_another() -> None
     files = (Paper(name="a", text="éé"),) * 3
     said = Say(text="here", files=files)
     assert refusals(with_(max_file=4), said, said) == ["", ""]
-
-
-def test_an_answer_to_a_forgotten_line_may_be_said() -> None:
-    """A Say whose line is not known any more goes through; its words do not need that line."""
-    assert refusals(FREE, Say(text="yes", reply_to="gone")) == [""]
 
 
 def test_a_refused_say_costs_nothing() -> None:
@@ -195,9 +190,5 @@ def test_what_is_odd_is_noted(odd: AgentActionPlan, said: str) -> None:
     """A guardrail without a rule and the like are allowed, and noted in one plain sentence."""
     (note,) = notes(odd)
     assert said in note
-
-
-def test_a_good_plan_has_no_notes() -> None:
-    """A rule with guardrail, or none with context, and a narrative: nothing is odd."""
     assert not list(notes(plan(EVERY[0], mode="guardrail", rule="be kind")))
     assert not list(notes(plan(EVERY[0])))

@@ -304,7 +304,7 @@ def test_a_forgotten_file_is_still_a_file() -> None:
 
 
 def test_a_cut_entry_says_so() -> None:
-    """Of a cut entry the line's own text comes first, then its files as far as they go."""
+    """The line's own text comes first, then its files as far as they go, as private as they were."""
     file = File(name=Words("long.txt"), size=900, text=Words("x" * 900))
     heard = entry("1", text=Words("look"), files=(file,))
     lines = as_lines([heard], "maya", NAMES, UTC, {"1": 0.5})[1:]
@@ -313,12 +313,7 @@ def test_a_cut_entry_says_so() -> None:
     assert len(shown) <= 452
     assert shown.startswith("xxx")
     assert shown.endswith(" of 900 characters shown]")
-
-
-def test_a_cut_private_text_stays_private() -> None:
-    """What is left of a private text is private too, and can be forgotten."""
-    line = as_lines([entry("1", text=Words("y" * 500))], "maya", NAMES, UTC, {"1": 0.3})[1]
-    assert not line.text.public
+    assert not lines[2].text.public
 
 
 def test_forgotten_texts_are_shown_as_forgotten() -> None:

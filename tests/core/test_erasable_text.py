@@ -78,8 +78,3 @@ def test_plain_values_are_texts() -> None:
             wrong(object())
     with pytest.raises(NotImplementedError):
         decode_stored(int, "7")
-
-
-def test_the_repr_is_short() -> None:
-    """A log line shows the text and the beginning of its ref."""
-    assert repr(Words("a", "0123456789")) == "Words('a', '01234567')"

@@ -6,38 +6,8 @@ from typing import get_args
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from loopforge.core.factory_vocabulary import (
-    INTENTS,
-    PERCEPTION_MODES,
-    STYLES,
-    Change,
-    Incident,
-    Row,
-    RunLastRow,
-    Shaped,
-    SupervisorVoice,
-)
-
-
-@given(
-    st.from_type(Change)
-    | st.from_type(Shaped)
-    | st.from_type(SupervisorVoice)
-    | st.from_type(Incident)
-)
-def test_parts_of_a_row_are_read_back_as_they_were(part: msgspec.Struct) -> None:
-    """What is written is what is read, for every part."""
-    assert msgspec.json.decode(msgspec.json.encode(part), type=type(part)) == part
-
-
-def test_a_change_is_a_line_of_five() -> None:
-    """An entry of the trait ledger is [who, what, before, after, rule]."""
-    change = Change("Sprocket", "traits.obedience", 500, 476, "regretted_obedience")
-    line = msgspec.json.decode(msgspec.json.encode(change))
-    assert line == ["Sprocket", "traits.obedience", 500, 476, "regretted_obedience"]
+from loopforge.core.factory_vocabulary import INTENTS, PERCEPTION_MODES, STYLES, Row, RunLastRow
 
 
 def test_every_row_says_what_it_is() -> None:

@@ -152,11 +152,6 @@ def test_what_a_model_said_is_said(form: str) -> None:
     assert said(text) == words
 
 
-def test_the_table_is_long_enough() -> None:
-    """There are at least forty forms, none of them twice."""
-    assert len({text for text, _ in SAID.values()}) == len(SAID) >= 40
-
-
 @pytest.mark.parametrize("form", CUT)
 def test_of_a_cut_answer_what_had_come_of_its_words_is_said(form: str) -> None:
     """Never a brace, a narrative or a thought; a sign shows where the words broke off."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.mates.mate_file import FIELDS, TRIGGERS, Mate, check, dialogue, parse, slug
+from loopforge.core.mates.mate_file import FIELDS, TRIGGERS, Mate, check, dialogue, parse
 from loopforge.errors import BadMate
 from loopforge.home import shipped_mates
 
@@ -37,9 +37,10 @@ def file(head: str, body: str = "You are Maya.") -> str:
     return f"---\n{head}\n---\n{body}\n"
 
 
-def test_every_field_is_read() -> None:
-    """A file with everything in it becomes a mate with everything in it."""
-    assert parse(WHOLE, "maya.md") == Mate(
+@pytest.mark.parametrize("text", [WHOLE, WHOLE.encode()], ids=["text", "bytes"])
+def test_every_field_is_read(text: str | bytes) -> None:
+    """A file with everything in it becomes a mate with everything in it, and the file's own hash."""
+    assert parse(text, "maya.md") == Mate(
         name="Maya Rós",
         handle="maya",
         role="field scientist of failures",
@@ -67,16 +68,6 @@ def test_a_name_and_a_body_are_enough() -> None:
     assert mate.colour.startswith("#")
 
 
-def test_text_and_bytes_are_the_same_file() -> None:
-    """A file read as bytes gives the same mate, hash included."""
-    assert parse(WHOLE.encode(), "x") == parse(WHOLE, "x")
-
-
-def test_the_hash_is_that_of_the_file() -> None:
-    """Any change of the file is another mind, also one that changes no field."""
-    assert parse(WHOLE, "x").hash != parse(WHOLE + "\n", "x").hash
-
-
 @pytest.mark.parametrize(
     ("head", "line", "said"),
     [
@@ -86,6 +77,8 @@ def test_the_hash_is_that_of_the_file() -> None:
         ("name: 'a: b'", 2, "`name` is what people call it"),
         ("name: '...'", 2, "`name` is what people call it"),
         (f"name: {'a' * 41}", 2, "40 are the most"),
+        (r'name: "Ma\u202eya"', 2, "nobody can see"),
+        (r'name: "Ma\u200bya"', 2, "nobody can see"),
         ("name: 山", 2, "add one, such as `handle: maya`"),
         ("name: Everyone", 2, "no handle can be made"),
         ("name: a\nhandle: Dr. No", 3, "such as dr-no"),
@@ -193,21 +186,6 @@ def test_any_bytes_are_a_mate_or_have_flaws(data: bytes) -> None:
     assert all(bad.problem for bad in check(b"---\nname: a\n---\n" + data, "x.md"))
 
 
-@pytest.mark.parametrize(
-    ("name", "handle"),
-    [
-        ("Maya", "maya"),
-        ("Dr. Émile Zed", "dr-emile-zed"),
-        ("R2-D2!", "r2-d2"),
-        ("山", ""),
-        ("", ""),
-    ],
-)
-def test_a_slug(name: str, handle: str) -> None:
-    """Small letters, digits and dashes of a name."""
-    assert slug(name) == handle
-
-
 @pytest.mark.parametrize("face", ["🦝", "👩‍🔬", "🏳️‍🌈", "🇵🇪", "1️⃣", "👍🏽", "☕", "M", "Mö"])
 def test_faces(face: str) -> None:
     """One emoji, however it is composed, or one or two letters."""
@@ -259,10 +237,3 @@ def test_three_ship_and_differ() -> None:
         assert len({getattr(mate, one) for mate in mates}) == 3
     interests = [word for mate in mates for word in mate.interests]
     assert len(set(interests)) >= len(interests) - 2
-
-
-def test_a_name_holds_no_sign_that_cannot_be_seen() -> None:
-    """What turns the line or leaves no trace cannot stand before a mate's words."""
-    for name in (r'"Ma\u202eya"', r'"Ma\u200bya"'):
-        (bad,) = check(f"---\nname: {name}\nhandle: maya\n---\nYou are Maya.\n", "maya.md")
-        assert "nobody can see" in str(bad)

@@ -108,26 +108,15 @@ def test_tools_are_used_a_few_times_and_then_no_longer_offered() -> None:
     assert book.answered(say="Nine.", tool="clock").plans().acts == (Say(text="Nine."),)
 
 
-def test_nobody_addressed_it_and_it_has_nothing_to_say() -> None:
-    """A mate that was not addressed is asked first, quietly, and may stay silent."""
-    plan = (
-        Playbook(MIND, shown(heard("ana", "hm"), model="small", decide="yes"))
-        .asks("decide", aloud=False)
-        .answered(speak=False, narrative="They talk among themselves.")
-        .plans()
-    )
+def test_whom_nobody_addressed_is_asked_first_whether_it_speaks() -> None:
+    """Quietly; it may stay silent, and what it says it wants counts for more than its yes or no."""
+    seen = shown(heard("ana", "slugs!"), model="small", decide="yes")
+    asked = Playbook(MIND, seen).asks("decide", aloud=False)
+    plan = asked.answered(speak=False, narrative="They talk among themselves.").plans()
     assert plan.acts == (StaySilent(why="They talk among themselves."),)
     assert plan.intent == "listen"
-
-
-def test_nobody_addressed_it_and_it_speaks() -> None:
-    """A mate that was not addressed and has something to say goes on to say it."""
-    (
-        Playbook(MIND, shown(heard("ana", "slugs!"), model="small", decide="yes"))
-        .asks("decide")
-        .answered(speak=False, narrative="I want to speak of slugs.")
-        .asks("talk", aloud=True)
-    )
+    asked = Playbook(MIND, seen).asks("decide")
+    asked.answered(speak=False, narrative="I want to speak of slugs.").asks("talk", aloud=True)
 
 
 def test_a_small_model_accounts_afresh() -> None:
@@ -151,20 +140,28 @@ def test_the_time_stands_at_the_tail() -> None:
         assert full.prompt.splitlines()[-1] == "It is Saturday, 14:05."
 
 
-def test_a_small_model_is_not_asked_for_the_time() -> None:
-    """What day and time it is comes from the clock, word for word, as often as it is asked."""
-    line = heard("ana", "maya, what time is it?", "first")
-    seen = shown(line, model="small", now="Saturday 21 November 2026, 14:05 (UTC)")
-    plan = Playbook(MIND, seen).plans()
-    assert plan.acts == (Say(text="It is Saturday 21 November 2026, 14:05 (UTC)."),)
-    assert (plan.mode, plan.rule) == ("guardrail", TIME_RULE)
-    assert "clock" in plan.narrative
-    told = Line(kind="said", who=Words("Zuzu"), text=Words("It is noon."))
-    again = heard("ana", "what time is it?", "second")
-    seen = shown(line, told, again, model="small", now="noon")
-    assert Playbook(MIND, seen).plans().acts == (Say(text="It is noon."),)
-    seen = shown(line, told, model="small", now="noon", line="first")
-    assert Playbook(MIND, seen).plans().intent == "listen"
+@pytest.mark.parametrize(
+    ("text", "said", "rule", "word"),
+    [
+        ("what time is it?", "It is Saturday, 14:05 (UTC).", TIME_RULE, "clock"),
+        ("where am I?", "This is Maya's home. (README.md)", RULE, "pages"),
+    ],
+)
+def test_a_small_model_is_not_asked_for_the_time_or_the_house(
+    text: str, said: str, rule: str, word: str
+) -> None:
+    """The clock and the pages say it, as often as it is asked; who has heard it needs it no more."""
+    line = heard("ana", f"maya, {text}", "first")
+    context = {"model": "small", "now": "Saturday, 14:05 (UTC)"}
+    plan = Playbook(MIND, shown(line, **context)).plans()
+    assert plan.acts == (Say(text=said),)
+    assert (plan.mode, plan.rule) == ("guardrail", rule)
+    assert word in plan.narrative
+    told = Line(kind="said", who=Words("Zuzu"), text=Words(said))
+    again = shown(line, told, heard("ana", text, "second"), **context)
+    assert Playbook(MIND, again).plans().acts == (Say(text=said),)
+    silent = shown(line, told, line="first", **context)
+    assert Playbook(MIND, silent).plans().intent == "listen"
 
 
 CHARACTER = "You are Maya.\n\n> Hi!\nHello, what broke?\n\n## Small talk\n\n> I am sad.\nTell me."
@@ -220,17 +217,6 @@ def test_what_it_has_said_already_is_asked_for_anew() -> None:
     ]
     plan = again.answered("What is it?").answered(narrative="I asked.").plans()
     assert plan.acts == (Say(text="What is it?"),)
-
-
-def test_a_question_about_the_house_is_answered_from_its_pages() -> None:
-    """No model is asked, and the answer names its page; who has heard it needs it no second time."""
-    line = heard("ana", "maya, where am I?")
-    plan = Playbook(MIND, shown(line, model="small")).plans()
-    assert plan.acts == (Say(text="This is Maya's home. (README.md)"),)
-    assert (plan.mode, plan.rule) == ("guardrail", RULE)
-    told = Line(kind="said", who=Words("Zuzu"), text=Words("This is Maya's home. (README.md)"))
-    silent = Playbook(MIND, shown(line, told, model="small", line=line.id)).plans()
-    assert silent.intent == "listen"
 
 
 @pytest.mark.parametrize(
@@ -330,7 +316,7 @@ def test_files_go_with_what_it_says() -> None:
 
 
 def test_files_nobody_offered_are_passed_over() -> None:
-    """A model that gives files unasked gives none; a small one is never asked for any."""
+    """A model that gives files unasked gives none."""
     plan = (
         Playbook(MIND, shown(heard("ana", "@maya write"), model="full"))
         .asks("talk", aloud=True)
@@ -338,11 +324,6 @@ def test_files_nobody_offered_are_passed_over() -> None:
         .plans()
     )
     assert plan.acts == (Say(text="Here."),)
-    (
-        Playbook(MIND, shown(heard("ana", "@maya write"), model="small", files="yes"))
-        .asks("talk", aloud=True)
-        .answered("Hello.")
-    )
 
 
 ASKED = shown(heard("ana", "slugs!"), model="full", decide="yes")

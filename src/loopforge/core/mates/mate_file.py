@@ -226,7 +226,7 @@ def _colour(node: yaml.Node) -> str:
     written = _text(40)(node)
     found = colour.code(written)
     if found is None:
-        near = get_close_matches(written.lower(), list(colour.NAMED), 1)
+        near = get_close_matches(written.lower(), colour.named(), 1)
         hint = f"; did you mean {near[0]}?" if near else ', such as teal or "#2a9d8f"'
         raise _Wrong(f"is a CSS colour{hint}")
     return found
