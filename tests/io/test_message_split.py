@@ -107,7 +107,8 @@ def test_blocks_are_found_where_an_independent_reader_finds_them(text: str) -> N
 
 
 @given(
-    st.lists(st.sampled_from(["👩‍👩‍👧‍👦", "e\u0301", "🇩🇪", "👍🏽", "각", "क्ष", "❤️", "a"])), LIMITS
+    st.lists(st.sampled_from(["👩‍👩‍👧‍👦", "e\u0301", "🇩🇪", "👍🏽", "각", "क्ष", "กำ", "❤️", "a"])),
+    LIMITS,
 )
 def test_what_a_reader_takes_for_one_stays_one(clusters: list[str], limit: int) -> None:
     """Families, flags, accents, syllables: no piece begins or ends within one of them."""
