@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.app import open_app
-from loopforge.io.platform_runner import Parts, Platforms
+from loopforge.host import connected
 from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
@@ -32,16 +32,15 @@ from tests.hurried_clock import HurriedClock
 
 
 class Order(Struct, kw_only=True):
-    """How to be there: tokens by variable, servers by platform; of Discord's REST and gateway.
+    """How to be there: tokens by variable; where Telegram is, and Discord's REST and gateway.
 
     `pace`: how fast its clock is.
     """
 
     tokens: dict[str, str]
-    servers: dict[str, str] = {}
+    telegram: str = ""
     rest: str = ""
     gateway: str = ""
-    streams: bool = True
     pace: float = 1.0
 
 
@@ -66,21 +65,12 @@ async def main(home: Path) -> None:
     settings = dataclasses.replace(settings, **changes)
     clock, dice = HurriedClock(order.pace), SystemDice()
     models = ScriptedModels(lambda asked: answer(asked, dice.bytes(6).hex()), clock=clock)
-    async with open_app(settings, models=models, clock=clock, dice=dice) as app:
-        parts = Parts(
-            front=app.front,
-            people=app.people,
-            linking=app.linking,
-            pairing=app.pairing,
-            artifacts=app.artifacts,
-            deliveries=app.deliveries,
-            clock=clock,
-            dice=dice,
-        )
-        tokens, manners = BotTokens(settings.data, order.tokens), Manners(streams=order.streams)
-        there = elsewhere(settings, telegram=order.servers.get("telegram", ""))
-        platforms = Platforms(parts, tokens, there, manners)
-        await platforms.open()
+    tokens = BotTokens(settings.data, order.tokens)
+    there = elsewhere(settings, telegram=order.telegram)
+    async with (
+        open_app(settings, models=models, clock=clock, dice=dice) as app,
+        connected(app, tokens, there, manners=Manners()),
+    ):
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         await asyncio.Event().wait()

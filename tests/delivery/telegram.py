@@ -43,7 +43,7 @@ class Telegram:
                 chat = await self._city.private(person, called)
             self._places.append((person, chat, called))
         tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
-        return Order(tokens=tokens, servers={"telegram": self._base}, pace=PACE)
+        return Order(tokens=tokens, telegram=self._base, pace=PACE)
 
     async def say(self, place: int, text: str) -> None:
         """Somebody calls the bot of that place."""

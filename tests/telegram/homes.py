@@ -12,7 +12,8 @@ from typing import Any
 
 from loopforge.app import App, open_app
 from loopforge.core.events import Event
-from loopforge.io.platform_runner import Parts, Platforms
+from loopforge.host import connected
+from loopforge.io.platform_runner import Platforms
 from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.io.platforms.manners import Manners
 from loopforge.models.scripted_model import Script, ScriptedModels
@@ -98,27 +99,9 @@ async def on_telegram(
     settings = dataclasses.replace(settings, **changes)
     dice = SystemDice()
     models = ScriptedModels(script or counting(), clock=clock)
+    kept, there = BotTokens(settings.data, tokens), elsewhere(settings, telegram=base)
     async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
         if isinstance(clock, SimClock):
             still(clock, app.ledger)
-        parts = Parts(
-            front=app.front,
-            people=app.people,
-            linking=app.linking,
-            pairing=app.pairing,
-            artifacts=app.artifacts,
-            deliveries=app.deliveries,
-            clock=clock,
-            dice=dice,
-        )
-        platforms = Platforms(
-            parts,
-            BotTokens(settings.data, tokens),
-            elsewhere(settings, telegram=base),
-            manners or Manners(),
-        )
-        await platforms.open()
-        try:
+        async with connected(app, kept, there, manners=manners or Manners()) as platforms:
             yield Home(app, platforms)
-        finally:
-            await platforms.close()
