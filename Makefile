@@ -36,7 +36,7 @@ test: dev ## Run every test this machine can run; say loudly which it cannot.
 
 patient: dev ## Property tests on a thousand fresh examples each; more kills. Takes its time.
 	@.ci/test $(WORKERS) -m hypothesis --hypothesis-profile=patient
-	.ci/test $(WORKERS) tests/crash tests/bad/test_burst.py --kills=30
+	.ci/test $(WORKERS) tests/crash tests/delivery tests/bad/test_burst.py --kills=30
 
 check: dev ## Format, lint, types, import direction, generated docs, forbidden words.
 	@said=$$(mktemp); trap 'rm -f "$$said"' EXIT

@@ -1,4 +1,4 @@
-"""Two hundred lines through each platform, with trouble and five kills: nothing lost or doubled."""
+"""Lines through each platform, with trouble and kills: nothing lost or doubled."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from tests.delivery.drill import Driver, Plan
 from tests.delivery.telegram import telegram
 
 pytestmark = [pytest.mark.anyio, pytest.mark.crash, pytest.mark.xdist_group("delivery")]
-SHORT = Plan(lines=200, places=18, kills=5, troubles=24)
 
 
 @pytest.mark.parametrize("driver", [telegram, discord], ids=["telegram", "discord"])
-async def test_nothing_is_lost_or_doubled(driver: Driver, tmp_path: Path) -> None:
-    """Each of 200 lines is answered once, in order, where it was said, whatever happens."""
-    found = await driver(tmp_path, SHORT)
+async def test_nothing_is_lost_or_doubled(
+    driver: Driver, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """Each line is answered once, in order, where it was said, whatever happens."""
+    kills = int(pytestconfig.getoption("kills"))
+    plan = Plan(lines=24 * kills, places=12, kills=kills, troubles=5 * kills)
+    found = await driver(tmp_path, plan)
     assert found.score.troubles == ()
-    assert (found.score.lines, found.score.kills) == (200, 5)
+    assert (found.score.lines, found.score.kills) == (plan.lines, kills)

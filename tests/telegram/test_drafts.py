@@ -15,14 +15,14 @@ WORDS = "one two three four five six seven eight nine ten " * 24
 
 
 def slowly(pause: float, words: str = WORDS) -> Script:
-    """A script that says it in a hundred pieces."""
+    """A script that says it in forty pieces."""
     count = iter(range(1, 1_000_000))
-    return lambda _: ScriptedAnswer(text=f"{next(count)}: {words}", pieces=100, pause=pause)
+    return lambda _: ScriptedAnswer(text=f"{next(count)}: {words}", pieces=40, pause=pause)
 
 
 async def test_drafts_leave_room_for_lines(tmp_path: Path) -> None:
     """Answers that grow for minutes in a group meet no refusal, and take half of a minute's room."""
-    async with lab(tmp_path, script=slowly(1.0), manners=Manners()) as there:
+    async with lab(tmp_path, script=slowly(2.5), manners=Manners()) as there:
         city, floods = there.city, there.twin.town.floods
         for n in (2, 3):
             before = len(await city.calls("editMessageText"))
@@ -37,7 +37,7 @@ async def test_drafts_leave_room_for_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["sendMessage", "editMessageText"])
 async def test_a_line_whose_draft_met_a_flood(tmp_path: Path, method: str) -> None:
     """It is delivered within a minute, once."""
-    async with lab(tmp_path, script=slowly(0.2), manners=Manners()) as there:
+    async with lab(tmp_path, script=slowly(0.5), manners=Manners()) as there:
         await there.city.fault(method, "flood", retry_after=30, chat=there.chat)
         await there.city.say(there.ana, there.chat, "@maya_bot more")
         assert await there.until(2) < MINUTE
@@ -48,7 +48,7 @@ async def test_a_line_whose_draft_met_a_flood(tmp_path: Path, method: str) -> No
 async def test_what_is_covered_is_not_drafted(tmp_path: Path) -> None:
     """A spoiler stands in the line, covered, and in none of the drafts."""
     words = f"The murderer is ||{WORDS.strip()}|| as you see, and that is all of it."
-    async with lab(tmp_path, script=slowly(0.2, words), manners=Manners()) as there:
+    async with lab(tmp_path, script=slowly(0.5, words), manners=Manners()) as there:
         sent = [*await there.city.calls("sendMessage"), *await there.city.calls("editMessageText")]
         *drafts, line = [call.params["text"] for call in sorted(sent, key=lambda call: call.number)]
         assert drafts

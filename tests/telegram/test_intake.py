@@ -183,7 +183,7 @@ async def test_a_home_is_killed_while_a_file_is_on_its_way(
     maya, ana, ben = await people(city)
     token = {"TELEGRAM_TOKEN_MAYA": maya.token}
     chats = [await city.private(ana, maya), await city.private(ben, maya)]
-    order = Order(tokens=token, servers={"telegram": twin.base})
+    order = Order(tokens=token, telegram=twin.base)
     async with alive(tmp_path, order) as home:
         await city.say(ana, maya, "read this [k1]", document=PAPER)
         await city.until(lambda: held(city))

@@ -38,7 +38,7 @@ class Lab:
         """Wait until so many deliveries ended; the seconds that this took."""
         began = self.clock.ticks()
         while len(await self.ended()) < count:
-            await self.clock.advance(0.5)
+            await self.clock.advance(1)
             assert self.clock.ticks() - began < 5 * MINUTE, await self.ended()
         return self.clock.ticks() - began
 
@@ -46,7 +46,7 @@ class Lab:
         """Wait until the mate's bot said so much there; the seconds that this took."""
         began = self.clock.ticks()
         while len(await self.stands()) < count:
-            await self.clock.advance(0.5)
+            await self.clock.advance(1)
             assert self.clock.ticks() - began < 10 * MINUTE, await self.stands()
         return self.clock.ticks() - began
 
