@@ -58,5 +58,5 @@ async def site(tmp_path: Path) -> AsyncIterator[Town]:
 
 @pytest.fixture
 async def ana(site: Town, crowd: Crowd) -> Person:
-    """The owner of that home, at a browser."""
+    """The owner of that home, at a browser. Named before `crowd`, so that people go home first."""
     return await owner_of(site, crowd)

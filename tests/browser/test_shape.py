@@ -159,7 +159,7 @@ async def test_dark_by_the_machine_and_by_the_switch(site: Town, crowd: Crowd) -
     assert await ana.page.evaluate(ground) == light
 
 
-async def test_all_of_it_without_a_mouse(crowd: Crowd, ana: Person) -> None:
+async def test_all_of_it_without_a_mouse(ana: Person, crowd: Crowd) -> None:
     """By keys alone one signs in, opens a room, says a line, opens why, closes it, and stops."""
     room = await ana.makes_room("Keys only", "maya")
     ben = await guest_of(room, ana, crowd)

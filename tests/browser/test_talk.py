@@ -113,7 +113,7 @@ async def test_a_refused_draft_is_taken_back_with_its_reason(tmp_path: Path, cro
 
 
 async def test_people_are_seen_typing_by_others_and_not_by_themselves(
-    crowd: Crowd, ana: Person
+    ana: Person, crowd: Crowd
 ) -> None:
     """Who types is named on the other's page, until the line is there; each page marks its own."""
     room = await ana.makes_room("Tea", "maya")
