@@ -114,6 +114,20 @@ async def test_after_many_guesses_another_address_is_as_quick(many: int) -> None
     await tasks.close()
 
 
+@pytest.mark.parametrize("places", [1, 3])
+async def test_another_address_is_next(places: int) -> None:
+    """Addresses that guess have each had their turn; one that had none comes before all of them."""
+    clock = SimClock(NOON)
+    queue = FairQueue(clock)
+    tasks = await attacked(queue, clock, places, each=2)
+    await clock.advance(places * LONGEST)
+    mine = tasks.spawn(queue.turn("ana", "home"), "ana")
+    await clock.advance(LONGEST)
+    assert mine.done()
+    await mine
+    await tasks.close()
+
+
 async def test_who_came_first_within_an_address() -> None:
     """Within one address the tries are taken in order."""
     clock = SimClock(NOON)
