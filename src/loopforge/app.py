@@ -130,7 +130,6 @@ def rules_of(
         zone=ZoneInfo(settings.timezone),
         debounce=settings.debounce_seconds,
         idle=settings.idle_minutes * 60,
-        history=settings.history_lines,
         steps=settings.max_steps,
         thresholds=replace(SMALL, speakers=min(1, speakers))
         if small

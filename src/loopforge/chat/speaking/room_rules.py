@@ -28,7 +28,6 @@ class Rules(Struct, frozen=True, kw_only=True):
     debounce: float = 0.6
     patience: float = 4.0
     idle: float = 4 * 3600
-    history: int = 50
     steps: int = 4
     thresholds: Thresholds = Thresholds()
     share: float = 0.75
