@@ -37,11 +37,11 @@ SEND, HOOK = "POST /channels/*/messages", "POST /webhooks/*/*"
 WORDS = " ".join(f"word{n}" for n in range(60))
 LONG = " ".join(f"word{n}" for n in range(450))
 
-PLAIN = DiscordOptions(
-    stream=False, marks=False, guilds=0.05, pauses=(0.05, 0.1, 0.2), refused=0.3, catch_up=50
-)
-"""Quick, and with nothing that a test does not ask for."""
-STREAM, MARKS = replace(PLAIN, stream=True), replace(PLAIN, marks=True)
+PLAIN = DiscordOptions(guilds=0.05, pauses=(0.05, 0.1, 0.2), refused=0.3, catch_up=50)
+"""Quick."""
+STILL = Manners(streams=False, marks=False)
+"""With nothing that a test does not ask for."""
+STREAM, MARKS = replace(STILL, streams=True), replace(STILL, marks=True)
 ANSWER = replace(PLAIN, threads="answer")
 TRIES = 6000
 """Looks, 0.02 seconds apart, before something is not going to happen any more."""
@@ -180,6 +180,7 @@ async def lodged(
     script: Script = in_character,
     *,
     options: DiscordOptions = PLAIN,
+    manners: Manners = STILL,
     knock: Callable[..., Any] = welcome,
     mates: Sequence[str] = ("maya", "merlin", "zuzu"),
     wait: bool = True,
@@ -224,7 +225,7 @@ async def lodged(
             artifacts=app.artifacts,
             clock=clock,
             dice=dice,
-            manners=Manners(),
+            manners=manners,
             options=None,
             accounts=accounts,
         )

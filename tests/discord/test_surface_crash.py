@@ -56,13 +56,13 @@ async def test_a_draft_that_was_growing(city: Twin, tmp_path: Path, who: str) ->
     def slow(pause: float) -> ScriptedAnswer:
         return ScriptedAnswer(text=WORDS, pieces=6, pause=pause)
 
-    async with lodged(city, tmp_path, {bot: who}, lambda _: slow(5.0), options=STREAM) as home:
+    async with lodged(city, tmp_path, {bot: who}, lambda _: slow(5.0), manners=STREAM) as home:
         await city.say("ben", plaza, "maya, hello")
         await city.until(lambda: len(city.lines(plaza)) == 2)
         while not await home.drafts(plaza):
             await home.app.stamp.clock.sleep(0.02)
     assert city.lines(plaza)[-1].text.endswith(" ▌")
-    async with lodged(city, tmp_path, {bot: who}, lambda _: slow(0.1), options=STREAM) as home:
+    async with lodged(city, tmp_path, {bot: who}, lambda _: slow(0.1), manners=STREAM) as home:
         await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
         await home.delivered(plaza)
         await home.no_drafts(plaza)
@@ -75,12 +75,12 @@ async def test_a_draft_and_a_line_that_is_not_sent_yet(city: Twin, tmp_path: Pat
     city.person("ben")
     answer = ScriptedAnswer(text=WORDS, pieces=4, pause=0.6)
     gate = city.faults.hold("PATCH /channels/*/messages/*", times=50)
-    async with lodged(city, tmp_path, {bot: "maya"}, lambda _: answer, options=STREAM) as home:
+    async with lodged(city, tmp_path, {bot: "maya"}, lambda _: answer, manners=STREAM) as home:
         await city.say("ben", plaza, "maya, hello")
         await gate.reached.wait()
         await home.eventually(plaza, Said)
     city.faults.clear()
-    async with lodged(city, tmp_path, {bot: "maya"}, lambda _: answer, options=STREAM) as home:
+    async with lodged(city, tmp_path, {bot: "maya"}, lambda _: answer, manners=STREAM) as home:
         await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
         await home.delivered(plaza)
     assert [line.text for line in city.lines(plaza)] == ["maya, hello", WORDS]

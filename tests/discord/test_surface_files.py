@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from loopforge.artifacts.file_intake import FileLimits
 from loopforge.core.room_vocabulary import File, Heard
 from loopforge.models.scripted_model import ScriptedAnswer
-from tests.discord.lodging import PLAIN, lodged
+from tests.discord.lodging import STILL, lodged
 from tests.discord.twin import Twin
 
 pytestmark = pytest.mark.anyio
 PICTURE = bytes.fromhex("89504e470d0a1a0a") + bytes(range(200))
-SMALL = replace(PLAIN, files=FileLimits(size=1000, text=500))
+SMALL = replace(STILL, limits=FileLimits(size=1000, text=500))
 
 
 async def test_a_file_is_kept_and_shown_elsewhere(city: Twin, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ async def test_a_file_that_is_too_large(city: Twin, tmp_path: Path) -> None:
     """What is too large is refused with its limit, before it is fetched; the words are heard."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     large = [("film.mp4", bytes(2000))]
-    async with lodged(city, tmp_path, {maya: "maya"}, options=SMALL) as home:
+    async with lodged(city, tmp_path, {maya: "maya"}, manners=SMALL) as home:
         await city.say(ben, plaza, "among others", files=large)
         line = await city.dm(ben, maya, "see", files=large)
         await city.until(lambda: len(city.lines(line.channel)) == 3)
@@ -109,7 +109,7 @@ async def test_files_of_strangers(city: Twin, tmp_path: Path) -> None:
         return answers.pop(0) if answers else None
 
     maya, ben = city.bot("Maya"), city.person("ben")
-    async with lodged(city, tmp_path, {maya: "maya"}, knock=door, options=SMALL) as home:
+    async with lodged(city, tmp_path, {maya: "maya"}, knock=door, manners=SMALL) as home:
         for size in (10, 20, 2000):
             line = await city.dm(ben, maya, "see", files=[("notes.txt", b"x" * size)])
         await city.until(lambda: not answers)

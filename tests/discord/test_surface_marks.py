@@ -22,7 +22,7 @@ async def test_a_line_whose_answer_waits_says_so(city: Twin, tmp_path: Path) -> 
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     city.faults.fail(SEND, 503)
     gate = city.faults.hold(SEND)
-    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
+    async with lodged(city, tmp_path, {maya: "maya"}, manners=MARKS):
         line = await city.say(ben, plaza, "maya, hello")
         await city.until(lambda: city.line(line).reactions == {"⏳": ("Maya",)})
         gate.release()
@@ -41,12 +41,12 @@ async def test_a_line_from_before_a_restart_is_marked(city: Twin, tmp_path: Path
     """What was said before the home ended, and arrives after it began anew, marks its line."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     city.faults.fail(SEND, 503, times=1000)
-    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
+    async with lodged(city, tmp_path, {maya: "maya"}, manners=MARKS):
         line = await city.say(ben, plaza, "maya, hello")
         await city.until(lambda: city.line(line).reactions == {"⏳": ("Maya",)})
     assert len(city.lines(plaza)) == 1
     city.faults.clear()
-    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
+    async with lodged(city, tmp_path, {maya: "maya"}, manners=MARKS):
         await city.until(lambda: city.line(line).reactions == {"✅": ("Maya",)})
     assert len(city.lines(plaza)) == 2
 

@@ -47,7 +47,7 @@ async def test_a_draft_waits_for_the_line_before_it(city: Twin, tmp_path: Path) 
             ScriptedAnswer(text=WORDS, pieces=12, pause=0.2) if slow else ScriptedAnswer(text="one")
         )
 
-    async with lodged(city, tmp_path, {maya: "maya"}, script, options=STREAM) as home:
+    async with lodged(city, tmp_path, {maya: "maya"}, script, manners=STREAM) as home:
         gate = city.faults.hold(SEND)
         await city.say(ben, plaza, "maya, the first")
         await gate.reached.wait()

@@ -35,7 +35,7 @@ async def test_typing_is_shown_at_once(city: Twin, tmp_path: Path) -> None:
 async def test_a_draft_grows_and_ends_complete(city: Twin, tmp_path: Path, who: str) -> None:
     """What a mate says appears while it says it, in one message that ends as the whole line."""
     bot, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {bot: who}, lambda _: slowly(WORDS), options=STREAM) as home:
+    async with lodged(city, tmp_path, {bot: who}, lambda _: slowly(WORDS), manners=STREAM) as home:
         await city.say(ben, plaza, "maya, count")
         await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
         await home.delivered(plaza)
@@ -54,7 +54,7 @@ async def test_a_draft_among_others_is_a_reply(city: Twin, tmp_path: Path) -> No
     """Where others spoke after the line that called, what answers it is a reply from its draft."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     script = lambda _: slowly(WORDS, 0.1)  # noqa: E731
-    async with lodged(city, tmp_path, {maya: "maya"}, script, options=STREAM, debounce_seconds=0.5):
+    async with lodged(city, tmp_path, {maya: "maya"}, script, manners=STREAM, debounce_seconds=0.5):
         line = await city.say(ben, plaza, "maya, count")
         await city.say(city.person("eve"), plaza, "ben, it rains")
         await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
@@ -66,7 +66,7 @@ async def test_a_long_draft_ends_as_several_messages(city: Twin, tmp_path: Path)
     """Of a long answer the first message is what the draft was; the others follow it."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     script = lambda _: slowly(LONG)  # noqa: E731
-    async with lodged(city, tmp_path, {maya: "maya"}, script, options=STREAM) as home:
+    async with lodged(city, tmp_path, {maya: "maya"}, script, manners=STREAM) as home:
         await city.say(ben, plaza, "maya, count")
         await city.until(lambda: len(city.lines(plaza)) == 3)
         await home.delivered(plaza)
@@ -78,7 +78,7 @@ async def test_an_edit_that_fails_leaves_the_answer_whole(city: Twin, tmp_path: 
     """A draft whose edits are refused, or which somebody took away, ends as the whole line."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(
-        city, tmp_path, {maya: "maya"}, lambda _: slowly(WORDS), options=STREAM
+        city, tmp_path, {maya: "maya"}, lambda _: slowly(WORDS), manners=STREAM
     ) as home:
         city.faults.rate_limit("PATCH /channels/*/messages/*", via=False, retry_after=0.1)
         await city.say(ben, plaza, "maya, count")
@@ -106,9 +106,9 @@ async def test_in_private_every_line_is_marked(city: Twin, tmp_path: Path) -> No
     """In a private talk a line calls its mate without a name, is marked, and is not replied to."""
     maya, ben = city.bot("Maya"), city.person("ben")
     here = city.private(ben, maya)
-    options = replace(MARKS, stream=True)
+    both = replace(MARKS, streams=True)
     script = lambda _: slowly(WORDS, 0.1)  # noqa: E731
-    async with lodged(city, tmp_path, {maya: "maya"}, script, options=options):
+    async with lodged(city, tmp_path, {maya: "maya"}, script, manners=both):
         line = await city.say(ben, here, "hello there")
         await city.until(lambda: city.line(line).reactions == {"✅": ("Maya",)})
         await city.until(lambda: city.lines(here)[-1].text == WORDS)
@@ -118,7 +118,7 @@ async def test_in_private_every_line_is_marked(city: Twin, tmp_path: Path) -> No
 async def test_a_mate_that_is_gone_is_marked(city: Twin, tmp_path: Path) -> None:
     """Where its file is gone, the line that called it is marked so, and the channel told why."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}, options=MARKS):
+    async with lodged(city, tmp_path, {maya: "maya"}, manners=MARKS):
         (tmp_path / "mates" / "maya.md").unlink()
         line = await city.say(ben, plaza, "maya, hello")
         await city.until(lambda: city.line(line).reactions == {"❌": ("Maya",)})
@@ -130,7 +130,7 @@ async def test_a_stop_sign_on_a_draft(city: Twin, tmp_path: Path) -> None:
     """A stop sign on what a mate is just saying stops it: the draft goes, nothing is said."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     script = lambda _: slowly(WORDS, 1.0)  # noqa: E731
-    async with lodged(city, tmp_path, {maya: "maya"}, script, options=STREAM) as home:
+    async with lodged(city, tmp_path, {maya: "maya"}, script, manners=STREAM) as home:
         await city.say(ben, plaza, "maya, count")
         await city.until(lambda: len(city.lines(plaza)) == 2)
         await city.react(ben, city.lines(plaza)[-1], "🛑")
@@ -148,7 +148,7 @@ async def test_a_webhooks_draft_whose_posting_broke_off(
     """A draft that a webhook posted, or did not, when its call broke off ends as one message."""
     house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
     script = lambda _: slowly(WORDS)  # noqa: E731
-    async with lodged(city, tmp_path, {house: "*"}, script, options=STREAM) as home:
+    async with lodged(city, tmp_path, {house: "*"}, script, manners=STREAM) as home:
         city.faults.fail("POST /webhooks/*/*", 502, carried=carried)
         await city.say(ben, plaza, "maya, count")
         await city.until(lambda: city.lines(plaza)[-1].text == WORDS)

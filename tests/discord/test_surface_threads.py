@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from loopforge.app import open_app
 from loopforge.chat.turns.apply_acts import queued
@@ -26,7 +25,7 @@ from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels, in_c
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
-from tests.discord.lodging import ANSWER, lodged
+from tests.discord.lodging import ANSWER, MARKS, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Line
 from tests.elsewhere import elsewhere
@@ -69,8 +68,8 @@ async def test_a_call_is_answered_in_a_thread(city: Twin, tmp_path: Path) -> Non
     """Who calls a mate is answered in a thread on that line, and from then on without calling."""
     maya, merlin = city.bot("Maya"), city.bot("Merlin")
     ben, plaza = city.person("ben"), city.channel("plaza")
-    signs = replace(ANSWER, marks=True)
-    async with lodged(city, tmp_path, {merlin: "merlin", maya: "maya"}, options=signs) as home:
+    bots = {merlin: "merlin", maya: "maya"}
+    async with lodged(city, tmp_path, bots, options=ANSWER, manners=MARKS) as home:
         await home.tell(ben, plaza, "what a day")
         line = await city.say(ben, plaza, f"{maya.mention} **how** do slugs sleep?")
         await city.until(lambda: within(city, line) == ["Maya"])

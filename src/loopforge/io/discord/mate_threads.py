@@ -91,7 +91,7 @@ class Threads:
     def __init__(self, crowd: Crowd, parts: SurfaceParts, options: DiscordOptions) -> None:
         self._crowd, self._reception, self._front = crowd, parts.reception, parts.front
         self._sessions, self._clock = parts.reception.sessions, parts.clock
-        self._options = options
+        self._opening, self._patience = options.threads, parts.manners.patience
         self._beginning: dict[int, asyncio.Event] = {}
         self._told: set[tuple[int, str]] = set()
         self._ears: dict[str, Listening] = {}
@@ -160,9 +160,9 @@ class Threads:
 
     async def _opens(self, message: discord.Message, text: str) -> bool:
         """Whether a line of this kind is worth a thread, if it calls somebody: it is answered."""
-        late = self._clock.now() - message.created_at > self._options.patience
+        late = self._clock.now() - message.created_at > self._patience
         unfit = message.author.bot or late or is_stop(text, self._here(message.channel))
-        if self._options.threads != "answer" or unfit:
+        if self._opening != "answer" or unfit:
             return False
         return await self.may_talk(message.channel.id, account_of(message), keeper=keeps(message))
 

@@ -46,15 +46,7 @@ def make(parts: SurfaceParts, connector: Callable[[], Any] | None = None) -> Run
     from loopforge.io.discord.connection.options import DiscordOptions
     from loopforge.io.discord.surface import Discord
 
-    manners = parts.manners
-    options = DiscordOptions(
-        stream=manners.streams,
-        marks=manners.marks,
-        threads=parts.options.threads,
-        patience=manners.patience,
-        files=manners.limits,
-    )
-    return Discord(parts, options, connector)
+    return Discord(parts, DiscordOptions(threads=parts.options.threads), connector)
 
 
 async def visit(order: AccountVisit, connector: Callable[[], Any] | None = None) -> ConnectReport:

@@ -51,9 +51,10 @@ class Discord:
         self._crowd = crowd = Crowd(parts.accounts, parts.front.rooms.mates, parts.clock)
         self._hooks = hooks = Hooks(crowd, connector)
         self._paces = [DiscordPace() for _ in parts.accounts]
-        files, voices = Files(parts.artifacts, parts.clock, options), Voices(crowd, hooks)
+        manners, voices = parts.manners, Voices(crowd, hooks)
+        files = Files(parts.artifacts, parts.clock, manners.limits)
         stage = DiscordStage(crowd, voices, hooks, parts.front)
-        streams, marks = options.stream, options.marks
+        streams, marks = manners.streams, manners.marks
         self._watch = watch = RoomWatch(
             parts.front, stage, parts.clock, again=AGAIN, streams=streams, marks=marks
         )

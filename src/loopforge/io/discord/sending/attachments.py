@@ -13,11 +13,10 @@ import aiohttp
 
 import discord
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_intake import plain_name, receive
+from loopforge.artifacts.file_intake import FileLimits, plain_name, receive
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.io.discord.connection.api_errors import scrub
-from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -31,8 +30,8 @@ SMALL = 10_000_000
 class Files:
     """Attachments in, uploads out."""
 
-    def __init__(self, artifacts: Artifacts, clock: Clock, options: DiscordOptions) -> None:
-        self._artifacts, self._clock, self._options = artifacts, clock, options
+    def __init__(self, artifacts: Artifacts, clock: Clock, limits: FileLimits) -> None:
+        self._artifacts, self._clock, self._limits = artifacts, clock, limits
 
     async def taken(self, message: discord.Message) -> tuple[list[File], list[str]]:
         """What came with a message, kept; and a sentence for each file that was not."""
@@ -40,7 +39,7 @@ class Files:
         problems: list[str] = []
         for attachment in message.attachments:
             name = plain_name(attachment.filename)
-            most = self._options.files.size
+            most = self._limits.size
             if attachment.size > most:
                 problems.append(
                     f"{name} is too large: {attachment.size:,} bytes of at most {most:,}. "
@@ -49,7 +48,7 @@ class Files:
                 continue
             try:
                 data = await self._fetched(attachment)
-                kept.append(await receive(self._artifacts, name, data, self._options.files))
+                kept.append(await receive(self._artifacts, name, data, self._limits))
             except InputError as error:
                 problems.append(str(error))
             except (
