@@ -41,12 +41,6 @@ def test_making_a_home_again_changes_nothing(tmp_path: Path) -> None:
     assert not gone.exists()
 
 
-def test_data_is_private(tmp_path: Path) -> None:
-    """Nobody else on the machine can read what was said."""
-    make_home(tmp_path)
-    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
-
-
 async def test_what_is_private_is_so_at_every_start(tmp_path: Path) -> None:
     """A folder that a volume or a backup made readable for all is closed off, files with it."""
     home = tmp_path / "home"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -71,7 +71,6 @@ from loopforge.runtime.ports import (
     Models,
     Pictures,
     Route,
-    Signals,
     Surface,
     ToolMaker,
 )
@@ -173,7 +172,6 @@ class App:
     deliveries: Deliveries
     effects: Effects
     house: House
-    signals: Signals
     stamp: Stamp
     policies: Mapping[str, tuple[Policy, str]]
 
@@ -375,7 +373,6 @@ def _wired(
         deliveries=deliveries,
         effects=effects,
         house=house,
-        signals=signals,
         stamp=stamp,
         policies=policies,
     )
@@ -499,11 +496,9 @@ def worker_minds(home: str, model: str = "", *, fallback: bool = False) -> LabMi
 # ---------------------------------------------------------------- single commands
 
 
-@asynccontextmanager
-async def open_aside(settings: Settings) -> AsyncIterator[App]:
+def open_aside(settings: Settings) -> AbstractAsyncContextManager[App]:
     """A home for one command, beside the host that may run it: no model, and nobody is woken."""
-    async with open_app(settings, models=Unasked(), wake=False) as app:
-        yield app
+    return open_app(settings, models=Unasked(), wake=False)
 
 
 async def sweep_files(settings: Settings, ledger: SqlLedger) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -113,23 +113,28 @@ class Home:
 @asynccontextmanager
 async def living(
     path: Path,
-    script: Script = in_character,
+    script: Script | None = in_character,
     *,
     clock: SimClock | None = None,
     seed: int = 7,
+    wake: bool = True,
+    environ: Mapping[str, str] = {},
     **changes: Any,
 ) -> AsyncIterator[Home]:
-    """A home that runs until the block ends. `changes` are settings."""
+    """A home that runs until the block ends. `changes` are settings; `wake`: see open_app.
+
+    Without a script its models are those that its settings name.
+    """
     clock = clock or SimClock(START)
     if not (path / "mates").exists():
         write_mates(path)
-    environ = {"LOOPFORGE_TIMEZONE": "UTC"}
-    settings = load_settings(path, environ=environ)
+    settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC", **environ})
     settings = dataclasses.replace(settings, **changes)
     (path / "data").mkdir(exist_ok=True)
-    models = ScriptedModels(script, clock=clock)
+    models = ScriptedModels(script or in_character, clock=clock)
     dice = SeededDice(seed)
-    async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
+    options: dict[str, Any] = {"models": models if script else None, "clock": clock, "dice": dice}
+    async with open_app(settings, **options, wake=wake, follow=0) as app:
         still(clock, app.ledger)
         yield Home(path, clock, app, models)
 

@@ -12,22 +12,17 @@ import json
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_app
 from loopforge.core.events import Event
 from loopforge.core.model_trouble import MEND, for_owner
 from loopforge.core.room_vocabulary import Said, Told
-from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Draft
-from loopforge.runtime.system_clock import SeededDice, SimClock
-from loopforge.settings import load_settings
 from tests.models.server import Behaviour, Server, serving
-from tests.rooms.conftest import START, Home, write_mates
-from tests.still import still
+from tests.rooms.conftest import Home, living
 
 RAW = "PROVIDER-SAYS"
 THOUGHT = "SECRET-THOUGHT"
@@ -206,21 +201,16 @@ def address(server: Server, at: str) -> Iterator[str]:
 @asynccontextmanager
 async def house(path: Path, at: str) -> AsyncIterator[tuple[Home, Server]]:
     """A home with one model, in simulated time that stands still while an answer comes."""
-    write_mates(path)
-    (path / "data").mkdir()
-    clock = SimClock(START)
     async with serving(tokenizer=True) as server:
         with address(server, at) as base:
             models = (
                 f'[models.a]\nbase_url = "{base}"\nkey = "OPENAI_API_KEY"\n[tiers]\n1 = ["a"]\n'
             )
             (path / "loopforge.toml").write_text(models)
-            environ = {"LOOPFORGE_TIMEZONE": "UTC", "OPENAI_API_KEY": "sk-sesame"}
-            settings = replace(load_settings(path, environ=environ), embedded_model=False)
-            async with open_app(settings, clock=clock, dice=SeededDice(7), follow=0) as app:
-                still(clock, app.ledger)
-                clock.while_busy(lambda: not server.waiting and _answering())
-                yield Home(path, clock, app, ScriptedModels()), server
+            environ = {"OPENAI_API_KEY": "sk-sesame"}
+            async with living(path, None, environ=environ, embedded_model=False) as home:
+                home.clock.while_busy(lambda: not server.waiting and _answering())
+                yield home, server
 
 
 def _answering() -> bool:

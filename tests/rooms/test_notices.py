@@ -5,24 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from loopforge.app import open_app
 from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.events import Answered
 from loopforge.core.model_trouble import for_everybody, for_owner
 from loopforge.core.room_vocabulary import Said, Told
-from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Draft
-from loopforge.runtime.system_clock import SeededDice, SimClock
-from loopforge.settings import load_settings
 from tests.models.own import Kind, own
 from tests.models.server import Behaviour, Server, serving
-from tests.rooms.conftest import START, Home, write_mates
-from tests.still import still
+from tests.rooms.conftest import Home, living
 
 HERE = {"mode": "context", "rule": "", "narrative": "I answer.", "say": "Here.", "note": ""}
 REST = {"files": [], "again": False, "tool": "", "arguments": "{}"}
@@ -36,9 +30,6 @@ NO_KEY = Behaviour(
 @asynccontextmanager
 async def house(path: Path, *names: str) -> AsyncIterator[tuple[Home, Server]]:
     """A home whose first tier asks models of these names at one server, in simulated time."""
-    write_mates(path)
-    (path / "data").mkdir()
-    clock = SimClock(START)
     async with serving(tokenizer=True) as server:
         listed = "\n".join(
             f'[models.{name}]\nbase_url = "{server.url}/v1"\nid = "{name}"\n'
@@ -47,11 +38,8 @@ async def house(path: Path, *names: str) -> AsyncIterator[tuple[Home, Server]]:
         )
         tier = ", ".join(f'"{name}"' for name in names)
         (path / "loopforge.toml").write_text(f"{listed}\n[tiers]\n1 = [{tier}]\n")
-        settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
-        dice = SeededDice(7)
-        async with open_app(settings, clock=clock, dice=dice, follow=0) as app:
-            still(clock, app.ledger)
-            yield Home(path, clock, app, ScriptedModels()), server
+        async with living(path, None) as home:
+            yield home, server
 
 
 async def told(home: Home) -> list[Told]:
@@ -185,16 +173,9 @@ async def test_what_the_owner_has_to_mend(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["ollama", "vllm", "litellm"])
 async def test_a_name_a_server_does_not_know(tmp_path: Path, kind: Kind) -> None:
     """The owner reads in the room which models it has, a few of many; nobody else does."""
-    write_mates(tmp_path)
-    (tmp_path / "data").mkdir()
-    clock = SimClock(START)
     async with own(kind, has=[f"model-{nth}" for nth in range(9)]) as server:
         environ = {"OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "gpt-9"}
-        settings = load_settings(tmp_path, environ=environ | {"LOOPFORGE_TIMEZONE": "UTC"})
-        settings = replace(settings, embedded_model=False)
-        async with open_app(settings, clock=clock, dice=SeededDice(7), follow=0) as app:
-            still(clock, app.ledger)
-            home = Home(tmp_path, clock, app, ScriptedModels())
+        async with living(tmp_path, None, environ=environ, embedded_model=False) as home:
             await home.says("ana", "@maya hello")
             await home.rest()
             (notice,) = await told(home)

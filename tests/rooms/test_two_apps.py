@@ -9,15 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import App, open_app
+from loopforge.app import App
 from loopforge.core.room_vocabulary import Heard, PersonJoined, PersonLeft, RoomOpened
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
-from loopforge.models.scripted_model import ScriptedModels, in_character
-from loopforge.runtime.system_clock import SeededDice, SimClock
-from loopforge.settings import load_settings
-from tests.rooms.conftest import START, write_mates
-from tests.still import still
+from tests.rooms.conftest import living
 
 TIMES = 12
 
@@ -25,22 +21,11 @@ TIMES = 12
 @asynccontextmanager
 async def two(path: Path, url: str) -> AsyncIterator[tuple[App, App]]:
     """Two programs of one home; neither wakes a mate, neither follows the other by itself."""
-    write_mates(path)
-    environ = {"LOOPFORGE_TIMEZONE": "UTC", "LOOPFORGE_DATABASE_URL": url}
-    settings = load_settings(path, environ=environ)
-    (path / "data").mkdir(exist_ok=True)
-
-    @asynccontextmanager
-    async def opened(seed: int) -> AsyncIterator[App]:
-        clock = SimClock(START)
-        models = ScriptedModels(in_character, clock=clock)
-        dice = SeededDice(seed)
-        async with open_app(settings, models=models, clock=clock, dice=dice, wake=False) as app:
-            still(clock, app.ledger)
-            yield app
-
-    async with opened(1) as one, opened(2) as other:
-        yield one, other
+    async with (
+        living(path, seed=1, wake=False, database_url=url) as one,
+        living(path, seed=2, wake=False, database_url=url) as other,
+    ):
+        yield one.app, other.app
 
 
 async def test_a_room_opens_once_and_a_person_joins_once(ledger_url: str, tmp_path: Path) -> None:

@@ -171,37 +171,32 @@ async def switched(stage: Stage) -> int:
     return int(said.split()[-2]) - 1
 
 
-async def test_what_was_only_proposed_waits_on(stage: Stage) -> None:
-    """Nobody allowed it, so nothing happens."""
-    await died(stage, "lamp", "proposed")
+@pytest.mark.parametrize(
+    ("tool", "stood", "then", "times"),
+    [
+        ("lamp", ["proposed"], [], 0),
+        ("lamp", ["proposed", "approved"], ["running", "returned"], 1),
+        ("lamp", ["proposed", "approved", "running"], ["unknown"], 0),
+        ("fuse", ["proposed", "approved", "running"], ["running", "failed"], 0),
+    ],
+    ids=["nobody allowed it", "not begun", "it may have happened", "twice is once"],
+)
+async def test_what_was_open_goes_on_as_far_as_that_is_safe(
+    stage: Stage, tool: str, stood: list[str], then: list[str], times: int
+) -> None:
+    """Only what cannot have happened yet, or may happen twice, is done, and once."""
+    await died(stage, tool, stood[-1])
     await again(stage)
-    assert await steps(stage) == ["proposed"]
-    assert await switched(stage) == 0
-
-
-async def test_what_was_approved_and_not_begun_runs_once(stage: Stage) -> None:
-    """It cannot have happened yet, and happens now."""
-    await died(stage, "lamp", "approved")
     await again(stage)
-    await again(stage)
-    assert await steps(stage) == ["proposed", "approved", "running", "returned"]
-    assert await switched(stage) == 1
+    assert await steps(stage) == stood + then
+    assert await switched(stage) == times
 
 
-async def test_what_was_running_is_unknown_and_never_repeated(stage: Stage) -> None:
-    """It may have happened: whoever asks is told so, and the tool is left alone."""
+async def test_who_asks_after_the_unknown_is_told_so(stage: Stage) -> None:
+    """What was under way may have happened or not, and that is what a turn hears."""
     event = await died(stage, "lamp", "running")
     await again(stage)
-    assert await steps(stage) == ["proposed", "approved", "running", "unknown"]
     assert await stage.effects.outcome(event.id) == ("unknown", DIED)
-    assert await switched(stage) == 0
-
-
-async def test_what_was_running_and_is_idempotent_runs_again(stage: Stage) -> None:
-    """Used twice is used once."""
-    await died(stage, "fuse", "running")
-    await again(stage)
-    assert await steps(stage) == ["proposed", "approved", "running", "running", "failed"]
 
 
 @pytest.mark.parametrize("state", ["proposed", "approved", "running"])

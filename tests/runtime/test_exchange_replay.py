@@ -11,7 +11,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.policies.talk import talk
 from loopforge.runtime.exchange_replay import Diverged, Gone, Onward, Same, exchange_of, replay
 from loopforge.runtime.ports import Route
-from loopforge.runtime.turn_driver import Turn, TurnSeat
+from loopforge.runtime.turn_driver import Turn, TurnEnding, TurnSeat
 from loopforge.runtime.turn_record import perception_of
 from tests.playbook import PROMPTS
 from tests.runtime.conftest import STREAM, Stage
@@ -28,21 +28,24 @@ async def a_turn(
     return await stage.events()
 
 
+async def taken_up(
+    stage: Stage, seen: AgentPerception, events: list[Event], policy: object = TALK
+) -> TurnEnding:
+    """The turn of which these events are written, as the next process goes on with it."""
+    record = await exchange_of(stage.ledger, events)
+    seat = TurnSeat(STREAM, "maya", events[0].id, Route())
+    return await Turn(stage.ports, seat).run(policy, seen, record)  # type: ignore[arg-type]
+
+
 async def test_the_same_policy_makes_the_same_plan(stage: Stage, seen: AgentPerception) -> None:
     """A recorded turn replayed with its own policy gives the very plan, and asks no model."""
     events = await a_turn(stage, seen)
     asked = len(stage.models.asked)
     perception = await perception_of(stage.ledger, events[0])
-    assert perception is not None
+    assert perception == seen, "what was shown is read back"
     found = await replay(TALK, perception, await exchange_of(stage.ledger, events))
     assert isinstance(found, Same)
     assert len(stage.models.asked) == asked
-
-
-async def test_what_was_shown_is_read_back(stage: Stage, seen: AgentPerception) -> None:
-    """The perception that comes back from the ledger is the one that was shown."""
-    events = await a_turn(stage, seen)
-    assert await perception_of(stage.ledger, events[0]) == seen
 
 
 async def test_another_policy_diverges_where_it_does(stage: Stage, seen: AgentPerception) -> None:
@@ -59,12 +62,7 @@ async def test_another_policy_diverges_where_it_does(stage: Stage, seen: AgentPe
 async def test_a_turn_goes_on_where_it_died(stage: Stage, seen: AgentPerception) -> None:
     """Cut anywhere between two appends, a turn is taken up and comes to the same plan."""
     whole = await a_turn(stage, seen)
-    plans = []
-    for cut in range(1, len(whole)):
-        record = await exchange_of(stage.ledger, whole[:cut])
-        seat = TurnSeat(STREAM, "maya", whole[0].id, Route())
-        ended = await Turn(stage.ports, seat).run(TALK, seen, record)
-        plans.append(ended.plan)
+    plans = [(await taken_up(stage, seen, whole[:cut])).plan for cut in range(1, len(whole))]
     assert plans[0] is not None
     assert all(plan == plans[0] for plan in plans)
 
@@ -75,9 +73,7 @@ async def test_a_question_in_flight_is_asked_again_and_not_recorded_twice(
     """An Asked without an answer is put to the model once more, under the same number."""
     whole = await a_turn(stage, seen)
     before = len(stage.models.asked)
-    record = await exchange_of(stage.ledger, whole[:2])
-    seat = TurnSeat(STREAM, "maya", whole[0].id, Route())
-    ended = await Turn(stage.ports, seat).run(TALK, seen, record)
+    ended = await taken_up(stage, seen, whole[:2])
     assert len(stage.models.asked) == before + 2
     assert ended.outcome == "planned"
     asked = [e for e in (await stage.events())[len(whole) :] if e.kind == "turn.asked"]
@@ -95,9 +91,7 @@ async def test_a_tool_that_ended_before_its_turn_was_told_is_not_used_again(
 ) -> None:
     """What it gave stands in the ledger, and the mind is told that."""
     whole = await a_turn(stage, seen, _switch, granted=frozenset({"lamp"}))
-    record = await exchange_of(stage.ledger, whole[:3])
-    seat = TurnSeat(STREAM, "maya", whole[0].id, Route())
-    ended = await Turn(stage.ports, seat).run(_switch, seen, record)
+    ended = await taken_up(stage, seen, whole[:3], _switch)
     assert ended.plan is not None
     assert ended.plan.acts == (Say(text="returned"),)
     assert ended.effects
@@ -110,11 +104,8 @@ async def test_a_call_of_before_there_were_effects_is_unknown(
 ) -> None:
     """Of one that an earlier program had under way nobody knows what came of it."""
     called = Called(turn="t", nth=1, tool="lamp", arguments=Words('{"to":"red"}'))
-    (event,) = await stage.ledger.append(STREAM, [stage.stamp.fact(called, actor="mate:maya")])
-    record = await exchange_of(stage.ledger, [event])
-    ended = await Turn(stage.ports, TurnSeat(STREAM, "maya", "t", Route())).run(
-        _switch, seen, record
-    )
+    events = await stage.ledger.append(STREAM, [stage.stamp.fact(called, actor="mate:maya")])
+    ended = await taken_up(stage, seen, list(events), _switch)
     assert ended.plan is not None
     assert ended.plan.acts == (Say(text="unknown"),)
 

@@ -1,8 +1,6 @@
-"""Signals, whoever serves the port: what is published is heard, what is halted stops."""
+"""Signals: what is published is heard, what is halted stops."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import pytest
 
@@ -10,11 +8,10 @@ from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.ports import Draft, Listening, Rested, Signal, Signals, Thinking
 
 
-@pytest.fixture(params=[LocalSignals])
-def signals(request: pytest.FixtureRequest) -> Signals:
-    """Every implementation of the port."""
-    make: Callable[[], Signals] = request.param
-    return make()
+@pytest.fixture
+def signals() -> Signals:
+    """Those of one process."""
+    return LocalSignals()
 
 
 def draft(text: str, turn: str = "t") -> Draft:

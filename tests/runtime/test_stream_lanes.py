@@ -1,40 +1,26 @@
-"""Lanes, whoever serves the port: one at a time in a stream, streams side by side, tried again."""
+"""Lanes: one at a time in a stream, streams side by side, tried again."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-
-import pytest
+from contextlib import asynccontextmanager
 
 from loopforge.errors import LedgerBusy
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.ports import Lanes
 from tests.runtime.conftest import Stage
 
-Handler = Callable[[str], Awaitable[None]]
-Opened = Callable[[Stage, Handler], AbstractAsyncContextManager[Lanes]]
-
 
 @asynccontextmanager
-async def local(stage: Stage, handler: Handler) -> AsyncIterator[Lanes]:
+async def opened(stage: Stage, handler: Callable[[str], Awaitable[None]]) -> AsyncIterator[Lanes]:
     """Lanes of one process."""
     lanes = LocalLanes(handler, stage.clock)
     yield lanes
     await lanes.close()
 
 
-@pytest.fixture(params=[local])
-def opened(request: pytest.FixtureRequest) -> Opened:
-    """Every implementation of the port."""
-    made: Opened = request.param
-    return made
-
-
-async def test_one_stream_runs_one_at_a_time_and_streams_side_by_side(
-    stage: Stage, opened: Opened
-) -> None:
+async def test_one_stream_runs_one_at_a_time_and_streams_side_by_side(stage: Stage) -> None:
     """Two wakes of one stream follow each other; another stream does not wait for them."""
     running: set[str] = set()
     together: list[frozenset[str]] = []
@@ -56,7 +42,7 @@ async def test_one_stream_runs_one_at_a_time_and_streams_side_by_side(
     assert len(together) == 3, "what was woken while it ran was looked at once more"
 
 
-async def test_a_busy_ledger_makes_a_lane_wait_and_try_again(stage: Stage, opened: Opened) -> None:
+async def test_a_busy_ledger_makes_a_lane_wait_and_try_again(stage: Stage) -> None:
     """A handler that fails is run again after a pause, and the lane lives on."""
     tries: list[float] = []
 
@@ -72,7 +58,7 @@ async def test_a_busy_ledger_makes_a_lane_wait_and_try_again(stage: Stage, opene
         await lanes.settled("a")
 
 
-async def test_settled_waits_until_nothing_is_left(stage: Stage, opened: Opened) -> None:
+async def test_settled_waits_until_nothing_is_left(stage: Stage) -> None:
     """`settled` returns at once for a stream at rest, and after its work for a busy one."""
 
     async def handler(stream: str) -> None:
@@ -88,7 +74,7 @@ async def test_settled_waits_until_nothing_is_left(stage: Stage, opened: Opened)
         assert waiting.done()
 
 
-async def test_a_closed_lane_takes_no_work(stage: Stage, opened: Opened) -> None:
+async def test_a_closed_lane_takes_no_work(stage: Stage) -> None:
     """After close nothing is started, and what ran was stopped where it stood."""
     begun: list[str] = []
 

@@ -1,36 +1,25 @@
-"""Timers, whoever serves the port: a stream is woken when it wished to be, once."""
+"""Timers: a stream is woken when it wished to be, once."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from datetime import timedelta
-
-import pytest
 
 from loopforge.runtime.local.stream_timers import LocalTimers
 from loopforge.runtime.ports import Timers
 from tests.runtime.conftest import START, Stage
 
-Opened = Callable[[Stage, Callable[[str], None]], AbstractAsyncContextManager[Timers]]
-
 
 @asynccontextmanager
-async def local(stage: Stage, wake: Callable[[str], None]) -> AsyncIterator[Timers]:
+async def opened(stage: Stage, wake: Callable[[str], None]) -> AsyncIterator[Timers]:
     """Timers of one process."""
     timers = LocalTimers(wake, stage.clock)
     yield timers
     await timers.close()
 
 
-@pytest.fixture(params=[local])
-def opened(request: pytest.FixtureRequest) -> Opened:
-    """Every implementation of the port."""
-    made: Opened = request.param
-    return made
-
-
-async def test_a_stream_is_woken_at_its_moment(stage: Stage, opened: Opened) -> None:
+async def test_a_stream_is_woken_at_its_moment(stage: Stage) -> None:
     """Each at its own, once; the past is now; another moment takes the place of the first."""
     woken: list[tuple[str, float]] = []
     async with opened(stage, lambda stream: woken.append((stream, stage.clock.ticks()))) as timers:
@@ -42,7 +31,7 @@ async def test_a_stream_is_woken_at_its_moment(stage: Stage, opened: Opened) -> 
         assert woken == [("c", 0), ("b", 5), ("a", 20)]
 
 
-async def test_who_is_woken_may_wish_to_be_woken_again(stage: Stage, opened: Opened) -> None:
+async def test_who_is_woken_may_wish_to_be_woken_again(stage: Stage) -> None:
     """A moment may be set while one is told of another; after close nobody is woken."""
     woken: list[float] = []
 

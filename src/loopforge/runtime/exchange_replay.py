@@ -16,7 +16,7 @@ from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Answered, Asked, Called, Event, Returned, TextPiece
 from loopforge.core.perception import AgentPerception, Picture
 from loopforge.core.policy import Answer, Ask, Call, Policy, Result
-from loopforge.core.text.erasable_text import FORGOTTEN, Words, mended
+from loopforge.core.text.erasable_text import Words, mended
 from loopforge.core.text.prompt_rows import laid_out
 from loopforge.runtime.containment import (
     MindFailed,
@@ -110,7 +110,7 @@ async def exchange_of(ledger: Ledger, events: Sequence[Event]) -> tuple[ReplaySa
             replies[body.nth] = _answer(body)
         elif isinstance(body, Returned):
             replies[body.nth] = Result(body.outcome, str(body.value), body.heard)  # type: ignore[arg-type]
-        if isinstance(body, Answered | Returned) and FORGOTTEN in _texts(body):
+        if isinstance(body, Answered | Returned) and _forgotten(body):
             erased.add(body.nth)
     said: dict[int, ReplaySaid] = {}
     for event in events:
@@ -136,9 +136,9 @@ def _of_piece(piece: TextPiece) -> tuple[Words, ...]:
     return (*piece.words, *(words for one in piece.pictures for words in (one.name, one.hash)))
 
 
-def _texts(body: Answered | Returned) -> tuple[str, ...]:
+def _forgotten(body: Answered | Returned) -> bool:
     words = (body.text, body.parsed) if isinstance(body, Answered) else (body.value,)
-    return tuple(FORGOTTEN if word.text is None else "" for word in words)
+    return any(word.text is None for word in words)
 
 
 def _answer(body: Answered) -> Answer:

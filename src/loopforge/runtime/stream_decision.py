@@ -42,28 +42,19 @@ class Decider:
         attempt: Callable[[int], Awaitable[T]],
     ) -> T:
         """See `Ledger.decide`."""
-        queue = self._queues.setdefault(stream, asyncio.Lock())
+        queue, seq = self._queues.setdefault(stream, asyncio.Lock()), -1
         async with queue:
             try:
-                return await self._tried(stream, head, attempt)
+                for _ in range(TRIES):
+                    seq = await head(seq)
+                    try:
+                        return await attempt(seq)
+                    except Conflict as conflict:
+                        refused = conflict
+                        self._held.setdefault(stream, asyncio.Event())
+                raise LedgerBusy(
+                    f"Others write to {stream} all the time; nothing was written. Try again."
+                ) from refused
             finally:
                 if held := self._held.pop(stream, None):
                     held.set()
-
-    async def _tried(
-        self,
-        stream: str,
-        head: Callable[[int], Awaitable[int]],
-        attempt: Callable[[int], Awaitable[T]],
-    ) -> T:
-        seq = -1
-        for _ in range(TRIES):
-            seq = await head(seq)
-            try:
-                return await attempt(seq)
-            except Conflict as conflict:
-                refused = conflict
-                self._held.setdefault(stream, asyncio.Event())
-        raise LedgerBusy(
-            f"Others write to {stream} all the time; nothing was written. Try again."
-        ) from refused
