@@ -236,3 +236,29 @@ async def test_somebody_here_takes_an_invite(house: House) -> None:
     with pytest.raises(InputError, match="in already"):
         await house.links.take_as(general, bo)
     assert await house.links.invited(general)
+
+
+# ---------------------------------------------------------------- another device, a lost password
+
+
+async def test_a_link_of_ones_own_ends(house: House) -> None:
+    """After its time, and after its account's end, it signs nobody in and sets no password."""
+    owner, _ = await house.owner()
+    bo, _ = await house.member("Bo", owner.person)
+    cy, _ = await house.member("Cy", owner.person)
+    device, renewal = house.links.device, house.links.renewal
+
+    async def refused(late: str, lost: str) -> None:
+        with pytest.raises(NotLetIn, match="lets nobody in"):
+            await house.links.join(late, MOBILE)
+        with pytest.raises(NotLetIn, match="sets no password"):
+            await house.links.renew(lost, SECRET, MOBILE)
+
+    late, lost = await device(bo.person), await renewal(cy.person, owner.person)
+    await house.hours(24.1)
+    await refused(late, lost)
+    await house.links.join(await device(bo.person), MOBILE)
+    late, lost = await device(bo.person), await renewal(cy.person, owner.person)
+    for one in (bo, cy):
+        await house.signing.close(one.person, owner.person)
+    await refused(late, lost)
