@@ -10,7 +10,12 @@ from tests.delivery.discord import discord
 from tests.delivery.drill import Driver, Plan
 from tests.delivery.telegram import telegram
 
-pytestmark = [pytest.mark.anyio, pytest.mark.crash, pytest.mark.xdist_group("delivery")]
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.crash,
+    pytest.mark.xdist_group("delivery"),
+    pytest.mark.timeout(1800),  # `make patient` kills thirty times
+]
 
 
 @pytest.mark.parametrize("driver", [telegram, discord], ids=["telegram", "discord"])
