@@ -42,7 +42,7 @@ from loopforge.core.mates.mate_file import for_capable, parse
 from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
 from loopforge.home import shipped_mates
-from loopforge.io.platforms.surface_plugin import surfaces_of
+from loopforge.io.platforms.surface_plugin import HomeParts, surfaces_of
 from loopforge.mates.mate_cache import Cast
 from loopforge.mates.mate_editing import Workshop
 from loopforge.mates.mate_roster import Roster
@@ -144,13 +144,12 @@ def rules_of(
     )
 
 
-@dataclass(frozen=True)
-class App:
+@dataclass(frozen=True, kw_only=True)
+class App(HomeParts):
     """A running Loopforge. `rooms` is what surfaces use."""
 
     settings: Settings
     ledger: SqlLedger
-    front: Front
     rooms: Rooms
     lanes: LocalLanes[str]
     timers: LocalTimers
@@ -158,21 +157,15 @@ class App:
     models: Models
     tools: Toolbox
     roster: Roster
-    people: Registry
     accounts: Accounts
-    linking: AccountLinking
-    pairing: Pairing
-    artifacts: Artifacts
     keeper: Keeper
     closing: Closing
     forgetting: Forgetting
     chronicle: Chronicle
     usage: UsageView
     desk: ModelsDesk
-    deliveries: Deliveries
     effects: Effects
     house: House
-    stamp: Stamp
     policies: Mapping[str, tuple[Policy, str]]
 
 

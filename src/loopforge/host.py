@@ -109,22 +109,12 @@ async def connected(
     `surfaces` are those that are installed, with `manners` as they are set. Where nobody is
     connected, nothing is loaded.
     """
-    from loopforge.io.platform_runner import Parts, Platforms
+    from loopforge.io.platform_runner import Platforms
     from loopforge.io.platforms import surface_plugin
 
-    parts = Parts(
-        front=app.front,
-        people=app.people,
-        linking=app.linking,
-        pairing=app.pairing,
-        artifacts=app.artifacts,
-        deliveries=app.deliveries,
-        clock=app.stamp.clock,
-        dice=app.stamp.dice,
-    )
     more = () if tell is None else (tell,)
     surfaces = surfaces or surface_plugin.surfaces_of(app.settings)
-    platforms = Platforms(parts, tokens, surfaces, manners or manners_of(app.settings), *more)
+    platforms = Platforms(app, tokens, surfaces, manners or manners_of(app.settings), *more)
     await platforms.open(later)
     try:
         yield platforms

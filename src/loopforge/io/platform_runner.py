@@ -15,31 +15,23 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
-from msgspec import Struct
-
-from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.chat.rooms_api import Front
 from loopforge.errors import BadSettings, LedgerError
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount, BotTokens
 from loopforge.io.platforms.incoming_lines import Reception
 from loopforge.io.platforms.manners import Manners
 from loopforge.io.platforms.secret_scrubbing import scrub_logs
 from loopforge.io.platforms.served_places import ServedPlaces
-from loopforge.io.platforms.surface_plugin import RunningSurface, SurfaceParts, Surfaces
+from loopforge.io.platforms.surface_plugin import HomeParts, RunningSurface, SurfaceParts, Surfaces
 from loopforge.io.session import Sessions
-from loopforge.people.account_linking import AccountLinking
-from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import (
     Closed,
-    Pairing,
     PairingCode,
     PairingWelcome,
     StaysSilent,
 )
 from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.installation.library_loading import load
-from loopforge.runtime.ports import Clock, Dice, Outgoing
+from loopforge.runtime.ports import Outgoing
 
 log = logging.getLogger(__name__)
 PAUSES = (2.0, 10.0, 60.0)
@@ -52,19 +44,6 @@ PENDING = (BEGINS, "not connected yet")
 """States of which nobody is told: they are about to be others."""
 FILE = "accounts"
 """Stands for the file of accounts among the platforms, when that cannot be read."""
-
-
-class Parts(Struct, frozen=True, kw_only=True):
-    """What platforms need of a running home."""
-
-    front: Front
-    people: Registry
-    linking: AccountLinking
-    pairing: Pairing
-    artifacts: Artifacts
-    deliveries: Deliveries
-    clock: Clock
-    dice: Dice
 
 
 class Attached:
@@ -111,7 +90,7 @@ class Platforms:
 
     def __init__(
         self,
-        parts: Parts,
+        parts: HomeParts,
         tokens: BotTokens,
         surfaces: Surfaces,
         manners: Manners,
@@ -185,13 +164,13 @@ class Platforms:
 
     async def _keep(self, later: float) -> None:
         """Begin, and take up whatever accounts come and go, for as long as the home runs."""
-        await self._parts.clock.sleep(later)
+        await self._parts.stamp.clock.sleep(later)
         while True:
             async with self._changing:
                 await self._look()
             await self._attend()
             self._announce()
-            await self._parts.clock.sleep(LOOK)
+            await self._parts.stamp.clock.sleep(LOOK)
 
     async def _look(self) -> None:
         """Take up which accounts there are now; platforms whose accounts are the same go on.
@@ -272,7 +251,7 @@ class Platforms:
             except Exception as error:
                 self._troubles[platform] = f"it failed ({type(error).__name__}) and is begun anew"
                 log.exception("%s failed, and is begun anew", platform)
-            await self._parts.clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
+            await self._parts.stamp.clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
             failures += 1
 
     async def _be(self, platform: str, accounts: Sequence[BotAccount]) -> bool:
@@ -297,7 +276,7 @@ class Platforms:
         reception = Reception(
             parts.front,
             parts.people,
-            parts.clock,
+            parts.stamp.clock,
             self._knock,
             parts.pairing.trusts,
             manners.patience,
@@ -310,8 +289,8 @@ class Platforms:
                 reception=reception,
                 front=parts.front,
                 artifacts=parts.artifacts,
-                clock=parts.clock,
-                dice=parts.dice,
+                clock=parts.stamp.clock,
+                dice=parts.stamp.dice,
                 manners=manners,
                 options=there.options,
                 accounts=accounts,

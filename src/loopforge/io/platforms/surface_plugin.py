@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from loopforge.io.platforms.bot_tokens import BotAccount
     from loopforge.io.platforms.incoming_lines import Reception
     from loopforge.io.platforms.manners import Manners
+    from loopforge.people.account_linking import AccountLinking
+    from loopforge.people.identity.person_registry import Registry
+    from loopforge.people.stranger_pairing import Pairing
+    from loopforge.runtime.delivery_worker import Deliveries
     from loopforge.runtime.ports import Clock, Dice, Outgoing
+    from loopforge.runtime.system_clock import Stamp
 
 GROUP = "loopforge.surfaces"
 
@@ -65,6 +70,19 @@ class RunningSurface(Protocol):
     def states(self) -> Mapping[str, str]:
         """How it stands with each account, by its mates ("*": all): "connected", or why not."""
         ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class HomeParts:
+    """What surfaces need of a running home."""
+
+    front: Front
+    people: Registry
+    linking: AccountLinking
+    pairing: Pairing
+    artifacts: Artifacts
+    deliveries: Deliveries
+    stamp: Stamp
 
 
 @dataclass(frozen=True, kw_only=True)
