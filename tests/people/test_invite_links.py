@@ -262,3 +262,16 @@ async def test_a_link_of_ones_own_ends(house: House) -> None:
     for one in (bo, cy):
         await house.signing.close(one.person, owner.person)
     await refused(late, lost)
+
+
+async def test_a_link_elsewhere_and_a_lost_password(house: House) -> None:
+    """Whoever has a link for another device may be given one to a new password, and the other way."""
+    owner, _ = await house.owner()
+    bo, _ = await house.member("Bo", owner.person)
+    first = await house.links.device(bo.person)
+    lost = await house.links.renewal(bo.person, owner.person)
+    assert await house.links.joining(first) == await house.links.renewing(lost) == bo.person
+    second = await house.links.device(bo.person)
+    assert not await house.links.joining(first)
+    await house.links.renew(lost, SECRET, MOBILE)
+    assert not await house.links.joining(second)

@@ -21,7 +21,10 @@ from loopforge.ledger.sql_ledger import SqlLedger
 
 Work = Callable[[Connection], None]
 OWNER, INVITE, RENEWAL, DEVICE = "owner", "invite", "renewal", "device"
-"""The kinds of link. A renewal, and one for another device, is named by the person it is for."""
+"""The kinds of link. A renewal is named by the person it is for, one for another device besides by
+what it is for: somebody may have both."""
+ELSEWHERE = "device:"
+"""How the name of a link for another device begins."""
 LINKING, PAIRING = "linking", "pairing"
 """The kinds of code. One for linking is named by who offered it, one for pairing by its knock."""
 
@@ -232,7 +235,7 @@ def secured(person: str, password: str) -> Work:
     return together(
         lambda change: _run(change, _PASSWORD, row),
         voided([person], RENEWAL),
-        voided([person], DEVICE),
+        voided([ELSEWHERE + person], DEVICE),
     )
 
 

@@ -23,6 +23,7 @@ from loopforge.people.accounts.account_decisions import AccountDesk, Decision
 from loopforge.people.accounts.account_values import Invite, Visitor
 from loopforge.people.accounts.credential_store import (
     DEVICE,
+    ELSEWHERE,
     INVITE,
     OWNER,
     RENEWAL,
@@ -218,7 +219,7 @@ class Links:
         await self._desk.refresh()
         self._desk.entry(person)
         token, link = self._desk.link(DEVICE, QUARTER)
-        await self._desk.vault.code(link._replace(invite=person), self._desk.now)
+        await self._desk.vault.code(link._replace(invite=ELSEWHERE + person), self._desk.now)
         return token
 
     async def joining(self, token: str) -> str:
@@ -245,7 +246,8 @@ class Links:
         if link is None or self._desk.now >= link.until:
             return ""
         await self._desk.refresh()
-        return link.invite if self._desk.book.account(link.invite) else ""
+        person = link.invite.removeprefix(ELSEWHERE)
+        return person if self._desk.book.account(person) else ""
 
     async def _whose(self, token: str, kind: str, refusal: str) -> str:
         person = await self._named(token, kind)

@@ -13,6 +13,7 @@ from loopforge.people.accounts.account_decisions import AccountDesk, Decision
 from loopforge.people.accounts.account_values import Account, Session, Visitor
 from loopforge.people.accounts.credential_store import (
     DEVICE,
+    ELSEWHERE,
     emptied,
     over,
     secured,
@@ -157,7 +158,7 @@ class Signing:
         rows = await self._desk.vault.sessions(person, ALWAYS)
         ended = [row.session for row in rows if only in ("", row.session) and row.session != but]
         facts = [SignedOut(person=person, session=one, by=by) for one in ended]
-        return facts, together(over(ended), voided([person], DEVICE))
+        return facts, together(over(ended), voided([ELSEWHERE + person], DEVICE))
 
     # ------------------------------------------------------------ accounts
 
