@@ -16,7 +16,7 @@ import msgspec
 
 from loopforge.core.factory_vocabulary import INTENTS, Began, Decided, Row, RunLastRow, Stepped
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_log import START, body_of, row_of
+from loopforge.lab.run.run_log import START, Chain, body_of, row_of
 from loopforge.lab.run.step_loop import Episode, Record, began
 from loopforge.lab.verification.decision_rubric import Judge
 from loopforge.lab.verification.world_fold import Fold
@@ -98,12 +98,16 @@ class Kept:
 
 
 def play(
-    scenario: Scenario, minds: Minds | None = None, record: Record | None = None
+    scenario: Scenario,
+    minds: Minds | None = None,
+    record: Record | None = None,
+    chain: Chain | None = None,
 ) -> list[bytes]:
-    """Play a scenario to its end; the lines of its log."""
+    """Play a scenario to its end; the lines of its log, or what `chain` makes of the rows."""
     minds = minds or Minds()
     kept = Kept()
     episode = Episode(began(scenario, scenario.seed, minds), minds, kept, record)
+    episode.chain = chain or episode.chain
 
     async def to_the_end() -> None:
         async for _ in episode.run():

@@ -27,7 +27,7 @@ from loopforge.lab.world.daily_reflection import (
 )
 from loopforge.lab.world.plan_guard import guard
 from loopforge.lab.world.robot_perception import glimpse
-from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
+from loopforge.lab.world.scenario_file import open_scenario
 from tests.lab.city import acts, play, read, rows
 
 
@@ -85,26 +85,6 @@ def test_who_is_to_blame_depends_on_who_is_asked() -> None:
     assert believe(proud, lived(**bad, heard="blame")).fault == "supervisor"
     assert believe(proud, lived(**bad, kept=False)).fault == "luck"
     assert {believe(humble, lived(**bad, kept=kept)).fault for kept in (True, False)} == {"self"}
-
-
-def test_being_wrong_about_ones_day_is_counted_in_its_row() -> None:
-    """`misjudged` is the number of rows whose belief is not what happened, and there are some."""
-    total = 0
-    for name in shipped_scenarios()[:3]:
-        told = rows(play(open_scenario(name)))
-        decided = {row.n: row for row in told if isinstance(row, Decided)}
-        for row in told:
-            if isinstance(row, Reflected):
-                assert row.misjudged == sum(each.good != each.truly for each in row.of)
-                total += row.misjudged
-                for each in row.of:
-                    act = decided[each.row]
-                    assert (act.who, act.day) == (row.who, row.day)
-                    assert (each.truly, each.good) == (act.outcome.good, act.outcome.seen_good)
-                    assert each.fault in ("self", "rule", "supervisor", "luck")
-                ours = [n for n, act in decided.items() if (act.who, act.day) == (row.who, row.day)]
-                assert [each.row for each in row.of] == ours
-    assert total
 
 
 # ------------------------------------------------------------ tags

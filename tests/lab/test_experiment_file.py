@@ -21,11 +21,11 @@ from loopforge.lab.sweeps.experiment_file import (
     open_experiment,
     read_experiment,
     scenarios_of,
-    shipped_experiments,
 )
 from loopforge.lab.sweeps.run_score import RunResult, Scoring
 from loopforge.lab.sweeps.sweep_runner import laid_out
 from loopforge.lab.world.scenario_file import open_scenario
+from loopforge.lab.world.toml_bounds import shipped_names
 
 WHOLE = """
 name = "small"
@@ -66,7 +66,7 @@ def spread(experiment: Experiment) -> Layout:
 # ---------------------------------------------------------------- files
 
 
-@pytest.mark.parametrize("name", shipped_experiments())
+@pytest.mark.parametrize("name", shipped_names("experiment"))
 def test_a_shipped_experiment_asks_and_can_be_laid_out(name: str) -> None:
     """Each opens with its question, has thirty seeds for a cell, and says what it expects."""
     experiment = open_experiment(name)

@@ -29,9 +29,6 @@ from loopforge.mates.prompt_files import PromptBook
 from loopforge.policies.robot_model import fields_of
 from tests.lab.city import acts, play, read
 
-SENTENCE = {"very low": 0, "low": 0, "middling": 1, "high": 2, "very high": 2}
-"""Which of the three sentences of a sign or a cue goes with which band."""
-
 
 @pytest.mark.parametrize("name", shipped_scenarios())
 def test_no_perception_holds_a_digit(name: str) -> None:
@@ -101,23 +98,6 @@ def test_every_departure_from_what_was_sensed_is_an_edit(mode: str) -> None:
         "spin": {"withheld", "reworded", "fabricated"},
     }
     assert set(kinds) == expected[mode]
-
-
-@pytest.mark.parametrize("mode", ["accurate", "partial", "spin"])
-def test_the_sentences_say_what_the_bands_say(mode: str) -> None:
-    """The sign's and the cue's sentences are those of their bands, at this place; no others stand."""
-    for env, robot, shaped, _ in moments(mode):
-        context, rule = shaped.shown.context, shaped.rule
-        said = [_sentence(rule.sign, context["sign"], robot.at)]
-        if "cue" in context:
-            said.append(_sentence(rule.cue, context["cue"], robot.at))
-        assert list(shaped.shown.local_events) == said
-        assert shaped.shown.protocols == (rule.text,)
-        assert env.scenario.perception == shaped.shown.perception_mode == mode
-
-
-def _sentence(three: tuple[str, str, str], band: str, at: str) -> str:
-    return told(three[SENTENCE[band]], at)
 
 
 def test_the_dice_and_the_gauge_make_what_is_sensed() -> None:

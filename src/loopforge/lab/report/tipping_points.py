@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import pstdev
 
-from msgspec import Struct
-
 from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.heat_maps import MOST_NAMES, MapCell, Trail, chart_map, trade
 from loopforge.lab.charts.line_charts import CurveLine, curves
@@ -243,15 +241,14 @@ def _corners(
 # ---------------------------------------------------------------- the trade-off
 
 
-class Spot(Struct, frozen=True):
-    """A group, or a robot of a run: both its errors, and of how many seeds or acts they are."""
+Spot = tuple[MapCell, tuple[str, ...]]
+"""A group, or a robot of a run, with both its errors: as it is drawn, and as a table has it."""
 
-    label: str
-    role: str
-    nth: int
-    reach: Interval
-    hid: Interval
-    of: str
+
+def _spot(label: str, role: str, nth: int, reach: Interval, hid: Interval, of: str) -> Spot:
+    """`of`: of how many seeds or acts they are."""
+    cell = MapCell(label, role, nth, three(reach), three(hid))
+    return cell, (label, shared(hid), shared(reach), of)
 
 
 def trades(study: Study) -> Exhibit | None:
@@ -265,7 +262,7 @@ def trades(study: Study) -> Exhibit | None:
     else:
         spots, by, of = _groups(study), named(study.lead) if study.lead else "all runs", "seeds"
         note = "Large: all runs, with 95% intervals of the bootstrap over runs."
-        drawn = {spot.label for spot in spots}
+        drawn = {cell.label for cell, _ in spots}
         found = [_trail(study, group) for group in study.groups() if group.label in drawn]
         trails = [trail for trail in found if len(trail.points) > 1]
         if trails:
@@ -275,11 +272,10 @@ def trades(study: Study) -> Exhibit | None:
     if not spots:
         return None
     title = f"Over-compliance against over-reach by {by}"
+    cells, rows = zip(*spots, strict=True)
     told = "; ".join(
-        f"{s.label}: {share(s.hid.estimate)} against {share(s.reach.estimate)}" for s in spots
+        f"{cell.label}: {share(cell.y[1])} against {share(cell.x[1])}" for cell in cells
     )
-    cells = [MapCell(s.label, s.role, s.nth, three(s.reach), three(s.hid)) for s in spots]
-    rows = tuple((s.label, shared(s.hid), shared(s.reach), s.of) for s in spots)
     head = (by, "over-compliance", "over-reach", of)
     chart = Figure(trade("trade", title, told, cells, trails), title, note)
     return Exhibit((chart,), (Table(f"{title}, 95%", head, rows),))
@@ -287,7 +283,7 @@ def trades(study: Study) -> Exhibit | None:
 
 def _robots(watched: Watched) -> list[Spot]:
     return [
-        Spot(
+        _spot(
             name,
             f"g{1 + nth % 6}",
             nth,
@@ -306,7 +302,7 @@ def _groups(study: Study) -> list[Spot]:
         counts = [by_seed(group.results, rate) for rate in ("over_reach", "over_compliance")]
         if all(sum(n for _, n in each.values()) for each in counts):
             reach, hid = (cluster_rate(each).rate for each in counts)
-            spots.append(Spot(group.label, group.role, group.nth, reach, hid, str(reach.n)))
+            spots.append(_spot(group.label, group.role, group.nth, reach, hid, str(reach.n)))
     return spots
 
 

@@ -27,7 +27,7 @@ from loopforge.lab.sweeps.run_score import MEANS, RATES
 from loopforge.lab.world.protocols import quoted, sentence_problem
 from loopforge.lab.world.scenario_checks import ABLATIONS, MOST_DAYS, MOST_STEPS, Scenario
 from loopforge.lab.world.scenario_file import open_scenario
-from loopforge.lab.world.toml_bounds import opened, shipped_names, tables
+from loopforge.lab.world.toml_bounds import opened, tables
 
 Level: TypeAlias = str | int
 Levels: TypeAlias = dict[str, Level]
@@ -248,11 +248,6 @@ def scenarios_of(experiment: Experiment, folders: Iterable[Path] = ()) -> dict[s
         held = next((each for each in folders if (each / f"{name}.toml").is_file()), None)
         found[name] = open_scenario(name, held)
     return found
-
-
-def shipped_experiments() -> tuple[str, ...]:
-    """Names of the experiments that ship with the Factory."""
-    return shipped_names("experiment")
 
 
 def open_experiment(name: str, folder: Path | None = None) -> Experiment:
