@@ -2,8 +2,8 @@
 
     raw text, schema, field --read--> Reading: the form's fields, and notes of what was missing
 
-Read by partial_json.py, as drafts are; what holds no object with the field may still be words: in
-another field, as lines of `say: ...`, in a tag, or plain. Nothing is made up: what is not there
+An object is read by broken_json.py; what holds none with the field may still be words: in another
+field, as lines of `say: ...`, in a tag, or plain. Nothing is made up: what is not there
 stays out. Pure. Knows neither what the fields are for nor who speaks.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from loopforge.core.text.partial_json import Partial, yes
+from loopforge.core.text.broken_json import BrokenJson, yes
 from loopforge.core.text.thought_stripping import BLOCKS, Thoughts
 
 CUT = "…"
@@ -77,13 +77,13 @@ def read(text: str, schema: Mapping[str, Any], field: str, *, cut: bool = False)
     """What an answer says. `cut`: more would have come."""
     thoughts = Thoughts()
     text = thoughts.feed(text) + thoughts.rest()
-    reader = _read(text, field)
+    reader = BrokenJson(text, field)
     if reader.found is None or reader.prose:
         after = _after_thoughts(text)
         if after is not None:
-            text, reader = after, _read(after, field)
+            text, reader = after, BrokenJson(after, field)
     if reader.found is None and '\\"' in text:
-        again = _read(text.replace('\\"', '"').replace("\\\\", "\\"), field)
+        again = BrokenJson(text.replace('\\"', '"').replace("\\\\", "\\"), field)
         reader = again if again.found is not None else reader
     if reader.found is not None:
         return _of_object(reader, schema, field)
@@ -93,13 +93,6 @@ def read(text: str, schema: Mapping[str, Any], field: str, *, cut: bool = False)
 def accepted(given: Mapping[str, Any], schema: Mapping[str, Any], field: str) -> LenientReading:
     """The reading of an object that fits the form; what is too long in it is cut."""
     return _made(dict(given), schema, field, [])
-
-
-def _read(text: str, field: str) -> Partial:
-    reader = Partial(field)
-    reader.feed(text)
-    reader.end()
-    return reader
 
 
 def _after_thoughts(text: str) -> str | None:
@@ -113,7 +106,7 @@ def _after_thoughts(text: str) -> str | None:
 # ---------------------------------------------------------------- an object
 
 
-def _of_object(reader: Partial, schema: Mapping[str, Any], field: str) -> LenientReading:
+def _of_object(reader: BrokenJson, schema: Mapping[str, Any], field: str) -> LenientReading:
     found, outer = reader.found or {}, reader.outermost or {}
     known = schema.get("properties", {})
     given = {key: value for key, value in outer.items() if key in known} | found
@@ -189,7 +182,7 @@ def _text(value: Any, part: Mapping[str, Any], *, spoken: bool) -> tuple[Any, st
 
 
 def _without(
-    text: str, reader: Partial, schema: Mapping[str, Any], field: str, *, cut: bool
+    text: str, reader: BrokenJson, schema: Mapping[str, Any], field: str, *, cut: bool
 ) -> LenientReading:
     """What a text says in which no object has the field."""
     outer, form = reader.outermost or {}, schema.get("properties", {})
@@ -249,7 +242,7 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and pair in ('""', "''", "“”") else text
 
 
-def _plain(text: str, reader: Partial, *, cut: bool) -> str:
+def _plain(text: str, reader: BrokenJson, *, cut: bool) -> str:
     """The text as words; "" where it is the beginning of a form, or no words at all."""
     alone = reader.value
     if isinstance(alone, str):

@@ -1,43 +1,77 @@
 """The words of an answer that is still coming: of its whole text, or of one field of its form.
 
-What is not for people (a thought, a brace, another field) is never among them. Pure; each sign is
-looked at once, however the text comes in pieces.
+What is not for people (a thought, a brace, another field) is never among them, and what is shown
+stays: it is the beginning of what is read in the end (lenient_json.py). So of a form the words are
+shown as they come where the form opens with them, behind a yes where it asks whether to speak, and
+up to where they may end. Pure; each sign is looked at once, however the text comes in pieces.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from loopforge.core.text.broken_json import ESCAPED, WRAPPERS
 from loopforge.core.text.lenient_json import gate_of
-from loopforge.core.text.partial_json import Partial
 from loopforge.core.text.thought_stripping import Thoughts
+
+LONGEST_OPENING = 200
+"""Signs within which the words of a form begin, or are not shown before they are all there."""
+_RUN = re.compile(rf'(?:[^"\\]|{ESCAPED})*')
+_ENDS = re.compile(r'"|\\[^u"\\/bfnrt]|\\u.{10}', re.DOTALL)
+
+
+def _opening(gate: str, field: str) -> re.Pattern[str]:
+    """How a form begins that opens with its words: in a fence, a list or another object, too."""
+    before = rf'"{re.escape(gate)}"\s*:\s*true\s*,\s*' if gate else ""
+    return re.compile(
+        rf'\s*(?:```\w*\s*)?(?:\[\s*|\{{\s*"(?:{"|".join(WRAPPERS)})"\s*:\s*)*'
+        rf'\{{\s*{before}"{re.escape(field)}"\s*:\s*"'
+    )
 
 
 class SpokenWords:
-    """Feed it every piece. With a `schema`, the words are those of its `field`."""
+    """Feed it every piece. With a `schema`, the words are those of its `field`.
+
+    `length` is how many characters the words have so far.
+    """
 
     def __init__(self, schema: Mapping[str, Any] | None, field: str) -> None:
-        formed = schema is not None and field
-        self._form = Partial(field, gate_of(schema or {}, field)) if formed else None
+        self._opening = _opening(gate_of(schema, field), field) if schema and field else None
+        self._formed = self._opening is not None
         self._thoughts = Thoughts()
+        self._held = ""
         self._text: list[str] = []
-        self._length = 0
+        self._over = False
+        self.length = 0
 
     def feed(self, piece: str) -> None:
         """More of it has come."""
-        if self._form is not None:
-            self._form.feed(piece)
-        elif plain := self._thoughts.feed(piece):
-            self._text.append(plain)
-            self._length += len(plain)
+        if self._over:
+            return
+        self._held += self._thoughts.feed(piece)
+        if self._opening is not None:
+            opening = self._opening.match(self._held)
+            self._over = opening is None and len(self._held) > LONGEST_OPENING
+            if opening is None:
+                return
+            self._opening, self._held = None, self._held[opening.end() :]
+        words, self._held = self._read(self._held) if self._formed else (self._held, "")
+        if words:
+            self._text.append(words)
+            self.length += len(words)
 
-    @property
-    def length(self) -> int:
-        """Characters of the words so far, shown or not."""
-        return self._length if self._form is None else self._form.length
+    def _read(self, text: str) -> tuple[str, str]:
+        """The words in a piece of JSON's string, and what of it takes more to be read."""
+        run = _RUN.match(text)
+        assert run is not None
+        rest = text[run.end() :]
+        self._over = bool(_ENDS.match(rest))
+        return json.loads(f'"{run[0]}"', strict=False), rest
 
     @property
     def words(self) -> str:
         """The words as far as they may be shown."""
-        return "".join(self._text) if self._form is None else self._form.words
+        return "".join(self._text)

@@ -1,0 +1,47 @@
+"""An object is read as models write it, and JSON as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopforge.core.text.broken_json import BrokenJson
+from loopforge.core.text.lenient_json import read
+from tests.core.test_lenient_json import FORM
+from tests.core.test_spoken_words import drafts
+
+keys = st.sampled_from(["mode", "narrative", "files", "x", 'a "b"'])
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(keys, values), st.text(), st.booleans(), st.data())
+def test_valid_json_is_read_as_json(
+    more: dict[str, Any], words: str, plain: bool, data: st.DataObject
+) -> None:
+    """Whatever else an object holds, its words are read to the letter, cut anywhere or whole."""
+    for order in (["say", *more], data.draw(st.permutations(["say", *more]))):
+        raw = json.dumps({key: more.get(key, words) for key in order}, ensure_ascii=plain)
+        reading = read(raw, FORM, "say")
+        assert reading.data is not None
+        assert reading.data["say"] == words
+        assert drafts(raw, max(1, len(raw)))[-1:] == [words if order[0] == "say" else ""]
+        cut = raw[: data.draw(st.integers(0, len(raw)))]
+        came = drafts(cut, max(1, data.draw(st.integers(1, 9))))
+        assert words.startswith(came[-1] if came else "")
+
+
+def test_of_an_object_that_breaks_off_its_field_is_known_not_to_be_whole() -> None:
+    """It knows the object that holds the field, and whether either came to its end."""
+    reader = BrokenJson('{"mode": "context", "say": "Hi', "say")
+    assert reader.found == {"mode": "context", "say": "Hi"}
+    assert (reader.whole, reader.closed, reader.opens) == (False, False, True)
+    reader = BrokenJson('{"mode": "context", "say": "Hi", }', "say")
+    assert reader.found == {"mode": "context", "say": "Hi"}
+    assert (reader.whole, reader.closed, reader.opens) == (True, True, True)
