@@ -46,8 +46,10 @@ CLI_HEAD = """\
 """
 SETTINGS_HEAD = """\
 A setting comes from its environment variable (`LOOPFORGE_` and its name in capitals), else from
-`loopforge.toml` in the home, else it has its default. `loopforge doctor` says where each one that
-is set comes from. `LOOPFORGE_HOME`, or `loopforge --home PATH`, names the home; else it is the
+what was saved in the browser (*Admin*, *Settings*), else from `loopforge.toml` in the home, else
+it has its default. What is saved in the browser holds at once for those marked ●, for others from
+the next start on. `loopforge doctor` says where each one that is set comes from.
+`LOOPFORGE_HOME`, or `loopforge --home PATH`, names the home; else it is the
 current folder if that is a home or empty, else the folder `home` inside it.
 """
 SETTINGS_TAIL = """
@@ -121,7 +123,8 @@ def settings() -> str:
 
 
 def _setting(row: SettingsRow) -> str:
-    return f"| `{row.name}` | {_cell(row.help)} | {row.allowed} | {row.shown} |\n"
+    live = " ●" if row.live else ""
+    return f"| `{row.name}` | {_cell(row.help)} | {row.allowed}{live} | {row.shown} |\n"
 
 
 def _place(place: Any) -> str:

@@ -43,6 +43,7 @@ from loopforge.core.policy import Policy, as_policy
 from loopforge.errors import LedgerError
 from loopforge.home import shipped_mates
 from loopforge.io.platforms.surface_plugin import HomeParts, surfaces_of
+from loopforge.live_settings import LiveSettings
 from loopforge.mates.mate_cache import Cast
 from loopforge.mates.mate_editing import Workshop
 from loopforge.mates.mate_roster import Roster
@@ -146,9 +147,13 @@ def rules_of(
 
 @dataclass(frozen=True, kw_only=True)
 class App(HomeParts):
-    """A running Loopforge. `rooms` is what surfaces use."""
+    """A running Loopforge. `rooms` is what surfaces use.
+
+    `settings` are those it began with, `live` has those in force.
+    """
 
     settings: Settings
+    live: LiveSettings
     ledger: SqlLedger
     rooms: Rooms
     lanes: LocalLanes[str]
@@ -209,6 +214,15 @@ def tiers_of(settings: Settings, catalogues: Catalogues = {}) -> Tiers:  # noqa:
     return read_tiers(settings.models, settings.tiers, settings.keys, limits, catalogues)
 
 
+def patience_of(settings: Settings) -> Patience:
+    """How failures of a model are met."""
+    return Patience(
+        tries=settings.model_tries,
+        wait=settings.model_backoff_seconds,
+        climb=settings.model_climb_seconds,
+    )
+
+
 def open_models(
     settings: Settings, clock: Clock, dice: Dice, pictures: Pictures | None = None
 ) -> TieredModels:
@@ -217,11 +231,7 @@ def open_models(
         tiers_of(settings),
         clock,
         dice,
-        patience=Patience(
-            tries=settings.model_tries,
-            wait=settings.model_backoff_seconds,
-            climb=settings.model_climb_seconds,
-        ),
+        patience=patience_of(settings),
         embedded=Embedded(
             dice, window=settings.embedded_context, threads=settings.embedded_threads
         ),
@@ -305,6 +315,7 @@ def _wired(
     tasks: Tasks,
 ) -> App:
     stamp, recorder, signals = Stamp(clock, dice), Recorder(), LocalSignals()
+    live = LiveSettings(settings, ledger, stamp)
     small = models.facts(Route()).small
     rules = rules_of(settings, (SCREEN, *surfaces), small=small)
     roster = Roster(settings.home / "mates")
@@ -315,17 +326,15 @@ def _wired(
     house = House(ledger, signals, recorder)
     policies = minds(PromptBook(settings.home / "prompts"))
     viewer = Viewer(models, tools, clock, rules, cast)
-    keys = frozenset(key for key in settings.keys.values() if len(key) > 11)
     relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp)
     conduct = Conduct(ledger, stamp, house, cast, rules, relief)
     bot = Bot(ports, house, conduct, viewer, cast, rules, relief)
     timers = LocalTimers(lambda stream: lanes.wake(stream), clock)
-    worlds = Worlds(ports, timers, policies, [bot], lambda: keys.union(secrets()))
+    worlds = Worlds(ports, timers, policies, [bot], lambda: untold.union(secrets()))
     lanes = LocalLanes(worlds.work, clock)
     people = Registry(ledger, stamp)
     patience = timedelta(hours=settings.platform_patience_hours)
-    most = settings.answers_per_place_a_day, settings.answers_per_person_a_day
-    quota = Quota(ledger, clock, rules.zone, *most)
+    quota = Quota(ledger, clock, *quota_of(settings))
     notice = notice_of(models)
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
     worlds.follow(lanes)
@@ -339,10 +348,13 @@ def _wired(
     forgetting = Forgetting(ledger, house, signals, tasks)
     usage, going = UsageView(ledger), deliveries.going
     answers = QueryCommands(rooms, ledger, models, usage, going, clock, rules, linking)
+    desk = ModelsDesk(models, partial(tiers_of, settings), settings.keys)
+    untold = _follow_settings(live, models, rules, quota, relief, desk)
     commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster))
     front = Front(rooms, commands, deliveries, ledger, closing)
     return App(
         settings=settings,
+        live=live,
         ledger=ledger,
         front=front,
         rooms=rooms,
@@ -362,13 +374,46 @@ def _wired(
         forgetting=forgetting,
         chronicle=chronicle,
         usage=usage,
-        desk=ModelsDesk(models, partial(tiers_of, settings), settings.keys),
+        desk=desk,
         deliveries=deliveries,
         effects=effects,
         house=house,
         stamp=stamp,
         policies=policies,
     )
+
+
+def _follow_settings(
+    live: LiveSettings, models: Models, rules: Rules, quota: Quota, relief: Relief, desk: ModelsDesk
+) -> set[str]:
+    """Whatever goes by settings goes by others as soon as they are changed.
+
+    Returns the keys of model services, which mates never say, also of those there were before.
+    """
+    untold: set[str] = set()
+
+    def know(keys: Mapping[str, str]) -> None:
+        untold.update(key for key in keys.values() if len(key) > 11)
+
+    def obey(settings: Settings) -> None:
+        if isinstance(models, TieredModels):
+            models.become(partial(tiers_of, settings), patience_of(settings))
+        small = models.facts(Route()).small
+        rules.become(rules_of(settings, rules.surfaces, small=small))
+        quota.allow(*quota_of(settings))
+        relief.fallback = settings.fallback_mate
+        desk.become(settings.keys)
+        know(settings.keys)
+
+    know(live.now.keys)
+    live.follow(obey)
+    return untold
+
+
+def quota_of(settings: Settings) -> tuple[int, int, ZoneInfo]:
+    """How many answers a place and a person may have in a day, and where days begin."""
+    zone = ZoneInfo(settings.timezone)
+    return settings.answers_per_place_a_day, settings.answers_per_person_a_day, zone
 
 
 def strangers_of(settings: Settings) -> dict[str, Strangers]:

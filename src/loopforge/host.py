@@ -32,8 +32,9 @@ from loopforge.home import lock_home, make_home, open_log
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.installation.library_loading import load
 from loopforge.runtime.installation.open_files import raise_limit
+from loopforge.runtime.installation.private_file import write_private
 from loopforge.runtime.system_clock import SystemClock, SystemDice
-from loopforge.settings import Settings, rows
+from loopforge.settings import Settings
 from loopforge.web.server.port_binding import bind, is_loopback, trusted
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from loopforge.io.platforms.manners import Manners
     from loopforge.io.platforms.surface_plugin import Surfaces
     from loopforge.lab.run_queue import Shifts
-    from loopforge.web.server.page_context import SettingRow, Site
+    from loopforge.web.server.page_context import Site
 
 log = logging.getLogger(__name__)
 KEY_FILE = "web.secret"
@@ -147,7 +148,7 @@ async def opened(
 
     A port that cannot be had closes the pages and nothing else; terminals are told why.
     """
-    settings = app.settings
+    settings, welcome = app.settings, Welcome(app)
     if not settings.web:
         yield ""
         return
@@ -156,19 +157,17 @@ async def opened(
         trusted(settings.web_proxies)
         found = found or bind(settings.web_host, settings.web_port, exactly=exactly)
     except LoopforgeError as error:
-        app.rooms.notice = f"{app.rooms.notice} The web room is closed. {error}".strip()
+        welcome.say(f"The web room is closed. {error}")
         yield ""
         return
     address = address_of(settings, found)
     link = f"{address}/enter/{await app.accounts.links.offer()}"
-    plain = app.rooms.notice
-    once = f"In the browser, as its owner, once, within the hour:\n{link}"
-    app.rooms.notice = f"{plain}\n{once}".strip()
+    welcome.say(f"In the browser, as its owner, once, within the hour:\n{link}")
 
     def spent(_stream: str, events: Sequence[Event]) -> None:
         """A link that was used is no longer shown to terminals that come later."""
         if any(isinstance(e.body, SignedIn) and e.body.how == "link" for e in events):
-            app.rooms.notice = f"{plain}\nIn the browser: {address}".strip()
+            welcome.say(f"In the browser: {address}")
 
     where = settings.data / WHERE
     where.write_text(address, "utf-8")
@@ -181,6 +180,21 @@ async def opened(
         serving = tasks.spawn(pages.run(), "web")
         serving.add_done_callback(lambda _: found.close())  # also of one that never began
         yield address
+
+
+class Welcome:
+    """What whoever comes in at a terminal is told: about the models, and where the pages are."""
+
+    def __init__(self, app: App) -> None:
+        self._app, self._more = app, ""
+        app.live.follow(lambda _: self.say(self._more))
+
+    def say(self, more: str) -> None:
+        """Tell this after what is to be told about the models."""
+        from loopforge.app import notice_of
+
+        self._more = more
+        self._app.rooms.notice = "\n".join(filter(None, (notice_of(self._app.models), more)))
 
 
 class Pages:
@@ -259,10 +273,8 @@ def _secret(app: App) -> str:
     with contextlib.suppress(FileNotFoundError):
         if kept := path.read_text("ascii").strip():
             return kept
-    made, aside = app.stamp.dice.bytes(32).hex(), path.with_name(f"{KEY_FILE}.new")
-    aside.touch(0o600)
-    aside.write_text(made, "ascii")
-    aside.replace(path)
+    made = app.stamp.dice.bytes(32).hex()
+    write_private(path, made.encode())
     return made
 
 
@@ -273,8 +285,8 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
     from loopforge.web.server.page_context import Site
     from loopforge.web.server.page_templates import environment
 
-    settings = app.settings
-    render = Renderer(app.front, environment(zone=ZoneInfo(settings.timezone)))
+    settings, live = app.settings, app.live
+    render = Renderer(app.front, environment(zone=lambda: live.zone))
     site = Site(
         front=app.front,
         accounts=app.accounts,
@@ -288,22 +300,16 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         ledger=app.ledger,
         models=app.desk,
         clock=app.stamp.clock,
-        zone=ZoneInfo(settings.timezone),
+        live=live,
+        notice=lambda owner: notice_of(app.models, owner=owner),
         hub=Hub(app.front, render),
         shifts=shifts_of(app),
         scenarios=settings.home / "scenarios",
         policies=choices(),
-        settings=partial(settings_of, settings),
         address=address,
         boot=app.stamp.dice.bytes(4).hex(),
-        commons=settings.room,
-        person=settings.person,
-        notice=notice_of(app.models, owner=False),
-        notice_owner=notice_of(app.models),
         surfaces=titles_of(settings),
         platforms=platforms.states if platforms is not None else dict,
-        upload_limit=settings.upload_limit_bytes,
-        text_limit=settings.file_limit_bytes,
     )
     app.accounts.desk.presence.hear(site.hub.cut)
     app.keeper.on_erased(render.forget_all)
@@ -331,27 +337,6 @@ def shifts_of(app: App) -> Shifts:
 
     archive = Archive(app.settings.data / "runs")
     return Shifts(archive, partial(lab_minds, app.settings, app.models), witness)
-
-
-def settings_of(settings: Settings) -> Sequence[SettingRow]:
-    """Every setting with where it comes from; what may hold a password is hidden."""
-    from loopforge.web.server.page_context import SettingRow
-
-    found = []
-    for row in rows():
-        value = str(getattr(settings, row.name))
-        hidden = row.secret and value != "" and not value.startswith("sqlite")
-        found.append(
-            SettingRow(
-                name=row.name,
-                value="(set, not shown)" if hidden else value,
-                source=settings.sources.get(row.name, "default"),
-                default=row.shown,
-                help=row.help,
-                group=row.group,
-            )
-        )
-    return found
 
 
 # ---------------------------------------------------------------- at a terminal, or at none

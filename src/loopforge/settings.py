@@ -1,11 +1,11 @@
 """Settings: one documented table, and the only file that reads the environment.
 
-A value comes from the environment (`LOOPFORGE_` and its name in capitals), else from
-`loopforge.toml` in the home, else from the table; each remembers where it came from. Names are the
-same in all three places. The table is the one below, and what each plugin declares, its own name
-before each. The tables `[models]` and `[tiers]` are passed on as they are:
-what they mean is known to `models`. Keys of model providers are read from their standard
-variables and are never shown.
+A value comes from the environment (`LOOPFORGE_` and its name in capitals), else from what was saved
+in the home while it ran (data/settings.json: live_settings.py), else from `loopforge.toml`, else
+from the table; each remembers where it came from. Names are the same in all of them. The table is
+the one below, and what each plugin declares, its own name before each. The tables `[models]` and
+`[tiers]` are passed on as they are: what they mean is known to `models`. Keys of model providers
+are read from their standard variables, else from data/keys.json, and are never shown.
 
 Knows nothing of what the settings are used for. Making a home is `home.py`'s.
 """
@@ -17,7 +17,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -28,10 +28,12 @@ from loopforge.io.platforms.bot_tokens import tokens_in
 from loopforge.ledger.database.database_url import located
 from loopforge.models.key_variables import keys_in
 from loopforge.runtime.installation.home_timezone import zone_of
+from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.plugins.setting_rows import PREFIX, SettingsRow, rows_of, setting
 
 FILE = "loopforge.toml"
+SAVED = f"data/{SETTINGS}"
 RAW_TABLES = ("models", "tiers")
 SURFACES, SINKS = "loopforge.surfaces", "loopforge.sinks"
 DECLARING = (SURFACES, SINKS)
@@ -43,14 +45,18 @@ T = TypeVar("T")
 class Settings:
     """Every setting, with its type, default, group, bounds and help. This is the table."""
 
-    room: str = setting("commons", "The room that opens when none is named.", "The home")
+    room: str = setting("commons", "The room that opens when none is named.", "The home", live=True)
     person: str = setting(
-        "", "Your name in rooms, when a terminal does not say another.", shown="your login name"
+        "",
+        "Your name in rooms, when a terminal does not say another.",
+        shown="your login name",
+        live=True,
     )
     timezone: str = setting(
         "",
         "Time zone of the dates and times that mates are told, such as Europe/Berlin.",
         shown="the machine's",
+        live=True,
     )
     log_level: Literal["debug", "info", "warning", "error"] = setting(
         "info", "How much is written to data/logs/loopforge.log."
@@ -78,14 +84,20 @@ class Settings:
         "home runs, they are made there.",
         "Backups",
         shown="no backups by itself",
+        live=True,
     )
     backup_every_hours: float = setting(
-        24.0, "Hours between two backups of a home that runs.", least=1, most=24 * 31
+        24.0,
+        "Hours between two backups of a home that runs.",
+        least=1,
+        most=24 * 31,
+        live=True,
     )
     backup_keep: str = setting(
         "7 days, 4 weeks, 12 months",
         "Which backups are kept: the newest one of each of the last so many days, weeks, months "
         "and years.",
+        live=True,
     )
 
     debounce_seconds: float = setting(
@@ -94,27 +106,37 @@ class Settings:
         "Rooms",
         least=0,
         most=60,
+        live=True,
     )
     idle_minutes: float = setting(
-        240.0, "A conversation ends after this many minutes without a line. 0: never.", least=0
+        240.0,
+        "A conversation ends after this many minutes without a line. 0: never.",
+        least=0,
+        live=True,
     )
     history_lines: int = setting(
         50, "Lines shown to somebody who joins a room.", least=0, most=10_000
     )
     line_limit: int = setting(
-        8000, "Longest line a person may say, in characters.", least=1, most=1_000_000
+        8000,
+        "Longest line a person may say, in characters.",
+        least=1,
+        most=1_000_000,
+        live=True,
     )
     say_limit: int = setting(
         100_000,
         "Longest line a mate may say, in characters; a longer one is cut, visibly.",
         least=1,
         most=1_000_000,
+        live=True,
     )
     file_limit_bytes: int = setting(
         200_000,
         "Largest text file a person may give to a room, in bytes.",
         least=1,
         most=50_000_000,
+        live=True,
     )
 
     energy_capacity: int = setting(
@@ -123,12 +145,21 @@ class Settings:
         "Mates in rooms",
         least=0,
         most=1000,
+        live=True,
     )
     energy_refill: int = setting(
-        4, "Lines of mates that each line of a person gives back.", least=0, most=1000
+        4,
+        "Lines of mates that each line of a person gives back.",
+        least=0,
+        most=1000,
+        live=True,
     )
     max_speakers: int = setting(
-        2, "Most mates that answer one line without having been addressed.", least=0, most=100
+        2,
+        "Most mates that answer one line without having been addressed.",
+        least=0,
+        most=100,
+        live=True,
     )
     fallback_mate: str = setting(
         "",
@@ -136,12 +167,14 @@ class Settings:
         "is broken or gone, or no model can be reached for it. Without one the room is told why it "
         "does not answer.",
         shown="nobody",
+        live=True,
     )
     max_steps: int = setting(
         4,
         "Most steps of one mate in a row (notes to itself, tools, thinking on).",
         least=1,
         most=100,
+        live=True,
     )
 
     context_share: float = setting(
@@ -150,12 +183,14 @@ class Settings:
         "Context",
         least=0.1,
         most=0.95,
+        live=True,
     )
     context_low_water: float = setting(
         0.35,
         "A purge goes on until lines fill only this share of what they may.",
         least=0.1,
         most=0.95,
+        live=True,
     )
 
     server_model: str = setting(
@@ -164,6 +199,7 @@ class Settings:
         "Models",
         shown="the first that talks",
         variable="OPENAI_MODEL",
+        live=True,
     )
     model_first_token_seconds: float = setting(
         60.0,
@@ -171,24 +207,40 @@ class Settings:
         "model_climb_seconds, where that is less), and for more of it once there are words.",
         least=0.1,
         most=3600,
+        live=True,
     )
     model_climb_seconds: float = setting(
         90.0,
         "Longest wait for a first word over all models of a tier together.",
         least=0.1,
         most=7200,
+        live=True,
     )
     model_total_seconds: float = setting(
-        180.0, "Longest wait for a whole answer.", least=0.1, most=7200
+        180.0,
+        "Longest wait for a whole answer.",
+        least=0.1,
+        most=7200,
+        live=True,
     )
     model_tries: int = setting(
-        2, "Tries at one model before the tier's next one is asked.", least=1, most=10
+        2,
+        "Tries at one model before the tier's next one is asked.",
+        least=1,
+        most=10,
+        live=True,
     )
     model_backoff_seconds: float = setting(
-        1.0, "Wait before a second try; doubled for each one after.", least=0, most=300
+        1.0,
+        "Wait before a second try; doubled for each one after.",
+        least=0,
+        most=300,
+        live=True,
     )
     embedded_model: bool = setting(
-        True, "Whether the small model that comes along serves tiers that have no key."
+        True,
+        "Whether the small model that comes along serves tiers that have no key.",
+        live=True,
     )
     embedded_context: int = setting(
         4096, "Window of the embedded model, in tokens.", least=512, most=8192
@@ -232,6 +284,7 @@ class Settings:
         "Largest file of any kind a person may give to a room in the browser, in bytes.",
         least=1,
         most=500_000_000,
+        live=True,
     )
 
     answers_per_place_a_day: int = setting(
@@ -239,12 +292,14 @@ class Settings:
         "How many lines mates say in one room on platforms in a day; 0: as many as they like.",
         "Platforms",
         least=0,
+        live=True,
     )
     answers_per_person_a_day: int = setting(
         200,
         "How many lines mates say to one person in a day, on platforms and in the browser; the "
         "owner may have more. 0: as many as they like.",
         least=0,
+        live=True,
     )
     platform_streaming: bool = setting(
         True, "Whether platforms show what a mate is saying while it says it."
@@ -277,6 +332,7 @@ class Settings:
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     strays: tuple[str, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def of(self, plugin: str, declared: type[T]) -> T:
         """What is set of a plugin, as the dataclass that it declares its settings by."""
@@ -348,19 +404,32 @@ def load_settings(
     """
     environ = os.environ if environ is None else environ
     home = find_home(home, environ, here or Path.cwd())
+    return settings_with(read_saved(home / "data" / SETTINGS), home, environ)
+
+
+def settings_with(saved: Mapping[str, Any], home: Path, environ: Mapping[str, str]) -> Settings:
+    """The settings, if this were what is saved in the home: texts by name, and the raw tables.
+
+    Raises BadSettings.
+    """
     text, written = _read(home / FILE)
     raw = {table: written.pop(table, {}) for table in RAW_TABLES}
     _refuse_strangers(written, raw, text, home / FILE)
-    sources = _sources(written, text, environ)
-    values = _checked(written, environ, sources)
+    known = {row.name for row in rows()}
+    more = {name: value for name, value in saved.items() if name in known}
+    sources = _sources({**written, **more}, more, text, environ)
+    values = _checked({**written, **more}, environ, sources)
+    keys = read_saved(home / "data" / KEYS)
     return _composed(tuple(sys.path))(
         **_completed(values, home, environ, sources),
-        **raw,
+        models={**raw["models"], **saved.get("models", {})},
+        tiers={**raw["tiers"], **saved.get("tiers", {})},
         home=home,
         sources=sources,
-        keys=keys_in(environ),
+        keys={**keys, **keys_in(environ)},
         tokens=tokens_in(environ, [n for n, each in installed(SURFACES).items() if each.bots]),
-        strays=_strays(environ),
+        strays=(*_strays(environ), *sorted(saved.keys() - known - {*RAW_TABLES})),
+        environ=environ,
     )
 
 
@@ -430,12 +499,16 @@ def _keys_within(table: Mapping[str, Any]) -> Iterator[str]:
             yield from _keys_within(value)
 
 
-def _sources(written: Mapping[str, Any], text: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """Where each setting comes from: a variable, a line of the file, or "default"."""
+def _sources(
+    written: Mapping[str, Any], saved: Collection[str], text: str, environ: Mapping[str, str]
+) -> dict[str, str]:
+    """Where each setting comes from: a variable, SAVED, a line of the file, or "default"."""
 
     def source(row: SettingsRow) -> str:
         if environ.get(row.variable):
             return row.variable
+        if row.name in saved:
+            return SAVED
         return _place(text, row.name) if row.name in written else "default"
 
     return {row.name: source(row) for row in rows()}

@@ -57,7 +57,7 @@ async def tour(ana: Person, site: Town) -> list[str]:
         "/mates/broken/edit",
         "/mates/maya/history",
         str(version),
-        *(f"/house/{name}".rstrip("/") for name in house),
+        *(f"/admin/{name}".rstrip("/") for name in house),
         "/nowhere",
     ]
 

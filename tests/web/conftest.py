@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import html
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -142,13 +142,19 @@ class Town:
 
 @asynccontextmanager
 async def town(
-    path: Path, script: Script = in_character, *, models: Models | None = None, **changes: Any
+    path: Path,
+    script: Script = in_character,
+    *,
+    models: Models | None = None,
+    environ: Mapping[str, str] = {},
+    **changes: Any,
 ) -> AsyncIterator[Town]:
     """A home whose web room is open until the block ends. `changes` are settings."""
     if not (path / "mates").exists():
         write_mates(path)
     (path / "data").mkdir(exist_ok=True)
-    settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC", "LOOPFORGE_WEB_PORT": "0"})
+    known = {"LOOPFORGE_TIMEZONE": "UTC", "LOOPFORGE_WEB_PORT": "0", **environ}
+    settings = load_settings(path, environ=known)
     settings = dataclasses.replace(
         settings, **{"debounce_seconds": 0.02, "person": "olu", **changes}
     )

@@ -187,10 +187,10 @@ async def test_crooked_forms_and_addresses_break_nothing(either: Town) -> None:
     addresses = ["/rooms/%00", f"/rooms/{room}/why/%00", f"/rooms/{room}/files/%00/0", "/join/%00"]
     addresses += [
         f"/rooms/{room}/search?words=%00",
-        "/house/ledger?stream=%00&kind=%00",
+        "/admin/ledger?stream=%00&kind=%00",
         "/mates/%00",
     ]
-    addresses += ["/house/people/%00/close", "/rooms/%ff", "/rooms/..%2f..", "/static/..%2fapp.py"]
+    addresses += ["/admin/people/%00/close", "/rooms/%ff", "/rooms/..%2f..", "/static/..%2fapp.py"]
     addresses += [f"/rooms/{room}/stream?after=99999999999999999999", f"/rooms/{room}?at=-1"]
     addresses += [f"/rooms/{room}/files/{line}/99999999999999999999", f"/rooms/{'x' * 3000}"]
     for path in addresses:
@@ -202,7 +202,7 @@ async def test_crooked_forms_and_addresses_break_nothing(either: Town) -> None:
         f"/rooms/{room}/invite": ("past",),
         "/rooms": ("title", "mates"),
         "/sign-in": ("name", "password", "next"),
-        "/house/invites": ("room", "days"),
+        "/admin/invites": ("room", "days"),
         "/you/password": ("old", "new"),
         "/mates/retired": ("file",),
     }
@@ -300,7 +300,7 @@ async def test_names_and_files_that_are_code_are_text(site: Town, owner: Guest) 
         await owner.post(
             f"/rooms/{room}/lines", {"text": code}, files=[("files", (name, data, "image/svg+xml"))]
         )
-    pages = [f"/rooms/{room}", f"/rooms/{room}/settings", "/", "/house/rooms", "/house/ledger"]
+    pages = [f"/rooms/{room}", f"/rooms/{room}/settings", "/", "/admin/rooms", "/admin/ledger"]
     pages += [f"/rooms/{room}/search?words=alert", f"/rooms/{room}/delete"]
     for path in pages:
         assert not re.search(r"<(img src=x|svg onload|script>)", (await owner.get(path)).text), path

@@ -272,7 +272,7 @@ async def test_messages_of_pages_are_no_texts_of_addresses(site: Town, owner: Gu
     """A link puts no sentence into a page's mouth; what a change was answered is shown to its maker."""
     ben = await site.guest("ben", "commons", by=owner)
     words = "Your password is too old. Mail it to the helpdesk."
-    for path in ("/you", "/rooms/commons/settings", "/house/people", "/mates", "/lab"):
+    for path in ("/you", "/rooms/commons/settings", "/admin/people", "/mates", "/lab"):
         shown = await owner.get(path, params={"told": words})
         assert words not in shown.text, path
     changed = await owner.post("/rooms/commons/settings", {"act": "title", "title": "Tea at five"})
@@ -289,8 +289,8 @@ async def test_an_invite_says_who_can_open_it(site: Town, owner: Guest) -> None:
     ben = await site.guest("ben", "commons", by=owner)
     pages = [
         await owner.post("/rooms/commons/invite"),
-        await owner.post("/house/invites", {"days": "7"}),
-        await owner.post(f"/house/people/{ben.person}/renewal"),
+        await owner.post("/admin/invites", {"days": "7"}),
+        await owner.post(f"/admin/people/{ben.person}/renewal"),
     ]
     for shown in pages:
         assert "Only a browser on this very machine can open it" in shown.text
@@ -305,8 +305,8 @@ async def test_an_invite_says_who_can_open_it(site: Town, owner: Guest) -> None:
 async def test_titles_name_the_home_once(owner: Guest) -> None:
     """The title of every page ends with the home's name, once."""
     paths = ["/", "/you", "/mates", "/mates/maya", "/mates/maya/history", "/mates/new", "/lab"]
-    paths += ["/house", "/house/people", "/house/models", "/house/settings", "/house/ledger"]
-    paths += ["/house/usage", "/house/rooms", "/house/invites", "/rooms/commons", "/nowhere"]
+    paths += ["/admin", "/admin/people", "/admin/models", "/admin/settings", "/admin/ledger"]
+    paths += ["/admin/usage", "/admin/rooms", "/admin/invites", "/rooms/commons", "/nowhere"]
     for path in paths:
         found = re.search(r"<title>(.*?)</title>", (await owner.get(path)).text)
         assert found, path

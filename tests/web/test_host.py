@@ -49,14 +49,14 @@ async def test_the_owner_sees_the_platforms(site: Town) -> None:
     """The house page says of each account whose it is and how it stands; it has no token."""
     token = f"123456:{'A' * 35}"
     tokens, nowhere = BotTokens(site.path / "data", {}), elsewhere(telegram="http://127.0.0.1:9")
-    assert "No mate is on Discord or Telegram." in (await (await site.owner()).get("/house")).text
+    assert "No mate is on Discord or Telegram." in (await (await site.owner()).get("/admin")).text
     tokens.keep(BotAccount(platform="telegram", token=token, mates=("maya", "zuzu")))
     async with AsyncExitStack() as stack:
         platforms = await stack.enter_async_context(connected(site.app, tokens, nowhere))
         address = await stack.enter_async_context(opened(site.app, platforms=platforms))
         await reachable(address)
         owner = await replace(site, address=address, stack=stack).owner()
-        while "Telegram could not be reached" not in (page := (await owner.get("/house")).text):
+        while "Telegram could not be reached" not in (page := (await owner.get("/admin")).text):
             await site.app.stamp.clock.sleep(0.05)
     assert "<strong>Telegram</strong> · Maya, Zuzu" in page
     assert token not in page
@@ -74,6 +74,6 @@ async def test_the_owner_sees_what_was_not_delivered(site: Town) -> None:
     await ledger.append("room:kitchen", [line, queued, tried, failed])
     async with opened(site.app) as address:
         await reachable(address)
-        page = (await (await replace(site, address=address).owner()).get("/house")).text
+        page = (await (await replace(site, address=address).owner()).get("/admin")).text
     assert "the bot was sent away." in page
     assert "a secret of the kitchen" not in page

@@ -13,7 +13,7 @@ from tests.web.conftest import Guest, Town
 
 def kinds(page: str) -> list[str]:
     """The kinds of the events on a page, in order."""
-    return re.findall(r'house-event"><strong>([\w.]+)</strong>', page)
+    return re.findall(r'admin-event"><strong>([\w.]+)</strong>', page)
 
 
 async def test_the_newest_come_first_and_one_pages_on(site: Town, owner: Guest) -> None:
@@ -24,12 +24,12 @@ async def test_the_newest_come_first_and_one_pages_on(site: Town, owner: Guest) 
     ]
     await site.app.ledger.append(f"room:{room}", facts)
     seen: list[str] = []
-    path, pages = f"/house/ledger?stream=room:{room}&kind=room.told", 0
+    path, pages = f"/admin/ledger?stream=room:{room}&kind=room.told", 0
     while path:
         page, pages = (await owner.get(path)).text, pages + 1
         seen += re.findall(r"notice \d+\.", page)
         assert set(kinds(page)) == {"room.told"}
-        more = re.search(r'href="(/house/ledger\?[^"]+)">Older', page)
+        more = re.search(r'href="(/admin/ledger\?[^"]+)">Older', page)
         path = html.unescape(more[1]) if more else ""
     assert seen == [f"notice {nth}." for nth in reversed(range(120))]
     assert pages == 3
@@ -40,11 +40,11 @@ async def test_one_line_leads_to_its_flight_record(site: Town, owner: Guest) -> 
     room = await site.room(owner, "Ovens", "maya")
     await owner.says(room, "a question about yeast")
     await site.rest(room)
-    page = (await owner.get(f"/house/ledger?stream=room:{room}")).text
+    page = (await owner.get(f"/admin/ledger?stream=room:{room}")).text
     said = [event for event in await site.events(room) if event.kind == "room.said"]
     assert said
     assert f"/rooms/{room}/why/{said[0].id}" in page
-    events = re.findall(r'house-event"><strong>([\w.]+)</strong>(.*?)</li>', page, re.DOTALL)
+    events = re.findall(r'admin-event"><strong>([\w.]+)</strong>(.*?)</li>', page, re.DOTALL)
     assert [kind for kind, _ in events if kind == "turn.asked"]
     telling = {kind for kind, said in events if "a question about yeast" in said}
     assert "room.heard" in telling
@@ -53,33 +53,33 @@ async def test_one_line_leads_to_its_flight_record(site: Town, owner: Guest) -> 
 
 async def test_odd_filters_find_nothing(owner: Guest) -> None:
     """Names that nobody has, and places that are none, give an empty list or the beginning."""
-    assert "Nothing of that kind" in (await owner.get("/house/ledger?stream=room:nowhere")).text
-    odd = await owner.get("/house/ledger", params={"kind": "\x00'; DROP", "before": "'zz"})
+    assert "Nothing of that kind" in (await owner.get("/admin/ledger?stream=room:nowhere")).text
+    odd = await owner.get("/admin/ledger", params={"kind": "\x00'; DROP", "before": "'zz"})
     assert odd.status_code == 200
     assert (
         "<script"
-        not in (await owner.get("/house/ledger?stream=<script>x")).text.partition("main")[2]
+        not in (await owner.get("/admin/ledger?stream=<script>x")).text.partition("main")[2]
     )
-    assert (await owner.get("/house/ledger", params={"stream": "x" * 500})).status_code == 400
+    assert (await owner.get("/admin/ledger", params={"stream": "x" * 500})).status_code == 400
 
 
 async def verified(olu: Guest) -> str:
     """What a verifying finds, once it is over."""
-    page = await olu.post("/house/ledger/verify")
-    assert page.url.path == "/house/ledger"
-    while "hx-get" in (told := (await olu.get("/house/ledger/verified")).text):
+    page = await olu.post("/admin/ledger/verify")
+    assert page.url.path == "/admin/ledger"
+    while "hx-get" in (told := (await olu.get("/admin/ledger/verified")).text):
         await asyncio.sleep(0.02)
     return told
 
 
 async def test_verifying_says_what_it_went_over(site: Town, owner: Guest) -> None:
     """It runs beside everything else; then the page has counts and the time."""
-    assert "Not verified since" in (await owner.get("/house/ledger")).text
+    assert "Not verified since" in (await owner.get("/admin/ledger")).text
     told = await verified(owner)
     events = sum((await site.app.ledger.heads()).values())
     assert "All of it is as it was written." in told
     assert f"{events} events" in told
-    assert "sound, as of" in (await owner.get("/house")).text
+    assert "sound, as of" in (await owner.get("/admin")).text
 
 
 async def test_what_is_wrong_is_said_without_the_names_of_private_rooms(
@@ -99,4 +99,4 @@ async def test_what_is_wrong_is_said_without_the_names_of_private_rooms(
     assert "2 things are not as they were written." in told  # the text, and the search that had it
     assert "missing:" in told
     assert "surprise" not in told
-    assert "something is wrong" in (await owner.get("/house")).text
+    assert "something is wrong" in (await owner.get("/admin")).text

@@ -32,7 +32,7 @@ async def test_a_code_from_the_page_links_an_account(site: Town, owner: Guest) -
     shown = (await owner.get("/you")).text
     assert "<td>Telegram<br>" in shown
     assert f"{TELEGRAM}, since " in shown
-    assert f"also telegram {TELEGRAM}" in (await owner.get("/house/people")).text
+    assert f"also telegram {TELEGRAM}" in (await owner.get("/admin/people")).text
 
 
 async def test_a_code_from_elsewhere_links_that_account(site: Town, owner: Guest) -> None:
@@ -89,12 +89,12 @@ async def test_the_owner_lets_a_stranger_in(site: Town, owner: Guest) -> None:
     pairing = site.app.pairing
     shown = await pairing.knock("discord", DISCORD, 'Ana "><script>')
     assert isinstance(shown, PairingCode)
-    text = (await owner.get("/house/people")).text
+    text = (await owner.get("/admin/people")).text
     assert "Who knocks" in text
     assert DISCORD in text
     assert "<script>" not in text.partition("Who knocks")[2].partition("</section>")[0]
     assert shown.code not in text
-    answer = await owner.post("/house/knocks/admit", {"which": f"discord:{DISCORD}"})
+    answer = await owner.post("/admin/knocks/admit", {"which": f"discord:{DISCORD}"})
     assert answer.status_code == 200
     assert "Let in. Mates answer them" in answer.text
     assert "Who knocks" not in answer.text
@@ -105,10 +105,10 @@ async def test_the_owner_types_the_code(site: Town, owner: Guest) -> None:
     """A code lets in whom it was shown; a wrong one is told on the page."""
     shown = await site.app.pairing.knock("telegram", TELEGRAM, "Bo")
     assert isinstance(shown, PairingCode)
-    answer = await owner.post("/house/knocks/admit", {"which": "2222-2222"})
+    answer = await owner.post("/admin/knocks/admit", {"which": "2222-2222"})
     assert answer.status_code == 400
     assert "No open knock has this code" in answer.text
-    assert (await owner.post("/house/knocks/admit", {"which": shown.code})).status_code == 200
+    assert (await owner.post("/admin/knocks/admit", {"which": shown.code})).status_code == 200
     assert isinstance(await site.app.pairing.knock("telegram", TELEGRAM, "Bo"), PairingWelcome)
 
 
@@ -116,10 +116,10 @@ async def test_the_owner_refuses(site: Town, owner: Guest) -> None:
     """A refused stranger is not listed and not answered; a linked self of a guest cannot be."""
     ana = await site.guest("ana", by=owner)
     await site.app.pairing.knock("telegram", TELEGRAM, "Bo")
-    answer = await owner.post("/house/knocks/refuse", {"which": f"telegram:{TELEGRAM}"})
+    answer = await owner.post("/admin/knocks/refuse", {"which": f"telegram:{TELEGRAM}"})
     assert "Refused. Mates do not answer" in answer.text
     assert await site.app.pairing.knock("telegram", TELEGRAM, "Bo") == StaysSilent()
     await site.app.linking.claim(await code_of(ana), "discord", DISCORD)
-    answer = await owner.post("/house/knocks/refuse", {"which": f"discord:{DISCORD}"})
+    answer = await owner.post("/admin/knocks/refuse", {"which": f"discord:{DISCORD}"})
     assert answer.status_code == 400
     assert "who is let in by another of theirs too" in answer.text

@@ -219,7 +219,7 @@ CORPUS = [
     '<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">',
     "<p id=x><a name=cookie><img name=body>",
     "\ud800<script>\udfff",
-    "hx-get=/house/ <div hx-get='/house/' hx-trigger=load data-hx-on='x'>x</div>",
+    "hx-get=/admin/ <div hx-get='/admin/' hx-trigger=load data-hx-on='x'>x</div>",
     "<b><i><u></b></i></u>",
     "</div></article></main><h1>You are signed out</h1>",
 ]

@@ -19,7 +19,7 @@ from loopforge.runtime.ports import ModelFacts, Route
 from loopforge.settings import rows
 from loopforge.web.rendering.live_hub import Hub, PageListener, Renderer
 from loopforge.web.server.page_templates import environment
-from loopforge.web.web_app import HOUSE, handlers_of
+from loopforge.web.web_app import ADMIN, handlers_of
 from tests.web.conftest import Guest, Town, town
 
 KEY = "sk-planted-0123456789"
@@ -27,14 +27,15 @@ CAKE = "the cake is in the attic"
 
 
 def addresses(person: str = "p1", invite: str = "i1") -> list[tuple[str, str]]:
-    """Method and address of every page of the house."""
+    """Method and address of every page of Admin."""
     return sorted(
         (
             method,
             re.sub(r"{[a-z]+:str}", lambda found: person if "person" in found[0] else invite, path),
         )
-        for handler in chain.from_iterable(map(handlers_of, HOUSE))
+        for handler in chain.from_iterable(map(handlers_of, ADMIN))
         for path in handler.paths
+        if path.startswith("/admin")
         for method in handler.http_methods
         if method in ("GET", "POST")
     )
@@ -43,7 +44,7 @@ def addresses(person: str = "p1", invite: str = "i1") -> list[tuple[str, str]]:
 async def everything(owner: Guest, person: str) -> dict[str, str]:
     """Every page of the house that can be looked at, as the owner sees it."""
     found = {}
-    for method, path in [*addresses(person), ("GET", "/house/rooms?sizes=true")]:
+    for method, path in [*addresses(person), ("GET", "/admin/rooms?sizes=true")]:
         if method == "GET":
             answer = await owner.get(path)
             assert answer.status_code == 200, (path, answer.text)
@@ -76,7 +77,7 @@ async def test_for_anybody_else_the_house_does_not_exist(site: Town, owner: Gues
     """A member gets 404 on every address of it, whatever it does; a stranger has to sign in."""
     ana, nobody = await site.guest("ana", by=owner), await site.stranger()
     before = await site.app.ledger.heads()
-    assert len(addresses()) == 20
+    assert len(addresses()) == 22
     for method, path in addresses(ana.person):
         ask = nobody.http.request(method, path, follow_redirects=False)
         if method == "POST":
@@ -88,8 +89,8 @@ async def test_for_anybody_else_the_house_does_not_exist(site: Town, owner: Gues
             assert "Nothing here" in answer.text
             assert (await ask).status_code == 401, path
     assert await site.app.ledger.heads() == before
-    assert "/house" not in (await ana.get("/")).text
-    assert "/house" in (await owner.get("/")).text
+    assert "/admin" not in (await ana.get("/")).text
+    assert "/admin" in (await owner.get("/")).text
 
 
 # ---------------------------------------------------------------- what never shows
@@ -99,7 +100,7 @@ async def test_no_key_and_no_token_stands_on_any_page(home: Town) -> None:
     """Keys of services, passwords of addresses, links and sessions' tokens are nowhere."""
     olu = await home.owner()
     ana = await home.guest("ana", by=olu)
-    made = await olu.post("/house/invites", {"room": "", "days": "3"})
+    made = await olu.post("/admin/invites", {"room": "", "days": "3"})
     found = re.search(r"/join/([\w-]{16,})", made.text)
     assert found
     link = await home.app.accounts.links.offer()
@@ -107,9 +108,9 @@ async def test_no_key_and_no_token_stands_on_any_page(home: Town) -> None:
     pages = await everything(olu, ana.person)
     for secret in (KEY, found[1], link, *tokens, "argon2"):
         assert [path for path, text in pages.items() if secret in text] == [], secret
-    assert "OPENROUTER_API_KEY</code> is set" in pages["/house/models"]
-    assert "HOUSE_API_KEY</code> is set" in pages["/house/models"]
-    assert "http://127.0.0.1:9/v1" in pages["/house/models"]
+    assert "OPENROUTER_API_KEY</code> is set" in pages["/admin/models"]
+    assert "HOUSE_API_KEY</code> is set" in pages["/admin/models"]
+    assert "http://127.0.0.1:9/v1" in pages["/admin/models"]
 
 
 async def test_a_room_the_owner_is_not_in_keeps_its_words(home: Town) -> None:
@@ -122,16 +123,16 @@ async def test_a_room_the_owner_is_not_in_keeps_its_words(home: Town) -> None:
     room = await surprise(home, ana)
     await home.app.accounts.links.invite(ana.person, room)
     pages = await everything(olu, ana.person)
-    told = await olu.get("/house/ledger", params={"stream": f"room:…{room[-6:]}"})
+    told = await olu.get("/admin/ledger", params={"stream": f"room:…{room[-6:]}"})
     pages["filtered"] = told.text
     for hidden in ("surprise", CAKE, "attic", room):
         assert [path for path, text in pages.items() if hidden in text] == [], hidden
-    for path in ("/house/rooms", "/house/ledger", "/house/usage", "/house/invites", "filtered"):
+    for path in ("/admin/rooms", "/admin/ledger", "/admin/usage", "/admin/invites", "filtered"):
         assert f"…{room[-6:]}" in pages[path], path
-    assert f"…{room[-6:]}" in pages[f"/house/people/{ana.person}/forget"]
+    assert f"…{room[-6:]}" in pages[f"/admin/people/{ana.person}/forget"]
     assert "room.heard" in told.text
     assert "[private]" in told.text
-    assert "people.met" not in told.text.partition("house-events")[2]
+    assert "people.met" not in told.text.partition("admin-events")[2]
 
 
 async def test_whoever_was_brought_in_late_reads_what_came_since(home: Town) -> None:
@@ -142,10 +143,10 @@ async def test_whoever_was_brought_in_late_reads_what_came_since(home: Town) -> 
     await home.app.front.bring(room, ana.person, olu.person, "olu", past=False)
     await ana.says(room, "what came since is no secret")
     await home.rest(room)
-    told = (await olu.get("/house/ledger", params={"stream": f"room:{room}"})).text
+    told = (await olu.get("/admin/ledger", params={"stream": f"room:{room}"})).text
     assert "what came since is no secret" in told
     assert CAKE not in told
-    assert "Planning a surprise" in (await olu.get("/house/rooms")).text
+    assert "Planning a surprise" in (await olu.get("/admin/rooms")).text
 
 
 # ---------------------------------------------------------------- rooms
@@ -165,11 +166,11 @@ async def test_rooms_are_counted(site: Town, owner: Guest) -> None:
     await site.rest(room)
     lines = len(await site.app.ledger.read(f"room:{room}", kinds=["room.heard", "room.said"]))
     assert lines > 1
-    card = next(card for card in cards(await owner.get("/house/rooms")) if "Ovens" in card)
+    card = next(card for card in cards(await owner.get("/admin/rooms")) if "Ovens" in card)
     assert f"People 2 Mates maya, zuzu Lines {lines} Last line" in card
     assert "Takes" not in card
     await site.app.front.commands.act(room, owner.person, "remove", "zuzu")
-    card = next(c for c in cards(await owner.get("/house/rooms?sizes=true")) if "Ovens" in c)
+    card = next(c for c in cards(await owner.get("/admin/rooms?sizes=true")) if "Ovens" in c)
     assert re.search(r"Mates maya Lines \d+ Takes \d+ kB", card)
 
 
@@ -178,23 +179,23 @@ async def test_rooms_are_counted(site: Town, owner: Guest) -> None:
 
 async def test_a_model_is_asked_whether_it_is_there(owner: Guest) -> None:
     """By the page's script a fragment comes back, by a plain form the whole page; with a time."""
-    page = (await owner.get("/house/models")).text
+    page = (await owner.get("/admin/models")).text
     assert "it is a small one" in page
     fragment = await owner.post(
-        "/house/models/check", {"name": "embedded"}, headers={"hx-request": "true"}
+        "/admin/models/check", {"name": "embedded"}, headers={"hx-request": "true"}
     )
     assert re.search(r"<strong>Answered</strong>.*<q>.+</q>", fragment.text)
     assert "<html" not in fragment.text
-    whole = await owner.post("/house/models/check", {"name": "embedded"})
+    whole = await owner.post("/admin/models/check", {"name": "embedded"})
     assert "Answered" in whole.text
     assert "<h1>Models</h1>" in whole.text
-    assert (await owner.post("/house/models/check", {"name": "nobody"})).status_code == 404
+    assert (await owner.post("/admin/models/check", {"name": "nobody"})).status_code == 404
 
 
 async def test_what_a_key_opens_is_listed(home: Town) -> None:
     """Models that the key opens can be used; others say what they want."""
     olu = await home.owner()
-    page = (await olu.get("/house/models")).text
+    page = (await olu.get("/admin/models")).text
     assert "it is a small one" not in page
     assert re.search(r"<h3>claude-opus-4.5</h3>\s*<p class=\"hint\">OpenRouter", page)
     assert "Ask it" in page
@@ -205,7 +206,7 @@ async def test_what_a_key_opens_is_listed(home: Town) -> None:
 
 async def test_every_setting_stands_there_with_its_source(owner: Guest) -> None:
     """Name, value, help; one that was set says where."""
-    page = (await owner.get("/house/settings")).text
+    page = (await owner.get("/admin/settings")).text
     assert [row.name for row in rows() if f"<code>{row.name}</code>" not in page] == []
     assert "from LOOPFORGE_TIMEZONE; default: the machine" in page
     assert "2 settings are changed" in page
@@ -213,14 +214,14 @@ async def test_every_setting_stands_there_with_its_source(owner: Guest) -> None:
 
 async def test_the_overview_has_the_figures_that_matter(site: Town, owner: Guest) -> None:
     """People, invites, rooms; a home with nobody else in it says how to bring somebody in."""
-    page = (await owner.get("/house")).text
+    page = (await owner.get("/admin")).text
     assert "You are alone here" in page
     assert "for trying out" in page
     await site.guest("ana", by=owner)
-    await owner.post("/house/invites", {"room": "", "days": "3"})
+    await owner.post("/admin/invites", {"room": "", "days": "3"})
     tiles = re.findall(
-        r'house-figure">([^<]+)</span>\s*<span class="house-what">([^<]+)<',
-        (await owner.get("/house")).text,
+        r'admin-figure">([^<]+)</span>\s*<span class="admin-what">([^<]+)<',
+        (await owner.get("/admin")).text,
     )
     assert ("2", "people may come in") in tiles
     assert ("1", "open invite") in tiles
@@ -235,9 +236,9 @@ async def test_every_page_works_on_both_databases(ledger_url: str, tmp_path: Pat
         room = await surprise(there, ana)
         pages = await everything(olu, ana.person)
         assert "surprise" not in "".join(pages.values())
-        card = next(c for c in cards(await olu.get("/house/rooms?sizes=true")) if room[-6:] in c)
+        card = next(c for c in cards(await olu.get("/admin/rooms?sizes=true")) if room[-6:] in c)
         assert re.search(r"private, and you are not in it People 1 Mates maya Lines 2 Takes", card)
-        told = await olu.get("/house/ledger", params={"kind": "room.heard", "before": "f" * 32})
+        told = await olu.get("/admin/ledger", params={"kind": "room.heard", "before": "f" * 32})
         assert "[private]" in told.text
 
 

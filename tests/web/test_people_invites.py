@@ -10,27 +10,27 @@ from tests.web.conftest import Guest, Town
 async def test_an_account_is_closed_after_a_question(site: Town, owner: Guest) -> None:
     """Looking at the question closes nothing; the answer does, and ends every session."""
     ana = await site.guest("ana", by=owner)
-    asked = await owner.get(f"/house/people/{ana.person}/close")
+    asked = await owner.get(f"/admin/people/{ana.person}/close")
     assert "Close the account of ana?" in asked.text
     assert "1 open session ends" in asked.text
     assert (await ana.get("/")).status_code == 200
-    done = await owner.post(f"/house/people/{ana.person}/close")
+    done = await owner.post(f"/admin/people/{ana.person}/close")
     assert "The account is closed" in done.text
     assert "account closed" in done.text
     assert (await ana.get("/")).status_code == 401
-    assert "It is closed already" in (await owner.get(f"/house/people/{ana.person}/close")).text
+    assert "It is closed already" in (await owner.get(f"/admin/people/{ana.person}/close")).text
 
 
 async def test_the_owner_closes_and_forgets_nobody_like_themselves(owner: Guest) -> None:
     """Their own account has no buttons, and its addresses refuse."""
-    page = (await owner.get("/house/people")).text
+    page = (await owner.get("/admin/people")).text
     assert "Nobody else yet" in page
-    assert f"/house/people/{owner.person}/" not in page
+    assert f"/admin/people/{owner.person}/" not in page
     for way in ("close", "forget"):
-        assert (await owner.get(f"/house/people/{owner.person}/{way}")).status_code == 400
-        assert (await owner.post(f"/house/people/{owner.person}/{way}")).status_code == 400
-        assert (await owner.get(f"/house/people/nobody/{way}")).status_code == 404
-    assert (await owner.get("/house/people")).status_code == 200
+        assert (await owner.get(f"/admin/people/{owner.person}/{way}")).status_code == 400
+        assert (await owner.post(f"/admin/people/{owner.person}/{way}")).status_code == 400
+        assert (await owner.get(f"/admin/people/nobody/{way}")).status_code == 404
+    assert (await owner.get("/admin/people")).status_code == 200
 
 
 async def test_what_a_person_said_is_forgotten_after_a_preview(site: Town, owner: Guest) -> None:
@@ -40,13 +40,13 @@ async def test_what_a_person_said_is_forgotten_after_a_preview(site: Town, owner
     await ana.says(room, "my bread rose like a balloon")
     await owner.says(room, "mine did not")
     await site.rest(room)
-    preview = (await owner.get(f"/house/people/{ana.person}/forget")).text
+    preview = (await owner.get(f"/admin/people/{ana.person}/forget")).text
     figures = re.findall(r"<dd>(\d+) texts?", preview)
     assert len(figures) == 2
     assert all(int(figure) > 0 for figure in figures)
     assert f"room:{room}" in preview
     assert "balloon" in (await owner.get(f"/rooms/{room}")).text
-    done = await owner.post(f"/house/people/{ana.person}/forget", {"sure": "yes"})
+    done = await owner.post(f"/admin/people/{ana.person}/forget", {"sure": "yes"})
     assert done.status_code == 200
     assert "Forgotten" in done.text
     after = (await owner.get(f"/rooms/{room}")).text
@@ -55,14 +55,14 @@ async def test_what_a_person_said_is_forgotten_after_a_preview(site: Town, owner
     assert "balloon" not in "".join([line async for line in site.app.ledger.export()])
     assert (await ana.get("/")).status_code == 401
     assert (
-        "Nothing of theirs is left" in (await owner.get(f"/house/people/{ana.person}/forget")).text
+        "Nothing of theirs is left" in (await owner.get(f"/admin/people/{ana.person}/forget")).text
     )
 
 
 async def test_forgetting_wants_to_be_sure(site: Town, owner: Guest) -> None:
     """A form without its tick forgets nothing."""
     ana = await site.guest("ana", by=owner)
-    assert (await owner.post(f"/house/people/{ana.person}/forget")).status_code == 400
+    assert (await owner.post(f"/admin/people/{ana.person}/forget")).status_code == 400
     assert (await ana.get("/")).status_code == 200
 
 
@@ -71,16 +71,16 @@ async def test_forgetting_wants_to_be_sure(site: Town, owner: Guest) -> None:
 
 async def test_a_link_is_shown_once_and_lets_somebody_in(site: Town, owner: Guest) -> None:
     """It brings them into the room that was named, with its past if that was ticked."""
-    assert "Nobody new can come in" in (await owner.get("/house/invites")).text
+    assert "Nobody new can come in" in (await owner.get("/admin/invites")).text
     room = await site.room(owner, "Ovens", "maya")
     await owner.says(room, "long before")
     await site.rest(room)
-    made = await owner.post("/house/invites", {"room": room, "past": "yes", "days": "2"})
+    made = await owner.post("/admin/invites", {"room": room, "past": "yes", "days": "2"})
     assert made.status_code == 201
     assert "It is shown only now." in made.text
     found = re.search(rf'value="{site.address}(/join/[\w-]+)"', made.text)
     assert found
-    again = (await owner.get("/house/invites")).text
+    again = (await owner.get("/admin/invites")).text
     assert found[1] not in again
     assert "Into " in again
     assert "with what was said before" in again
@@ -88,14 +88,14 @@ async def test_a_link_is_shown_once_and_lets_somebody_in(site: Town, owner: Gues
     came = await ben.post(found[1], {"name": "ben", "password": "horses in the rain"})
     assert came.url.path == f"/rooms/{room}"
     assert "long before" in came.text
-    assert "taken by ben" in (await owner.get("/house/invites")).text
+    assert "taken by ben" in (await owner.get("/admin/invites")).text
 
 
 async def test_an_invite_is_withdrawn(site: Town, owner: Guest) -> None:
     """Its link lets nobody in any more; it stands among those of the past."""
-    made = await owner.post("/house/invites", {"room": "", "days": "2"})
+    made = await owner.post("/admin/invites", {"room": "", "days": "2"})
     link = re.search(r"/join/[\w-]+", made.text)
-    way = re.search(r"/house/invites/\w+/withdraw", made.text)
+    way = re.search(r"/admin/invites/\w+/withdraw", made.text)
     assert link
     assert way
     page = (await owner.post(way[0])).text
@@ -110,7 +110,7 @@ async def test_a_wrong_form_comes_back_with_a_sentence(site: Town, owner: Guest)
     room = await site.room(ana, "Hers")
     wrong = [("", "soon", "whole number"), ("", "999", "365"), (room, "7", "not in that room")]
     for named, days, told in wrong:
-        answer = await owner.post("/house/invites", {"room": named, "days": days})
+        answer = await owner.post("/admin/invites", {"room": named, "days": days})
         assert answer.status_code == 400
         assert told in answer.text
         assert "/join/" not in answer.text

@@ -119,8 +119,8 @@ async def test_the_owner_is_no_mate_either(site: Town) -> None:
 async def test_a_lost_password_is_set_anew(site: Town, owner: Guest) -> None:
     """The owner makes a link, the person sets a password by it, once; old sessions are over."""
     ben = await site.guest("ben", by=owner)
-    assert f"/house/people/{ben.person}/renewal" in (await owner.get("/house/people")).text
-    made = await owner.post(f"/house/people/{ben.person}/renewal")
+    assert f"/admin/people/{ben.person}/renewal" in (await owner.get("/admin/people")).text
+    made = await owner.post(f"/admin/people/{ben.person}/renewal")
     assert made.status_code == 201
     link = link_in(made, "renew")
     elsewhere = await site.stranger()
@@ -143,22 +143,22 @@ async def test_a_lost_password_is_set_anew(site: Town, owner: Guest) -> None:
 async def test_a_link_to_a_new_password_is_the_owners_to_make(site: Town, owner: Guest) -> None:
     """A member makes none, an earlier one is void, and none outlives the account."""
     ben, cat = await site.guest("ben", by=owner), await site.guest("cat", by=owner)
-    assert (await cat.post(f"/house/people/{ben.person}/renewal")).status_code == 404
-    assert (await owner.post(f"/house/people/{owner.person}/renewal")).status_code == 400
-    first = link_in(await owner.post(f"/house/people/{ben.person}/renewal"), "renew")
-    second = link_in(await owner.post(f"/house/people/{ben.person}/renewal"), "renew")
+    assert (await cat.post(f"/admin/people/{ben.person}/renewal")).status_code == 404
+    assert (await owner.post(f"/admin/people/{owner.person}/renewal")).status_code == 400
+    first = link_in(await owner.post(f"/admin/people/{ben.person}/renewal"), "renew")
+    second = link_in(await owner.post(f"/admin/people/{ben.person}/renewal"), "renew")
     assert (await cat.get(first)).status_code == 404
     assert (await cat.get(second)).status_code == 200
-    await owner.post(f"/house/people/{ben.person}/close")
+    await owner.post(f"/admin/people/{ben.person}/close")
     assert (await cat.get(second)).status_code == 404
-    assert (await owner.post(f"/house/people/{ben.person}/renewal")).status_code == 404
+    assert (await owner.post(f"/admin/people/{ben.person}/renewal")).status_code == 404
 
 
 async def test_no_token_is_written_down(site: Town, owner: Guest) -> None:
     """Neither the ledger nor the log holds a session's token or a one-time link."""
     ben = await site.guest("ben", by=owner)
-    renewal = link_in(await owner.post(f"/house/people/{ben.person}/renewal"), "renew")
-    invite = link_in(await owner.post("/house/invites", {"days": "3"}), "join")
+    renewal = link_in(await owner.post(f"/admin/people/{ben.person}/renewal"), "renew")
+    invite = link_in(await owner.post("/admin/invites", {"days": "3"}), "join")
     link = await site.app.accounts.links.offer()
     for path in (f"/enter/{link}", invite, renewal):
         await (await site.stranger()).get(path)

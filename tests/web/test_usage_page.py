@@ -36,7 +36,7 @@ def test_each_day_has_its_column(used: dict[int, int], days: int) -> None:
 
 async def test_nothing_used_teaches(owner: Guest) -> None:
     """Without any call there is no table, but a sentence that says what will stand here."""
-    page = (await owner.get("/house/usage?days=7")).text
+    page = (await owner.get("/admin/usage?days=7")).text
     assert "No model was asked in this time" in page
     assert "<table" not in page
 
@@ -56,11 +56,11 @@ async def test_sums_stand_by_day_mate_model_and_room(site: Town, owner: Guest) -
         site.app.stamp.fact(answered("own", ""), actor="mate:zuzu"),
     ]
     await site.app.ledger.append(f"room:{room}", facts)
-    page = (await owner.get("/house/usage")).text
+    page = (await owner.get("/admin/usage")).text
     rows = re.findall(r'<th scope="row">([^<]+)<svg.*?</th>(.*?)</tr>', page, re.DOTALL)
     found = {name: re.findall(r">([^<>\n]+)</td>", cells) for name, cells in rows}
     assert found["maya"] == ["3,045", "50%", "1", "0", "$1.25"]
     assert found["own"] == ["3,045", "50%", "1", "0", "no price known"]
     assert found[room] == ["6,090", "50%", "2", "0", "$1.25, 1 unpriced"]
     assert site.app.stamp.clock.now().date().isoformat() in found
-    assert (await owner.get("/house/usage?days=-1")).status_code == 400
+    assert (await owner.get("/admin/usage?days=-1")).status_code == 400

@@ -19,6 +19,7 @@ from msgspec import Struct
 from loopforge.core.delivery_states import DeliveryEvent
 from loopforge.core.effect_states import EffectEvent
 from loopforge.core.factory_vocabulary import LabEvent
+from loopforge.core.home_events import HomeEvent
 from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.perception import Edit, Line, Picture
 from loopforge.core.platform_events import PlatformEvent
@@ -220,7 +221,8 @@ RoomBody = RoomEvent | TurnEvent | EffectEvent | DeliveryEvent | Erased
 """What can stand in the stream of a room ("room:NAME")."""
 PeopleBody = PeopleEvent | Erased
 MatesBody = MateEvent | Erased
-Body = RoomBody | PeopleBody | MatesBody | PlatformEvent | LabEvent
+HomeBody = HomeEvent | Erased
+Body = RoomBody | PeopleBody | MatesBody | HomeBody | PlatformEvent | LabEvent
 """What can stand in any stream; each kind of stream has a closed union of its own."""
 
 # ---------------------------------------------------------------- the envelope

@@ -89,6 +89,10 @@ class ModelsDesk:
     def __init__(self, models: Models, read: Callable[[], Tiers], keys: Mapping[str, str]) -> None:
         self._models = models
         self._fixed = None if isinstance(models, TieredModels) else read()
+        self.become(keys)
+
+    def become(self, keys: Mapping[str, str]) -> None:
+        """These are the variables of services from now on."""
         self._keys = {name: bool(value) for name, value in keys.items()}
         self._open = {name: is_open(name, keys) for name in PLACES}
         self._secrets = [value for value in keys.values() if len(value) > 5]

@@ -28,7 +28,7 @@ from loopforge.models.model_tiers import Tiers
 from loopforge.models.providers.attempt_outcome import Tried
 from loopforge.models.providers.embedded_model import Embedded, Local
 from loopforge.models.providers.model_attempt import Provider
-from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.models.providers.own_servers import Catalogues, Own
 from loopforge.models.providers.server_catalogue import Catalogue, fetch
 from loopforge.models.providers.token_counting import TokenCounter
@@ -156,7 +156,7 @@ class TieredModels:
         self._clock, self._dice, self._patience = clock, dice, patience
         self._tasks = Tasks()
         self.embedded = embedded or Embedded(dice)
-        self._voices: dict[tuple[str, str, str], ModelVoice] = {}
+        self._voices: dict[tuple[str, str, str, Secret], ModelVoice] = {}
         self._doors: dict[str, asyncio.Semaphore] = {}
         self._rests = Rests()
         self._counter = TokenCounter(self.embedded)
@@ -289,6 +289,12 @@ class TieredModels:
             vision=spec.vision,
             counting=self._counter.how(spec),
         )
+
+    def become(self, read: Callable[[Catalogues], Tiers], patience: Patience) -> None:
+        """Go by other tiers and another patience from the next question on."""
+        self._read, self._patience = read, patience
+        self.tiers = read(dict(self._catalogues))
+        self._rests = Rests()
 
     async def close(self) -> None:
         """Close connections and the embedded model."""
@@ -480,7 +486,7 @@ class TieredModels:
         return self._doors.setdefault(spec.name, asyncio.Semaphore(spec.slots))
 
     def _voice(self, spec: ModelSpec) -> ModelVoice:
-        key = (spec.name, spec.base_url, spec.id)
+        key = (spec.name, spec.base_url, spec.id, spec.key)
         if key not in self._voices:
             self._voices[key] = self._found(spec)
         return self._voices[key]

@@ -33,7 +33,13 @@ from litestar.template import TemplateConfig
 from loopforge.errors import InputError, LoopforgeError, TooLarge, Unknown
 from loopforge.web.account import linked_accounts
 from loopforge.web.account import sign_in as door
-from loopforge.web.admin import ledger_page, owner_pages, people_invites, usage_page
+from loopforge.web.admin import (
+    ledger_page,
+    owner_pages,
+    people_invites,
+    settings_page,
+    usage_page,
+)
 from loopforge.web.lab import fork_compare, lab_pages, run_viewer, side_panels, story_page
 from loopforge.web.room import event_stream, room_pages, why_page
 from loopforge.web.room import mate_pages as mates
@@ -53,8 +59,8 @@ PAGES = (
     *(linked_accounts, room_pages, event_stream, why_page, mates),
     *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
 )
-HOUSE = (owner_pages, people_invites, usage_page, ledger_page)
-"""The modules whose handlers are the pages; those of the house are the owner's alone."""
+ADMIN = (owner_pages, people_invites, usage_page, ledger_page, settings_page)
+"""The modules whose handlers are the pages; those of Admin are the owner's alone."""
 ONCE = ("enter", "join", "renew", "device")
 """One-time links: what others ask at the same address closes none, and no log tells them."""
 FORM = 1_000_000
@@ -144,7 +150,7 @@ def _assembled(
 ) -> Litestar:
     signer = Signer(secret)
     tokens = DefineMiddleware(FormTokens, signer=signer, address=site.address)
-    pages = chain.from_iterable(map(handlers_of, (*PAGES, *HOUSE)))
+    pages = chain.from_iterable(map(handlers_of, (*PAGES, *ADMIN)))
     templates = environment(site)
     templates.globals.update(side_panels.WORDS)
     return Litestar(
@@ -170,7 +176,7 @@ def _assembled(
         state=State(
             {
                 "site": site,
-                "paces": Paces(site.clock, site.upload_limit),
+                "paces": Paces(site.clock, site.live.now.upload_limit_bytes),
                 "signer": signer,
                 "notes": Notes(),
             }

@@ -33,16 +33,20 @@ class Quota:
     """The counts of today. `place` and `person` are the most; 0: as many as they like."""
 
     def __init__(
-        self, ledger: Readable, clock: Clock, zone: ZoneInfo, place: int, person: int
+        self, ledger: Readable, clock: Clock, place: int, person: int, zone: ZoneInfo
     ) -> None:
-        self._ledger, self._clock, self._zone = ledger, clock, zone
-        self._place, self._person = place, person
+        self._ledger, self._clock = ledger, clock
+        self.allow(place, person, zone)
         self._day: datetime | None = None
         self._origin: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
-        self._told: set[str] = set()
         self._reading = asyncio.Lock()
         ledger.subscribe(self._follow, kinds=COUNTED)
+
+    def allow(self, place: int, person: int, zone: ZoneInfo) -> None:
+        """So many from now on; what was counted today stays counted, and may be told again."""
+        self._place, self._person, self._zone = place, person, zone
+        self._told: set[str] = set()
 
     def _follow(self, stream: str, added: Sequence[Event]) -> None:
         for event in added if self._day is not None else ():

@@ -1,4 +1,7 @@
-"""The rules of rooms, as one value. Settings fill it; a room's own events may override parts."""
+"""The rules of rooms, as one value. Settings fill it; a room's own events may override parts.
+
+A home has one such value, which changes with its settings.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ SCREEN = "screen"
 """Stands for the terminals and pages of this home: they fetch lines by themselves."""
 
 
-class Rules(Struct, frozen=True, kw_only=True):
+class Rules(Struct, kw_only=True):
     """What holds in every room of this home unless a room says otherwise.
 
     `debounce` seconds a person's lines are gathered for, at most `patience` seconds in all. `idle`
@@ -38,6 +41,11 @@ class Rules(Struct, frozen=True, kw_only=True):
     capacity: int = 6
     refill: int = 4
     surfaces: tuple[str, ...] = (SCREEN,)
+
+    def become(self, other: Rules) -> None:
+        """Take over what the other one says, for everybody who holds these."""
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(other, name))
 
     def ends(self, state: RoomState) -> datetime | None:
         """When the room's conversation ends, or ended, if nobody says anything more."""

@@ -116,7 +116,7 @@ class ShownContext:
     """The lines each mate was shown last in each room: what only grew is not made anew."""
 
     def __init__(self, zone: tzinfo) -> None:
-        self._zone = zone
+        self.zone = zone
         self._last: dict[tuple[str, str], _Shown] = {}
 
     def lines(
@@ -131,7 +131,7 @@ class ShownContext:
         """The entries as this mate sees them; the same lines again as far as nothing changed."""
         called = {handle: public(name) for handle, name in names.items()}
         if cuts:  # a cut text is a copy, which forgetting does not reach: it is not held
-            return as_lines(entries, mate, called, self._zone, cuts, pictures=pictures)
+            return as_lines(entries, mate, called, self.zone, cuts, pictures=pictures)
         last = self._last.get((stream, mate)) or _Shown((), names, ())
         known = last.entries
         grew = len(entries) >= len(known) and all(map(is_, known, entries))
@@ -140,9 +140,7 @@ class ShownContext:
         if not grew or names != last.names or older != last.pictures:
             last, known = _Shown((), names, ()), ()
         at = known[-1].at if known else None
-        fresh = as_lines(
-            entries[len(known) :], mate, called, self._zone, last=at, pictures=pictures
-        )
+        fresh = as_lines(entries[len(known) :], mate, called, self.zone, last=at, pictures=pictures)
         lines = last.lines + fresh
         self._last[stream, mate] = _Shown(entries, names, lines, pictures)
         return lines
@@ -195,6 +193,8 @@ class Viewer:
         which = namesakes(
             state.former | state.people, {handle: self._called(handle) for handle in self._mates}
         )
+        if self._shown.zone != self._rules.zone:
+            self._shown = ShownContext(self._rules.zone)
         lines = self._shown.lines(state.stream, mate.handle, seen, names, fitted.cuts, pictures)
         lines = told_apart(lines, seen, which)
         purged = (

@@ -51,11 +51,12 @@ class Relief:
         why_not: Callable[[str], str],
         stamp: Stamp,
     ) -> None:
-        self._fallback, self._mates, self._why_not, self._stamp = fallback, mates, why_not, stamp
+        self.fallback = fallback
+        self._mates, self._why_not, self._stamp = mates, why_not, stamp
 
     def by(self, mate: str) -> Mate | None:
         """The mate that answers for this one; None where nobody does."""
-        return None if mate == self._fallback else self._mates.get(self._fallback)
+        return None if mate == self.fallback else self._mates.get(self.fallback)
 
     def listeners(self, state: RoomState) -> dict[str, TriggerListener]:
         """The mates of the room that can be called, by handle."""

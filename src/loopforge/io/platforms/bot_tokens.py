@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.errors import BadSettings, Unknown
+from loopforge.runtime.installation.private_file import write_private
 
 EVERYBODY = "*"
 """Stands for all mates of the home."""
@@ -162,12 +163,7 @@ class BotTokens:
 
     def _write(self, accounts: list[BotAccount]) -> None:
         shown = [msgspec.structs.replace(each, source=FILE) for each in accounts]
-        self._path.parent.mkdir(0o700, parents=True, exist_ok=True)
-        aside = self._path.with_name(f"{FILE}.new")
-        aside.touch(0o600)
-        aside.chmod(0o600)
-        aside.write_bytes(msgspec.json.format(msgspec.json.encode(shown), indent=1))
-        aside.replace(self._path)
+        write_private(self._path, msgspec.json.format(msgspec.json.encode(shown), indent=1))
 
 
 class UntoldToken:

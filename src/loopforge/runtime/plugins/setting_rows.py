@@ -28,13 +28,14 @@ def setting(
     most: float | None = None,
     shown: str = "",
     secret: bool = False,
+    live: bool = False,
     variable: str = "",
     clean: Callable[[str, str], str] | None = None,
 ) -> Any:
     """One row of the table. `least` and `most` bound a number; `shown` describes the default.
 
     `group` is its heading; where none is given that of the row before, or a plugin's own title.
-    `secret`: it is shown nowhere.
+    `secret`: it is shown nowhere. `live`: a change takes effect at once, not at the next start.
     `variable` is an environment variable of another name than PREFIX and the setting's own. `clean`
     makes what it means of a text and of where that was set; it may raise BadSettings.
     """
@@ -45,7 +46,7 @@ def setting(
         "most": most,
         "shown": shown,
     }
-    about |= {"named": variable, "secret": secret, "clean": clean}
+    about |= {"named": variable, "secret": secret, "live": live, "clean": clean}
     return field(default=default, metadata=about, repr=not secret)
 
 
@@ -67,6 +68,7 @@ class SettingsRow:
     most: float | None
     named: str
     secret: bool
+    live: bool
     clean: Callable[[str, str], str] | None
 
     @property
@@ -75,16 +77,39 @@ class SettingsRow:
         return self.named or PREFIX + self.name.upper()
 
     @property
+    def choices(self) -> tuple[str, ...]:
+        """The words it may be, where it is one of a few."""
+        if self.type == "bool":
+            return ("true", "false")
+        if "Literal" not in self.type:
+            return ()
+        return tuple(self.type[8:-1].replace("'", "").replace('"', "").split(", "))
+
+    @property
     def allowed(self) -> str:
         """What may stand there, in words."""
-        if self.type == "bool":
-            return "true or false"
-        if "Literal" in self.type:
-            return " or ".join(self.type[8:-1].replace("'", "").replace('"', "").split(", "))
+        if self.choices:
+            return " or ".join(self.choices)
         kind = {"int": "a whole number", "float": "a number", "str": "text"}[self.type]
         if self.least is not None and self.most is not None:
             return f"{kind} from {self.least:,.10g} to {self.most:,.10g}"
         return f"{kind}, at least {self.least:g}" if self.least is not None else kind
+
+
+@dataclass(frozen=True)
+class SettingState:
+    """One setting as its owner finds it, in words; secrets are hidden.
+
+    `value` is in force, `next` from the next start on, where that is another. `saved`: it was
+    changed while the home ran. `fixed`: a variable says what it is, so that saving changes nothing.
+    """
+
+    row: SettingsRow
+    value: str
+    next: str
+    source: str
+    saved: bool
+    fixed: bool
 
 
 def rows_of(declared: type) -> Iterator[SettingsRow]:

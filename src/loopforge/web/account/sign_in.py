@@ -87,13 +87,13 @@ async def enter_page(request: Asked, site: Site, token: str) -> Template:
     if not await site.accounts.links.waits(token):
         return page("door-spent.html", await visitor_of(request, site), status=404)
     new = not site.accounts.desk.book.owner()
-    return page("door-enter.html", None, token=token, new=new, name=site.person)
+    return page("door-enter.html", None, token=token, new=new, name=site.live.now.person)
 
 
 @post("/enter/{token:str}")
 async def enter(request: Asked, site: Site, token: str, data: Fields) -> Response[Any]:
     """Sign the owner in."""
-    name = data.get("name", "").strip() or site.person
+    name = data.get("name", "").strip() or site.live.now.person
     try:
         if not site.accounts.desk.book.owner():
             unlike(site, name)
@@ -105,10 +105,10 @@ async def enter(request: Asked, site: Site, token: str, data: Fields) -> Respons
         shown: dict[str, Any] = {"token": token, "new": new, "name": name, "error": str(error)}
         return page("door-enter.html", None, status=400, **shown)
     try:
-        await site.front.rooms.come_in(site.commons, visitor.person, visitor.name)
+        await site.front.rooms.come_in(site.live.now.room, visitor.person, visitor.name)
     except Unknown:
         return let_in(request, site, visitor, session, "/")  # that room was deleted
-    return let_in(request, site, visitor, session, f"/rooms/{site.commons}")
+    return let_in(request, site, visitor, session, f"/rooms/{site.live.now.room}")
 
 
 # ---------------------------------------------------------------- invites

@@ -124,7 +124,7 @@ def _told(value: object, words: bool) -> str:
             return ""
 
 
-@get("/house/ledger")
+@get("/admin/ledger")
 async def ledger(
     request: Asked,
     site: Site,
@@ -146,7 +146,7 @@ async def ledger(
     return page(
         "owner-ledger.html",
         owner,
-        here="house",
+        here="admin",
         section="ledger",
         entries=entries,
         more=entries[-1].id if len(found) > PAGE else "",
@@ -225,14 +225,14 @@ def shown(examiner: Examiner, veil: RoomNameVeil) -> dict[str, Any]:
     return {"examiner": examiner, "findings": findings}
 
 
-@post("/house/ledger/verify")
+@post("/admin/ledger/verify")
 async def verify(request: Asked, owner: Visitor) -> Redirect:  # noqa: ARG001
     """Begin to verify; the page tells what is found."""
     examiner_of(request).start()
-    return Redirect("/house/ledger#verified", status_code=303)
+    return Redirect("/admin/ledger#verified", status_code=303)
 
 
-@get("/house/ledger/verified")
+@get("/admin/ledger/verified")
 async def verified(request: Asked, site: Site, owner: Visitor) -> Template:
     """How far it is, as a fragment."""
     veil = await veil_of(site.ledger, owner.person)

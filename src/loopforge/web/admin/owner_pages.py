@@ -1,18 +1,18 @@
-"""The house: the owner's pages. What there is, who may come in, what answers, what it costs.
+"""Admin: the owner's pages. What there is, who may come in, what answers, what it costs.
 
 Every handler names `owner`, so for anybody else these pages do not exist. Being the owner is no
-leave to read along: see hidden_rooms.py. Here are the overview, rooms, models and settings; people
-and invites are in people_invites.py, usage in usage_page.py, the ledger in ledger_page.py.
+leave to read along: see hidden_rooms.py. Here are the overview, rooms and models; settings
+are in settings_page.py, people and invites in people_invites.py, usage in usage_page.py, the ledger
+in ledger_page.py.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 from litestar import get, post
-from litestar.response import Template
+from litestar.response import Redirect, Template
 from msgspec import Struct
 
 from loopforge.chat.room.room_census import RoomCounts, closed_rooms, counts
@@ -27,8 +27,8 @@ from loopforge.web.server.page_context import Asked, Fields, Site, page
 # ---------------------------------------------------------------- the overview
 
 
-@get("/house")
-async def house(request: Asked, site: Site, owner: Visitor) -> Template:
+@get("/admin")
+async def overview(request: Asked, site: Site, owner: Visitor) -> Template:
     """The few figures that matter, and the ways on."""
     accounts = await site.accounts.signing.accounts()
     invites = await site.accounts.links.every()
@@ -39,8 +39,8 @@ async def house(request: Asked, site: Site, owner: Visitor) -> Template:
     return page(
         "owner.html",
         owner,
-        here="house",
-        section="house",
+        here="admin",
+        section="admin",
         people=sum(not account.closed for account in accounts),
         sessions=sum(account.sessions for account in accounts),
         invites=sum(invite.state == "open" for invite in invites),
@@ -49,7 +49,7 @@ async def house(request: Asked, site: Site, owner: Visitor) -> Template:
         usable=sum(not row.needs for row in models),
         keyless=site.models.keyless,
         month=await site.usage.total(since=month),
-        set=sum(row.source != "default" for row in site.settings()),
+        set=sum(each.source != "default" for each in site.live.states()),
         examiner=ledger_page.examiner_of(request),
         platforms=_platforms(site),
         lost=await lost_lately(site.ledger),
@@ -103,7 +103,7 @@ class RoomRow(Struct, frozen=True, kw_only=True):
     size: int
 
 
-@get("/house/rooms")
+@get("/admin/rooms")
 async def rooms(site: Site, owner: Visitor, sizes: bool = False) -> Template:
     """All rooms; with `sizes`, how much each takes."""
     veil = await veil_of(site.ledger, owner.person)
@@ -115,7 +115,7 @@ async def rooms(site: Site, owner: Visitor, sizes: bool = False) -> Template:
     return page(
         "owner-rooms.html",
         owner,
-        here="house",
+        here="admin",
         section="rooms",
         rows=rows,
         sizes=sizes,
@@ -148,7 +148,7 @@ async def _room(
 # ---------------------------------------------------------------- models
 
 
-@get("/house/models")
+@get("/admin/models")
 async def models(site: Site, owner: Visitor) -> Template:
     """What is configured, which keys are there, and what answers."""
     await site.models.look()
@@ -160,7 +160,7 @@ async def _models(site: Site, owner: Visitor, **more: Any) -> Template:
     return page(
         "owner-models.html",
         owner,
-        here="house",
+        here="admin",
         section="models",
         usable=[row for row in rows if not row.needs],
         missing=[row for row in rows if row.needs],
@@ -172,7 +172,7 @@ async def _models(site: Site, owner: Visitor, **more: Any) -> Template:
     )
 
 
-@post("/house/models/check")
+@post("/admin/models/check")
 async def check(request: Asked, site: Site, owner: Visitor, data: Fields) -> Template:
     """Ask one model whether it is there; a fragment for a script, else the page."""
     found = await site.models.check(data.get("name", ""))
@@ -181,19 +181,10 @@ async def check(request: Asked, site: Site, owner: Visitor, data: Fields) -> Tem
     return await _models(site, owner, found=found, status=200)
 
 
-# ---------------------------------------------------------------- settings
+# ---------------------------------------------------------------- addresses of before
 
 
-@get("/house/settings")
-async def settings(site: Site, owner: Visitor) -> Template:
-    """Every setting, what it is, where that comes from, and how to change it."""
-    rows = list(site.settings())
-    groups = [(name, list(found)) for name, found in groupby(rows, key=lambda row: row.group)]
-    return page(
-        "owner-settings.html",
-        owner,
-        here="house",
-        section="settings",
-        groups=groups,
-        changed=[row for row in rows if row.source != "default"],
-    )
+@get(["/house", "/house/{rest:path}"])
+async def house(owner: Visitor, rest: str = "") -> Redirect:  # noqa: ARG001
+    """These pages had another name."""
+    return Redirect(f"/admin{rest.rstrip('/')}")

@@ -28,7 +28,7 @@ LATEST = 30
 # ---------------------------------------------------------------- people
 
 
-@get("/house/people")
+@get("/admin/people")
 async def people(site: Site, owner: Visitor, told: str = "") -> Template:
     """Everybody who has or had an account, and who knocks."""
     return await _people(site, owner, told=TOLD.get(told, ""))
@@ -46,27 +46,27 @@ async def _people(site: Site, owner: Visitor, **more: Any) -> Template:
     for each in shown["accounts"]:
         selves = [one for one in site.people.selves(each.person) if one.linked]
         shown["selves"][each.person] = ", ".join(f"{one.surface} {one.account}" for one in selves)
-    return page("owner-people.html", owner, here="house", section="people", **shown)
+    return page("owner-people.html", owner, here="admin", section="people", **shown)
 
 
-@post("/house/knocks/admit")
+@post("/admin/knocks/admit")
 async def admit(site: Site, owner: Visitor, data: Fields) -> Response[Any]:
     """Let a stranger talk to mates in private, by their code or account."""
     try:
         await site.pairing.admit(data.get("which", "")[:200], owner.person)
     except InputError as error:
         return await _people(site, owner, error=str(error), status=400)
-    return Redirect("/house/people?told=admitted", status_code=303)
+    return Redirect("/admin/people?told=admitted", status_code=303)
 
 
-@post("/house/knocks/refuse")
+@post("/admin/knocks/refuse")
 async def refuse(site: Site, owner: Visitor, data: Fields) -> Response[Any]:
     """Answer somebody no more in private."""
     try:
         await site.pairing.refuse(data.get("which", "")[:200], owner.person)
     except InputError as error:
         return await _people(site, owner, error=str(error), status=400)
-    return Redirect("/house/people?told=refused", status_code=303)
+    return Redirect("/admin/people?told=refused", status_code=303)
 
 
 TOLD = {
@@ -97,29 +97,29 @@ async def _account(site: Site, owner: Visitor, person: str) -> Account:
     return found
 
 
-@get("/house/people/{person:str}/close")
+@get("/admin/people/{person:str}/close")
 async def closing(site: Site, owner: Visitor, person: str) -> Template:
     """Are you sure?"""
     account = await _account(site, owner, person)
-    return page("owner-close.html", owner, here="house", section="people", account=account)
+    return page("owner-close.html", owner, here="admin", section="people", account=account)
 
 
-@post("/house/people/{person:str}/close")
+@post("/admin/people/{person:str}/close")
 async def close(site: Site, owner: Visitor, person: str) -> Redirect:
     """Close an account; what was said stays."""
     account = await _account(site, owner, person)
     await site.accounts.signing.close(account.person, owner.person)
-    return Redirect("/house/people?told=closed", status_code=303)
+    return Redirect("/admin/people?told=closed", status_code=303)
 
 
-@post("/house/people/{person:str}/renewal")
+@post("/admin/people/{person:str}/renewal")
 async def renewal(site: Site, owner: Visitor, person: str) -> Template:
     """A link by which this person sets a new password; it is shown here and never again."""
     account = await _account(site, owner, person)
     token = await site.accounts.links.renewal(account.person, owner.person)
     link = f"{site.address}/renew/{token}"
     shown: dict[str, Any] = {"account": account, "link": link}
-    return page("owner-renewal.html", owner, here="house", section="people", status=201, **shown)
+    return page("owner-renewal.html", owner, here="admin", section="people", status=201, **shown)
 
 
 class Reach(Struct, frozen=True, kw_only=True):
@@ -136,7 +136,7 @@ def reach_of(erasure: Erasure, veil: RoomNameVeil) -> Reach:
     return Reach(named=erasure.named, quoting=erasure.quoting, rooms=tuple(sorted(rooms)))
 
 
-@get("/house/people/{person:str}/forget")
+@get("/admin/people/{person:str}/forget")
 async def forgetting(site: Site, owner: Visitor, person: str) -> Template:
     """What would be forgotten, in figures."""
     account = await _account(site, owner, person)
@@ -145,14 +145,14 @@ async def forgetting(site: Site, owner: Visitor, person: str) -> Template:
     return page(
         "owner-forget.html",
         owner,
-        here="house",
+        here="admin",
         section="people",
         account=account,
         reach=reach_of(would, veil),
     )
 
 
-@post("/house/people/{person:str}/forget")
+@post("/admin/people/{person:str}/forget")
 async def forget(site: Site, owner: Visitor, person: str, data: Fields) -> Redirect:
     """Forget everything this person said, and what quotes it; the account goes with the name."""
     account = await _account(site, owner, person)
@@ -163,13 +163,13 @@ async def forget(site: Site, owner: Visitor, person: str, data: Fields) -> Redir
     wish = Wish(person=account.person, by=owner.person, why="the owner's page")
     done = await site.ledger.erase(wish)
     told = "partly" if not done.clean else "forgotten" if done.refs else "nothing"
-    return Redirect(f"/house/people?told={told}", status_code=303)
+    return Redirect(f"/admin/people?told={told}", status_code=303)
 
 
 # ---------------------------------------------------------------- invites
 
 
-@get("/house/invites")
+@get("/admin/invites")
 async def invites(site: Site, owner: Visitor) -> Template:
     """Open invites, what became of others, and a form for a new one."""
     return await _invites(site, owner)
@@ -190,7 +190,7 @@ async def _invites(site: Site, owner: Visitor, **more: Any) -> Template:
         "error": "",
         **more,
     }
-    return page("owner-invites.html", owner, here="house", section="invites", **shown)
+    return page("owner-invites.html", owner, here="admin", section="invites", **shown)
 
 
 class InviteRow(Struct, frozen=True, kw_only=True):
@@ -211,7 +211,7 @@ def _row(
     return InviteRow(invite=invite, by=by, room=room, taker=taker)
 
 
-@post("/house/invites")
+@post("/admin/invites")
 async def invite(site: Site, owner: Visitor, data: Fields) -> Template:
     """A new invite; its link is shown here and never again."""
     room, days = data.get("room", ""), data.get("days", "7")
@@ -229,8 +229,8 @@ async def invite(site: Site, owner: Visitor, data: Fields) -> Template:
     return await _invites(site, owner, link=f"{site.address}/join/{token}", status=201)
 
 
-@post("/house/invites/{id:str}/withdraw")
+@post("/admin/invites/{id:str}/withdraw")
 async def withdraw(site: Site, owner: Visitor, id: str) -> Redirect:
     """An invite is valid no longer."""
     await site.accounts.links.withdraw(id, owner.person)
-    return Redirect("/house/invites", status_code=303)
+    return Redirect("/admin/invites", status_code=303)

@@ -55,7 +55,7 @@ def named(row: UsageRow, veil: RoomNameVeil) -> UsageRow:
     return replace(row, stream=veil.room(row.stream))
 
 
-@get("/house/usage")
+@get("/admin/usage")
 async def usage(
     site: Site, owner: Visitor, days: Annotated[int, Parameter(ge=0, le=LONGEST)] = 30
 ) -> Template:
@@ -69,7 +69,7 @@ async def usage(
     return page(
         "owner-usage.html",
         owner,
-        here="house",
+        here="admin",
         section="usage",
         days=days,
         spans=SPANS,

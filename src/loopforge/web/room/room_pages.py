@@ -41,7 +41,7 @@ Sought = Annotated[str, Parameter(max_length=500)]
 
 def most(site: Site) -> int:
     """Bytes that a line may have with all its files."""
-    return site.upload_limit * LARGE + 1_000_000
+    return int(site.live.now.upload_limit_bytes * LARGE + 1_000_000)
 
 
 def wants_json(request: Asked) -> bool:
@@ -105,9 +105,9 @@ async def room(site: Site, place: RoomAccess, at: Seq = 0) -> Template:
         read=reads.get(stream_of(place.room), 0),
         present=site.hub.here(place.room),
         limits={
-            "file": site.upload_limit,
+            "file": site.live.now.upload_limit_bytes,
             "files": MOST_FILES,
-            "all": site.upload_limit * LARGE,
+            "all": site.live.now.upload_limit_bytes * LARGE,
         },
     )
 
@@ -195,12 +195,12 @@ def _word(form: Any, name: str) -> str:
 async def _received(site: Site, paces: Paces, person: str, uploads: list[UploadFile]) -> list[File]:
     if len(uploads) > MOST_FILES:
         raise BadLine(f"At most {MOST_FILES} files go with one line; send the rest with the next.")
-    limits = FileLimits(size=site.upload_limit, text=site.text_limit)
+    limits = FileLimits(size=site.live.now.upload_limit_bytes, text=site.live.now.file_limit_bytes)
     files: list[File] = []
     try:
         for upload in uploads:
             data = await upload.read()
-            paces.bytes.take(person, min(len(data), site.upload_limit))
+            paces.bytes.take(person, min(len(data), site.live.now.upload_limit_bytes))
             files.append(await receive(site.artifacts, upload.filename, data, limits))
     except BaseException:
         _let_go(site, files)

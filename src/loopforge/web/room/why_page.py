@@ -41,7 +41,7 @@ async def why(
         pretty = msgspec.json.format(msgspec.json.encode(record), indent=2)
         return Response(pretty, media_type=MediaType.JSON)
     if format == "text":
-        return Response(told(record, site.zone), media_type=MediaType.TEXT)
+        return Response(told(record, site.live.zone), media_type=MediaType.TEXT)
     panel = "hx-request" in request.headers
     about = record.id if isinstance(record, LineRecord) else record.turn
     return page(
@@ -49,7 +49,7 @@ async def why(
         place.visitor,
         here="rooms",
         record=record,
-        story=story(record, site.zone),
+        story=story(record, site.live.zone),
         place=place,
         panel=panel,
         address=f"{site.address}/rooms/{place.room}/why/{about}",

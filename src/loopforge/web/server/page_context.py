@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 from zoneinfo import ZoneInfo
 
 from litestar import Request
 from litestar.enums import RequestEncodingType
 from litestar.params import Body
 from litestar.response import Template
-from msgspec import Struct
 
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.budgets.model_usage import UsageView
 from loopforge.chat.rooms_api import Front
+from loopforge.core.events import Event
 from loopforge.lab.run_queue import Shifts
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.mates.mate_roster import Roster
@@ -30,6 +30,7 @@ from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import Pairing
+from loopforge.runtime.plugins.setting_rows import SettingState
 from loopforge.runtime.ports import Clock
 from loopforge.web.rendering.live_hub import Hub
 
@@ -39,15 +40,38 @@ Fields = Annotated[dict[str, str], Body(media_type=RequestEncodingType.URL_ENCOD
 """The fields of a form without files."""
 
 
-class SettingRow(Struct, frozen=True, kw_only=True):
-    """One setting as the owner's page shows it; `value` and `default` in words, secrets hidden."""
+class HomeSettings(Protocol):
+    """The settings that pages go by; live_settings.py, which is above, has the real ones."""
 
-    name: str
-    value: str
-    source: str
-    default: str
-    help: str
-    group: str
+    @property
+    def now(self) -> Any:
+        """Those in force, by name."""
+        ...
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of what people are shown."""
+        ...
+
+    def states(self) -> Sequence[SettingState]:
+        """Every setting, in the order of the table."""
+        ...
+
+    async def change(self, name: str, value: str | Mapping[str, Any] | None, by: str) -> None:
+        """Save one, or take back what was saved. Raises Unknown and BadSettings."""
+        ...
+
+    async def undo(self, name: str, by: str) -> None:
+        """Save again what was saved before its last change. Raises Unknown."""
+        ...
+
+    async def keep_key(self, variable: str, value: str, by: str) -> None:
+        """Save the key or address of a model service; "" removes it. Raises BadSettings."""
+        ...
+
+    async def changes(self, limit: int = 100) -> Sequence[Event]:
+        """The newest changes, the newest first."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -56,6 +80,7 @@ class Site:
 
     `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them. `platforms`
     says how it stands with mates elsewhere: by platform, then by an account's mates, in words.
+    `live` are the settings in force; `notice` is told of the models, to the owner or to others.
     `surfaces` is what people call each platform that bots are connected to, by its name.
     """
 
@@ -71,22 +96,16 @@ class Site:
     ledger: SqlLedger
     models: ModelsDesk
     clock: Clock
-    zone: ZoneInfo
+    live: HomeSettings
     hub: Hub
     shifts: Shifts
     scenarios: Path
     policies: Sequence[str]
-    settings: Callable[[], Sequence[SettingRow]] = field(default=tuple)
+    notice: Callable[[bool], str] = field(default=lambda _owner: "")
     surfaces: Mapping[str, str] = field(default_factory=dict)
     platforms: Callable[[], Mapping[str, Mapping[str, str]]] = field(default=dict)
     address: str = "http://127.0.0.1"
     boot: str = ""
-    commons: str = "commons"
-    person: str = "you"
-    notice: str = ""
-    notice_owner: str = ""
-    upload_limit: int = 5_000_000
-    text_limit: int = 200_000
 
     @property
     def secure(self) -> bool:

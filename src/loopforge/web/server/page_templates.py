@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -68,9 +68,11 @@ def _luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def environment(site: Site | None = None, zone: ZoneInfo | None = None) -> Environment:
+def environment(
+    site: Site | None = None, zone: Callable[[], ZoneInfo] = lambda: ZoneInfo("UTC")
+) -> Environment:
     """Templates with everything they may call."""
-    zone = site.zone if site else zone or ZoneInfo("UTC")
+    zone = (lambda: site.live.zone) if site else zone
     made = Environment(
         loader=PackageLoader("loopforge.web"),
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -80,19 +82,17 @@ def environment(site: Site | None = None, zone: ZoneInfo | None = None) -> Envir
     )
 
     def local(at: datetime) -> datetime:
-        return at.astimezone(zone)
+        return at.astimezone(zone())
 
     made.globals.update(
         face_svg=face_svg,
         initials_svg=initials_svg,
         markdown=render,
-        notice=site.notice if site else "",
-        notice_owner=site.notice_owner if site else "",
+        notice=site.notice if site else lambda _owner: "",
         boot=site.boot if site else "",
         reach=reach_of(site.address) if site else "",
         here_alone=alone(site.address) if site else False,
         surfaces=site.surfaces if site else {},
-        zone=zone.key,
     )
     made.filters["local"] = local
     return made

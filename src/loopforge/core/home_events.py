@@ -1,0 +1,37 @@
+"""The home's own facts, in the stream "home": settings and keys that were changed while it ran.
+
+What a key is stands in no event.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from loopforge.core.text.erasable_text import Words
+
+STREAM = "home"
+
+
+class SettingChanged(Struct, frozen=True, tag="home.setting_changed", kw_only=True):
+    """A setting was given another value, or taken back.
+
+    `before` and `after` are what was saved, as JSON; "" where nothing was. An `undo` brings back
+    what was saved before the change before it.
+    """
+
+    setting: str
+    before: Words
+    after: Words
+    how: Literal["change", "undo"] = "change"
+
+
+class KeyChanged(Struct, frozen=True, tag="home.key_changed", kw_only=True):
+    """A model service's key or address was saved in this home, or removed (`kept`: false)."""
+
+    variable: str
+    kept: bool
+
+
+HomeEvent = SettingChanged | KeyChanged

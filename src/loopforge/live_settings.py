@@ -1,0 +1,153 @@
+"""Settings changed while the home runs: saved, on record, and undone.
+
+    change -> checked as at a start -> data/settings.json -> the stream "home" -> whoever follows
+
+What was saved comes after the environment and before loopforge.toml. A change takes effect at once
+where its row says so (`live`), else at the next start. The stream is what tells of a change, so one
+that another process made (a command) is heard like one's own. Keys of model services are saved
+beside, in data/keys.json; what they are stands nowhere else.
+
+Does not know who uses a setting for what.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from loopforge.core.events import Body, Event
+from loopforge.core.home_events import STREAM, KeyChanged, SettingChanged
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import BadSettings, Unknown
+from loopforge.models.key_variables import keys_in
+from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved, save
+from loopforge.runtime.plugins.setting_rows import SettingsRow, SettingState
+from loopforge.runtime.system_clock import Stamp
+from loopforge.settings import RAW_TABLES, SAVED, Settings, rows, settings_with
+
+if TYPE_CHECKING:
+    from loopforge.ledger.sql_ledger import SqlLedger
+
+KINDS = ("home.setting_changed", "home.key_changed")
+
+
+class LiveSettings:
+    """The settings of a running home. `now` are those in force, `saved` those of the next start."""
+
+    def __init__(self, settings: Settings, ledger: SqlLedger, stamp: Stamp) -> None:
+        self.now = self.saved = settings
+        self._ledger, self._stamp = ledger, stamp
+        self._hear: list[Callable[[Settings], None]] = []
+        ledger.subscribe(self._changed, streams=STREAM, kinds=KINDS)
+
+    def follow(self, hear: Callable[[Settings], None]) -> None:
+        """Tell `hear` of the settings in force whenever they have changed."""
+        self._hear.append(hear)
+
+    # ------------------------------------------------------------ what is in force
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of what people and mates are shown."""
+        return ZoneInfo(self.now.timezone)
+
+    def states(self) -> list[SettingState]:
+        """Every setting, in the order of the table."""
+        return [self._state(row) for row in rows()]
+
+    def _state(self, row: SettingsRow) -> SettingState:
+        source = self.saved.sources.get(row.name, "default")
+        value, later = (_shown(row, getattr(each, row.name)) for each in (self.now, self.saved))
+        return SettingState(
+            row=row,
+            value=value,
+            next=later if later != value else "",
+            source=source,
+            saved=source == SAVED,
+            fixed=source == row.variable,
+        )
+
+    # ------------------------------------------------------------ changing
+
+    async def change(self, name: str, value: str | Mapping[str, Any] | None, by: str) -> None:
+        """Save a setting as `by` (an actor) wants it: a text, or a raw table; None: as without.
+
+        Raises Unknown, and BadSettings with what is allowed; then nothing has changed.
+        """
+        await self._save(name, value, by, "change")
+
+    async def undo(self, name: str, by: str) -> None:
+        """Save of a setting what was saved before its last change. Raises Unknown."""
+        events = await self._ledger.read(STREAM, kinds=KINDS[:1])
+        for event in reversed(events):
+            if isinstance(event.body, SettingChanged) and event.body.setting == name:
+                before = str(event.body.before)
+                await self._save(name, json.loads(before) if before else None, by, "undo")
+                return
+        raise Unknown(f"`{name}` was not changed while this home ran: there is nothing to undo.")
+
+    async def _save(self, name: str, value: Any, by: str, how: Any) -> None:
+        if name not in RAW_TABLES:
+            row = _row(name)
+            if row.secret:
+                raise BadSettings(f"`{name}` may hold a password; set it as {row.variable}.")
+        path = self.now.data / SETTINGS
+        value = value or None
+        wanted = {**read_saved(path), name: value}
+        wanted = {key: kept for key, kept in wanted.items() if kept is not None}
+        settings_with(wanted, self.now.home, self.now.environ)
+        before = save(path, name, value)
+        if before != value:
+            told = SettingChanged(setting=name, before=_json(before), after=_json(value), how=how)
+            await self._tell(told, by)
+
+    async def keep_key(self, variable: str, value: str, by: str) -> None:
+        """Save the key or address of a model service; "" removes it. Raises BadSettings."""
+        value = value.strip()
+        if not keys_in({variable: "a key"}):
+            raise BadSettings(f"{variable!r} is no variable of a model service.")
+        if value and not (value.isascii() and value.isprintable() and " " not in value):
+            raise BadSettings(f"{variable} must be one word, as its service shows it.")
+        save(self.now.data / KEYS, variable, value or None)
+        await self._tell(KeyChanged(variable=variable, kept=bool(value)), by)
+
+    async def _tell(self, body: Body, by: str) -> None:
+        await self._ledger.append(STREAM, [self._stamp.fact(body, actor=by)])
+
+    # ------------------------------------------------------------ hearing of it
+
+    async def changes(self, limit: int = 100) -> list[Event]:
+        """The newest changes, the newest first."""
+        return await self._ledger.read(STREAM, kinds=KINDS, newest=True, limit=limit)
+
+    def _changed(self, _stream: str, _events: Sequence[Event]) -> None:
+        now = self.now
+        path = now.data / SETTINGS
+        self.saved = settings_with(read_saved(path), now.home, now.environ)
+        found = {row.name: getattr(self.saved, row.name) for row in rows() if row.live}
+        raw = {table: getattr(self.saved, table) for table in RAW_TABLES}
+        self.now = replace(now, **found, **raw, keys=self.saved.keys)
+        for hear in self._hear:
+            hear(self.now)
+
+
+def _row(name: str) -> SettingsRow:
+    """The row of this name. Raises Unknown."""
+    found = next((row for row in rows() if row.name == name), None)
+    if found is None:
+        raise Unknown(f"There is no setting `{name}`. docs/settings.md lists them all.")
+    return found
+
+
+def _shown(row: SettingsRow, value: Any) -> str:
+    """A value in words; what may hold a password is hidden."""
+    if row.secret and value and not str(value).startswith("sqlite"):
+        return "(set, not shown)"
+    return str(value).lower() if row.type == "bool" else str(value)
+
+
+def _json(value: Any) -> Words:
+    return Words("" if value is None else json.dumps(value, ensure_ascii=False))
