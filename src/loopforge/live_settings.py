@@ -22,7 +22,7 @@ from loopforge.core.events import Body, Event
 from loopforge.core.home_events import STREAM, KeyChanged, SettingChanged
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadSettings, Unknown
-from loopforge.models.key_variables import keys_in
+from loopforge.models.providers.known_services import keys_in
 from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved, save
 from loopforge.runtime.plugins.setting_rows import SettingsRow, SettingState
 from loopforge.runtime.system_clock import Stamp

@@ -26,7 +26,7 @@ from typing import Any, Literal, TypeVar, get_type_hints
 from loopforge.errors import BadSettings
 from loopforge.io.platforms.bot_tokens import tokens_in
 from loopforge.ledger.database.database_url import located
-from loopforge.models.key_variables import keys_in
+from loopforge.models.providers.known_services import keys_in
 from loopforge.runtime.installation.home_timezone import zone_of
 from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved
 from loopforge.runtime.plugins.installed_plugins import installed

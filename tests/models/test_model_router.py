@@ -404,7 +404,7 @@ def test_importing_loads_nothing_heavy() -> None:
 
 async def insisted(models: TieredModels, name: str = "a") -> ModelReply:
     """One question to one model."""
-    return await models.insist(name, Question(messages=(("user", "hi"),)))
+    return await models.sound(name, Question(messages=(("user", "hi"),)), patient=True)
 
 
 async def test_a_limit_is_waited_out_where_nobody_may_stand_in() -> None:

@@ -27,19 +27,7 @@ SCHEMA: dict[str, Any] = {
 GOOD: dict[str, Any] = {"mode": "context", "say": "hello"}
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {},
-        {"score": 0},
-        {"score": 10.0},
-        {"steps": ["a", "b"]},
-        {"rule": None},
-        {"rule": "x"},
-        {"kind": "a"},
-        {"kind": 2.5},
-    ],
-)
+@pytest.mark.parametrize("more", [{}, {"score": 10.0}, {"rule": None}, {"kind": 2.5}])
 def test_what_fits(more: dict[str, Any]) -> None:
     """An answer within every bound of its schema draws no complaint."""
     assert complaint(SCHEMA, GOOD | more) == ""
@@ -48,31 +36,25 @@ def test_what_fits(more: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        ({"mode": "both"}, "mode"),
-        ({"say": ""}, "shorter"),
-        ({"say": "hello!"}, "longer"),
-        ({"say": 3}, "type string"),
-        ({"score": -1}, "less"),
-        ({"score": 11}, "more than 10"),
-        ({"score": True}, "type integer"),
-        ({"score": 1.5}, "type integer"),
-        ({"steps": []}, "fewer"),
-        ({"steps": ["a", "b", "c"]}, "more than 2 items"),
-        ({"steps": ["a", 2]}, "steps[1]"),
-        ({"rule": 1}, "string or null"),
-        ({"kind": "b"}, "none of 2 forms"),
-        ({"extra": 1}, "not asked for"),
+        ({"mode": "both"}, "['mode'] does not fit: enum is ['context', 'guardrail']"),
+        ({"say": "hello!"}, "['say'] does not fit: maxLength is 5"),
+        ({"score": True}, "['score'] does not fit: type is 'integer'"),
+        ({"steps": ["a", 2]}, "['steps'][1] does not fit: type is 'string'"),
+        ({"kind": "b"}, "['kind'] does not fit: anyOf is"),
+        ({"Maya's secret": 1}, "the answer does not fit: additionalProperties is False"),
     ],
 )
 def test_what_does_not_fit_is_named(wrong: dict[str, Any], named: str) -> None:
-    """Each broken bound draws a complaint that names the field or the bound."""
+    """A complaint names the field and the bound, and quotes nothing of the answer."""
     assert named in complaint(SCHEMA, GOOD | wrong)
+    assert bool(complaint(SCHEMA, GOOD | wrong, lengths=False)) == ("say" not in wrong)
+    assert "secret" not in complaint(SCHEMA, GOOD | wrong)
 
 
 def test_a_missing_field_is_named() -> None:
     """A required field that is missing is named, and a list is no object."""
-    assert complaint(SCHEMA, {"mode": "context"}) == "the answer has no 'say'"
-    assert "type object" in complaint(SCHEMA, [GOOD])
+    assert "required is ['mode', 'say']" in complaint(SCHEMA, {"mode": "context"})
+    assert "type is 'object'" in complaint(SCHEMA, [GOOD])
 
 
 @given(st.dictionaries(st.text(), st.one_of(st.integers(), st.text(), st.booleans(), st.none())))

@@ -71,84 +71,103 @@ class Rule(Struct, frozen=True):
     acts: tuple[str, ...]
     refuses: str
     why: str
+    finds: Callable[[_Step, Act], bool]
 
 
 ALL = tuple(act.__struct_config__.tag for act in get_args(RoomAct) if act is not StaySilent)
 """Every act but staying silent, which is always allowed."""
 
 TABLE = (
-    Rule("stop", ALL, "anything after a person said stop", "A person said stop."),
+    Rule(
+        "stop",
+        ALL,
+        "anything after a person said stop",
+        "A person said stop.",
+        lambda step, _: step.rights.stopped,
+    ),
     Rule(
         "no-voice",
         ("say",),
         "words of a mind that has no voice in the room: its scribe",
         "The room itself never says a line.",
+        lambda step, _: not step.rights.may_say,
     ),
     Rule(
         "silence",
         ("say",),
         "words that come after the wish to stay silent",
         "It had just decided to stay silent.",
+        lambda step, _: step.silent,
     ),
     Rule(
         "empty",
         ("say", "react", "note", "entitle", "remember", "forget", "schedule"),
         "an act with nothing in it",
         "There was nothing in it.",
+        lambda _, act: not _content(act).strip(),
     ),
     Rule(
         "length",
         ("say", "react", "note", "entitle", "remember"),
         "what is longer than the room takes",
         "It was longer than the room takes.",
+        lambda step, act: len(_content(act)) > step.most(act),
     ),
     Rule(
         "files",
         ("say",),
         "more files than may go with a line, one with nothing in it, or one that is too large",
         "It came with too many files, with an empty one, or with one that is too large.",
+        lambda step, act: step.bad_files(_files(act)),
     ),
     Rule(
         "repeat",
         ("say",),
         "word for word what it said among its last lines, without a file",
         "It had said just that a moment ago.",
+        lambda step, act: plain(_content(act)) in step.said and not _files(act),
     ),
     Rule(
         "energy",
         ("say",),
         "more lines than the room has energy for",
         "The room had no energy left for it; a person's next line gives some back.",
+        lambda step, _: step.energy <= 0,
     ),
     Rule(
         "steps",
         ("continue",),
         "another step after the last one",
         "It had taken as many steps in a row as it may.",
+        lambda step, _: step.rights.steps <= 0,
     ),
     Rule(
         "unknown-line",
         ("react", "mark"),
         "a reaction to a line, or a mark on it, that is not in this conversation",
         "There is no such line in this conversation.",
+        lambda step, act: _line(act) not in step.rights.lines,
     ),
     Rule(
         "no-memory",
         ("remember", "forget"),
         "keeping things beyond the conversation where there is no memory",
         "There is no memory here beyond this conversation.",
+        lambda step, _: not step.rights.memory,
     ),
     Rule(
         "no-schedule",
         ("schedule",),
         "being woken later where nothing keeps time",
         "Nothing here can wake it later.",
+        lambda step, _: not step.rights.schedule,
     ),
     Rule(
         "one-title",
         ("entitle",),
         "a title where none is asked for, or a second one",
         "No title was asked for, or there was one already.",
+        lambda step, _: step.titled or not step.rights.may_title,
     ),
 )
 """The rules in the order they are tried; the first that refuses is the one that is named."""
@@ -160,28 +179,13 @@ class _Step:
     """What was allowed so far in one plan, and what each rule says of the next act."""
 
     def __init__(self, rights: Rights) -> None:
-        self.rights = rights
-        self.silent = False
-        self.titled = False
-        self.energy = rights.energy
-        self.said = {plain(text) for text in rights.recent}
-        self.finds: dict[str, Callable[[Act], bool]] = {
-            "stop": lambda _: rights.stopped,
-            "no-voice": lambda _: not rights.may_say,
-            "silence": lambda _: self.silent,
-            "empty": lambda act: not _content(act).strip(),
-            "length": lambda act: len(_content(act)) > self._most(act),
-            "files": lambda act: self._bad_files(_files(act)),
-            "repeat": lambda act: plain(_content(act)) in self.said and not _files(act),
-            "energy": lambda _: self.energy <= 0,
-            "steps": lambda _: rights.steps <= 0,
-            "unknown-line": lambda act: _line(act) not in rights.lines,
-            "no-memory": lambda _: not rights.memory,
-            "no-schedule": lambda _: not rights.schedule,
-            "one-title": lambda _: self.titled or not rights.may_title,
-        }
+        self.rights: Rights = rights
+        self.silent: bool = False
+        self.titled: bool = False
+        self.energy: int = rights.energy
+        self.said: set[str] = {plain(text) for text in rights.recent}
 
-    def _most(self, act: Act) -> int:
+    def most(self, act: Act) -> int:
         match act:
             case React():
                 return LONGEST_EMOJI
@@ -190,7 +194,7 @@ class _Step:
             case _:
                 return self.rights.max_say
 
-    def _bad_files(self, files: tuple[Paper, ...]) -> bool:
+    def bad_files(self, files: tuple[Paper, ...]) -> bool:
         most = self.rights.max_file
         large = any(len(file.text.encode("utf-8", "replace")) > most for file in files)
         return large or len(files) > MOST_FILES or not all(file.text.strip() for file in files)
@@ -198,7 +202,7 @@ class _Step:
     def judge(self, act: Act) -> Verdict:
         kind = kind_of(act)
         for rule in TABLE:
-            if kind in rule.acts and self.finds[rule.name](act):
+            if kind in rule.acts and rule.finds(self, act):
                 return Verdict(act=kind, allowed=False, rule=rule.name, why=rule.why)
         self._count(act)
         return Verdict(act=kind, allowed=True)

@@ -208,33 +208,11 @@ class TieredModels:
             small=bool(climb.after) and last.outcome in UNANSWERED and not last.text,
         )
 
-    async def sound(self, name: str, question: Question) -> ModelReply:
-        """Ask this one model once, and nobody in its stead, whether it rests or not.
+    async def sound(self, name: str, question: Question, *, patient: bool = False) -> ModelReply:
+        """Ask this one model, and nobody in its stead, whether it rests or not.
 
-        Raises Unknown for a model that cannot be used.
-        """
-        await self.learn()
-        if objection := self.tiers.objection(name):
-            raise Unknown(f"It cannot be asked: {objection}.")
-        spec = self.tiers.models[self.tiers.known(name)]
-        async with self._door(spec):
-            tried = await self._voice(spec).attempt(question, lambda _: None)
-        if tried.outcome not in ("failed", "timed_out"):
-            self._rests.worked(name)
-        return ModelReply(
-            outcome=tried.outcome,
-            text=tried.text,
-            model=name,
-            attempts=(self._attempt(spec, tried),),
-            usage=tried.usage,
-            first=tried.first,
-            took=tried.took,
-        )
-
-    async def insist(self, name: str, question: Question) -> ModelReply:
-        """Ask this model and nobody in its stead, waiting out its limits of how often it is asked.
-
-        Raises Unknown for a model that cannot be used.
+        Once; `patient`: with tries, waiting out its limits of how often it is asked. Raises Unknown
+        for a model that cannot be used.
         """
         await self.learn()
         if objection := self.tiers.objection(name):
@@ -246,15 +224,13 @@ class TieredModels:
             async with self._door(spec):
                 last = await self._voice(spec).attempt(question, lambda _: None)
             attempts.append(self._attempt(spec, last))
-            wait = self._wait(last, len(attempts))
-            if last.cause == "busy" and waited < MOST_WAITED:
-                longer = min(SOON * 2.0 ** len(attempts), self._patience.longest)
-                asked = longer if last.wait is None else last.wait
-                wait = min(max(asked, SOON), MOST_WAITED - waited)
+            wait = self._patient_wait(last, len(attempts), waited) if patient else None
             if wait is None:
                 break
             waited += wait
             await self._clock.sleep(wait)
+        if last.outcome not in UNANSWERED:
+            self._rests.worked(name)
         return ModelReply(
             outcome=last.outcome,
             text=last.text,
@@ -265,6 +241,14 @@ class TieredModels:
             first=self._since(began) - last.took + last.first,
             took=self._since(began),
         )
+
+    def _patient_wait(self, tried: Tried, tries: int, waited: float) -> float | None:
+        """As `_wait`; of a model that is asked too often as long as it takes, within reason."""
+        if tried.cause != "busy" or waited >= MOST_WAITED:
+            return self._wait(tried, tries)
+        longer = min(SOON * 2.0**tries, self._patience.longest)
+        asked = longer if tried.wait is None else tried.wait
+        return min(max(asked, SOON), MOST_WAITED - waited)
 
     def _since(self, began: float) -> int:
         return round((self._clock.ticks() - began) * 1000)
@@ -388,7 +372,7 @@ class TieredModels:
                 continue
             climb.at(spec.name, [*(one.name for one in specs[nth + 1 :]), *climb.after])
             name, last = spec.name, await self._turn(spec, climb)
-            if last.outcome not in ("failed", "timed_out") or last.shown:
+            if last.outcome not in UNANSWERED or last.shown:
                 return name, last
             if last.text:
                 climb.hear(ANEW)
@@ -459,7 +443,7 @@ class TieredModels:
 
     def _noted(self, spec: ModelSpec, tried: Tried) -> Tried:
         """Remember how it went."""
-        if tried.outcome not in ("failed", "timed_out"):
+        if tried.outcome not in UNANSWERED:
             self._rests.worked(spec.name)
         elif not tried.ours:
             now, least = self._clock.ticks(), tried.wait or 0.0

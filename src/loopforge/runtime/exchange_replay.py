@@ -6,7 +6,7 @@ Pure but for reading the record. Used for two things: going on with a turn after
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -88,11 +88,15 @@ def described(request: Ask | Call) -> str:
     """A request as text: equal texts are equal requests."""
     if isinstance(request, Call):
         return f"call {request.tool} {as_json(request.arguments)}"
-    head = f"ask {request.purpose}, {request.max_tokens} tokens, aloud={request.aloud}"
-    schema = as_json(request.schema) if request.schema else ""
-    body = "\n".join(
-        f"[{message.role}] {message.text}{_seen(message.pictures)}" for message in request.messages
-    )
+    texts = [(message.role, message.text, message.pictures) for message in request.messages]
+    return _question(request, as_json(request.schema) if request.schema else "", texts)
+
+
+def _question(
+    asked: Ask | Asked, schema: object, texts: Iterable[tuple[str, str, Sequence[Picture]]]
+) -> str:
+    head = f"ask {asked.purpose}, {asked.max_tokens} tokens, aloud={asked.aloud}"
+    body = "\n".join(f"[{role}] {text}{_seen(pictures)}" for role, text, pictures in texts)
     return f"{head}\n{schema}\n{body}"
 
 
@@ -118,8 +122,11 @@ async def exchange_of(ledger: Ledger, events: Sequence[Event]) -> tuple[ReplaySa
         if isinstance(body, Asked):
             pieces = await pieces_of(ledger, event)
             gone = any(words.text is None for piece in pieces for words in _of_piece(piece))
+            texts = [(one.role, laid_out(one.words, one.layout), one.pictures) for one in pieces]
             said[body.nth] = ReplaySaid(
-                _recorded_ask(body, pieces), replies.get(body.nth), gone or body.nth in erased
+                _question(body, body.schema, texts),
+                replies.get(body.nth),
+                gone or body.nth in erased,
             )
         elif isinstance(body, EffectProposed | Called):
             said[body.nth] = ReplaySaid(
@@ -153,15 +160,6 @@ def _answer(body: Answered) -> Answer:
         body.cut,
         body.small,
     )
-
-
-def _recorded_ask(body: Asked, pieces: tuple[TextPiece, ...]) -> str:
-    head = f"ask {body.purpose}, {body.max_tokens} tokens, aloud={body.aloud}"
-    lines = "\n".join(
-        f"[{piece.role}] {laid_out(piece.words, piece.layout)}{_seen(piece.pictures)}"
-        for piece in pieces
-    )
-    return f"{head}\n{body.schema}\n{lines}"
 
 
 class Playback:

@@ -85,14 +85,6 @@ class Ports:
     tasks: Tasks
 
 
-def _no_news() -> tuple[Line, ...]:
-    return ()
-
-
-def _nothing() -> frozenset[str]:
-    return frozenset()
-
-
 @dataclass(frozen=True)
 class TurnSeat:
     """Who takes this turn, and where.
@@ -107,9 +99,9 @@ class TurnSeat:
     mate: str
     turn: str
     route: Route
-    granted: Callable[[], frozenset[str]] = _nothing
+    granted: Callable[[], frozenset[str]] = frozenset
     safe: Callable[[str], str] = str
-    news: Callable[[], tuple[Line, ...]] = _no_news
+    news: Callable[[], tuple[Line, ...]] = tuple
     longest: int = 0
     most: int = MOST_REQUESTS
 

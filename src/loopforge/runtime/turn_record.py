@@ -7,8 +7,8 @@ likewise. What is read back is what was stored, never computed again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -26,6 +26,7 @@ KINDS = 3
 """How many unlike prompts of one mate are remembered (a talk and its account, say)."""
 
 T = TypeVar("T")
+B = TypeVar("B")
 Texts = tuple[tuple[str, str], ...]
 """Messages as models are given them: role and text."""
 
@@ -128,26 +129,25 @@ def _words(message: Message) -> tuple[Words, ...]:
 
 async def pieces_of(ledger: Ledger, event: Event) -> tuple[TextPiece, ...]:
     """The whole prompt of an Asked event, as it was stored."""
-    assert isinstance(event.body, Asked)
-    run = event.body.prompt
-    if not run.base:
-        return run.more
-    below = await ledger.event(run.base)
-    if not isinstance(below.body, Asked):
-        raise LedgerBroken(f"event {event.id} rests on {run.base}, which is no question")
-    return (await pieces_of(ledger, below))[: run.keep] + run.more
+    return await _whole(ledger, event, Asked, lambda asked: asked.prompt)
 
 
 async def lines_of(ledger: Ledger, event: Event) -> tuple[Line | str, ...]:
     """All lines of a Perceived event, as they were stored."""
-    assert isinstance(event.body, Perceived)
-    run = event.body.lines
+    return await _whole(ledger, event, Perceived, lambda perceived: perceived.lines)
+
+
+async def _whole(
+    ledger: Ledger, event: Event, kind: type[B], run_of: Callable[[B], Any]
+) -> tuple[Any, ...]:
+    """What an event holds, with what it rests on."""
+    if not isinstance(event.body, kind):
+        raise LedgerBroken(f"event {event.id}, on which others rest, is no {kind.__name__}")
+    run = run_of(event.body)
     if not run.base:
-        return run.more
-    below = await ledger.event(run.base)
-    if not isinstance(below.body, Perceived):
-        raise LedgerBroken(f"event {event.id} rests on {run.base}, which is no perception")
-    return (await lines_of(ledger, below))[: run.keep] + run.more
+        return tuple(run.more)
+    below = await _whole(ledger, await ledger.event(run.base), kind, run_of)
+    return (*below[: run.keep], *run.more)
 
 
 _encoder = msgspec.json.Encoder(enc_hook=encode_plain)

@@ -69,10 +69,6 @@ class OpeningView:
     before: Sequence[Fact] = ()
 
 
-def _nothing() -> frozenset[str]:
-    return frozenset()
-
-
 def _untold(_model: str, _others: str, _how: Delay) -> None:
     """Nobody waits."""
 
@@ -86,7 +82,7 @@ class Senses:
     """
 
     news: Callable[[], tuple[Line, ...]] = tuple
-    granted: Callable[[], frozenset[str]] = _nothing
+    granted: Callable[[], frozenset[str]] = frozenset
     slow: Callable[[str, str, Delay], None] = _untold
 
 

@@ -42,7 +42,7 @@ class Pinned:
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
         """The answer of the one model."""
         await self._models.learn()
-        reply = await self._models.insist(self.named(question.route), question)
+        reply = await self._models.sound(self.named(question.route), question, patient=True)
         hear(reply.text)
         return reply
 

@@ -11,19 +11,17 @@ from loopforge.core.model_trouble import Cause
 from loopforge.core.policy import AnswerOutcome
 
 
-class Tried(Struct, frozen=True, kw_only=True):
+class Tried(Struct, frozen=True):
     """What came of one attempt. Times in milliseconds; `detail` is for the record, not for people.
 
-    `again`, `wait`, `lasting`, `ours`, `cause` and `formless` as in Fault. `cut`: more would have
-    come. `shown`: people were shown words of it.
+    `again`: the same model may well answer soon. `wait`: seconds it asked for, if it did.
+    `lasting`: it will not answer anybody for a good while (no key, no credit, no such model).
+    `ours`: the fault lies with the question, and says nothing of the model. `formless`: the server
+    does not take the form that an answer is asked for in. `cut`: more would have come. `shown`:
+    people were shown words of it.
     """
 
     outcome: AnswerOutcome
-    text: str = ""
-    data: dict[str, Any] | None = None
-    usage: Usage = Usage()
-    first: int = 0
-    took: int = 0
     detail: str = ""
     again: bool = False
     wait: float | None = None
@@ -31,5 +29,10 @@ class Tried(Struct, frozen=True, kw_only=True):
     ours: bool = False
     cause: Cause = ""
     formless: bool = False
+    text: str = ""
+    data: dict[str, Any] | None = None
+    usage: Usage = Usage()
+    first: int = 0
+    took: int = 0
     cut: bool = False
     shown: bool = False

@@ -1,6 +1,6 @@
 """Where models are reached: the services known by name, and the variables that open them.
 
-Pure: given what is set, says which way to a model is open, or what is missing.
+Pure: given what is set, says which way to a model is open, or what is missing. Shows no key.
 Knows nothing of tiers. Base URLs are as the services document them (November 2026).
 """
 
@@ -68,73 +68,47 @@ PLACES: dict[str, ModelService] = {
         base_url="https://api.openai.com/v1",
         vendor="openai",
     ),
-    "openrouter": ModelService(
-        title="OpenRouter",
-        keys=("OPENROUTER_API_KEY",),
-        base_variable="OPENROUTER_BASE_URL",
-        base_url="https://openrouter.ai/api/v1",
-        vendor="openrouter",
-    ),
-    "mistral": ModelService(
-        title="Mistral",
-        keys=("MISTRAL_API_KEY",),
-        base_variable="MISTRAL_BASE_URL",
-        base_url="https://api.mistral.ai/v1",
-        vendor="mistral",
-        extra={"stream_options": {}},  # refuses `include_usage` (422), and reports usage anyway
-    ),
-    "minimax": ModelService(
-        title="MiniMax",
-        keys=("MINIMAX_API_KEY",),
-        base_variable="MINIMAX_BASE_URL",
-        base_url="https://api.minimax.io/v1",
-        vendor="minimax",
-    ),
-    "zai": ModelService(
-        title="Z.ai",
-        keys=("ZAI_API_KEY",),
-        base_variable="ZAI_BASE_URL",
-        base_url="https://api.z.ai/api/paas/v4",
-        vendor="zai",
-    ),
-    "dashscope": ModelService(
-        title="Alibaba",
-        keys=("DASHSCOPE_API_KEY",),
-        base_variable="DASHSCOPE_BASE_URL",
-        base_url="https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
-        vendor="dashscope",
-    ),
-    "groq": ModelService(
-        title="Groq",
-        keys=("GROQ_API_KEY",),
-        base_variable="GROQ_BASE_URL",
-        base_url="https://api.groq.com/openai/v1",
-        vendor="groq",
-    ),
-    "together": ModelService(
-        title="Together",
-        keys=("TOGETHER_API_KEY",),
-        base_variable="TOGETHER_BASE_URL",
-        base_url="https://api.together.xyz/v1",
-        vendor="together",
-    ),
-    "deepseek": ModelService(
-        title="DeepSeek",
-        keys=("DEEPSEEK_API_KEY",),
-        base_variable="DEEPSEEK_BASE_URL",
-        base_url="https://api.deepseek.com/v1",
-        vendor="deepseek",
-    ),
-    "xai": ModelService(
-        title="xAI",
-        keys=("XAI_API_KEY",),
-        base_variable="XAI_BASE_URL",
-        base_url="https://api.x.ai/v1",
-        vendor="x-ai",
-    ),
+}
+_COMPATIBLE = {
+    "openrouter": ("OpenRouter", "https://openrouter.ai/api/v1"),
+    "mistral": ("Mistral", "https://api.mistral.ai/v1"),
+    "minimax": ("MiniMax", "https://api.minimax.io/v1"),
+    "zai": ("Z.ai", "https://api.z.ai/api/paas/v4"),
+    "dashscope": ("Alibaba", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),
+    "groq": ("Groq", "https://api.groq.com/openai/v1"),
+    "together": ("Together", "https://api.together.xyz/v1"),
+    "deepseek": ("DeepSeek", "https://api.deepseek.com/v1"),
+    "xai": ("xAI", "https://api.x.ai/v1"),
+}
+"""Services that speak OpenAI's protocol: their names for people, and their usual addresses."""
+_VENDORS = {"xai": "x-ai"}
+"""Those that the price list knows by another name."""
+_EXTRA: dict[str, dict[str, Any]] = {"mistral": {"stream_options": {}}}
+"""Mistral refuses `include_usage` (422), and reports usage anyway."""
+
+PLACES |= {
+    name: ModelService(
+        title=title,
+        keys=(f"{name.upper()}_API_KEY",),
+        base_variable=f"{name.upper()}_BASE_URL",
+        base_url=base_url,
+        vendor=_VENDORS.get(name, name),
+        extra=_EXTRA.get(name, {}),
+    )
+    for name, (title, base_url) in _COMPATIBLE.items()
 }
 GATEWAYS = ("litellm", "server")
 """Places that may serve any model under any name; they are asked before a model's own places."""
+KEY_ENDS = ("_API_KEY", "_BASE_URL")
+
+
+def keys_in(environ: Mapping[str, str]) -> dict[str, str]:
+    """What an environment sets of keys and addresses of services; Loopforge's own are settings."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if value and name.endswith(KEY_ENDS) and not name.startswith("LOOPFORGE_")
+    }
 
 
 class Way(Struct, frozen=True, kw_only=True):

@@ -37,7 +37,7 @@ from loopforge.models.providers.provider_client import (
     settings_of,
     takes,
 )
-from loopforge.models.providers.provider_faults import ProviderFault, fault_of
+from loopforge.models.providers.provider_faults import fault_of
 from loopforge.models.providers.schema_check import complaint, parse
 from loopforge.models.providers.token_estimate import estimate
 from loopforge.runtime.background_tasks import Tasks
@@ -143,7 +143,7 @@ class Provider:
     # ------------------------------------------------------------ reading
 
     async def _watch(
-        self, heard: StreamedText, reading: asyncio.Task[ProviderFault | None], within: float
+        self, heard: StreamedText, reading: asyncio.Task[Tried | None], within: float
     ) -> None:
         """End the reading when its time is up."""
         await self._clock.sleep(min(within, self.spec.total_seconds))
@@ -158,18 +158,16 @@ class Provider:
             ends = min(ends, heard.last + self.spec.first_token_seconds)
         return ends - self._clock.ticks()
 
-    def _late(self, heard: StreamedText) -> ProviderFault:
+    def _late(self, heard: StreamedText) -> Tried:
         if heard.first is None:
-            return ProviderFault("timed_out", "no word came in time", cause="silent")
+            return Tried("timed_out", "no word came in time", cause="silent")
         if self._clock.ticks() < heard.began + self.spec.total_seconds:
-            return ProviderFault("timed_out", "no more came in time", cause="stalled")
-        return ProviderFault(
-            "timed_out", "the answer did not end in time", ours=True, cause="endless"
-        )
+            return Tried("timed_out", "no more came in time", cause="stalled")
+        return Tried("timed_out", "the answer did not end in time", ours=True, cause="endless")
 
     async def _read(
         self, wire: Wire, question: Question, hear: Callable[[str], None], heard: StreamedText
-    ) -> ProviderFault | None:
+    ) -> Tried | None:
         """Read the stream to its end; what ended it early, if anything did."""
         from pydantic_ai.direct import model_request_stream
 
@@ -187,9 +185,9 @@ class Provider:
             ):
                 await self._follow(stream, hear, heard, most, question.longest)
         except Endless as error:
-            return ProviderFault("malformed", str(error))
+            return Tried("malformed", str(error))
         except AnswerCut as error:
-            return ProviderFault("answered", str(error))
+            return Tried("answered", str(error))
         except Exception as error:
             return fault_of(error)
         return None
@@ -241,64 +239,51 @@ class Provider:
     # ------------------------------------------------------------ judging
 
     def _tried(
-        self, question: Question, heard: StreamedText, fault: ProviderFault | None, *, exact: bool
+        self, question: Question, heard: StreamedText, fault: Tried | None, *, exact: bool
     ) -> Tried:
         now = self._clock.ticks()
         data: dict[str, Any] | None = None
         early = fault is not None
         if fault is None:
             fault, data = self._judge(question, heard, exact=exact)
-        text = heard.text or (_refusal(heard) if fault.outcome == "refused" else "")
-        shown = question.aloud and bool(heard.spoken.words)
-        return Tried(
-            outcome=fault.outcome,
-            text=text,
+        return replace(
+            fault,
+            text=heard.text or (_refusal(heard) if fault.outcome == "refused" else ""),
             data=data,
             usage=self._usage(question, heard),
             first=_milliseconds(heard.first or now, heard.began),
             took=_milliseconds(now, heard.began),
-            detail=fault.detail,
-            again=fault.again,
-            wait=fault.wait,
-            lasting=fault.lasting,
-            ours=fault.ours,
-            cause=fault.cause,
-            formless=fault.formless,
             cut=early or fault.outcome == "failed" or fault.detail == CUT_OFF,
-            shown=shown,
+            shown=question.aloud and bool(heard.spoken.words),
         )
 
     def _judge(
         self, question: Question, heard: StreamedText, *, exact: bool
-    ) -> tuple[ProviderFault, dict[str, Any] | None]:
+    ) -> tuple[Tried, dict[str, Any] | None]:
         """What a stream that came to its end amounts to."""
         finish = heard.response.finish_reason if heard.response else None
         if finish == "content_filter":
-            return ProviderFault(
-                "refused", _refusal(heard) or "stopped by the provider's filter"
-            ), None
+            return Tried("refused", _refusal(heard) or "stopped by the provider's filter"), None
         if finish == "error":
             told = f"the model broke off: {_details(heard)}"
-            return ProviderFault("failed", told, cause="broken"), None
+            return Tried("failed", told, cause="broken"), None
         if finish is None and "finish_reason" not in _details(heard):
             told = "the stream ended before the answer did"
-            return ProviderFault("failed", told, again=True, cause="cut"), None
+            return Tried("failed", told, again=True, cause="cut"), None
         if question.schema is None:
             if heard.text.strip():
                 cut = CUT_OFF if finish == "length" else ""
-                return ProviderFault("answered", cut), None
-            return ProviderFault(
-                "malformed", f"no text came, the stream ended with {finish!r}"
-            ), None
+                return Tried("answered", cut), None
+            return Tried("malformed", f"no text came, the stream ended with {finish!r}"), None
         if finish == "length":
-            return ProviderFault("malformed", CUT_OFF), None
+            return Tried("malformed", CUT_OFF), None
         try:
             data = parse(heard.text, lenient=not self.spec.structured)
         except ValueError as error:
-            return ProviderFault("malformed", f"not JSON: {error}"), None
+            return Tried("malformed", f"not JSON: {error}"), None
         if wrong := complaint(question.schema, data, lengths=exact):
-            return ProviderFault("malformed", wrong), None
-        return ProviderFault("answered", ""), data
+            return Tried("malformed", wrong), None
+        return Tried("answered", ""), data
 
     def _usage(self, question: Question, heard: StreamedText) -> Usage:
         """Tokens as the provider counts them; of a stream that broke, what came is estimated."""

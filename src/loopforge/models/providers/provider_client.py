@@ -92,7 +92,8 @@ def is_exact(spec: ModelSpec) -> bool:
 
 def open_wire(spec: ModelSpec) -> Wire:
     """A client for the model. Slow the first time (imports): call it in a thread."""
-    import pydantic_ai.direct  # noqa: F401  used by model_attempt.py, on the loop
+    import jsonschema  # type: ignore[import-untyped]  # noqa: F401  by schema_check.py, on the loop
+    import pydantic_ai.direct  # noqa: F401  likewise by model_attempt.py
 
     http = _http(spec)
     match spec.provider:

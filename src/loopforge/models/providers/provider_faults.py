@@ -8,29 +8,9 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-from typing import NamedTuple
 
 from loopforge.core.model_trouble import Cause
-from loopforge.core.policy import AnswerOutcome
-
-
-class ProviderFault(NamedTuple):
-    """`again`: the same model may well answer soon. `wait`: seconds it asked for, if it did.
-
-    `lasting`: it will not answer anybody for a good while (no key, no credit, no such model).
-    `ours`: the fault lies with the question, and says nothing of the model. `formless`: the server
-    does not take the form that an answer is asked for in.
-    """
-
-    outcome: AnswerOutcome
-    detail: str
-    again: bool = False
-    wait: float | None = None
-    lasting: bool = False
-    ours: bool = False
-    cause: Cause = ""
-    formless: bool = False
-
+from loopforge.models.providers.attempt_outcome import Tried
 
 UNKNOWN = re.compile(
     r"invalid model name|model.{0,80}(does not exist|not found|not available|not loaded)"
@@ -51,7 +31,7 @@ REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked", 
 """Error codes by which services refuse a prompt instead of answering it."""
 
 
-def fault_of(error: Exception) -> ProviderFault:
+def fault_of(error: Exception) -> Tried:
     """What to make of an exception that ended an attempt."""
     from pydantic_ai import exceptions as known
 
@@ -59,41 +39,39 @@ def fault_of(error: Exception) -> ProviderFault:
     wait = getattr(error, "retry_after", None)
     match error:
         case known.ModelRequestRejectedError() if _refuses(error):
-            return ProviderFault("refused", detail)
+            return Tried("refused", detail)
         case known.ContentFilterError():
-            return ProviderFault("refused", detail)
+            return Tried("refused", detail)
         case known.ModelAuthenticationError():
-            return ProviderFault("failed", detail, wait=wait, lasting=True, cause="key")
+            return Tried("failed", detail, wait=wait, lasting=True, cause="key")
         case known.ModelQuotaExceededError():
-            return ProviderFault("failed", detail, wait=wait, lasting=True, cause="credit")
+            return Tried("failed", detail, wait=wait, lasting=True, cause="credit")
         case known.ModelNotFoundError():
-            return ProviderFault("failed", detail, wait=wait, lasting=True, cause="unknown")
+            return Tried("failed", detail, wait=wait, lasting=True, cause="unknown")
         case known.ModelContextWindowExceededError():
-            return ProviderFault("failed", detail, ours=True, cause="long")
+            return Tried("failed", detail, ours=True, cause="long")
         case known.ModelRequestRejectedError():
             return _rejected(detail)
         case known.ModelRateLimitError():
-            return ProviderFault("failed", detail, again=True, wait=wait, cause="busy")
+            return Tried("failed", detail, again=True, wait=wait, cause="busy")
         case known.ModelUnavailableError() | known.ModelServerError():
-            return ProviderFault("failed", detail, again=True, wait=wait, cause="broken")
+            return Tried("failed", detail, again=True, wait=wait, cause="broken")
         case known.ModelConnectionError():
-            return ProviderFault("failed", detail, again=True, wait=wait, cause=_broken(error))
+            return Tried("failed", detail, again=True, wait=wait, cause=_broken(error))
         case known.ModelHTTPError(status_code=status) if status in (408, 409, 425):
-            return ProviderFault("failed", detail, again=True, wait=wait, cause="broken")
+            return Tried("failed", detail, again=True, wait=wait, cause="broken")
     network = _is_network(error)
-    return ProviderFault(
-        "failed", detail, again=network, cause=_broken(error) if network else "garbled"
-    )
+    return Tried("failed", detail, again=network, cause=_broken(error) if network else "garbled")
 
 
-def _rejected(detail: str) -> ProviderFault:
+def _rejected(detail: str) -> Tried:
     """A server does not take the question: for its model, its form, its length, or else."""
     if UNKNOWN.search(detail):
-        return ProviderFault("failed", detail, lasting=True, cause="unknown")
+        return Tried("failed", detail, lasting=True, cause="unknown")
     if TOO_LONG.search(detail):
-        return ProviderFault("failed", detail, ours=True, cause="long")
+        return Tried("failed", detail, ours=True, cause="long")
     formless = bool(FORMS.search(detail))
-    return ProviderFault("failed", detail, ours=True, cause="rejected", formless=formless)
+    return Tried("failed", detail, ours=True, cause="rejected", formless=formless)
 
 
 def _broken(error: BaseException) -> Cause:
