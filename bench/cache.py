@@ -89,7 +89,7 @@ class Reading:
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
         """Let the server read the prompt, and answer in its place."""
         self._count += 1
-        short = msgspec.structs.replace(question, schema=None, max_tokens=1)
+        short = msgspec.structs.replace(question, schema=None, max_tokens=1, fits="any")
         reply = await self.models.ask(short, lambda _: None)
         thing = THINGS[self._count % len(THINGS)]
         said = ANSWERS[self._count % len(ANSWERS)].format(thing=thing, nth=self._count)
@@ -99,7 +99,7 @@ class Reading:
             why = f"I weighed what {thing} means to whoever asked me."
             data = fill(schema, said, {"mode": "context", "rule": "", "narrative": why})
         hear(said)
-        return msgspec.structs.replace(reply, outcome="answered", text=said, data=data)
+        return msgspec.structs.replace(reply, outcome="answered", text=said, data=data, small=False)
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
         """By the model's own tokenizer."""

@@ -74,6 +74,7 @@ def store(tmp_path: Path) -> BackupStore:
 async def test_a_home_is_itself_again(home: Home, tmp_path: Path, way: str) -> None:
     """Lines, files, mates and settings come back, every hash is right, and the talk goes on."""
     (home.path / "loopforge.toml").write_text("history_lines = 7\n")
+    await home.app.live.change("line_limit", "70", "terminal")
     (home.path / "data/runs/one").mkdir(parents=True)
     (home.path / "data/runs/one/rows.jsonl").write_text("{}\n")
     hash = await talk(home)
@@ -86,7 +87,7 @@ async def test_a_home_is_itself_again(home: Home, tmp_path: Path, way: str) -> N
     await home.says("ana", "said after it was made")
 
     settings, forgotten = await restored(store, tmp_path / "new", tmp_path / "parts")
-    assert (settings.history_lines, forgotten) == (7, 0)
+    assert (settings.history_lines, settings.line_limit, forgotten) == (7, 70, 0)
     assert (tmp_path / "new/data/runs/one/rows.jsonl").read_text() == "{}\n"
     assert sorted(path.name for path in (tmp_path / "new/mates").iterdir()) == [
         "maya.md",

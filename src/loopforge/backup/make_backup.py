@@ -44,7 +44,7 @@ from loopforge.ledger.row_dump import Anchors, check, dump
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger.storage.one_moment import one_moment
 from loopforge.runtime.ports import Clock
-from loopforge.settings import FILE, Settings
+from loopforge.settings import FILE, SAVED, Settings
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
@@ -157,8 +157,7 @@ def _pack(home: Path, into: Path) -> None:
 
 
 def _packed(home: Path) -> Iterator[Path]:
-    if (home / FILE).exists():
-        yield home / FILE
+    yield from (home / name for name in (FILE, SAVED) if (home / name).exists())
     for folder in FOLDERS:
         yield from (path for path in sorted((home / folder).rglob("*")) if path.is_file())
 

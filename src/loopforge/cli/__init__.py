@@ -56,6 +56,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Keep ledger, files, mates and settings somewhere else.",
     ),
     "restore": ("loopforge.cli.restore_command", "Make a home from a backup."),
+    "settings": (
+        "loopforge.cli.settings_command",
+        "See settings, change them, take changes back.",
+    ),
     "doctor": ("loopforge.cli.doctor", "Say what is missing or wrong, and how to mend it."),
 }
 """From a noun to the module that serves it and one line of help."""

@@ -160,6 +160,8 @@ def python() -> Iterator[DoctorFinding]:
 
 def told(settings: Settings) -> Iterator[DoctorFinding]:
     """What is set, and from where; what looks like a setting and is none."""
+    from loopforge.settings import SAVED
+
     given = [
         f"{name} ({source})" for name, source in settings.sources.items() if source != "default"
     ]
@@ -167,8 +169,8 @@ def told(settings: Settings) -> Iterator[DoctorFinding]:
     for stray in settings.strays:
         yield wrong(
             "settings",
-            f"the variable {stray} is no setting.",
-            "Unset it, or look for the right name in docs/settings.md.",
+            f"{'the variable' if stray.isupper() else f'in {SAVED},'} {stray} is no setting.",
+            "Take it away, or look for the right name in docs/settings.md.",
         )
     machine = "the machine's" if settings.sources["timezone"] == "default" else "as set"
     yield ok("time zone", f"{settings.timezone}, {machine}.")

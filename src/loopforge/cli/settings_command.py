@@ -1,0 +1,103 @@
+"""loopforge settings: see them, change them beside a home that runs, and take changes back.
+
+A key is asked for without showing it, or read from standard input; never from the command line,
+where others could read it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loopforge.cli import Json, listed, on_app
+
+if TYPE_CHECKING:
+    from loopforge.app import App
+
+app = typer.Typer(no_args_is_help=True)
+BY = "terminal"
+"""Whose change it is on record: whoever sits at the machine."""
+Name = Annotated[str, typer.Argument(help="The setting's name, such as idle_minutes.")]
+
+
+@app.command("list")
+def list_settings(
+    context: typer.Context,
+    every: Annotated[bool, typer.Option("--all", help="Those at their defaults too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """List what is set in this home, and where from."""
+
+    async def look(app: App) -> list[dict[str, str]]:
+        return [
+            {"name": each.row.name, "value": each.value, "source": each.source}
+            for each in app.live.states()
+            if every or each.source != "default"
+        ]
+
+    def line(row: dict[str, str]) -> str:
+        return f"{row['name']} = {row['value'] or '(not set)'}  ({row['source']})"
+
+    listed(on_app(context, look), as_json, line, "Everything stands at its default.")
+
+
+@app.command("set")
+def set_setting(
+    context: typer.Context,
+    name: Name,
+    value: Annotated[str, typer.Argument(help='Its new value; "" for as if it were not set here.')],
+) -> None:
+    """Save a setting in this home.
+
+    It comes after the environment and before loopforge.toml, and holds at once where it can.
+    """
+
+    async def change(app: App) -> str:
+        await app.live.change(name, value or None, BY)
+        return _told(app, name)
+
+    typer.echo(on_app(context, change))
+
+
+@app.command()
+def undo(context: typer.Context, name: Name) -> None:
+    """Take back the last change of a setting; undone once more, it is done again."""
+
+    async def back(app: App) -> str:
+        await app.live.undo(name, BY)
+        return _told(app, name)
+
+    typer.echo(on_app(context, back))
+
+
+@app.command()
+def key(
+    context: typer.Context,
+    variable: Annotated[str, typer.Argument(help="Such as OPENAI_API_KEY or OPENAI_BASE_URL.")],
+    remove: Annotated[bool, typer.Option("--remove", help="Forget it.")] = False,
+) -> None:
+    """Save the key or address of a model service in this home, readable by you alone.
+
+    It is asked for without showing it, or read from standard input. The environment comes before.
+    """
+    value = "" if remove else _asked(variable)
+    on_app(context, lambda app: app.live.keep_key(variable, value, BY))
+    typer.echo(f"{variable} is {'saved' if value else 'removed'}.")
+
+
+def _asked(variable: str) -> str:
+    if sys.stdin.isatty():
+        return str(typer.prompt(f"{variable} (it is not shown)", hide_input=True))
+    return sys.stdin.readline()
+
+
+def _told(app: App, name: str) -> str:
+    """What the setting is now, and whether it holds yet."""
+    each = next(each for each in app.live.states() if each.row.name == name)
+    if each.fixed:
+        return f"{name} is {each.value}: {each.row.variable} comes before what is saved."
+    if each.next:
+        return f"{name} is {each.next} from the next start on."
+    return f"{name} is {each.value or 'not set'}."

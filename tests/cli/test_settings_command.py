@@ -1,0 +1,102 @@
+"""loopforge settings: see, set, undo, keys; and a home that runs hears of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import App, open_app
+from loopforge.cli import main
+from loopforge.models.scripted_model import ScriptedModels
+from loopforge.settings import load_settings
+from tests.cli.conftest import Run, hosted, written
+
+NOUN = "settings"
+KEY = "sk-planted-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def begun(home: Path) -> None:
+    """The home was run before."""
+
+    async def nothing(_: App) -> None: ...
+
+    hosted(home, nothing)
+
+
+def test_a_setting_is_set_seen_and_undone(run: Run) -> None:
+    """Nothing is set; one is; it is taken back."""
+    assert run("list") == (0, "Everything stands at its default.\n", "")
+    assert run("set", "idle_minutes", "30") == (0, "idle_minutes is 30.0.\n", "")
+    assert run("set", "web_port", "9000") == (0, "web_port is 9000 from the next start on.\n", "")
+    _, out, _ = run("list", "--json")
+    assert json.loads(out)[0] == {
+        "name": "idle_minutes",
+        "value": "30.0",
+        "source": "data/settings.json",
+    }
+    assert run("undo", "idle_minutes") == (0, "idle_minutes is 240.0.\n", "")
+    assert run("undo", "idle_minutes") == (0, "idle_minutes is 30.0.\n", "")
+    assert run("set", "idle_minutes", "") == (0, "idle_minutes is 240.0.\n", "")
+
+
+def test_what_cannot_be_is_refused(run: Run, home: Path) -> None:
+    """One sentence that says what may be; nothing is saved."""
+    code, out, err = run("set", "idle_minutes", "soon")
+    assert (code, out) == (2, "")
+    assert "`idle_minutes` (data/settings.json) is 'soon'; it must be a number, at least 0." in err
+    code, _, err = run("set", "idle_minuets", "5")
+    assert (code, "There is no setting `idle_minuets`" in err) == (2, True)
+    assert not (home / "data/settings.json").exists()
+
+
+def test_a_key_is_kept_closed_and_shown_nowhere(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read from standard input; the file is its owner's; the ledger knows its name alone."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    assert run("key", "OPENAI_API_KEY") == (0, "OPENAI_API_KEY is saved.\n", "")
+    saved = home / "data/keys.json"
+    assert stat.S_IMODE(saved.stat().st_mode) == 0o600
+    assert load_settings(home, environ={}).keys == {"OPENAI_API_KEY": KEY}
+    assert load_settings(home, environ={"OPENAI_API_KEY": "of here"}).keys == {
+        "OPENAI_API_KEY": "of here"
+    }
+    rows = written(home, lambda ledger: ledger.read("home"))
+    assert KEY not in str(rows)
+    kept = [path for path in home.rglob("*") if path.is_file() and KEY in path.read_text("latin-1")]
+    assert kept == [saved]
+    assert run("key", "OPENAI_API_KEY", "--remove") == (0, "OPENAI_API_KEY is removed.\n", "")
+    assert load_settings(home, environ={}).keys == {}
+    code, _, err = run("key", "PATH", "--remove")
+    assert (code, "no variable of a model service" in err) == (2, True)
+
+
+async def test_a_home_that_runs_hears_of_it(home: Path) -> None:
+    """What a command saved holds in the host from its next look on."""
+    settings = load_settings(home, environ={})
+    async with open_app(settings, models=ScriptedModels(), follow=0) as host:
+        async with open_app(settings, models=ScriptedModels(), wake=False, follow=0) as aside:
+            await aside.live.change("line_limit", "20", "terminal")
+        assert host.live.now.line_limit == 8000
+        await host.ledger.follow()
+        assert host.live.now.line_limit == 20
+
+
+def test_a_file_that_was_damaged_says_so(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One sentence, with what to do; no trace of the program."""
+    (home / "data/settings.json").write_text("{")
+    assert main(["--home", str(home), "settings", "list"]) == 2
+    assert "Mend it, or move it away" in capsys.readouterr().err
+
+
+def test_what_nobody_knows_is_passed_over(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A plugin that is gone left its settings: the home opens, and the doctor names them."""
+    (home / "data/settings.json").write_text('{"bell_port": "7000"}')
+    assert load_settings(home, environ={}).strays == ("bell_port",)
+    main(["--home", str(home), "doctor"])
+    assert "bell_port" in capsys.readouterr().out
