@@ -84,8 +84,7 @@ async def test_a_strangers_policy_and_tool_are_used(stranger: None, tmp_path: Pa
         mate.write_text(mate.read_text().replace("[clock]", "[bell]"))
         await home.enter("ana")
         await home.does("ana", "policy", "parrot")
-        await home.says("ana", "@maya hello")
-        await home.rest()
+        await home.hears("ana", "@maya hello")
         assert (await home.lines())[-1] == "maya: @maya hello (returned ding)"
 
 

@@ -34,8 +34,7 @@ async def talk(home: Home) -> str:
     """Ana gives a picture, and Maya answers; the picture's hash."""
     hash = await home.app.artifacts.put(PICTURE)
     file = File(name=Words("slug.png"), size=len(PICTURE), text=public(""), hash=Words(hash))
-    await home.says("ana", "@maya look, \x00 half a pair \ud83d", files=(file,))
-    await home.rest()
+    await home.hears("ana", "@maya look, \x00 half a pair \ud83d", files=(file,))
     return hash
 
 

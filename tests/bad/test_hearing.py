@@ -15,7 +15,7 @@ from tests.rooms.conftest import Home, living
 
 async def heard(home: Home) -> list[str]:
     """The sources of all lines that were heard."""
-    return [e.body.source for e in await home.events() if isinstance(e.body, Heard)]
+    return [one.source for one in await home.bodies(Heard)]
 
 
 @pytest.mark.parametrize("steps", range(6))

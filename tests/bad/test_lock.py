@@ -46,7 +46,7 @@ async def test_an_answer_that_cannot_be_written_is_not_lost(tmp_path: Path) -> N
         await home.clock.advance(60)
         await home.rest()
         assert await home.said() == ["maya"]
-        ended = [e.body.outcome for e in await home.events() if isinstance(e.body, TurnEnded)]
+        ended = [one.outcome for one in await home.bodies(TurnEnded)]
         assert ended == ["done"]
         assert (await home.app.ledger.verify()).sound
 
@@ -70,8 +70,7 @@ async def test_what_is_said_meanwhile_waits_its_turn(tmp_path: Path) -> None:
 async def test_a_home_opens_and_can_be_read_while_it_is_locked(tmp_path: Path) -> None:
     """Somebody who writes does not hinder those who only read."""
     async with living(tmp_path) as home:
-        await home.says("ana", "@maya hello")
-        await home.rest()
+        await home.hears("ana", "@maya hello")
         settings = home.app.settings
     with locked(tmp_path):
         async with open_ledger_of(settings) as ledger:

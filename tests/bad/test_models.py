@@ -21,7 +21,7 @@ FOR_EVER = 10**9
 
 async def texts(home: Home) -> list[str]:
     """What mates said."""
-    return [str(e.body.text) for e in await home.events() if isinstance(e.body, Said)]
+    return [str(one.text) for one in await home.bodies(Said)]
 
 
 async def test_while_a_model_stalls_the_room_hears_and_obeys(tmp_path: Path) -> None:
@@ -39,13 +39,11 @@ async def test_while_a_model_stalls_the_room_hears_and_obeys(tmp_path: Path) -> 
         assert await home.said() == []
         scene = await home.app.front.rooms.scene("commons")
         assert scene.energy == scene.capacity
-        await home.says("ana", "stop")
-        await home.rest()
+        await home.hears("ana", "stop")
         assert await home.said() == []
-        ended = [e.body.outcome for e in await home.events() if isinstance(e.body, TurnEnded)]
+        ended = [one.outcome for one in await home.bodies(TurnEnded)]
         assert ended == ["stopped"]
-        await home.says("bo", "@merlin and now?")
-        await home.rest()
+        await home.hears("bo", "@merlin and now?")
         assert await home.said() == ["merlin"]
 
 
@@ -55,10 +53,9 @@ async def test_a_model_that_streams_for_ever_can_be_stopped(tmp_path: Path) -> N
     async with living(tmp_path, lambda question: endless) as home:
         await home.says("ana", "@maya hello")
         await home.clock.advance(600)
-        await home.says("ana", "please stop")
-        await home.rest()
+        await home.hears("ana", "please stop")
         assert await home.said() == []
-        cut = [e.body for e in await home.events() if isinstance(e.body, Answered)]
+        cut = await home.bodies(Answered)
         assert [body.outcome for body in cut] == ["cancelled"]
         assert "and so on" in str(cut[0].text)
         assert await home.lines() == ["ana: @maya hello", "ana: please stop"]
@@ -88,8 +85,7 @@ async def test_a_monstrous_answer_is_tamed(tmp_path: Path, kind: str, form: str)
         drafts: list[str] = []
         tasks = Tasks()
         tasks.spawn(_listen(home, drafts), "listening")
-        await home.says("ana", "@maya hello")
-        await home.rest()
+        await home.hears("ana", "@maya hello")
         said = await texts(home)
         await tasks.close()
         assert len(said) <= 1
@@ -128,12 +124,10 @@ async def test_an_answer_of_odd_form_breaks_nothing(tmp_path: Path, kind: str) -
     plain: Given = {"say": "Good day.", "again": False, "tool": ""}
 
     async with living(tmp_path, lambda question: answers.pop() if answers else plain) as home:
-        await home.says("ana", "@maya hello")
-        await home.rest()
-        ended = [e.body.outcome for e in await home.events() if isinstance(e.body, TurnEnded)]
+        await home.hears("ana", "@maya hello")
+        ended = [one.outcome for one in await home.bodies(TurnEnded)]
         assert set(ended) <= {"done", "failed"}
-        await home.says("ana", "@merlin hello")
-        await home.rest()
+        await home.hears("ana", "@merlin hello")
         assert (await home.said())[-1] == "merlin"
         scene = await home.app.front.rooms.scene("commons")
         assert scene.energy >= scene.capacity - 3
@@ -144,8 +138,7 @@ async def test_one_that_says_the_same_for_ever_is_heard_once(tmp_path: Path) -> 
     same = {"say": "I am a teapot.", "again": True, "note": "more", "narrative": "I pour."}
     async with living(tmp_path, lambda question: same) as home:
         for _ in range(3):
-            await home.says("ana", "@maya hello")
-            await home.rest()
+            await home.hears("ana", "@maya hello")
         assert await texts(home) == ["I am a teapot."]
         notices = [line for line in await home.lines() if line.startswith("*")]
         assert len(set(notices)) == len(notices) <= 1
@@ -163,8 +156,7 @@ async def test_json_in_pieces_is_never_shown_as_json(tmp_path: Path) -> None:
         await home.enter("ana")
         tasks = Tasks()
         tasks.spawn(_listen(home, drafts), "listening")
-        await home.says("ana", "@maya hello")
-        await home.rest()
+        await home.hears("ana", "@maya hello")
         await tasks.close()
         final = (await texts(home))[0]
         assert final == 'He said "no" \\ and {left} [at once]'

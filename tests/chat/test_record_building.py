@@ -50,8 +50,7 @@ async def last(home: Home, kind: type = Said) -> Event:
 
 async def ask(home: Home, name: str, text: str) -> Event:
     """A person says something, and the mate's line that came of it."""
-    await home.says(name, text)
-    await home.rest()
+    await home.hears(name, text)
     return await last(home)
 
 
@@ -196,8 +195,7 @@ async def test_lines_weighed_as_one_say_so(tmp_path: Path) -> None:
     """Of two lines in a row, the first is weighed with the second, and knows."""
     async with living(tmp_path, Telling()) as home:
         first = await home.says("ana", "I was thinking.")
-        await home.says("ana", "@maya what about slugs?")
-        await home.rest()
+        await home.hears("ana", "@maya what about slugs?")
         record = await gather(home.app.ledger, first.id)
     assert isinstance(record, LineRecord)
     assert (record.state, record.gathered) == ("weighed", 1)
@@ -207,8 +205,7 @@ async def test_lines_weighed_as_one_say_so(tmp_path: Path) -> None:
 async def test_a_stop_leaves_a_line_unweighed(tmp_path: Path) -> None:
     """A line that is a stop is answered by nobody, and its record says why."""
     async with living(tmp_path, Telling()) as home:
-        stop = await home.says("ana", "stop")
-        await home.rest()
+        stop = await home.hears("ana", "stop")
         record = await gather(home.app.ledger, stop.id)
     assert isinstance(record, LineRecord)
     assert (record.state, record.candidates) == ("stopped", ())

@@ -29,8 +29,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"rhubarb" * 50
 async def home(tmp_path: Path) -> AsyncIterator[Home]:
     """A home whose room `commons` knows a secret and a picture."""
     async with living(tmp_path) as made:
-        await made.says("ana", f"@maya {SECRET}")
-        await made.rest()
+        await made.hears("ana", f"@maya {SECRET}")
         made.room = "cellar"
         await made.enter("ana")
         made.room = "commons"
@@ -123,14 +122,12 @@ async def test_a_closed_room_refuses_everything(home: Home) -> None:
 async def test_other_rooms_are_left_alone(home: Home) -> None:
     """What was said elsewhere stays, and talk there goes on."""
     home.room = "cellar"
-    await home.says("ana", "@merlin the locker is in the cellar")
-    await home.rest()
+    await home.hears("ana", "@merlin the locker is in the cellar")
     home.room = "commons"
     await close(home)
     home.room = "cellar"
     assert "ana: @merlin the locker is in the cellar" in await home.lines()
-    await home.says("ana", "@merlin still here?")
-    await home.rest()
+    await home.hears("ana", "@merlin still here?")
     assert (await home.said())[-1] == "merlin"
 
 
@@ -138,8 +135,7 @@ async def test_other_rooms_are_left_alone(home: Home) -> None:
 async def test_quotes_elsewhere_are_the_persons_choice(home: Home, keep: bool) -> None:
     """What quotes the room in another one is counted before, and kept or forgotten with it."""
     home.room = "cellar"
-    await home.says("ana", f"I said {SECRET}")
-    await home.rest()
+    await home.hears("ana", f"I said {SECRET}")
     assert await home.app.front.closing.resting("commons") == 1
     home.room = "commons"
     await close(home, keep_quotes=keep)
@@ -167,12 +163,10 @@ async def test_a_mate_that_is_speaking_is_stopped(tmp_path: Path) -> None:
 async def test_a_crash_before_the_erasure_is_made_up_for(tmp_path: Path) -> None:
     """A process dies when the room is closed and not yet forgotten: the next start forgets it."""
     async with living(tmp_path) as home:
-        await home.says("ana", f"@maya {SECRET}")
-        await home.rest()
+        await home.hears("ana", f"@maya {SECRET}")
         home.room = "cellar"
         await home.enter("ana")
-        await home.says("ana", f"I said {SECRET}")
-        await home.rest()
+        await home.hears("ana", f"I said {SECRET}")
     stamp = Stamp(SystemClock(), SystemDice())
     async with open_ledger_of(home.app.settings) as other:
         body = RoomClosed(person=home.people["ana"], exactly=True)

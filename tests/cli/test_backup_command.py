@@ -25,8 +25,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
     async def talk() -> None:
         async with living(path) as home:
-            await home.says("ana", "@maya hello")
-            await home.rest()
+            await home.hears("ana", "@maya hello")
 
     asyncio.run(talk())
 

@@ -65,8 +65,7 @@ async def scene(tmp_path: Path) -> Scene:
     furnish(tmp_path)
     async with living(tmp_path, script_of(Options(home="", wait=0, pause=0))) as home:
         for line in LINES:
-            await home.says("ana", line.text, source=line.source)
-            await home.rest()
+            await home.hears("ana", line.text, source=line.source)
         last = (await home.events())[-1]
         await home.app.front.seen("commons", home.people["ana"], last.seq)
         shown = [e for e in await home.events() if isinstance(e.body, Heard | Said)]
@@ -230,8 +229,7 @@ async def test_a_refused_answer_is_an_answer_once(tmp_path: Path) -> None:
     furnish(tmp_path)
     async with living(tmp_path, lambda question: "I am a teapot.") as home:
         for line in (LINES[0], Line("t:3", "ana", "@maya and now?", "", "maya")):
-            await home.says("ana", line.text, source=line.source)
-            await home.rest()
+            await home.hears("ana", line.text, source=line.source)
         assert await home.said() == ["maya"]
     said = [LINES[0], Line("t:3", "ana", "@maya and now?", "", "maya")]
     tally = count(await read(tmp_path, said), by_turn)

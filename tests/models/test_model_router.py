@@ -390,7 +390,7 @@ async def test_facts_are_those_of_the_first_choice() -> None:
 
 def test_importing_loads_nothing_heavy() -> None:
     """No provider's library is imported before the first question."""
-    heavy = "pydantic_ai openai anthropic google httpx httpx2 xllamacpp genai_prices tiktoken"
+    heavy = "pydantic_ai openai anthropic google httpx httpx2 xllamacpp genai_prices jsonschema"
     code = (
         "import sys, loopforge.models.model_router, loopforge.models.model_tape\n"
         f"print([name for name in {heavy.split()} if name in sys.modules])"

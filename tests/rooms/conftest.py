@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -22,6 +22,7 @@ from loopforge.runtime.system_clock import SeededDice, SimClock
 from loopforge.settings import load_settings
 from tests.still import still
 
+B = TypeVar("B")
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 NAMES = ("maya", "merlin", "zuzu", "otto", "vera")
 MATE = """---
@@ -72,6 +73,12 @@ class Home:
             self.room, Heard(person=self.people[name], text=Words(text), surface="terminal", **more)
         )
 
+    async def hears(self, name: str, text: str, **more: Any) -> Event:
+        """A person says a line, and nobody has anything left to do about it."""
+        line = await self.says(name, text, **more)
+        await self.rest()
+        return line
+
     async def does(self, name: str, command: str, argument: str = "") -> str:
         """A person uses a command."""
         return await self.app.front.commands.act(self.room, self.people[name], command, argument)
@@ -84,6 +91,10 @@ class Home:
     async def events(self) -> list[Event]:
         """Everything that happened in the room."""
         return await self.app.ledger.read(f"room:{self.room}")
+
+    async def bodies(self, kind: type[B]) -> list[B]:
+        """All that happened of one kind."""
+        return [event.body for event in await self.events() if isinstance(event.body, kind)]
 
     async def lines(self) -> list[str]:
         """The room's lines as people see them."""
@@ -103,7 +114,7 @@ class Home:
 
     async def said(self) -> list[str]:
         """The handles of mates that spoke, in order."""
-        return [e.body.mate for e in await self.events() if isinstance(e.body, Said)]
+        return [said.mate for said in await self.bodies(Said)]
 
     async def kinds(self, prefix: str = "") -> list[str]:
         """The kinds of everything that happened."""

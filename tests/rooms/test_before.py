@@ -125,8 +125,7 @@ async def test_people_go_on_talking_in_it(before: Path) -> None:
     async with living(before, clock=SimClock(START + timedelta(minutes=5))) as home:
         await home.rest()
         assert await said(home.app.ledger) == old
-        await home.says("ana", "@maya are you still there?")
-        await home.rest()
+        await home.hears("ana", "@maya are you still there?")
         lines = await said(home.app.ledger)
         assert [who for _, who, _ in lines[len(old) :]] == ["maya"]
         assert (await home.app.ledger.verify()).findings == ()

@@ -13,8 +13,7 @@ from tests.rooms.conftest import Home
 
 async def test_every_command_of_the_menu_does_something(home: Home) -> None:
     """Each one answers, or says in a sentence what is missing."""
-    await home.says("ana", "@maya hello")
-    await home.rest()
+    await home.hears("ana", "@maya hello")
     for command in COMMANDS:
         try:
             told = await home.does("ana", command.name)
@@ -41,8 +40,7 @@ async def test_status_tells_how_the_room_stands(home: Home) -> None:
     """Who is here, with which model, the energy, what is running, what is on its way."""
     await home.enter("ana")
     await home.app.front.rooms.settle(ChannelSpot("discord:7", "general", "group"), (), home.room)
-    await home.says("ana", "@maya hello")
-    await home.rest()
+    await home.hears("ana", "@maya hello")
     told = await home.does("ana", "status")
     assert "People here: ana." in told
     assert "Maya (scripted)" in told
@@ -73,8 +71,7 @@ async def test_usage_adds_up_this_room_by_mate(home: Home) -> None:
     """Today and this month; nothing of another room."""
     await home.enter("ana")
     assert "nothing was asked" in await home.does("ana", "usage")
-    await home.says("ana", "@maya hello")
-    await home.rest()
+    await home.hears("ana", "@maya hello")
     told = await home.does("ana", "usage")
     assert told.startswith("Today:\n  Maya: ")
     assert "This month:\n  Maya: " in told
@@ -86,8 +83,7 @@ async def test_usage_adds_up_this_room_by_mate(home: Home) -> None:
 
 async def test_why_tells_of_the_last_line_that_the_asker_may_see(home: Home) -> None:
     """Without a line the last one of a mate; by number or id this one; nothing from before."""
-    await home.says("ana", "@maya my first word")
-    await home.rest()
+    await home.hears("ana", "@maya my first word")
     front = home.app.front
     told = await home.does("ana", "why")
     assert "my first word" in told
@@ -99,8 +95,7 @@ async def test_why_tells_of_the_last_line_that_the_asker_may_see(home: Home) -> 
         await front.commands.act(home.room, "ben", "why", "")
     with pytest.raises(Unknown):
         await front.commands.act(home.room, "ben", "why", f"#{seq}")
-    await home.says("ana", "@merlin and my second")
-    await home.rest()
+    await home.hears("ana", "@merlin and my second")
     seen = await front.commands.act(home.room, "ben", "why", "")
     assert seen.startswith("Merlin,")
     assert "my first word" not in seen
@@ -153,8 +148,7 @@ async def test_a_code_links_accounts(home: Home) -> None:
 
 async def test_arguments_are_completed(home: Home) -> None:
     """Mates, policies, people, words of talk, and the lines that one may see, newest first."""
-    await home.says("ana", "@maya the first")
-    await home.rest()
+    await home.hears("ana", "@maya the first")
     front, ana = home.app.front, home.people["ana"]
     complete = front.commands.complete
     assert await complete(home.room, ana, "remove", "Mer") == ["merlin"]
@@ -181,8 +175,7 @@ async def test_what_is_offered_to_whom_nobody_knows(home: Home) -> None:
     assert await complete("", "", "add", "may") == ["maya"]
     assert await complete("", "", "remove", "", mates=("zuzu",)) == ["zuzu"]
     assert await complete("", "", "why", "") == []
-    await home.says("ana", "@maya the first")
-    await home.rest()
+    await home.hears("ana", "@maya the first")
     for person in ("", "p-somebody"):
         assert "maya" in await complete(home.room, person, "model", "")
         assert await complete(home.room, person, "why", "") == []
@@ -192,8 +185,7 @@ async def test_what_is_offered_to_whom_nobody_knows(home: Home) -> None:
 async def test_after_a_new_beginning_why_offers_what_mates_said_before(home: Home) -> None:
     """Lines of mates of the conversation before, without those that were deleted."""
     for text in ("@maya the first", "@zuzu the second"):
-        await home.says("ana", text)
-        await home.rest()
+        await home.hears("ana", text)
     await home.does("ana", "new")
     ana = home.people["ana"]
     newest, oldest = await home.app.front.commands.complete(home.room, ana, "why", "")

@@ -15,8 +15,7 @@ from tests.rooms.conftest import living
 async def test_a_room_lives_on_either_database(ledger_url: str, tmp_path: Path) -> None:
     """Talk, restart, search, forget and verify work the same on SQLite and on PostgreSQL."""
     async with living(tmp_path, database_url=ledger_url) as home:
-        await home.says("ana", "@maya and @merlin, which tower fell first?")
-        await home.rest()
+        await home.hears("ana", "@maya and @merlin, which tower fell first?")
         before = await home.lines()
         assert len(before) >= 3
         clock, people = home.clock, home.people
@@ -24,8 +23,7 @@ async def test_a_room_lives_on_either_database(ledger_url: str, tmp_path: Path) 
         home.people = people
         await home.rest()
         assert await home.lines() == before
-        await home.says("ana", "@maya the spare key hangs behind the boiler")
-        await home.rest()
+        await home.hears("ana", "@maya the spare key hangs behind the boiler")
         assert await home.app.front.search("commons", "spare key hangs", 5)
         secret = [e for e in await home.events() if isinstance(e.body, Heard)][-1]
         await home.app.ledger.erase(Wish(events=(secret.id,), by="owner"))
@@ -41,6 +39,5 @@ async def test_one_host_on_postgresql(postgres_url: str, tmp_path: Path) -> None
             async with living(tmp_path / "two", database_url=postgres_url):
                 pass
     async with living(tmp_path / "two", seed=8, database_url=postgres_url) as home:
-        await home.says("ana", "@maya hello")
-        await home.rest()
+        await home.hears("ana", "@maya hello")
         assert await home.said() == ["maya"]

@@ -34,15 +34,14 @@ async def test_five_mates_alone_for_an_hour(tmp_path: Path, wait: float) -> None
             await home.clock.advance(60)
         await home.rest()
         heard = [e for e in await home.events() if isinstance(e.body, Heard)]
-        said = [e.body.mate for e in await home.events() if isinstance(e.body, Said)]
+        said = [one.mate for one in await home.bodies(Said)]
         assert len(heard) == 1
         assert 3 <= len(said) <= 7
         assert len(set(said)) >= 3, "it took more than two of them"
         await home.clock.advance(24 * 3600)
         await home.rest()
         assert await home.said() == said, "time gives nothing back"
-        await home.says("ana", "@vera go on")
-        await home.rest()
+        await home.hears("ana", "@vera go on")
         assert len(await home.said()) <= 7 + 3
 
 
@@ -50,8 +49,7 @@ async def test_a_mate_that_is_called_and_has_no_energy_says_so_once(tmp_path: Pa
     """A person who calls in a room without energy is told, once, why nobody answers."""
     async with living(tmp_path, energy_capacity=0, energy_refill=0) as home:
         for _ in range(2):
-            await home.says("ana", "@maya are you there?")
-            await home.rest()
+            await home.hears("ana", "@maya are you there?")
         assert await home.said() == []
         told = [line for line in await home.lines() if line.startswith("*")]
         assert told == ["* Maya stays quiet: this room has no energy left (/energy)."]

@@ -83,6 +83,7 @@ FAULTS: dict[str, Fault] = {
     "TLS to plain": Fault(at="tls", told=MEND, owner="no secure connection to a"),
     "no such host": Fault(at="nowhere", told=MEND, owner="no server has the name in the address"),
     "401": Fault((refusing(401, "invalid_api_key"),), told=MEND, owner="the key for a is refused"),
+    "403": Fault((refusing(403),), told=MEND, owner="the key for a is refused"),
     "404": Fault((refusing(404, "model_not_found"),), told=MEND, owner="does not know a"),
     "429": Fault((refusing(429),), told="the model is too busy just now", owner="is too busy"),
     "429, Retry-After 3": Fault(
@@ -243,15 +244,15 @@ async def test_every_fault_is_told_in_time_and_the_next_line_is_answered(
         told = [e.body for e in events if isinstance(e.body, Told)]
         if fault.at == "":
             server.does(SECOND)
-            await home.says("ana", "@maya are you there?")
-            await home.rest()
-            again = [str(e.body.text) for e in await home.events() if isinstance(e.body, Said)]
+            await home.hears("ana", "@maya are you there?")
+            again = [str(one.text) for one in await home.bodies(Said)]
             assert again[-1] == "Still here."
             assert len(again) == len(said) + 1
         ear.close()
         await listening
     assert [one[: len(fault.said) or None] for one in said] == [fault.said] * bool(fault.said)
     assert fault.told in (str(told[-1].text) if told else "")
+    assert fault.told != MEND or str(told[-1].text) == f"Maya gave no answer ({MEND})."
     assert bool(told) >= bool(fault.told)
     assert fault.owner in "; ".join(for_owner(one.mend) for one in told)
     assert min(when for when, _ in shown) - began < 20

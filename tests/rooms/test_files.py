@@ -110,7 +110,6 @@ async def test_a_mate_knows_what_is_in_a_pdf(home: Home) -> None:
 async def test_a_mate_is_told_why_it_cannot_read_a_pdf(home: Home) -> None:
     """Of a PDF without words a mate learns how many pages it has, and that no text is in them."""
     file = await take(home, pdfs.saying(*[""] * 12))
-    await home.says("ana", "@maya what does it say?", files=(file,))
-    await home.rest()
+    await home.hears("ana", "@maya what does it say?", files=(file,))
     prompt = str(home.models.asked[0].messages)
     assert f"application/pdf, 12 pages, {file.size:,} bytes; there is no text in it" in prompt

@@ -10,14 +10,11 @@ from tests.rooms.conftest import Home
 
 async def test_a_forgotten_line_is_gone_from_minds_and_files(home: Home) -> None:
     """After an erasure neither the next prompt nor any file of the home holds the words."""
-    await home.says("ana", "@maya my locker opens with rhubarb-4711")
-    await home.rest()
-    await home.says("ana", "@merlin a fine day")
-    await home.rest()
+    await home.hears("ana", "@maya my locker opens with rhubarb-4711")
+    await home.hears("ana", "@merlin a fine day")
     line = next(e for e in await home.events() if isinstance(e.body, Heard))
     await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
-    await home.says("ana", "@maya what did I tell you?")
-    await home.rest()
+    await home.hears("ana", "@maya what did I tell you?")
     assert "rhubarb" not in str(home.models.asked[-1].messages)
     assert not await home.app.front.search("commons", "rhubarb", 5)
     assert "rhubarb" not in "\n".join(await home.lines())
@@ -29,8 +26,7 @@ async def test_a_forgotten_line_is_gone_from_minds_and_files(home: Home) -> None
 
 async def test_a_forgotten_person_is_somebody_new_when_they_come_back(home: Home) -> None:
     """A person whose texts were erased has no name left; entering again makes a new person."""
-    await home.says("annelise", "@maya I grow turnips in Lucerne")
-    await home.rest()
+    await home.hears("annelise", "@maya I grow turnips in Lucerne")
     person = home.people["annelise"]
     await home.app.ledger.erase(Wish(person=person, by="owner"))
     for path in (home.path / "data").glob("**/*"):
@@ -47,14 +43,12 @@ async def test_a_forgotten_person_is_somebody_new_when_they_come_back(home: Home
 
 async def test_a_running_home_forgets_what_another_process_erased(home: Home) -> None:
     """An erasure from the command line reaches the memory of the host that is running."""
-    await home.says("ana", "@maya the cellar floods at rhubarb-4711")
-    await home.rest()
+    await home.hears("ana", "@maya the cellar floods at rhubarb-4711")
     line = next(e for e in await home.events() if isinstance(e.body, Heard))
     async with open_ledger_of(home.app.settings) as other:
         await other.erase(Wish(events=(line.id,), by="owner"))
     await home.app.ledger.follow()
     state = await home.app.rooms.state("commons")
     assert "rhubarb" not in " ".join(str(words) for words in state.words())
-    await home.says("ana", "@maya what did I say?")
-    await home.rest()
+    await home.hears("ana", "@maya what did I say?")
     assert "rhubarb" not in str(home.models.asked[-1].messages)

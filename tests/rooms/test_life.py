@@ -23,11 +23,9 @@ from tests.rooms.test_talking import speaker
 
 async def test_a_conversation_ends_by_asking(home: Home) -> None:
     """After /new a mate sees nothing of what was said before; the ledger keeps it all."""
-    await home.says("ana", "@maya the password of the day is turnip")
-    await home.rest()
+    await home.hears("ana", "@maya the password of the day is turnip")
     await home.does("ana", "new")
-    await home.says("ana", "@maya what did I say?")
-    await home.rest()
+    await home.hears("ana", "@maya what did I say?")
     last = [q for q in home.models.asked if speaker(q) == "maya"][-1]
     assert "turnip" not in str(last.messages)
     assert any("turnip" in line for line in await home.lines())
@@ -36,46 +34,39 @@ async def test_a_conversation_ends_by_asking(home: Home) -> None:
 
 async def test_a_conversation_ends_by_idling(home: Home) -> None:
     """When nobody speaks for the idle time it ends, then and not later; the next line begins one."""
-    await home.says("ana", "@maya one")
-    await home.rest()
+    await home.hears("ana", "@maya one")
     await home.clock.advance(239 * 60)
-    await home.says("ana", "@maya two")
-    await home.rest()
+    await home.hears("ana", "@maya two")
     last = next(e.at for e in reversed(await home.events()) if isinstance(e.body, Said))
     await home.clock.advance(241 * 60)
     (ended,) = [e for e in await home.events() if isinstance(e.body, ConversationEnded)]
     assert ended.at - last == timedelta(minutes=240)
-    await home.says("ana", "@maya three")
-    await home.rest()
-    began = [e.body.why for e in await home.events() if isinstance(e.body, ConversationBegan)]
+    await home.hears("ana", "@maya three")
+    began = [one.why for one in await home.bodies(ConversationBegan)]
     assert began == ["first", "idle"]
 
 
 async def test_ending_and_going_on(home: Home) -> None:
     """After /end nothing is going on; the next line begins a conversation that was asked for."""
-    await home.says("ana", "@maya one")
-    await home.rest()
+    await home.hears("ana", "@maya one")
     await home.does("ana", "end")
     assert (await home.app.front.rooms.scene("commons")).conversation == ""
-    await home.says("ana", "@maya two")
-    await home.rest()
-    began = [e.body.why for e in await home.events() if isinstance(e.body, ConversationBegan)]
+    await home.hears("ana", "@maya two")
+    began = [one.why for one in await home.bodies(ConversationBegan)]
     assert began == ["first", "asked"]
 
 
 async def test_a_restart_goes_on_in_the_same_conversation(tmp_path: Path) -> None:
     """What was said before a restart is before the mate after it; nothing is answered again."""
     async with living(tmp_path) as home:
-        await home.says("ana", "@maya remember the turnip")
-        await home.rest()
+        await home.hears("ana", "@maya remember the turnip")
         clock, people = home.clock, home.people
         before = await home.said()
     async with living(tmp_path, clock=clock, seed=8) as home:
         home.people = people
         await home.rest()
         assert await home.said() == before
-        await home.says("ana", "@maya what was it?")
-        await home.rest()
+        await home.hears("ana", "@maya what was it?")
         assert "remember the turnip" in str(home.models.asked[0].messages)
 
 
@@ -91,7 +82,7 @@ async def test_what_was_heard_and_not_answered_is_answered_after_a_restart(tmp_p
         await home.rest()
         assert (await home.lines())[-1] == "maya: At last."
         assert await home.said() == ["maya"]
-        perceived = [e.body for e in await home.events() if isinstance(e.body, Perceived)]
+        perceived = await home.bodies(Perceived)
         assert len(perceived) == 1, "the same turn went on; what was shown was read back"
 
 
@@ -103,14 +94,12 @@ async def test_a_title_is_found_and_found_again(tmp_path: Path) -> None:
 
     async with living(tmp_path, script) as home:
         for text in ("@maya slugs again", "they come at night", "@maya what now?", "help"):
-            await home.says("ana", text)
-            await home.rest()
+            await home.hears("ana", text)
         assert (await home.app.front.rooms.scene("commons")).title == "Slugs at night"
         await home.does("ana", "title", "The slug war")
         for number in range(20):
-            await home.says("ana", f"@maya trains and towers {number}")
-            await home.rest()
-        titles = [str(e.body.title) for e in await home.events() if isinstance(e.body, Titled)]
+            await home.hears("ana", f"@maya trains and towers {number}")
+        titles = [str(one.title) for one in await home.bodies(Titled)]
         assert titles[-1] == "The slug war"
 
 
@@ -137,8 +126,7 @@ async def test_old_lines_leave_a_mind_in_blocks(tmp_path: Path) -> None:
     async with living(tmp_path, lambda question: "Yes." * 20) as home:
         home.models.window = 2400
         for number in range(40):
-            await home.says("ana", f"@maya number {number}: " + "word " * 30)
-            await home.rest()
+            await home.hears("ana", f"@maya number {number}: " + "word " * 30)
         events = await home.events()
         purges = [e.body for e in events if isinstance(e.body, Purged)]
         assert purges
@@ -157,18 +145,15 @@ async def test_kept_lines_stay_and_spent_ones_go_first(tmp_path: Path) -> None:
     """At a purge a line marked keep survives, one marked spent goes."""
     async with living(tmp_path, lambda question: "Yes.") as home:
         home.models.window = 2400
-        kept = await home.says("ana", "@maya the boiler code is 4711")
-        await home.rest()
-        spent = await home.says("ana", "@maya never mind this one")
-        await home.rest()
+        kept = await home.hears("ana", "@maya the boiler code is 4711")
+        spent = await home.hears("ana", "@maya never mind this one")
         await home.does("ana", "keep", kept.id)
         await home.does("ana", "spent", spent.id)
         for number in range(40):
-            await home.says("ana", f"@maya number {number}: " + "word " * 30)
-            await home.rest()
+            await home.hears("ana", f"@maya number {number}: " + "word " * 30)
         last = [q for q in home.models.asked if speaker(q) == "maya"][-1]
         assert "4711" in str(last.messages)
-        purges = [e.body for e in await home.events() if isinstance(e.body, Purged)]
+        purges = await home.bodies(Purged)
         assert spent.id in purges[0].lines
 
 
@@ -178,8 +163,7 @@ async def test_stop_halts_drops_and_lasts(tmp_path: Path) -> None:
     async with living(tmp_path, lambda question: slow) as home:
         await home.says("ana", "@maya @merlin tell me a story")
         await home.clock.advance(20)
-        await home.says("ana", "stop")
-        await home.rest()
+        await home.hears("ana", "stop")
         assert await home.said() == []
         assert (await home.app.front.rooms.scene("commons")).stopped
         clock = home.clock
@@ -188,8 +172,7 @@ async def test_stop_halts_drops_and_lasts(tmp_path: Path) -> None:
         assert await home.said() == []
         assert (await home.app.front.rooms.scene("commons")).stopped
         await home.enter("ana")
-        await home.says("ana", "@merlin you may go on")
-        await home.rest()
+        await home.hears("ana", "@merlin you may go on")
         assert await home.said() == ["merlin"]
 
 
@@ -203,8 +186,7 @@ async def test_another_model_answers_and_people_are_told_once(tmp_path: Path) ->
 
     async with living(tmp_path, script, embedded_model=False) as home:
         for _ in range(3):
-            await home.says("ana", "@maya hi")
-            await home.rest()
+            await home.hears("ana", "@maya hi")
         told = [line for line in await home.lines() if line.startswith("*")]
         assert told == [
             "* Maya's usual model is not answering, so gemini-3-flash answers in its place."
@@ -219,26 +201,22 @@ async def test_a_mate_that_is_gone_takes_no_turn(tmp_path: Path) -> None:
         await home.clock.advance(5)
         (home.path / "mates" / "zuzu.md").unlink()
         await home.rest()
-        dropped = [e.body for e in await home.events() if isinstance(e.body, TurnDropped)]
+        dropped = await home.bodies(TurnDropped)
         assert [(body.mate, body.why) for body in dropped] == [("zuzu", "it cannot run")]
         assert "zuzu" not in await home.said()
 
 
 async def test_a_mate_that_is_made_joins_the_room_of_all(home: Home) -> None:
     """A new file is a new mate in the common room with the next line; one sent out stays out."""
-    await home.says("ana", "@maya hello")
-    await home.rest()
+    await home.hears("ana", "@maya hello")
     write_mates(home.path, ("otto",))
     await home.clock.advance(1)
-    await home.says("ana", "@otto are you here?")
-    await home.rest()
+    await home.hears("ana", "@otto are you here?")
     assert (await home.said())[-1] == "otto"
     assert "left" in await home.does("ana", "remove", "otto")
-    await home.says("ana", "@otto still here?")
-    await home.rest()
+    await home.hears("ana", "@otto still here?")
     scene = await home.app.front.rooms.scene("commons")
     assert [card.handle for card in scene.mates] == ["maya", "merlin", "zuzu"]
     assert "here now" in await home.does("ana", "add", "otto")
-    await home.says("ana", "@otto welcome back")
-    await home.rest()
+    await home.hears("ana", "@otto welcome back")
     assert (await home.said())[-1] == "otto"

@@ -42,8 +42,7 @@ async def writing(path: Path, *files: Mapping[str, str], **more: Any) -> AsyncIt
 
 async def asked(home: Home, line: str = "@maya write it down") -> list[Event]:
     """The lines that mates said, after somebody asked for one."""
-    await home.says("ana", line)
-    await home.rest()
+    await home.hears("ana", line)
     return [event for event in await home.events() if isinstance(event.body, Said)]
 
 

@@ -127,7 +127,7 @@ async def test_a_picture_takes_room_in_the_window(home: Home) -> None:
     await give(home, "@maya look", ("bed.png", drawn()))
     home.models.vision = True
     await give(home, "@maya and again")
-    turns = [e.body for e in await home.events() if isinstance(e.body, Perceived)]
+    turns = await home.bodies(Perceived)
     blind, seeing = [turn.tokens for turn in turns if turn.mate == "maya"]
     assert PICTURE_TOKENS < seeing - blind < PICTURE_TOKENS + 200
 

@@ -23,7 +23,7 @@ def anew(question: Question) -> str:
 
 async def notices(home: Home) -> list[str]:
     """What the room itself said."""
-    return [str(e.body.text) for e in await home.events() if isinstance(e.body, Told)]
+    return [str(one.text) for one in await home.bodies(Told)]
 
 
 async def stands(home: Home) -> list[str]:
@@ -56,10 +56,8 @@ async def test_a_mate_whose_file_is_broken_is_answered_for_and_answers_again(
     (tmp_path / "mates" / "maya.md").write_text(BROKEN)
     async with living(tmp_path, anew, seed=8, fallback_mate="merlin") as home:
         await home.enter("ana", "ben")
-        await home.says("ana", "@maya are you there?")
-        await home.rest()
-        await home.says("ana", "@maya and now?")
-        await home.rest()
+        await home.hears("ana", "@maya are you there?")
+        await home.hears("ana", "@maya and now?")
         assert await home.said() == ["merlin", "merlin"]
         (told,) = await notices(home)
         assert told.startswith("Maya cannot answer just now (its file has a mistake in line ")
@@ -69,15 +67,13 @@ async def test_a_mate_whose_file_is_broken_is_answered_for_and_answers_again(
         assert "you answer what is said to maya" in str(seen[0].body)
         (tmp_path / "mates" / "maya.md").write_text(whole)
         await home.clock.advance(1)
-        await home.says("ana", "@maya back?")
-        await home.rest()
+        await home.hears("ana", "@maya back?")
         assert (await home.said())[-1] == "maya"
         assert (await stands(home))[-1] == "maya again"
         assert "merlin" not in (await home.app.rooms.state("commons")).mates
         (tmp_path / "mates" / "maya.md").unlink()
         await home.clock.advance(1)
-        await home.says("ana", "@maya gone?")
-        await home.rest()
+        await home.hears("ana", "@maya gone?")
         assert (await home.said())[-1] == "merlin"
         assert (await notices(home))[-1] == (
             "Maya cannot answer just now (its file is gone), so Merlin answers."
@@ -89,8 +85,7 @@ async def test_a_guest_goes_with_the_mate_it_stood_in_for(tmp_path: Path) -> Non
     await begun(tmp_path)
     (tmp_path / "mates" / "maya.md").unlink()
     async with living(tmp_path, anew, seed=8, fallback_mate="merlin") as home:
-        await home.says("ana", "@maya are you there?")
-        await home.rest()
+        await home.hears("ana", "@maya are you there?")
         assert await home.said() == ["merlin"]
         await home.does("ana", "remove", "@Maya")
         state = await home.app.rooms.state("commons")
@@ -105,8 +100,7 @@ async def test_another_fallback_takes_the_place_of_the_one_before(tmp_path: Path
     (tmp_path / "mates" / "maya.md").unlink()
     for seed, fallback in ((8, "merlin"), (9, "otto")):
         async with living(tmp_path, anew, seed=seed, fallback_mate=fallback) as home:
-            await home.says("ana", "@maya are you there?")
-            await home.rest()
+            await home.hears("ana", "@maya are you there?")
             state = await home.app.rooms.state("commons")
             assert sorted(state.mates) == sorted(["maya", "zuzu", fallback])
 
@@ -125,15 +119,13 @@ async def test_a_mate_that_no_model_answers_for_is_answered_for(tmp_path: Path) 
     async with living(tmp_path, script, fallback_mate="merlin") as home:
         await home.enter("ana", "ben", mates=("maya", "zuzu"))
         for text in ("@maya one", "@maya two"):
-            await home.says("ana", text)
-            await home.rest()
+            await home.hears("ana", text)
         assert await home.said() == ["merlin", "merlin"]
         assert await notices(home) == [
             "Maya cannot answer just now (no model can be reached for it), so Merlin answers."
         ]
         reachable.add(2)
-        await home.says("ana", "@maya three")
-        await home.rest()
+        await home.hears("ana", "@maya three")
         assert await home.said() == ["merlin", "merlin", "maya"]
         assert await stands(home) == ["merlin for maya", "merlin for maya", "maya again"]
 
@@ -145,25 +137,22 @@ async def test_without_a_fallback_the_room_is_told_why(tmp_path: Path) -> None:
     answer = ScriptedAnswer(outcome="failed")
     async with living(tmp_path, lambda _: answer, seed=8) as home:
         await home.enter("ana", "ben")
-        await home.says("ana", "@maya hello @zuzu")
-        await home.rest()
+        await home.hears("ana", "@maya hello @zuzu")
         assert await home.said() == []
         assert await stands(home) == []
         broken, unreached = await notices(home)
         assert broken.startswith("Maya cannot answer just now: its file has a mistake in line ")
         assert unreached.startswith("Zuzu gave no answer (no model could be reached).")
         await home.says("ana", "I wonder")
-        await home.says("ana", "@maya please")
-        await home.rest()
+        await home.hears("ana", "@maya please")
         assert len(await notices(home)) == 2
         (tmp_path / "mates" / "maya.md").unlink()
         await home.clock.advance(1)
-        await home.says("ana", "maya?")
-        await home.rest()
+        await home.hears("ana", "maya?")
         assert (await notices(home))[
             2
         ] == "Maya cannot answer just now: its file is gone (maya.md)."
-        lost = [e.body for e in await home.events() if isinstance(e.body, TurnDropped)]
+        lost = await home.bodies(TurnDropped)
         assert [body.why for body in lost] == ["it cannot run"] * 3
 
 
@@ -175,13 +164,11 @@ async def test_what_a_broken_mate_does_not_say_reaches_the_place(tmp_path: Path)
         await home.enter("ana")
         spot = ChannelSpot(key="pigeon:1", name="the loft", kind="group")
         await home.app.front.rooms.settle(spot, ("maya", "zuzu"), "commons")
-        await home.says("ana", "mates, good morning", called=True)
-        await home.rest()
+        await home.hears("ana", "mates, good morning", called=True)
         assert await home.said() == ["zuzu"]
-        await home.says("ana", "@maya and you?")
-        await home.rest()
+        await home.hears("ana", "@maya and you?")
         told = next(e for e in await home.events() if isinstance(e.body, Told))
-        sent = [e.body for e in await home.events() if isinstance(e.body, Queued)]
+        sent = await home.bodies(Queued)
         assert ("pigeon:1", told.id) in [(out.surface, out.of) for out in sent]
 
 
@@ -191,8 +178,7 @@ async def test_a_fallback_that_nothing_reaches_either_says_so_once(tmp_path: Pat
     answer = ScriptedAnswer(outcome="failed")
     async with living(tmp_path, lambda _: answer, fallback_mate="merlin") as home:
         await home.enter("ana", "ben", mates=("maya", "zuzu"))
-        await home.says("ana", "@maya hello")
-        await home.rest()
+        await home.hears("ana", "@maya hello")
         assert await home.said() == []
         assert len(await notices(home)) == 2
         assert (await notices(home))[1].startswith("Merlin gave no answer")

@@ -23,8 +23,7 @@ async def test_a_mates_line_that_keepers_took_away(tmp_path: Path) -> None:
     """No reader, no search, no mate and no file holds a word of it; a person may not do that."""
     answers = chain(["The vault opens with rhubarb-4711."], repeat("So it is."))
     async with living(tmp_path, lambda _: next(answers)) as home:
-        await home.says("ana", "@maya tell me")
-        await home.rest()
+        await home.hears("ana", "@maya tell me")
         said = next(event for event in await home.events() if isinstance(event.body, Said))
         front = home.app.front
         with pytest.raises(Unknown):
@@ -45,7 +44,6 @@ async def test_a_mates_line_that_keepers_took_away(tmp_path: Path) -> None:
         assert not await front.search(home.room, "rhubarb", 5)
         for sentence in story(await gather(home.app.ledger, said.id), UTC):
             assert "rhubarb" not in sentence
-        await home.says("ana", "@maya what did you say?")
-        await home.rest()
+        await home.hears("ana", "@maya what did you say?")
         assert "rhubarb" not in str(home.models.asked[-1].messages)
         assert (await home.app.ledger.verify()).findings == ()

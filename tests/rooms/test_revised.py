@@ -52,16 +52,14 @@ async def forgotten(home: Home) -> None:
 
 async def test_an_edited_line_says_what_it_says_now(home: Home) -> None:
     """History, a single line and the next prompt hold the new words; the record keeps the old."""
-    line = await home.says("ana", "@maya I grow turnips")
-    await home.rest()
+    line = await home.hears("ana", "@maya I grow turnips")
     front, ana = home.app.front, home.people["ana"]
     await front.rooms.edit(home.room, ana, line.id, "@maya I grow leeks")
     now = await shown(home, line)
     assert isinstance(now, Revised)
     assert (str(text_of(now)), now.revision.by) == ("@maya I grow leeks", f"person:{ana}")
     assert str(text_of(await front.line(home.room, line.id))) == "@maya I grow leeks"
-    await home.says("ana", "@maya what do I grow?")
-    await home.rest()
+    await home.hears("ana", "@maya what do I grow?")
     prompt = str(home.models.asked[-1].messages)
     assert "leeks" in prompt
     assert "turnips" not in prompt
@@ -86,8 +84,7 @@ async def test_a_deleted_line_is_forgotten_with_what_it_was_edited_to_and_what_q
     home: Home,
 ) -> None:
     """No reader, no search, no mate and no file holds a word of it, and the chain verifies."""
-    line = await home.says("ana", "@maya my locker opens with rhubarb-4711")
-    await home.rest()
+    line = await home.hears("ana", "@maya my locker opens with rhubarb-4711")
     front, ana = home.app.front, home.people["ana"]
     await home.says("ben", "rhubarb-4711 is a fine word")
     await front.rooms.edit(home.room, ana, line.id, "@maya my locker opens with gherkin-4712")
@@ -103,8 +100,7 @@ async def test_a_deleted_line_is_forgotten_with_what_it_was_edited_to_and_what_q
         for path in (home.path / "data").glob("**/*"):
             if path.is_file():
                 assert word.encode() not in path.read_bytes(), path
-    await home.says("ana", "@maya what did I tell you?")
-    await home.rest()
+    await home.hears("ana", "@maya what did I tell you?")
     assert "rhubarb" not in str(home.models.asked[-1].messages)
     assert (await home.app.ledger.verify()).findings == ()
     with pytest.raises(Unknown):
@@ -116,8 +112,7 @@ async def test_what_was_deleted_before_the_end_is_forgotten_at_the_next_start(
 ) -> None:
     """A process that died after the deletion leaves the forgetting to the host's next start."""
     async with living(tmp_path) as home:
-        line = await home.says("ana", "@maya my locker opens with rhubarb-4711")
-        await home.rest()
+        line = await home.hears("ana", "@maya my locker opens with rhubarb-4711")
         settings, clock = home.app.settings, home.clock
     async with open_ledger_of(settings) as ledger:
         fact = Stamp(clock, home.app.stamp.dice).fact(
@@ -141,14 +136,13 @@ async def test_a_turn_whose_only_line_is_deleted_comes_to_its_end(tmp_path: Path
         await home.rest()
         await forgotten(home)
         assert "maya" not in await home.said()
-        ended = [e.body for e in await home.events() if isinstance(e.body, TurnEnded)]
+        ended = await home.bodies(TurnEnded)
         assert ended[0].outcome == "stopped"
 
 
 async def test_a_record_shows_the_line_as_it_was_and_says_that_it_was_edited(home: Home) -> None:
     """The turn's record keeps the words it answered; story, text and record say it was edited."""
-    line = await home.says("ana", "@maya I grow turnips")
-    await home.rest()
+    line = await home.hears("ana", "@maya I grow turnips")
     said = next(e for e in await home.events() if isinstance(e.body, Said))
     await home.app.front.rooms.edit(home.room, home.people["ana"], line.id, "@maya I grow leeks")
     record = await gather(home.app.ledger, said.id)

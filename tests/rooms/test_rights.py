@@ -50,15 +50,12 @@ async def test_who_may_not_talk_is_heard_and_wakes_nobody(home: Home) -> None:
     ana, ben = home.people["ana"], home.people["ben"]
     await home.app.rooms.add(home.room, ana, RightsSet(who=ben, rights=()))
     await home.says("ana", "stop")
-    line = await home.says("ben", "@maya hello?")
-    await home.rest()
+    line = await home.hears("ben", "@maya hello?")
     assert line.id in (await home.app.rooms.state(home.room)).lines
     assert await home.said() == []
     assert (await home.app.front.rooms.scene(home.room)).stopped
-    await home.says("ana", "@maya hello?")
-    await home.rest()
-    await home.says("ben", "stop")
-    await home.rest()
+    await home.hears("ana", "@maya hello?")
+    await home.hears("ben", "stop")
     assert await home.said() == ["maya"]
     assert not (await home.app.front.rooms.scene(home.room)).stopped
 
@@ -79,16 +76,13 @@ async def test_a_mate_uses_no_tool_for_who_may_not_have_it_used(tmp_path: Path) 
     async with living(tmp_path, script) as home:
         home.app.tools.add(Tool(name="shell", summary="Runs a command."), run)
         await crowded(home)
-        await home.says("ana", "@maya run it")
-        await home.rest()
+        await home.hears("ana", "@maya run it")
         assert ran == []
         offered = [view for view in map(str, home.models.asked) if "shell" in view]
         assert offered == []
-        await home.says("ana", "@maya run it", untrusted=True, keeper=True)
-        await home.rest()
+        await home.hears("ana", "@maya run it", untrusted=True, keeper=True)
         assert ran == []
-        await home.says("ana", "@maya run it", keeper=True)
-        await home.rest()
+        await home.hears("ana", "@maya run it", keeper=True)
         assert len(ran) >= 1
         events = await home.events()
         assert any(isinstance(event.body, EffectReturned) for event in events)

@@ -21,8 +21,7 @@ def speaker(question: Question) -> str:
 
 async def test_a_mate_answers_when_it_is_mentioned(home: Home) -> None:
     """A mention makes that mate speak, and only that one; the turn is whole in the ledger."""
-    await home.says("ana", "@maya good morning")
-    await home.rest()
+    await home.hears("ana", "@maya good morning")
     assert await home.said() == ["maya"]
     kinds = await home.kinds("turn.")
     assert kinds[:2] == ["turn.perceived", "turn.asked"]
@@ -32,9 +31,8 @@ async def test_a_mate_answers_when_it_is_mentioned(home: Home) -> None:
 
 async def test_every_plan_states_mode_and_narrative(home: Home) -> None:
     """In a chat too a plan says by which mode it came about, and what it was for."""
-    await home.says("ana", "@maya @merlin hello")
-    await home.rest()
-    plans = [event.body for event in await home.events() if isinstance(event.body, Planned)]
+    await home.hears("ana", "@maya @merlin hello")
+    plans = await home.bodies(Planned)
     assert len(plans) >= 2
     assert all(plan.mode in ("guardrail", "context") for plan in plans)
     assert all(str(plan.narrative) for plan in plans)
@@ -43,8 +41,7 @@ async def test_every_plan_states_mode_and_narrative(home: Home) -> None:
 async def test_each_mate_sees_what_was_said_earlier_in_the_round(tmp_path: Path) -> None:
     """Of two mates called by one line, the second is shown what the first one said."""
     async with living(tmp_path, lambda question: f"{speaker(question)} was here") as home:
-        await home.says("ana", "@maya and @merlin, what do you say?")
-        await home.rest()
+        await home.hears("ana", "@maya and @merlin, what do you say?")
         assert await home.said() == ["maya", "merlin"]
         to_merlin = next(q for q in home.models.asked if speaker(q) == "merlin")
         assert any("maya was here" in text for _, text in to_merlin.messages)
@@ -60,10 +57,8 @@ async def test_a_person_never_sees_notes_and_narratives(home: Home) -> None:
             "say": f"Ah, says {speaker(question)}.",
         },
     ) as other:
-        await other.says("ana", "@merlin I like towers")
-        await other.rest()
-        await other.says("ana", "@merlin and @maya, what do I like?")
-        await other.rest()
+        await other.hears("ana", "@merlin I like towers")
+        await other.hears("ana", "@merlin and @maya, what do I like?")
         assert "ana likes towers" not in " ".join(await other.lines())
         prompts = {speaker(q): str(q.messages) for q in other.models.asked}
         assert "your note to yourself: ana likes towers" in prompts["merlin"]
@@ -75,9 +70,8 @@ async def test_a_mate_may_take_another_step_and_is_bounded(tmp_path: Path) -> No
     """Continue makes the next step; after the most steps in a row the guard refuses another."""
     script = {"say": "", "note": "thinking", "again": True, "narrative": "more"}
     async with living(tmp_path, lambda question: script, max_steps=3) as home:
-        await home.says("ana", "@maya think hard")
-        await home.rest()
-        steps = [e.body.step for e in await home.events() if isinstance(e.body, Perceived)]
+        await home.hears("ana", "@maya think hard")
+        steps = [one.step for one in await home.bodies(Perceived)]
         assert steps == [0, 1, 2]
         assert await home.said() == []
 
@@ -91,8 +85,7 @@ async def test_a_tool_used_by_an_act_gives_its_result_to_the_next_step(tmp_path:
         return {"say": "", "tool": "clock", "arguments": "{}", "again": False}
 
     async with living(tmp_path, script) as home:
-        await home.says("ana", "@maya what time is it?")
-        await home.rest()
+        await home.hears("ana", "@maya what time is it?")
         assert (await home.lines())[-1] == "maya: It is nine."
         result = next(t for q in home.models.asked for _, t in q.messages if "result of" in t)
         assert "Saturday 21 November 2026, 09:00 (UTC)" in result
@@ -102,14 +95,13 @@ async def test_mates_called_in_a_row_each_answer_their_own_line(tmp_path: Path) 
     """Of lines weighed as one, each mate's answer cites the one that called it."""
     async with living(tmp_path, lambda _: "Well.") as home:
         first = await home.says("ana", "@maya hello")
-        second = await home.says("ana", "@merlin and you?")
-        await home.rest()
-        turns = [event.body for event in await home.events() if isinstance(event.body, Perceived)]
+        second = await home.hears("ana", "@merlin and you?")
+        turns = await home.bodies(Perceived)
         assert [(one.mate, one.line) for one in turns[:2]] == [
             ("maya", first.id),
             ("merlin", second.id),
         ]
-        said = [event.body for event in await home.events() if isinstance(event.body, Said)]
+        said = await home.bodies(Said)
         assert [one.reply_to for one in said[:2]] == [first.id, second.id]
         for line, mate in ((first, "maya"), (second, "merlin")):
             record = await gather(home.app.ledger, line.id)
@@ -134,8 +126,7 @@ async def test_a_line_that_arrives_while_a_mate_answers_is_answered_next(tmp_pat
     async with living(tmp_path, lambda question: script) as home:
         await home.says("ana", "@maya first?")
         await home.clock.advance(10)
-        await home.says("bo", "@merlin second?")
-        await home.rest()
+        await home.hears("bo", "@merlin second?")
         spoken = [line for line in await home.lines() if not line.startswith("*")]
         assert spoken == [
             "ana: @maya first?",
@@ -147,8 +138,7 @@ async def test_a_line_that_arrives_while_a_mate_answers_is_answered_next(tmp_pat
 
 async def test_words_are_delivered_when_a_terminal_has_shown_them(home: Home) -> None:
     """A mate's line is queued with it and accepted when a surface says that it was seen."""
-    await home.says("ana", "@maya hello")
-    await home.rest()
+    await home.hears("ana", "@maya hello")
     said = next(e for e in await home.events() if isinstance(e.body, Said))
     assert home.app.deliveries.waiting("room:commons") == 1
     await home.app.front.seen("commons", home.people["ana"], said.seq)
@@ -158,13 +148,11 @@ async def test_words_are_delivered_when_a_terminal_has_shown_them(home: Home) ->
 
 async def test_a_mate_is_edited_without_a_restart(home: Home) -> None:
     """The next turn of a mate whose file changed is that of the new character."""
-    await home.says("ana", "@maya hello")
-    await home.rest()
+    await home.hears("ana", "@maya hello")
     write_mates(home.path, (), maya="---\nname: Maya\n---\nYou are Maya the second.\n")
-    await home.says("ana", "@maya and now?")
-    await home.rest()
+    await home.hears("ana", "@maya and now?")
     assert any("You are Maya the second." in str(q.messages) for q in home.models.asked)
-    began = [e.body for e in await home.events() if isinstance(e.body, Perceived)]
+    began = await home.bodies(Perceived)
     minds = {body.mind for body in began if body.mate == "maya"}
     assert len(minds) == 2
 
@@ -173,15 +161,13 @@ async def test_the_policy_of_a_room_can_be_swapped(home: Home) -> None:
     """After /policy the room's mates think with another mind; the ledger names it."""
     await home.enter("ana")
     assert "stub" in await home.does("ana", "policy", "stub")
-    await home.says("ana", "@maya echo this")
-    await home.rest()
+    await home.hears("ana", "@maya echo this")
     assert (await home.lines())[-1] == "maya: ana, I heard you say: @maya echo this"
     await home.does("ana", "policy", "chain")
-    await home.says("ana", "@merlin think")
-    await home.rest()
-    began = [e.body for e in await home.events() if isinstance(e.body, Perceived)]
+    await home.hears("ana", "@merlin think")
+    began = await home.bodies(Perceived)
     assert [body.policy for body in began if body.summons != "title"] == ["stub/1", "chain/3"]
-    purposes = [e.body.purpose for e in await home.events() if isinstance(e.body, Asked)]
+    purposes = [one.purpose for one in await home.bodies(Asked)]
     assert purposes[:3] == ["plan", "critique", "final"]
 
 
@@ -189,6 +175,5 @@ async def test_a_private_room_has_one_mate(home: Home) -> None:
     """A room opened for one mate holds that one alone, and it answers every line."""
     home.room = "with-maya"
     await home.enter("ana", mates=("maya",))
-    await home.says("ana", "nobody in particular")
-    await home.rest()
+    await home.hears("ana", "nobody in particular")
     assert await home.said() == ["maya"]

@@ -65,14 +65,13 @@ async def kitchen(
 
 async def ended(home: Home) -> list[str]:
     """How turns ended."""
-    return [e.body.outcome for e in await home.events() if isinstance(e.body, TurnEnded)]
+    return [one.outcome for one in await home.bodies(TurnEnded)]
 
 
 async def test_a_mate_uses_a_tool_and_answers_in_the_same_turn(tmp_path: Path) -> None:
     """What it gave is shown to the model, the room gets one answer, and the turn replays."""
     async with kitchen(tmp_path, patience=100.0) as (home, oven):
-        await home.says("ana", "@maya bake me a cake")
-        await home.rest()
+        await home.hears("ana", "@maya bake me a cake")
         assert (await home.lines())[1:] == ["maya: The oven says: [result of oven: golden brown]"]
         assert oven.baked == [180]
         (turn,) = [event for event in await home.events() if isinstance(event.body, Perceived)]
@@ -89,8 +88,7 @@ async def test_a_mate_uses_a_tool_and_answers_in_the_same_turn(tmp_path: Path) -
 async def test_a_mate_is_told_what_a_tool_does_and_wants(tmp_path: Path) -> None:
     """Its summary and the schema of its arguments stand in the prompt."""
     async with kitchen(tmp_path) as (home, _):
-        await home.says("ana", "@maya hello")
-        await home.rest()
+        await home.hears("ana", "@maya hello")
         tail = home.models.asked[0].messages[-1][1]
         assert 'oven: Bakes. Its arguments: {"degrees": {"type": "integer"}}' in tail
 
@@ -98,12 +96,10 @@ async def test_a_mate_is_told_what_a_tool_does_and_wants(tmp_path: Path) -> None
 async def test_long_work_ends_the_turn_and_its_end_wakes_the_mate(tmp_path: Path) -> None:
     """It says at once that the work goes on; later it is shown the end, and says that."""
     async with kitchen(tmp_path) as (home, _):
-        await home.says("ana", "@maya bake me a cake")
-        await home.rest()
+        await home.hears("ana", "@maya bake me a cake")
         first = (await home.lines())[-1]
         assert first.startswith("maya: The oven says: [result of oven, deferred: It is not done")
-        await home.says("bo", "@merlin hello")
-        await home.rest()
+        await home.hears("bo", "@merlin hello")
         assert (await home.said())[-1] == "merlin", "others are answered meanwhile"
         await home.clock.advance(60)
         await home.rest()
@@ -119,8 +115,7 @@ async def test_what_ends_while_its_turn_still_thinks_is_shown_in_the_next(tmp_pa
         return ScriptedAnswer(data=answer, wait=90 if "deferred" in str(answer) else 0)
 
     async with kitchen(tmp_path, script) as (home, oven):
-        await home.says("ana", "@maya bake me a cake")
-        await home.rest()
+        await home.hears("ana", "@maya bake me a cake")
         said = [line for line in await home.lines() if line.startswith("maya")]
         assert len(said) == 2
         assert "golden brown" in said[-1]
@@ -136,8 +131,7 @@ async def test_wrong_arguments_reach_no_tool(tmp_path: Path) -> None:
         return {"say": "", "tool": "oven", "arguments": '{"degrees": "hot"}'}
 
     async with kitchen(tmp_path, script) as (home, oven):
-        await home.says("ana", "@maya bake me a cake")
-        await home.rest()
+        await home.hears("ana", "@maya bake me a cake")
         assert oven.baked == []
         assert "argument 'degrees' is not as it wants it" in (await home.lines())[-1]
         assert await home.kinds("effect.") == ["effect.proposed", "effect.denied"]
@@ -153,8 +147,7 @@ async def test_stop_ends_a_turn_and_its_tool_at_once(tmp_path: Path) -> None:
         while not oven.baked:
             await home.clock.advance(1)
         began = home.clock.ticks()
-        await home.says("ana", "stop")
-        await home.rest()
+        await home.hears("ana", "stop")
         assert home.clock.ticks() - began < 1
         await home.clock.advance(100)
         await home.rest()
@@ -167,23 +160,20 @@ async def test_stop_ends_a_turn_and_its_tool_at_once(tmp_path: Path) -> None:
 async def test_stop_ends_work_that_outlasted_its_turn(tmp_path: Path) -> None:
     """Nobody is woken by it; who is asked later knows that it was stopped."""
     async with kitchen(tmp_path) as (home, oven):
-        await home.says("ana", "@maya bake me a cake")
-        await home.rest()
+        await home.hears("ana", "@maya bake me a cake")
         await home.says("ana", "stop")
         await home.clock.advance(100)
         await home.rest()
         assert (await home.kinds("effect."))[-1] == "effect.stopped"
         assert (oven.done, await home.said()) == (0, ["maya"])
-        await home.says("ana", "@maya what now?")
-        await home.rest()
+        await home.hears("ana", "@maya what now?")
         assert "[result of oven, stopped: a person said stop]" in (await home.lines())[-1]
 
 
 async def test_a_room_that_is_closed_stops_its_effects_and_forgets_them(tmp_path: Path) -> None:
     """Nothing runs on for a room that is no more, and no word of it stays."""
     async with kitchen(tmp_path) as (home, oven):
-        await home.says("ana", "@maya bake me a cake")
-        await home.rest()
+        await home.hears("ana", "@maya bake me a cake")
         await home.app.closing.close_room(home.room, home.people["ana"])
         assert await home.app.ledger.open_effects() == []
         await home.clock.advance(100)
@@ -215,11 +205,9 @@ async def test_a_slow_tool_in_one_room_holds_up_no_other(tmp_path: Path) -> None
             await home.clock.advance(1)
         home.room = "other"
         await home.enter("ana")
-        await home.says("ana", "@maya hello")
-        await home.rest()
+        await home.hears("ana", "@maya hello")
         assert await home.said() == ["maya"]
-        await home.says("ana", "stop")
-        await home.rest()
+        await home.hears("ana", "stop")
         home.room = "commons"
         await home.rest()
         assert oven.done == 1, "a stop there stops nothing here"
@@ -238,8 +226,7 @@ async def test_what_was_under_way_when_the_program_died(
 ) -> None:
     """It begins anew only if that does no harm; its mate is told the end, or that it is unknown."""
     async with kitchen(tmp_path, idempotent=idempotent) as (home, _):
-        await home.says("ana", "@maya bake me a cake")
-        await home.rest()
+        await home.hears("ana", "@maya bake me a cake")
         assert (await home.kinds("effect."))[-1] == "effect.running"
     later = START + timedelta(hours=1)
     async with kitchen(tmp_path, idempotent=idempotent, start=later) as (home, oven):
@@ -269,8 +256,7 @@ async def test_a_turn_of_before_that_died_while_its_acts_tool_ran_is_closed(
 ) -> None:
     """An earlier program's plan stands, and its tool may have run: nothing of it is made again."""
     async with kitchen(tmp_path) as (home, _):
-        line = await home.says("ana", "hm")
-        await home.rest()
+        line = await home.hears("ana", "hm")
         stamp, actor = home.app.stamp, "mate:maya"
         began = stamp.fact(
             Perceived(

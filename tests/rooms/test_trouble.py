@@ -53,8 +53,7 @@ async def test_control_signs_and_broken_characters_are_taken_out(home: Home) -> 
 
 async def test_unknown_things_are_named(home: Home) -> None:
     """Unknown ids, rooms, mates, policies, commands: each error names what is known."""
-    await home.says("ana", "@maya hello")
-    await home.rest()
+    await home.hears("ana", "@maya hello")
     for work, says in (
         (home.does("ana", "keep", "nonsense"), "nonsense"),
         (home.does("ana", "policy", "zen"), "Known: chain, stub, talk"),
@@ -88,7 +87,7 @@ async def test_a_thousand_lines_in_a_burst(tmp_path: Path) -> None:
 
         await asyncio.gather(*map(talk, people))
         await home.rest()
-        heard = [str(e.body.text) for e in await home.events() if isinstance(e.body, Heard)]
+        heard = [str(one.text) for one in await home.bodies(Heard)]
         assert len(heard) == 1_000
         for name in people:
             own = [line for line in heard if line.startswith(f"@maya {name} ")]
@@ -108,8 +107,7 @@ async def test_a_locked_database_loses_nothing(tmp_path: Path) -> None:
             await home.says("ana", "@maya hello", source="t:1")
         lock.execute("COMMIT")
         lock.close()
-        await home.says("ana", "@maya hello", source="t:1")
-        await home.rest()
+        await home.hears("ana", "@maya hello", source="t:1")
         heard = [e for e in await home.events() if isinstance(e.body, Heard)]
         assert len(heard) == 1
         assert await home.said() == ["maya"]
@@ -158,16 +156,14 @@ async def test_a_model_that_misbehaves(tmp_path: Path, answer: ScriptedAnswer, t
 
     async with living(tmp_path, script) as home:
         for _ in range(2):
-            await home.says("ana", "@maya hello")
-            await home.rest()
+            await home.hears("ana", "@maya hello")
         notices = [line for line in await home.lines() if line.startswith("*")]
         assert len(notices) == 1
         assert told in notices[0]
         assert await home.said() == []
         scene = await home.app.front.rooms.scene("commons")
         assert scene.energy == scene.capacity
-        await home.says("ana", "@maya hello?")
-        await home.rest()
+        await home.hears("ana", "@maya hello?")
         assert await home.said() == ["maya"]
 
 
@@ -181,9 +177,8 @@ async def test_a_partial_answer_is_said_as_far_as_it_came(tmp_path: Path) -> Non
     """A model that ran out of time half way has said half, and a mark shows it."""
     cut = ScriptedAnswer(text="The bridge fell because", outcome="timed_out")
     async with living(tmp_path, lambda question: cut) as home:
-        await home.says("ana", "@maya why?")
-        await home.rest()
-        said = [str(e.body.text) for e in await home.events() if isinstance(e.body, Said)]
+        await home.hears("ana", "@maya why?")
+        said = [str(one.text) for one in await home.bodies(Said)]
         assert said == ["The bridge fell because …"]
 
 
@@ -191,14 +186,12 @@ async def test_a_long_answer_is_whole_and_one_that_is_cut_says_so(tmp_path: Path
     """By default 13,000 characters come whole; what is cut ends with a sign, and /why tells."""
     long = "Here it is.\n\n```py\n" + "print('one more line of it')\n" * 450 + "```\n\nThat is all."
     async with living(tmp_path, lambda _: long) as home:
-        await home.says("ana", "@maya all of it?")
-        await home.rest()
+        await home.hears("ana", "@maya all of it?")
         assert (await home.lines())[-1] == f"maya: {long}"
         assert "Taken out" not in await home.does("ana", "why")
     async with living(tmp_path, lambda _: long + "!", seed=8, say_limit=2000) as home:
-        await home.says("ana", "@maya again?")
-        await home.rest()
-        (line,) = [e.body for e in await home.events() if isinstance(e.body, Said)][1:]
+        await home.hears("ana", "@maya again?")
+        (line,) = (await home.bodies(Said))[1:]
         assert len(str(line.text)) <= 2000
         assert str(line.text).endswith(CUT)
         assert f"Taken out before it was said: {TOO_LONG}." in await home.does("ana", "why")
@@ -216,15 +209,13 @@ async def test_a_mind_that_leaves_takes_nobody_with_it(
     write_mates(tmp_path, zuzu="---\nname: Zuzu\nrole: imp\npolicy: stub\n---\nYou are Zuzu.\n")
     async with living(tmp_path) as home:
         cast("dict[str, object]", home.app.policies)["stub"] = (as_policy(imp), "stub/9")
-        await home.says("ana", "@zuzu hello")
-        await home.rest()
+        await home.hears("ana", "@zuzu hello")
         assert "* Zuzu gave no answer (its policy failed). Say it again to try once more." in (
             await home.lines()
         )
-        await home.says("ana", "@maya are you there?")
-        await home.rest()
+        await home.hears("ana", "@maya are you there?")
         assert await home.said() == ["maya"]
-        ended = [e.body for e in await home.events() if isinstance(e.body, TurnEnded)]
+        ended = await home.bodies(TurnEnded)
         assert [body.outcome for body in ended] == ["failed", "done"]
 
 
@@ -254,8 +245,7 @@ async def test_what_had_come_of_an_answer_is_said_and_nothing_else(
     """Whatever became of an answer, the room reads its words: no brace, no narrative."""
     answer = ScriptedAnswer(text=raw, outcome=outcome, pieces=9)
     async with living(tmp_path, lambda _: answer) as home:
-        await home.says("ana", "@maya well?")
-        await home.rest()
+        await home.hears("ana", "@maya well?")
         lines = await home.lines()
         assert line in lines[-1]
         assert not any(sign in said for said in lines for sign in ("{", "narrative", "weigh"))
@@ -270,8 +260,7 @@ async def test_what_an_answer_lacked_stands_in_why(tmp_path: Path) -> None:
     """Plain words from a model that knows no form are an answer, and the record tells of it."""
     plain = ScriptedAnswer(text="The kettle is on.", outcome="malformed")
     async with living(tmp_path, lambda _: plain) as home:
-        await home.says("ana", "@maya well?")
-        await home.rest()
+        await home.hears("ana", "@maya well?")
         assert (await home.lines())[-1] == "maya: The kettle is on."
         why = await home.does("ana", "why")
         assert "not as it was asked for: no form: plain words; missing: mode, rule" in why
@@ -291,8 +280,7 @@ async def test_the_scribe_of_a_room_never_says_a_line(
 
     async with living(tmp_path, script) as home:
         for text in ("slugs ate my beans", "again this night", "what helps against slugs?"):
-            await home.says("ana", f"@maya {text}")
-            await home.rest()
+            await home.hears("ana", f"@maya {text}")
         assert any(speaker(question) == "the room" for question in home.models.asked)
         assert set(await home.said()) == {"maya"}
         assert not any("cannot help" in line for line in await home.lines())

@@ -14,8 +14,7 @@ from tests.rooms.conftest import Home, living
 
 async def said_by_maya(home: Home) -> str:
     """The id of maya's line, after ana greeted her."""
-    await home.says("ana", "@maya what broke first?")
-    await home.rest()
+    await home.hears("ana", "@maya what broke first?")
     line = next(e for e in await home.events() if isinstance(e.body, Said))
     await home.app.front.seen("commons", home.people["ana"], line.seq)
     return line.id

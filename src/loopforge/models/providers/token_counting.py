@@ -2,7 +2,6 @@
 
     embedded model          its own tokenizer, all texts in one request
     one's own server        POST /tokenize, which vLLM and llama.cpp answer (asked once if it does)
-    OpenAI                  tiktoken, if its tables are already on this machine; nothing is fetched
     anything else           estimated
 
 Counts are remembered by text. Knows nothing of prompts.
@@ -10,11 +9,8 @@ Counts are remembered by text. Knows nothing of prompts.
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loopforge.errors import ModelError
@@ -29,8 +25,6 @@ REMEMBERED = 8192
 SECONDS = 2.0
 """Longest wait for a count, while people wait; a server that takes longer is not asked again."""
 OWN = "its own tokenizer"
-TABLE = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
-"""The name under which tiktoken keeps the table of OpenAI's present models."""
 
 
 class TokenCounter:
@@ -41,7 +35,6 @@ class TokenCounter:
         self._known: OrderedDict[tuple[str, str], int] = OrderedDict()
         self._silent: set[str] = set()
         self._http: httpx2.AsyncClient | None = None
-        self._tiktoken: Any = None
 
     def how(self, spec: ModelSpec | None) -> str:
         """How this model's tokens are counted, as far as is known yet."""
@@ -49,8 +42,6 @@ class TokenCounter:
             return ESTIMATED
         if spec.provider == "embedded" or _is_own(spec):
             return OWN
-        if spec.vendor == "openai" and _table().exists():
-            return "tiktoken"
         return ESTIMATED
 
     async def count(self, spec: ModelSpec | None, texts: Sequence[str]) -> list[int]:
@@ -78,8 +69,6 @@ class TokenCounter:
 
     async def _ask(self, spec: ModelSpec, texts: list[str]) -> list[int] | None:
         """What the model's own tokenizer says; None if it cannot be asked."""
-        if spec.vendor == "openai":
-            return await asyncio.to_thread(self._by_table, texts)
         try:
             if spec.provider == "embedded":
                 return await self._by_embedded(texts)
@@ -118,13 +107,6 @@ class TokenCounter:
             raise TypeError("not an answer of /tokenize")
         return answer
 
-    def _by_table(self, texts: list[str]) -> list[int]:
-        import tiktoken
-
-        if self._tiktoken is None:
-            self._tiktoken = tiktoken.get_encoding("o200k_base")
-        return [len(self._tiktoken.encode(text, disallowed_special=())) for text in texts]
-
     async def close(self) -> None:
         """Close its connections."""
         if self._http is not None:
@@ -135,11 +117,3 @@ class TokenCounter:
 def _is_own(spec: ModelSpec) -> bool:
     """Whether it is reached on a server of one's own, which may answer /tokenize."""
     return spec.provider == "openai" and not spec.vendor
-
-
-def _table() -> Path:
-    """Where tiktoken keeps its table unless it is told otherwise."""
-    import tempfile
-
-    name = hashlib.sha1(TABLE.encode(), usedforsecurity=False).hexdigest()
-    return Path(tempfile.gettempdir()) / "data-gym-cache" / name
