@@ -113,6 +113,23 @@ async def test_the_owner_is_no_mate_either(site: Town) -> None:
     assert (await stranger.post(f"/enter/{token}", {"name": "Zusanna"})).status_code == 200
 
 
+async def test_who_gives_their_own_name_is_one_person(site: Town) -> None:
+    """The terminal goes by the name of the machine's account, and means the owner by it too."""
+    login = site.app.live.now.person
+    before = await site.app.front.rooms.enter("commons", login, "terminal")
+    ana = await site.owner("Ana")
+    after = await site.app.front.rooms.enter("commons", login, "terminal")
+    assert before.you != after.you == ana.person
+    assert (await site.app.front.rooms.enter("commons", "Ana", "terminal")).you == ana.person
+    assert [one.name.text for one in await site.app.people.everybody()] == ["Ana"]
+
+
+async def test_who_keeps_the_name_has_one_self(site: Town) -> None:
+    """Nothing is linked where the terminal knows them by that name already."""
+    olu = await site.owner(site.app.live.now.person)
+    assert [one.linked for one in site.app.people.selves(olu.person)] == [False]
+
+
 # ---------------------------------------------------------------- lost passwords
 
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from loopforge.core.events import moment
 from loopforge.core.people_events import (
+    AccountLinked,
     AccountOpened,
     Invited,
     InviteTaken,
@@ -17,6 +18,7 @@ from loopforge.core.people_events import (
     RenewalOffered,
     SignedOut,
 )
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_book import Pass
 from loopforge.people.accounts.account_decisions import AccountDesk, Decision
@@ -86,11 +88,13 @@ class Links:
         link = await self._desk.vault.link(digest(token), OWNER)
         return link is not None and self._desk.now < link.until
 
-    async def enter(self, token: str, name: str, agent: str, seal: str = "") -> tuple[Visitor, str]:
+    async def enter(
+        self, token: str, name: str, agent: str, seal: str = "", login: str = ""
+    ) -> tuple[Visitor, str]:
         """Let the owner in by the one-time token, and spend it; with the session's token.
 
-        Who comes first becomes the owner: the person called `name` in this machine's terminal.
-        Later the name is no matter. `agent` is what the browser calls itself, `seal` stands at the
+        Who comes first becomes the owner: the person called `name` in this machine's terminal,
+        which means them by `login` too from then on. Later the names are no matter. `agent` is what the browser calls itself, `seal` stands at the
         end of the session's token, after a dot. Raises NotLetIn, or BadAccount for the name; then
         the link stays good.
         """
@@ -108,7 +112,8 @@ class Links:
                     raise NotLetIn(NO_LINK)
                 return [start.fact], work
             desk.free(desk.book.name(person))
-            return [AccountOpened(person=person, right="owner"), start.fact], work
+            opened = AccountOpened(person=person, right="owner")
+            return [opened, *self._same(person, login), start.fact], work
 
         await desk.decide(person, decide)
         return desk.visitor(start), start.token
@@ -124,6 +129,15 @@ class Links:
             name = named(name)
         self._desk.free(name)
         return (await self._people.meet("terminal", name.strip())).id
+
+    def _same(self, person: str, login: str) -> list[AccountLinked]:
+        """What makes the name that the terminal goes by one more self of the owner, if it is not."""
+        known = self._people.who("terminal", login) if login else None
+        if not login or (known and known.id == person):
+            return []
+        was = known.id if known else ""
+        linked = AccountLinked(person=person, surface="terminal", account=Words(login), was=was)
+        return [linked]
 
     # ------------------------------------------------------------ invites
 

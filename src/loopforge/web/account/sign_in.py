@@ -98,7 +98,7 @@ async def enter(request: Asked, site: Site, token: str, data: Fields) -> Respons
         if not site.accounts.desk.book.owner():
             unlike(site, name)
         visitor, session = await site.accounts.links.enter(
-            token, name, agent_of(request), seal_of(request)
+            token, name, agent_of(request), seal_of(request), site.live.now.person
         )
     except InputError as error:
         new = not site.accounts.desk.book.owner()
