@@ -6,6 +6,7 @@ Tests call it too, with other parts: a scripted model, a simulated clock, seeded
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -240,6 +241,11 @@ def open_models(
     )
 
 
+def keyed_models(settings: Settings, keys: Mapping[str, str], stamp: Stamp) -> TieredModels:
+    """The models that such keys would give. Loads none of them yet."""
+    return open_models(dataclasses.replace(settings, keys=keys), stamp.clock, stamp.dice)
+
+
 @asynccontextmanager
 async def open_app(
     settings: Settings,
@@ -348,7 +354,7 @@ def _wired(
     forgetting = Forgetting(ledger, house, signals, tasks)
     usage, going = UsageView(ledger), deliveries.going
     answers = QueryCommands(rooms, ledger, models, usage, going, clock, rules, linking)
-    desk = ModelsDesk(models, partial(tiers_of, settings), settings.keys)
+    desk = ModelsDesk(models, lambda keys: keyed_models(live.now, keys, stamp), settings.keys)
     untold = _follow_settings(live, models, rules, quota, relief, desk)
     commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster))
     front = Front(rooms, commands, deliveries, ledger, closing)

@@ -22,7 +22,7 @@ from loopforge.core.events import Body, Event
 from loopforge.core.home_events import STREAM, KeyChanged, SettingChanged
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadSettings, Unknown
-from loopforge.models.providers.known_services import keys_in
+from loopforge.models.providers.known_services import key_objection
 from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved, save
 from loopforge.runtime.plugins.setting_rows import SettingsRow, SettingState
 from loopforge.runtime.system_clock import Stamp
@@ -107,12 +107,14 @@ class LiveSettings:
     async def keep_key(self, variable: str, value: str, by: str) -> None:
         """Save the key or address of a model service; "" removes it. Raises BadSettings."""
         value = value.strip()
-        if not keys_in({variable: "a key"}):
-            raise BadSettings(f"{variable!r} is no variable of a model service.")
-        if value and not (value.isascii() and value.isprintable() and " " not in value):
-            raise BadSettings(f"{variable} must be one word, as its service shows it.")
+        if objection := key_objection(variable, value):
+            raise BadSettings(objection)
         save(self.now.data / KEYS, variable, value or None)
         await self._tell(KeyChanged(variable=variable, kept=bool(value)), by)
+
+    def kept_keys(self) -> list[str]:
+        """The variables whose keys or addresses are saved in this home."""
+        return sorted(read_saved(self.now.data / KEYS))
 
     async def _tell(self, body: Body, by: str) -> None:
         await self._ledger.append(STREAM, [self._stamp.fact(body, actor=by)])

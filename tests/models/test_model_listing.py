@@ -6,8 +6,10 @@ import pytest
 
 from loopforge.errors import Unknown
 from loopforge.models.model_listing import ModelsDesk
+from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import read_tiers
 from loopforge.models.null_model import Unasked
+from loopforge.runtime.system_clock import SystemClock, SystemDice
 from tests.models.server import Behaviour
 from tests.models.test_model_router import BROKEN, FINE, ask, routed, who
 
@@ -28,7 +30,7 @@ HOUSE = {
 def desk(keys: dict[str, str], **models: object) -> ModelsDesk:
     """A desk over what these keys and tables give."""
     tiers = read_tiers(models, {"1": ["house"]} if models else {}, keys)
-    return ModelsDesk(Unasked(), lambda: tiers, keys)
+    return ModelsDesk(Unasked(), lambda _: TieredModels(tiers, SystemClock(), SystemDice()), keys)
 
 
 def test_without_keys_the_embedded_model_stands_first_and_is_announced() -> None:
@@ -69,7 +71,7 @@ def test_no_value_of_a_key_is_listed() -> None:
 async def test_a_model_that_answers() -> None:
     """It is asked once; what it said and how long it took are shown."""
     async with routed("a", "b") as (server, models, _):
-        found = await ModelsDesk(models, lambda: models.tiers, {}).check("b")
+        found = await ModelsDesk(models, lambda _: models, {}).check("b")
         assert (found.well, found.said, who(server)) == (True, "Hello, ana!", ["b"])
 
 
@@ -77,7 +79,7 @@ async def test_a_model_that_fails_is_not_stood_in_for() -> None:
     """It is asked once, no other model is, and the error is shown without the key."""
     async with routed("a", "b") as (server, models, _):
         server.does(Behaviour(status=401, body='{"error": {"message": "sk-sesame is no key"}}'))
-        found = await ModelsDesk(models, lambda: models.tiers, {}).check("a")
+        found = await ModelsDesk(models, lambda _: models, {}).check("a")
         assert (found.well, who(server)) == (False, ["a"])
         assert "is no key" in found.said
         assert "sesame" not in found.said
@@ -86,7 +88,7 @@ async def test_a_model_that_fails_is_not_stood_in_for() -> None:
 async def test_a_model_that_answers_again_rests_no_longer() -> None:
     """A failed check puts nobody to rest; a good one wakes a model that rests."""
     async with routed("a", "b") as (server, models, _):
-        there = ModelsDesk(models, lambda: models.tiers, {})
+        there = ModelsDesk(models, lambda _: models, {})
         server.does(BROKEN, FINE)
         assert not (await there.check("a")).well
         assert (await ask(models)).model == "a"
@@ -99,7 +101,7 @@ async def test_a_model_that_answers_again_rests_no_longer() -> None:
 async def test_a_model_that_cannot_be_used_says_why() -> None:
     """What it needs; one that nobody knows does not exist."""
     async with routed("a") as (server, models, _):
-        there = ModelsDesk(models, lambda: models.tiers, {})
+        there = ModelsDesk(models, lambda _: models, {})
         assert "needs ANTHROPIC_API_KEY" in (await there.check("claude")).said
         with pytest.raises(Unknown):
             await there.check("nobody")

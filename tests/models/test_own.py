@@ -239,7 +239,7 @@ async def test_the_doctor_asks_and_tells(kind: Kind, tmp_path: Path) -> None:
 async def test_the_page_tells_what_a_server_has() -> None:
     """Rows for all that talk, asked anew whenever the page is; what is wrong is told in words."""
     async with own("ollama") as server, home(address(server)) as models:
-        there = ModelsDesk(models, lambda: models.tiers, {})
+        there = ModelsDesk(models, lambda _: models, {})
         await there.look()
         rows = [row for row in there.rows() if not row.needs]
         assert [row.name for row in rows if row.tiers] == ["llama3.2:latest"]

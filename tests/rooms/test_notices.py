@@ -157,6 +157,6 @@ async def test_a_name_a_server_does_not_know(tmp_path: Path, kind: Kind) -> None
             (notice,) = await told(home)
     assert str(notice.text) == "Maya gave no answer (the owner of this home has to mend something)."
     assert for_owner(notice.mend) == (
-        "its server does not know gpt-9: name one that it has (House, Models); "
+        "its server does not know gpt-9: name one that it has (Admin, Models); "
         "there are: model-0, model-1, model-2, model-3, model-4 and 4 more"
     )

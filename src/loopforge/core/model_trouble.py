@@ -41,17 +41,17 @@ MENDED_BY_OWNER: frozenset[str] = frozenset(
 """Causes that saying it again does not help against: the owner has to mend something."""
 
 OWNER: dict[str, str] = {
-    "key": "the key for {model} is refused: set the right one (House, Models says which)",
+    "key": "the key for {model} is refused: set the right one (Admin, Models says which)",
     "credit": "the account behind {model} has no credit left: top it up at its service",
-    "unknown": "its server does not know {model}: name one that it has (House, Models)",
+    "unknown": "its server does not know {model}: name one that it has (Admin, Models)",
     "busy": "the service of {model} is too busy, or its limit is reached: wait, or let another "
-    "model stand in (House, Models)",
+    "model stand in (Admin, Models)",
     "broken": "the server of {model} failed: its own log says why",
     "unreachable": "the server of {model} cannot be reached: start it, or correct its address "
-    "(House, Models)",
-    "nowhere": "no server has the name in the address of {model}: correct it (House, Models)",
+    "(Admin, Models)",
+    "nowhere": "no server has the name in the address of {model}: correct it (Admin, Models)",
     "certificate": "no secure connection to {model}: its address begins with https where the "
-    "server speaks http, or its certificate is not trusted (House, Models)",
+    "server speaks http, or its certificate is not trusted (Admin, Models)",
     "silent": "{model} accepted the question and said nothing in time: see whether its server is "
     "well; model_first_token_seconds is the longest wait",
     "endless": "{model} did not come to an end in time; model_total_seconds is the longest wait",
@@ -60,11 +60,11 @@ OWNER: dict[str, str] = {
     "long": "the prompt is longer than {model} takes: set its `window` in loopforge.toml",
     "cut": "the connection to {model} broke in the middle of its answer",
     "garbled": "what the server of {model} sent is no answer: is that the address of a server that "
-    "speaks OpenAI's protocol? (House, Models)",
+    "speaks OpenAI's protocol? (Admin, Models)",
     "rejected": "the server of {model} does not take the question: the raw error is in Why?",
-    "missing": "{model} cannot be asked: House, Models says what it needs",
+    "missing": "{model} cannot be asked: Admin, Models says what it needs",
     "slow": "{model} accepted the question and says nothing: see whether its server is well, or "
-    "still loading (House, Models asks it)",
+    "still loading (Admin, Models asks it)",
     "thinking": "{model} sends thoughts, or what is not for people, and no words so far; "
     "model_total_seconds is the longest wait",
 }

@@ -14,10 +14,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.core.policy import AnswerOutcome
-from loopforge.errors import Unknown
+from loopforge.errors import BadSettings, Unknown
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import Tiers
-from loopforge.models.providers.known_services import PLACES, is_open
+from loopforge.models.providers.known_services import PLACES, is_open, key_objection
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.own_servers import ServerNote
 from loopforge.runtime.ports import ModelReply, Models, Question, Route
@@ -80,19 +80,41 @@ class Sounded(Struct, frozen=True, kw_only=True):
         return self.outcome == "answered"
 
 
+class KeyTrial(Struct, frozen=True, kw_only=True):
+    """What a key or an address would open, and what the first of those models answered.
+
+    `trouble` says in words why none is opened.
+    """
+
+    models: tuple[str, ...] = ()
+    found: Sounded | None = None
+    trouble: str = ""
+
+    @property
+    def well(self) -> bool:
+        """Whether a model answered."""
+        return self.found is not None and self.found.well
+
+
 class ModelsDesk:
     """The models of a home, for its owner. `keys` are the variables of services, with values.
 
-    `read` gives the tiers where `models` has none of its own.
+    `open` gives models by such variables, not loaded yet.
     """
 
-    def __init__(self, models: Models, read: Callable[[], Tiers], keys: Mapping[str, str]) -> None:
-        self._models = models
-        self._fixed = None if isinstance(models, TieredModels) else read()
+    def __init__(
+        self,
+        models: Models,
+        open: Callable[[Mapping[str, str]], TieredModels],
+        keys: Mapping[str, str],
+    ) -> None:
+        self._models, self._opening = models, open
         self.become(keys)
 
     def become(self, keys: Mapping[str, str]) -> None:
         """These are the variables of services from now on."""
+        self._values = dict(keys)
+        self._fixed = None if isinstance(self._models, TieredModels) else self._opening(keys).tiers
         self._keys = {name: bool(value) for name, value in keys.items()}
         self._open = {name: is_open(name, keys) for name in PLACES}
         self._secrets = [value for value in keys.values() if len(value) > 5]
@@ -174,9 +196,38 @@ class ModelsDesk:
         """Ask one model to say hello, once. Raises Unknown if there is no such model."""
         if not self._tiers.known(name) and name not in self._tiers.missing:
             raise Unknown(f"There is no model {name!r}.")
+        return await self._sounded(name, self._models)
+
+    async def try_keys(self, given: Mapping[str, str]) -> KeyTrial:
+        """Try such variables beside those that are set: nothing is saved.
+
+        The first model they open is asked to say hello, once. Raises BadSettings for what is none.
+        """
+        for objection in filter(None, (key_objection(*each) for each in given.items())):
+            raise BadSettings(objection)
+        before = self._opening({k: v for k, v in self._values.items() if k not in given}).tiers
+        models = self._opening({**self._values, **given})
+        try:
+            await models.learn()
+            opened = [
+                name
+                for name, spec in models.tiers.models.items()
+                if spec.base_url and spec != before.models.get(name)
+            ]
+            wrong = [note.said for note in models.tiers.notes() if note.state == "wrong"]
+            if wrong or not opened:
+                said = " ".join(wrong) or "It opens none of the models that this home knows."
+                return KeyTrial(trouble=self._hidden(said))
+            first = (name for names in models.tiers.tiers for name in names if name in opened)
+            found = await self._sounded(next(first, opened[0]), models)
+            return KeyTrial(models=tuple(opened), found=found)
+        finally:
+            await models.close()
+
+    async def _sounded(self, name: str, models: Models) -> Sounded:
         try:
             async with asyncio.timeout(LONGEST):
-                reply = await self._ask(name)
+                reply = await _ask(name, models)
         except TimeoutError:
             said = f"It gave no whole answer within {LONGEST:.0f} seconds."
             return Sounded(name=name, outcome="timed_out", said=said, took=round(LONGEST * 1000))
@@ -192,20 +243,18 @@ class ModelsDesk:
             cost=reply.usage.cost,
         )
 
-    async def _ask(self, name: str) -> ModelReply:
-        if isinstance(self._models, TieredModels):
-            return await self._models.sound(name, HELLO)
-        question = Question(
-            messages=HELLO.messages, max_tokens=HELLO.max_tokens, route=Route(model=name)
-        )
-        return await self._models.ask(question, lambda _: None)
-
     def _hidden(self, text: str) -> str:
         """The text without any key, or name and password of an address."""
         for secret in self._secrets:
             if "://" not in secret:
                 text = text.replace(secret, "[key]")
         return re.sub(r"//[^/@\s]*@", "//", text)
+
+
+async def _ask(name: str, models: Models) -> ModelReply:
+    if isinstance(models, TieredModels):
+        return await models.sound(name, HELLO)
+    return await models.ask(replace(HELLO, route=Route(model=name)), lambda _: None)
 
 
 def _price(spec: ModelSpec) -> str:

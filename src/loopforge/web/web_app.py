@@ -35,6 +35,7 @@ from loopforge.web.account import linked_accounts
 from loopforge.web.account import sign_in as door
 from loopforge.web.admin import (
     ledger_page,
+    model_keys,
     owner_pages,
     people_invites,
     settings_page,
@@ -59,7 +60,7 @@ PAGES = (
     *(linked_accounts, room_pages, event_stream, why_page, mates),
     *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
 )
-ADMIN = (owner_pages, people_invites, usage_page, ledger_page, settings_page)
+ADMIN = (owner_pages, model_keys, people_invites, usage_page, ledger_page, settings_page)
 """The modules whose handlers are the pages; those of Admin are the owner's alone."""
 ONCE = ("enter", "join", "renew", "device")
 """One-time links: what others ask at the same address closes none, and no log tells them."""

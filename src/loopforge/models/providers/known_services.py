@@ -111,6 +111,15 @@ def keys_in(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def key_objection(variable: str, value: str) -> str:
+    """Why this cannot be such a variable's key or address; "" if it can."""
+    if not keys_in({variable: "a key"}):
+        return f"{variable!r} is no variable of a model service."
+    if value and not (value.isascii() and value.isprintable() and " " not in value):
+        return f"{variable} must be one word, as its service shows it."
+    return ""
+
+
 class Way(Struct, frozen=True, kw_only=True):
     """An open way to a model."""
 

@@ -94,9 +94,9 @@ class Links:
         """Let the owner in by the one-time token, and spend it; with the session's token.
 
         Who comes first becomes the owner: the person called `name` in this machine's terminal,
-        which means them by `login` too from then on. Later the names are no matter. `agent` is what the browser calls itself, `seal` stands at the
-        end of the session's token, after a dot. Raises NotLetIn, or BadAccount for the name; then
-        the link stays good.
+        which means them by `login` too from then on. Later the names are no matter. `agent` is what
+        the browser calls itself, `seal` stands at the end of the session's token, after a dot.
+        Raises NotLetIn, or BadAccount for the name; then the link stays good.
         """
         desk = self._desk
         await self._waiting(token)
@@ -131,7 +131,7 @@ class Links:
         return (await self._people.meet("terminal", name.strip())).id
 
     def _same(self, person: str, login: str) -> list[AccountLinked]:
-        """What makes the name that the terminal goes by one more self of the owner, if it is not."""
+        """What makes the name that the terminal goes by one more self of the owner."""
         known = self._people.who("terminal", login) if login else None
         if not login or (known and known.id == person):
             return []

@@ -19,9 +19,11 @@ from loopforge.chat.room.room_census import RoomCounts, closed_rooms, counts
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.failed_deliveries import lost_lately
 from loopforge.chat.service.room_list import titled_for
+from loopforge.models.providers.known_services import PLACES
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin import ledger_page
 from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
+from loopforge.web.server.flash_messages import Notes
 from loopforge.web.server.page_context import Asked, Fields, Site, page
 
 # ---------------------------------------------------------------- the overview
@@ -149,13 +151,15 @@ async def _room(
 
 
 @get("/admin/models")
-async def models(site: Site, owner: Visitor) -> Template:
+async def models(request: Asked, site: Site, owner: Visitor, told: str = "") -> Template:
     """What is configured, which keys are there, and what answers."""
     await site.models.look()
-    return await _models(site, owner)
+    notes: Notes = request.app.state["notes"]
+    return await models_page(site, owner, told=notes.read(owner.person, told))
 
 
-async def _models(site: Site, owner: Visitor, **more: Any) -> Template:
+async def models_page(site: Site, owner: Visitor, **more: Any) -> Template:
+    """The page of models; `more` is what came of what was done there."""
     rows = site.models.rows()
     return page(
         "owner-models.html",
@@ -168,7 +172,9 @@ async def _models(site: Site, owner: Visitor, **more: Any) -> Template:
         tiers=site.models.tiers(),
         places=site.models.places(),
         keyless=site.models.keyless,
-        **{"found": None, **more},
+        services={name: each for name, each in PLACES.items() if each.base_url},
+        kept=site.live.kept_keys(),
+        **{"found": None, "trial": None, "told": "", "error": "", "typed": {}, **more},
     )
 
 
@@ -178,7 +184,7 @@ async def check(request: Asked, site: Site, owner: Visitor, data: Fields) -> Tem
     found = await site.models.check(data.get("name", ""))
     if request.headers.get("hx-request"):
         return page("owner-sounded.html", owner, found=found, status=200)
-    return await _models(site, owner, found=found, status=200)
+    return await models_page(site, owner, found=found, status=200)
 
 
 # ---------------------------------------------------------------- addresses of before

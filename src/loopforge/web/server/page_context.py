@@ -69,6 +69,10 @@ class HomeSettings(Protocol):
         """Save the key or address of a model service; "" removes it. Raises BadSettings."""
         ...
 
+    def kept_keys(self) -> list[str]:
+        """The variables whose keys or addresses are saved in this home."""
+        ...
+
     async def changes(self, limit: int = 100) -> Sequence[Event]:
         """The newest changes, the newest first."""
         ...

@@ -1,0 +1,92 @@
+"""A better model, by a key or a server's address given in the browser; and which tier asks which.
+
+What is given is tried first: which models it opens, and what the first of them answers. It is saved
+if that went well, or if the owner wants it all the same. No page ever shows a key.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litestar import Response, post
+from litestar.response import Redirect
+
+from loopforge.errors import BadSettings, InputError
+from loopforge.models.model_tiers import COUNT
+from loopforge.models.providers.known_services import PLACES
+from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.admin.owner_pages import models_page
+from loopforge.web.server.flash_messages import Notes
+from loopforge.web.server.page_context import Asked, Fields, Site
+
+ADDRESS, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
+LONGEST = 1_000
+"""Characters of a key or an address."""
+
+
+def given(data: dict[str, str]) -> dict[str, str]:
+    """The variables that a form means. Raises BadSettings, saying what to type."""
+    key = data.get("key", "").strip()[:LONGEST]
+    if "address" in data:
+        address = data["address"].strip()[:LONGEST]
+        if not address.startswith(("http://", "https://")):
+            raise BadSettings("An address begins with http://, such as http://127.0.0.1:11434/v1.")
+        return {ADDRESS: address, KEY: key} if key else {ADDRESS: address}
+    service = PLACES.get(data.get("service", ""))
+    if service is None or not service.base_url:
+        raise BadSettings("Choose whose key it is.")
+    if not key:
+        raise BadSettings(f"Paste the key that {service.title} gave you.")
+    return {service.keys[0]: key}
+
+
+@post("/admin/models/keys")
+async def save_key(request: Asked, site: Site, owner: Visitor, data: Fields) -> Response[Any]:
+    """Try what was given, and save it."""
+    typed = {"service": data.get("service", ""), "address": data.get("address", "")}
+    try:
+        wanted = given(data)
+        trial = await site.models.try_keys(wanted)
+        if not trial.well and not data.get("anyway"):
+            return await models_page(site, owner, trial=trial, typed=typed, status=400)
+        for variable, value in wanted.items():
+            await site.live.keep_key(variable, value, f"person:{owner.person}")
+    except InputError as error:
+        return await models_page(site, owner, error=str(error), typed=typed, status=400)
+    await site.models.look()
+    said = f" {trial.found.name} said: “{trial.found.said}”" if trial.found else ""
+    told = f"Saved. It opens {', '.join(trial.models[:12])}.{said}" if trial.models else "Saved."
+    return _back(request, owner, told)
+
+
+@post("/admin/models/keys/{variable:str}/remove")
+async def remove_key(request: Asked, site: Site, owner: Visitor, variable: str) -> Response[Any]:
+    """Forget a key that was saved here."""
+    try:
+        await site.live.keep_key(variable, "", f"person:{owner.person}")
+    except InputError as error:
+        return await models_page(site, owner, error=str(error), status=400)
+    return _back(request, owner, f"{variable} is no longer saved here.")
+
+
+@post("/admin/models/tiers")
+async def save_tiers(request: Asked, site: Site, owner: Visitor, data: Fields) -> Response[Any]:
+    """Which model each tier asks first; the others of the tier stand in for it as before."""
+    known = {row.name for row in site.models.rows() if not row.needs}
+    order = {}
+    for tier in site.models.tiers():
+        first = data.get(f"tier-{tier.tier}", "")
+        if first in known:
+            order[str(tier.tier)] = [first, *(name for name in tier.models if name != first)]
+    try:
+        if len(order) < COUNT:
+            raise BadSettings("Choose a model for each tier.")
+        await site.live.change("tiers", order, f"person:{owner.person}")
+    except InputError as error:
+        return await models_page(site, owner, error=str(error), status=400)
+    return _back(request, owner, "The tiers are saved. Settings has the change, to undo it.")
+
+
+def _back(request: Asked, owner: Visitor, told: str) -> Response[Any]:
+    notes: Notes = request.app.state["notes"]
+    return Redirect(f"/admin/models?told={notes.keep(owner.person, told)}", status_code=303)
