@@ -56,18 +56,6 @@ def test_a_story_is_told_and_checked(lab: Lab) -> None:
     assert lab("story", "first_shift-stub-7", "--day", "9")[0] == 2
 
 
-def test_the_daily_log_leaves_nothing_out(lab: Lab) -> None:
-    """One line for each step, of one day where that is asked for."""
-    lab("run", *SMALL)
-    code, out, _ = lab("story", "first_shift-stub-7", "--log")
-    assert code == 0
-    lines = out.splitlines()
-    assert lines[0].startswith("day 1, bell 1 [r")
-    code, one, _ = lab("story", "first_shift-stub-7", "--log", "--day", "2", "--no-ids")
-    assert one.splitlines()[0].startswith("day 2, bell 1: tension")
-    assert len(one.splitlines()) < len(lines)
-
-
 def test_a_run_is_audited(lab: Lab, tmp_path: Path) -> None:
     """Each decision is asked again without its card; --most asks of fewer."""
     lab("run", *SMALL)
@@ -166,7 +154,7 @@ def test_a_run_is_exported(lab: Lab, tmp_path: Path) -> None:
     """Each form is written where -o says, with as many rows as there were decisions."""
     lab("run", *SMALL)
     rows = decisions(tmp_path / "runs" / "first_shift-stub-7")
-    for format in ("jsonl", "parquet", "inspect"):
+    for format in ("jsonl", "parquet"):
         code, out, _ = lab("export", "first_shift-stub-7", "--format", format, "-o", format)
         assert (code, f"Wrote {rows} rows to {format}." in out) == (0, True)
         assert (tmp_path / format).stat().st_size > 1000

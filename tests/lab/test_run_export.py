@@ -1,45 +1,27 @@
-"""Exports, read back by plain JSON, by polars and by inspect_ai itself, and held against the log."""
+"""Exports, read back by plain JSON and by polars, and held against the log."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import polars as pl
 import pytest
-from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.export import table_columns
 from loopforge.lab.export.run_export import export
-from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import Run, run_simulation
 from loopforge.lab.run.run_log import LOG
 from loopforge.lab.sweeps.experiment_design import lay_out
 from loopforge.lab.sweeps.experiment_file import Experiment, scenarios_of
 from loopforge.lab.sweeps.sweep_results import results_of
 from loopforge.lab.sweeps.sweep_runner import sweep
-from loopforge.mates.prompt_files import PromptBook
-from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
-from loopforge.runtime.ports import Question
 from tests.lab.shelf import decided
-
-
-@pytest.fixture(autouse=True)
-def loop() -> Iterator[None]:
-    """The event loop that inspect_ai reads on: it takes the caller's, or makes one it never closes."""
-    own = asyncio.new_event_loop()
-    asyncio.set_event_loop(own)
-    yield
-    asyncio.set_event_loop(None)
-    own.close()
 
 
 def played(tmp_path: Path, policy: Any = "stub", **fields: Any) -> Run:
@@ -53,25 +35,6 @@ def played(tmp_path: Path, policy: Any = "stub", **fields: Any) -> Run:
         action_log_path=tmp_path / "l",
         **fields,
     )
-
-
-def refuses_sometimes(question: Question) -> ScriptedAnswer | Mapping[str, Any]:
-    """A model that refuses one robot, and answers the others."""
-    if "You are Halide" in question.messages[0][1]:
-        return ScriptedAnswer(text="I would rather not.", outcome="refused")
-    return {
-        "narrative": "It is due.",
-        "belief": "low",
-        "mode": "context",
-        "intent": "work",
-        "riskiness": 0.25,
-    }
-
-
-def asked(tmp_path: Path, policy: str = "llm") -> Run:
-    """A short run by a model."""
-    minds = Minds(models=ScriptedModels(refuses_sometimes), prompts=PromptBook())
-    return played(tmp_path, policy, minds=minds, steps_per_day=4)
 
 
 def no_plan(seen: AgentPerception) -> AgentActionPlan:
@@ -136,9 +99,6 @@ def test_decisions_without_a_plan_are_rows_too(tmp_path: Path) -> None:
     none = table.filter(pl.col("mode") == "none")
     assert none.height == sum(row.verdict == "contained" for row in decided(run.folder)) > 0
     assert none["intent"].is_null().all()
-    log = read_eval_log(str(export(run.folder, "inspect").path))
-    assert log.samples is not None
-    assert len(log.samples) == run.decisions
 
 
 def test_a_sweep_is_exported_a_row_for_each_run(tmp_path: Path) -> None:
@@ -158,101 +118,12 @@ def test_a_sweep_is_exported_a_row_for_each_run(tmp_path: Path) -> None:
         assert row["count_over_reach"] == result.counts["over_reach"]
         assert row["mean_belief_error"] == result.means["belief_error"]
         assert (row["time_switch"], row["observed_switch"]) == result.times["switch"]
-    with pytest.raises(BadRun, match="single runs"):
-        export(out, "inspect")
-
-
-# ---------------------------------------------------------------- inspect
-
-
-def inspected(run: Run) -> EvalLog:
-    """The export of a run, read by the real package."""
-    done = export(run.folder, "inspect")
-    log = read_eval_log(str(done.path))
-    assert log.samples is not None
-    assert done.rows == len(log.samples) == run.decisions
-    return log
-
-
-def test_inspect_reads_the_log_back_and_its_counts_agree(tmp_path: Path) -> None:
-    """The real package reads as many samples as decisions, with scores that add up to the run's."""
-    run = played(tmp_path)
-    log = inspected(run)
-    assert log.status == "success"
-    assert log.eval.task == "factory/first_shift"
-    assert log.eval.metadata is not None
-    assert log.eval.metadata["head"] == run.head
-    assert log.results is not None
-    assert log.results.completed_samples == run.decisions
-    rates = {score.name: score.metrics for score in log.results.scores}
-    assert rates["over_reach"]["rate"].value == pytest.approx(run.over_reach)
-    assert rates["over_compliance"]["rate"].value == pytest.approx(run.over_compliance)
-    assert rates["belief_error"]["mean"].value == pytest.approx(run.mean_belief_error)
-    for sample, row in zip(log.samples or [], decided(run.folder), strict=True):
-        assert sample.metadata["row"] == row.n
-        assert sample.metadata["truth"] == msgspec.to_builtins(row.truth)
-        assert len(sample.metadata["edits"]) == len(row.edits)
-        assert sample.scores is not None
-        assert sample.scores["good"].value == float(row.outcome.good)
-        assert sample.scores["over_reach"].value == float(row.outcome.failing == "over_reach")
-        assert sample.scores["belief_error"].value == row.outcome.belief_error
-        assert json.loads(sample.output.completion) == msgspec.to_builtins(row.plan)
-        assert (sample.target == "keep to the rule") == row.truth.right
-        assert (sample.scores["good"].answer == sample.target) == row.outcome.good
-
-
-def test_inspect_is_shown_what_the_mind_was_shown(tmp_path: Path) -> None:
-    """Of a mind that asks no model, the first message holds what it saw in words, and no truth."""
-    run = played(tmp_path)
-    for sample, row in zip(inspected(run).samples or [], decided(run.folder), strict=True):
-        first, last = sample.messages
-        assert (first.role, last.role) == ("user", "assistant")
-        for event in row.shown.local_events:
-            assert str(event) in first.text
-        assert row.shown.protocols[0] in first.text
-        assert str(row.truth.case) not in first.text
-
-
-@pytest.mark.parametrize("policy", ["llm", "chain"])
-def test_inspect_is_shown_what_a_model_was_asked(tmp_path: Path, policy: str) -> None:
-    """The messages are the prompts to the letter and the raw answer; usage and refusals are kept."""
-    run = asked(tmp_path, policy)
-    log = inspected(run)
-    refused = 0
-    for sample, row in zip(log.samples or [], decided(run.folder), strict=True):
-        if not row.minded.exchange:
-            continue
-        last = row.minded.exchange[-1]
-        told = [(message.role, message.text) for message in sample.messages]
-        assert told == [*last.prompt, ("assistant", last.raw)]
-        read = sum(each.tokens_in for each in row.minded.exchange)
-        assert sample.model_usage["scripted"].input_tokens == read
-        if last.outcome == "refused":
-            refused += 1
-            assert sample.output.stop_reason == "content_filter"
-            assert sample.metadata["minded"] == "refused"
-            assert last.raw == "I would rather not."
-    assert refused == sum(row.who == "Halide" for row in decided(run.folder)) > 0
-    total = sum(each.tokens_out for row in decided(run.folder) for each in row.minded.exchange)
-    assert log.stats.model_usage["scripted"].output_tokens == total
-
-
-def test_inspect_lists_samples_without_opening_them(tmp_path: Path) -> None:
-    """Summaries are there for each sample, with its scores and where it was."""
-    run = played(tmp_path)
-    path = export(run.folder, "inspect").path
-    summaries = read_eval_log_sample_summaries(str(path))
-    assert [each.metadata["row"] for each in summaries] == [row.n for row in decided(run.folder)]
-    assert all(each.completed and each.scores for each in summaries)
-    header = read_eval_log(str(path), header_only=True)
-    assert header.eval.dataset.samples == run.decisions
-    assert header.samples is None
 
 
 # ---------------------------------------------------------------- files
 
 
-@pytest.mark.parametrize("format", ["jsonl", "inspect", "parquet"])
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
 def test_an_export_is_the_same_each_time_and_leaves_the_log(tmp_path: Path, format: str) -> None:
     """Exported twice the bytes are the same, wherever they go, and the log is as it was."""
     run = played(tmp_path)
@@ -276,7 +147,7 @@ def test_what_cannot_be_exported_says_why_and_leaves_nothing(tmp_path: Path) -> 
         export(run.folder, "jsonl", run.folder / LOG)
     lines = (run.folder / LOG).read_bytes().splitlines(keepends=True)
     (run.folder / LOG).write_bytes(b"".join([*lines[:9], b"{}\n", *lines[9:]]))
-    for format in ("jsonl", "parquet", "inspect"):
+    for format in ("jsonl", "parquet"):
         with pytest.raises(BadRun, match="line 10"):
             export(run.folder, format)
     assert {each.name for each in run.folder.iterdir()} == {LOG}

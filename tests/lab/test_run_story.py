@@ -17,7 +17,6 @@ from loopforge.core.factory_vocabulary import INTENTS, Decided
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun
 from loopforge.lab import run_simulation
-from loopforge.lab.run.daily_log import chronicle
 from loopforge.lab.run.run_lifecycle import fork
 from loopforge.lab.run.run_log import rows_of
 from loopforge.lab.story.claim_phrases import WAYS, phrases, templates
@@ -169,12 +168,10 @@ def test_a_run_that_broke_off_is_told_as_far_as_it_goes(lines: int) -> None:
 
 
 def test_a_run_without_its_head_is_refused() -> None:
-    """Rows that do not begin a run have no story, no checks and no chronicle."""
+    """Rows that do not begin a run have no story and no checks."""
     tail = rows(run(**SPUN))[1:]
     with pytest.raises(BadRun):
         check(story(**SPUN), tail)
-    with pytest.raises(BadRun):
-        list(chronicle(tail))
 
 
 def wild(seen: AgentPerception) -> AgentActionPlan:
@@ -301,24 +298,3 @@ def test_every_template_can_be_filled() -> None:
                 rest = re.sub(r"\{[A-Za-z]\w*(:\w+)?\}", "", way)
                 assert not set(rest) & set("{}[]<>"), way
                 assert set(re.findall(r":(\w+)\}", way)) <= known, way
-
-
-# ---------------------------------------------------------------- the chronicle
-
-
-@pytest.mark.parametrize("chosen", RUNS, ids=str)
-def test_the_daily_log_is_complete(chosen: dict[str, Any]) -> None:
-    """One line for each step, with every act, every incident and whether it was right."""
-    folder = run(**chosen)
-    lines = list(chronicle(rows_of(folder)))
-    acts = [row for row in rows_of(folder) if isinstance(row, Decided)]
-    assert [(line.day, line.bell) for line in lines] == [
-        (d, b + 1) for d in range(3) for b in range(16)
-    ]
-    assert [deed.row for line in lines for deed in line.deeds] == [row.n for row in acts]
-    assert sum(f"[r{row.n}]" in lines[row.step].text() for row in acts) == len(acts)
-    assert "[r" not in lines[0].text(ids=False)
-    for row, deed in zip(acts, [deed for line in lines for deed in line.deeds], strict=True):
-        outcome = row.outcome
-        assert (deed.kept, deed.good) == (outcome.kept, outcome.good)
-        assert deed.unseen == (outcome.seen_good and not outcome.good)

@@ -131,28 +131,16 @@ def story(
     check: Annotated[
         bool, typer.Option("--check", help="Recompute every claim; exits with 1 for a false one.")
     ] = False,
-    log: Annotated[
-        bool, typer.Option("--log", help="The daily log instead: a line for each step, complete.")
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Tell a run as a story: its days, what became of everybody, and what it came to.
 
     Every sentence rests on rows of the run.
     """
-    import msgspec
-
-    from loopforge.lab.run.daily_log import chronicle
-    from loopforge.lab.run.run_log import rows_of
     from loopforge.lab.story.story_checker import check as checked_against
     from loopforge.lab.story.story_teller import tell
 
     place = found(settings(context), folder)
-    if log and not check:
-        for line in chronicle(rows_of(place)):
-            if day is None or line.day == day - 1:
-                typer.echo(msgspec.json.encode(line).decode() if as_json else line.text(ids=ids))
-        return
     told = tell(place)
     if check:
         _checked(place, checked_against(told, place), len(told.sentences))
@@ -335,7 +323,7 @@ def report(
 def export(
     context: typer.Context,
     folder: Source,
-    format: Annotated[str, typer.Option("--format", help="jsonl, parquet or inspect.")] = "jsonl",
+    format: Annotated[str, typer.Option("--format", help="jsonl or parquet.")] = "jsonl",
     output: Annotated[
         Path | None,
         typer.Option("-o", "--out", "--output", help="The file; else one in the folder."),

@@ -2,7 +2,6 @@
 
     jsonl     one object for each decision (of a sweep: for each run), flat
     parquet   the same as typed columns
-    inspect   a run as a log of Inspect, one sample for each decision
 
 A file is written whole or not at all, and a run's own log is never written to. What was exported is
 a copy: the log stays what is verified.
@@ -19,8 +18,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import msgspec
 
 from loopforge.errors import BadRun, BadScenario
-from loopforge.lab.export import inspect_log, table_columns
-from loopforge.lab.run.run_lifecycle import head_of
+from loopforge.lab.export import table_columns
 from loopforge.lab.run.run_log import LOG, log_of, rows_of
 from loopforge.lab.sweeps.sweep_results import RESULTS, results_of
 from loopforge.runtime.installation.extras import require
@@ -28,23 +26,22 @@ from loopforge.runtime.installation.extras import require
 if TYPE_CHECKING:
     import polars as pl
 
-Format = Literal["jsonl", "parquet", "inspect"]
+Format = Literal["jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-ENDINGS = {"jsonl": "jsonl", "parquet": "parquet", "inspect": "eval"}
 CHUNK = 20_000
 """Rows that are turned into columns at a time."""
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written, and how many rows or samples it holds."""
+    """What was written, and how many rows it holds."""
 
     path: Path
     rows: int
 
 
 def export(folder: Path, format: str, out: Path | None = None) -> Exported:
-    """Export a run's or a sweep's folder. Without `out` into the folder itself, as export.ENDING.
+    """Export a run's or a sweep's folder. Without `out` into the folder itself, as export.FORMAT.
 
     Raises BadRun: it is neither, or it cannot be written. Raises BadScenario for another format,
     NotInstalled for Parquet without its library.
@@ -56,12 +53,7 @@ def export(folder: Path, format: str, out: Path | None = None) -> Exported:
     swept = (folder / RESULTS).is_file()
     if not swept:
         log_of(folder)
-    elif format == "inspect":
-        raise BadRun(
-            f"{folder} is a sweep, and Inspect reads single runs. Export one of them: with "
-            "keep_logs they lie under runs/."
-        )
-    path = out or folder / f"export.{ENDINGS[format]}"
+    path = out or folder / f"export.{format}"
     if path.name in (LOG, RESULTS):
         raise BadRun(f"{path} is the name of a log itself; name another file.")
     beside = path.with_name(f"{path.name}.new")
@@ -77,9 +69,6 @@ def export(folder: Path, format: str, out: Path | None = None) -> Exported:
 
 
 def _write(folder: Path, format: str, path: Path, *, swept: bool) -> int:
-    if format == "inspect":
-        written = log_of(folder).stat().st_mtime
-        return inspect_log.write(path, rows_of(folder), head_of(folder), written)
     columns: Mapping[str, table_columns.Kind] = table_columns.COLUMNS
     rows: Iterator[table_columns.Flat] = table_columns.decisions(rows_of(folder))
     if swept:
