@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import pytest
+
 from loopforge.app import open_ledger_of
 from loopforge.core.events import TurnEnded
 from loopforge.core.room_vocabulary import Heard
+from loopforge.errors import LedgerBusy
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.rooms.conftest import Home, living
 
@@ -49,6 +52,20 @@ async def test_an_answer_that_cannot_be_written_is_not_lost(tmp_path: Path) -> N
         ended = [one.outcome for one in await home.bodies(TurnEnded)]
         assert ended == ["done"]
         assert (await home.app.ledger.verify()).sound
+
+
+async def test_a_line_that_cannot_be_written_is_refused_and_may_be_said_again(
+    tmp_path: Path,
+) -> None:
+    """Who says it reads what to do; said once more, it is heard once and answered."""
+    async with living(tmp_path) as home:
+        await patient(home, BRIEF)
+        await home.enter("ana")
+        with locked(tmp_path), pytest.raises(LedgerBusy, match="again"):
+            await home.says("ana", "@maya hello", source="t:1")
+        await home.hears("ana", "@maya hello", source="t:1")
+        assert len(await home.bodies(Heard)) == 1
+        assert await home.said() == ["maya"]
 
 
 async def test_what_is_said_meanwhile_waits_its_turn(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 from aiohttp import web
 
+from tests.models.server import Behaviour, chat, listening
+
 Kind = Literal["ollama", "vllm", "lmstudio", "llamacpp", "litellm", "listless"]
 HAS: dict[Kind, tuple[str, ...]] = {
     "ollama": ("nomic-embed-text:latest", "llama3.2:latest", "qwen3:8b"),
@@ -66,7 +68,7 @@ class OwnServer:
         self.asked.append(body["model"])
         if (refusal := self._refusal(body)) is not None:
             return refusal
-        return await self._stream(request, body["model"])
+        return await self._stream(request)
 
     def _served(self, path: str) -> bool:
         bare = path in ("/models", "/chat/completions") and self.kind in ("litellm", "llamacpp")
@@ -132,15 +134,11 @@ class OwnServer:
         said = {"message": told, "type": "None", "param": "None", "code": "400"}
         return web.json_response({"error": said}, status=400)
 
-    async def _stream(self, request: web.Request, model: str) -> web.StreamResponse:
+    async def _stream(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
-        frame = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": model}
-        for delta, finish in (({"role": "assistant", "content": self.says}, None), ({}, "stop")):
-            choice = {"index": 0, "delta": delta, "finish_reason": finish}
-            data = json.dumps({**frame, "choices": [choice]})
-            await response.write(f"data: {data}\n\n".encode())
-        await response.write(b"data: [DONE]\n\n")
+        for event in chat(Behaviour(pieces=(self.says,))):
+            await response.write(event)
         return response
 
 
@@ -150,12 +148,5 @@ async def own(kind: Kind, port: int = 0, **more: Any) -> AsyncIterator[OwnServer
     server = OwnServer(kind, **more)
     app = web.Application(client_max_size=2**24)
     app.router.add_route("*", "/{path:.*}", server.handle)
-    runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", port).start()
-    host, bound = runner.addresses[0][:2]
-    server.url = f"http://{host}:{bound}"
-    try:
+    async with listening(app, port) as server.url:
         yield server
-    finally:
-        await runner.cleanup()

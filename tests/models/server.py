@@ -152,7 +152,7 @@ def _sse(data: Any, event: str = "") -> bytes:
 
 def _events(path: str, behaviour: Behaviour) -> list[bytes]:
     if path.endswith("/chat/completions"):
-        return _chat(behaviour)
+        return chat(behaviour)
     if path.endswith("/responses"):
         return _responses(behaviour)
     if path.endswith("/messages"):
@@ -160,7 +160,9 @@ def _events(path: str, behaviour: Behaviour) -> list[bytes]:
     return _gemini(behaviour)
 
 
-def _chat(behaviour: Behaviour) -> list[bytes]:
+def chat(behaviour: Behaviour) -> list[bytes]:
+    """The events of OpenAI's chat completions."""
+
     def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         return _sse({**frame, "choices": [choice]})
@@ -325,6 +327,13 @@ async def serving(*, tokenizer: bool = False) -> AsyncIterator[Server]:
     if tokenizer:
         app.router.add_post("/tokenize", _tokenize)
     app.router.add_post("/{path:.*}", server.answer)
+    async with listening(app) as server.url:
+        yield server
+
+
+@asynccontextmanager
+async def listening(app: web.Application, port: int = 0) -> AsyncIterator[str]:
+    """The address of this on loopback, on a free port unless one is given."""
     runner = web.AppRunner(
         app,
         handle_signals=False,
@@ -333,11 +342,9 @@ async def serving(*, tokenizer: bool = False) -> AsyncIterator[Server]:
         handler_cancellation=True,
     )
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    host, port = runner.addresses[0][:2]
-    server.url = f"http://{host}:{port}"
     try:
-        yield server
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        host, bound = runner.addresses[0][:2]
+        yield f"http://{host}:{bound}"
     finally:
         await runner.cleanup()

@@ -90,7 +90,7 @@ async def test_mates_that_alternate_keep_their_prompts() -> None:
     async with embedded_models() as models:
         lines: list[str] = []
         missed = 0
-        for turn in range(9):
+        for turn in range(6):
             mate = ("Maya", "Merlin", "Ada")[turn % 3]
             lines.append(f"ana: line {turn} about {mate} and the long way to the garden")
             asked = Question(
@@ -104,7 +104,7 @@ async def test_mates_that_alternate_keep_their_prompts() -> None:
             if turn >= 3:
                 new = sum(await models.count(Route(), lines[-3:]))
                 missed += reply.usage.read - reply.usage.cached - new
-    assert missed < 6 * 24  # what joins messages in the prompt (108), and no more: whole, it is 772
+    assert missed < 3 * 24  # what joins messages in the prompt, and no more
 
 
 async def test_it_counts_with_its_own_tokenizer() -> None:
@@ -159,12 +159,12 @@ async def test_too_long_a_prompt_is_a_failure_with_its_reason() -> None:
 
 async def test_prompts_that_do_not_fit_together_wait_for_each_other() -> None:
     """Three prompts share room for two: each is answered, those asked at once and those before."""
-    async with embedded_models(window=512) as models:
-        long = [question(f"ana: {nth} " + "and what then? " * 80) for nth in range(3)]
+    async with embedded_models(window=256) as models:
+        long = [question(f"ana: {nth} " + "and what then? " * 40) for nth in range(3)]
         before = [await models.ask(each, lambda _: None) for each in long[:2]]
         at_once = await asyncio.gather(*(models.ask(each, lambda _: None) for each in long))
     assert [reply.outcome for reply in (*before, *at_once)] == ["answered"] * 5
-    assert min(reply.usage.read for reply in at_once) > 320
+    assert min(reply.usage.read for reply in at_once) > 160
 
 
 async def test_who_waits_for_room_gets_it_in_turn() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from pathlib import Path
 from typing import cast
 
@@ -16,7 +15,7 @@ from loopforge.core.policy import AnswerOutcome, as_policy
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.egress_filter import CUT, TOO_LONG
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import BadLine, InputError, LedgerBusy, LedgerFull, Unknown
+from loopforge.errors import BadLine, InputError, LedgerFull, Unknown
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living, write_mates
@@ -73,44 +72,6 @@ async def test_unknown_things_are_named(home: Home) -> None:
     answered = await home.says("ana", "@maya this replies to nothing", reply_to="nonsense")
     assert isinstance(answered.body, Heard)
     assert answered.body.reply_to == ""
-
-
-async def test_a_thousand_lines_in_a_burst(tmp_path: Path) -> None:
-    """All are in the ledger once, in each person's order, and are answered together."""
-    async with living(tmp_path, lambda question: "So many.") as home:
-        people = ["ana", "bo", "cem", "dea", "eli"]
-        await home.enter(*people)
-
-        async def talk(name: str) -> None:
-            for number in range(200):
-                await home.says(name, f"@maya {name} {number}", source=f"{name}:{number}")
-
-        await asyncio.gather(*map(talk, people))
-        await home.rest()
-        heard = [str(one.text) for one in await home.bodies(Heard)]
-        assert len(heard) == 1_000
-        for name in people:
-            own = [line for line in heard if line.startswith(f"@maya {name} ")]
-            assert own == [f"@maya {name} {number}" for number in range(200)]
-        said = await home.said()
-        assert 1 <= len(said) <= 40, "merged, not one by one"
-        assert (await home.app.ledger.verify()).findings == ()
-
-
-async def test_a_locked_database_loses_nothing(tmp_path: Path) -> None:
-    """While somebody holds the lock a line is refused with what to do; then it is taken."""
-    async with living(tmp_path) as home:
-        await home.enter("ana")
-        lock = sqlite3.connect(tmp_path / "data" / "loopforge.db", isolation_level=None)
-        lock.execute("BEGIN IMMEDIATE")
-        with pytest.raises(LedgerBusy, match=r"again"):
-            await home.says("ana", "@maya hello", source="t:1")
-        lock.execute("COMMIT")
-        lock.close()
-        await home.hears("ana", "@maya hello", source="t:1")
-        heard = [e for e in await home.events() if isinstance(e.body, Heard)]
-        assert len(heard) == 1
-        assert await home.said() == ["maya"]
 
 
 async def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
@@ -173,15 +134,6 @@ async def test_why_of_nonsense(home: Home) -> None:
         await home.app.front.why("01nonsense")
 
 
-async def test_a_partial_answer_is_said_as_far_as_it_came(tmp_path: Path) -> None:
-    """A model that ran out of time half way has said half, and a mark shows it."""
-    cut = ScriptedAnswer(text="The bridge fell because", outcome="timed_out")
-    async with living(tmp_path, lambda question: cut) as home:
-        await home.hears("ana", "@maya why?")
-        said = [str(one.text) for one in await home.bodies(Said)]
-        assert said == ["The bridge fell because …"]
-
-
 async def test_a_long_answer_is_whole_and_one_that_is_cut_says_so(tmp_path: Path) -> None:
     """By default 13,000 characters come whole; what is cut ends with a sign, and /why tells."""
     long = "Here it is.\n\n```py\n" + "print('one more line of it')\n" * 450 + "```\n\nThat is all."
@@ -230,6 +182,7 @@ ASIDE = '"mode": "context", "rule": "", "narrative": "I weigh it."'
         ('{"say": "The kettle is', "failed", "maya: The kettle is …"),
         ('{"say": "The kettle is', "malformed", "maya: The kettle is …"),
         ("The kettle is on.", "malformed", "maya: The kettle is on."),
+        ("The kettle", "timed_out", "maya: The kettle …"),
         (
             f"```json\n{{{ASIDE}, 'say': 'The kettle is on.'}}\n```",
             "malformed",
@@ -237,7 +190,10 @@ ASIDE = '"mode": "context", "rule": "", "narrative": "I weigh it."'
         ),
         ('{"mode": "context", "narrative": "I weigh', "timed_out", "took too long"),
     ],
-    ids=["late", "late account", "cut", "too long", "plain words", "fence", "late, no words"],
+    ids=[
+        *("late", "late account", "cut", "too long", "plain words", "late plain words", "fence"),
+        "late, no words",
+    ],
 )
 async def test_what_had_come_of_an_answer_is_said_and_nothing_else(
     tmp_path: Path, raw: str, outcome: AnswerOutcome, line: str
