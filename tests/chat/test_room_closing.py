@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
 
 import pytest
@@ -59,20 +59,14 @@ async def swept(home: Home) -> None:
         await home.clock.advance(0)
 
 
-def holding(folder: Path, *words: bytes) -> Sequence[Path]:
-    """The files below a folder that hold one of these words, or are called so."""
-    files = (path for path in folder.glob("**/*") if path.is_file())
-    return [path for path in files if any(word in path.read_bytes() for word in words)]
-
-
 async def test_nothing_is_left_in_any_file(home: Home) -> None:
     """No text of the room, no prompt, no answer and no file of it stands in the home's data."""
     await give(home, PNG, "@maya look at this rhubarb")
     await home.rest()
-    assert holding(home.path / "data", b"rhubarb")
+    assert home.holding(b"rhubarb")
     await close(home)
     await swept(home)
-    assert holding(home.path / "data", b"rhubarb", b"locker") == []
+    assert home.holding(b"rhubarb", b"locker") == []
     assert await home.app.artifacts.hashes() == []
     assert (await home.app.ledger.verify()).findings == ()
 
@@ -157,7 +151,7 @@ async def test_a_mate_that_is_speaking_is_stopped(tmp_path: Path) -> None:
         assert await home.said() == []
         assert (await home.kinds("turn."))[-1] == "turn.ended"
         assert await home.app.closing.unfinished() == []
-        assert holding(home.path / "data", b"rhubarb") == []
+        assert home.holding(b"rhubarb") == []
 
 
 async def test_a_crash_before_the_erasure_is_made_up_for(tmp_path: Path) -> None:
@@ -195,7 +189,7 @@ async def test_another_process_closes_a_room_that_is_running(home: Home) -> None
     while await home.app.closing.unfinished():
         await home.clock.advance(1)
     await swept(home)
-    assert holding(home.path / "data", b"rhubarb") == []
+    assert home.holding(b"rhubarb") == []
     assert await home.app.artifacts.hashes() == []
     with pytest.raises(Unknown):
         await home.app.front.rooms.scene("commons")
@@ -208,7 +202,7 @@ async def test_an_erased_line_takes_its_picture_along(home: Home) -> None:
     await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
     await swept(home)
     assert await home.app.artifacts.hashes() == []
-    assert holding(home.path / "data", PNG) == []
+    assert home.holding(PNG) == []
 
 
 async def test_weighing_forgets_nothing(home: Home) -> None:

@@ -221,36 +221,19 @@ def test_what_is_not_installed_says_how() -> None:
         weights("no_such_package")
 
 
-async def test_weights_that_cannot_be_loaded(tmp_path: Path) -> None:
-    """A broken file fails the question with a clear sentence; counting falls back to estimates."""
-    broken = tmp_path / "broken.gguf"
-    broken.write_bytes(b"GGUF" + b"?" * 1000)
-    models = TieredModels(
-        read_tiers({}, {}, {}),
-        SystemClock(),
-        SeededDice(1),
-        embedded=Embedded(SeededDice(1), path=broken),
-    )
+@pytest.mark.parametrize("name", ["broken.gguf", "no-text-\udcff.gguf"])
+async def test_weights_that_cannot_be_loaded(tmp_path: Path, name: str) -> None:
+    """A broken file, or a path that is none, fails the question with a sentence; counts are estimated."""
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF" + b"?" * 1000)
+    embedded = Embedded(SeededDice(1), path=tmp_path / name)
+    tiers = read_tiers({}, {}, {})
+    models = TieredModels(tiers, SystemClock(), SeededDice(1), embedded=embedded)
     reply = await models.ask(question("ana: hi"), lambda _: None)
     counts = await models.count(Route(), ["x" * 35])
     await models.close()
     assert reply.outcome == "failed"
     assert "could not be loaded" in str(reply.attempts[0].detail)
     assert counts == [10]
-
-
-async def test_whatever_loading_raises_fails_the_question() -> None:
-    """A path that the library cannot take is told like a broken file, and is an outcome."""
-    models = TieredModels(
-        read_tiers({}, {}, {}),
-        SystemClock(),
-        SeededDice(1),
-        embedded=Embedded(SeededDice(1), path=Path("no-text-\udcff.gguf")),
-    )
-    reply = await models.ask(question("ana: hi"), lambda _: None)
-    await models.close()
-    assert reply.outcome == "failed"
-    assert "could not be loaded" in str(reply.attempts[0].detail)
 
 
 def test_it_writes_nothing_to_the_terminal() -> None:

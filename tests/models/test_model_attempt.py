@@ -32,6 +32,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "messages": {"provider": "anthropic", "id": "claude-haiku-4-5"},
     "gemini": {"provider": "google", "id": "gemini-2.5-flash-lite"},
 }
+MIDDLE = {"chat": 2, "responses": 5, "messages": 4, "gemini": 2}
+"""The event at which two pieces of an answer have come."""
 every_protocol = pytest.mark.parametrize("kind", KINDS)
 
 SCHEMA: dict[str, Any] = {
@@ -321,8 +323,7 @@ async def test_retry_after_is_read(kind: str) -> None:
 @every_protocol
 async def test_a_cut_keeps_what_came(kind: str) -> None:
     """A connection that breaks in mid-answer fails; the text so far is kept and priced."""
-    place = {"chat": 2, "responses": 5, "messages": 4, "gemini": 2}[kind]
-    for broken in (Behaviour(cut=place), Behaviour(vanish=place)):
+    for broken in (Behaviour(cut=MIDDLE[kind]), Behaviour(vanish=MIDDLE[kind])):
         tried = await ask(kind, broken)
         assert (tried.outcome, tried.text) == ("failed", "Hello, ")
         assert tried.usage.written > 0
@@ -403,8 +404,7 @@ async def test_a_stall_in_mid_answer(kind: str, cause: str, limits: dict[str, fl
     clock = SimClock(datetime(2026, 11, 1, tzinfo=UTC))
     tasks = Tasks()
     heard = asyncio.Queue[str]()
-    place = {"chat": 2, "responses": 5, "messages": 4, "gemini": 2}[kind]
-    stalled = Behaviour(stall=place)
+    stalled = Behaviour(stall=MIDDLE[kind])
     async with talking(kind, stalled, clock=clock, **limits) as (server, provider):
         await provider.ready()
         asking = tasks.spawn(provider.attempt(question(), heard.put_nowait), "asking")
@@ -423,8 +423,7 @@ async def test_cancelling_closes_the_connection(kind: str) -> None:
     """When the asking task is cancelled, the server sees its connection close."""
     tasks = Tasks()
     heard = asyncio.Queue[str]()
-    place = {"chat": 2, "responses": 5, "messages": 4, "gemini": 2}[kind]
-    async with talking(kind, Behaviour(stall=place)) as (server, provider):
+    async with talking(kind, Behaviour(stall=MIDDLE[kind])) as (server, provider):
         asking = tasks.spawn(provider.attempt(question(), heard.put_nowait), "asking")
         await heard.get()
         asking.cancel()
@@ -438,13 +437,9 @@ async def test_cancelling_closes_the_connection(kind: str) -> None:
 
 async def test_a_client_that_cannot_be_made() -> None:
     """A model whose client cannot be made fails with an outcome (here: a name without a maker)."""
-    tried = await _unmade()
-    assert (tried.outcome, tried.lasting) == ("failed", True)
-
-
-async def _unmade() -> Tried:
     async with talking("chat", vendor="openrouter", id="no-maker") as (_, provider):
-        return await provider.attempt(question(), lambda _: None)
+        tried = await provider.attempt(question(), lambda _: None)
+    assert (tried.outcome, tried.lasting) == ("failed", True)
 
 
 # ---------------------------------------------------------------- the prompt on the wire

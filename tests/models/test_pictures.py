@@ -18,6 +18,7 @@ from loopforge.runtime.ports import Pictured, Question, Route
 from loopforge.runtime.system_clock import SeededDice, SystemClock
 from tests.models.server import Behaviour, Server, serving
 from tests.models.test_model_attempt import KINDS, every_protocol
+from tests.models.test_model_router import tiers_of
 
 SHOWN = b"\x89PNG\r\n\x1a\n and what follows"
 HASH = "ab" * 32
@@ -121,12 +122,7 @@ async def test_gemini_is_shown_no_gif() -> None:
 def blind_after_seeing(server: Server) -> Tiers:
     """A model that can see, and one that stands in for it and cannot."""
     specs = [server.spec(name=name, id=name, vision=name == "sees") for name in ("sees", "blind")]
-    return Tiers(
-        models={spec.name: spec for spec in specs},
-        tiers=(("sees", "blind"),) * 4,
-        served=(1, 2, 3, 4),
-        missing={},
-    )
+    return tiers_of(*specs)
 
 
 async def test_a_refused_picture_goes_on_to_the_next_model() -> None:

@@ -112,6 +112,12 @@ class Home:
                     pass
         return lines
 
+    def holding(self, *words: bytes) -> list[Path]:
+        """The files of the home that hold one of these words, in whatever letters."""
+        files = [path for path in (self.path / "data").glob("**/*") if path.is_file()]
+        texts = {path: path.read_bytes().lower() for path in files}
+        return [path for path, text in texts.items() if any(word.lower() in text for word in words)]
+
     async def said(self) -> list[str]:
         """The handles of mates that spoke, in order."""
         return [said.mate for said in await self.bodies(Said)]

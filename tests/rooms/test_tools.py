@@ -63,6 +63,12 @@ async def kitchen(
             yield home, oven
 
 
+async def baking(home: Home, oven: Oven) -> None:
+    """Wait until the oven is in use."""
+    while not oven.baked:
+        await home.clock.advance(1)
+
+
 async def ended(home: Home) -> list[str]:
     """How turns ended."""
     return [one.outcome for one in await home.bodies(TurnEnded)]
@@ -144,8 +150,7 @@ async def test_stop_ends_a_turn_and_its_tool_at_once(tmp_path: Path) -> None:
     """The turn says "stopped", the tool is cancelled, and nothing comes of it later."""
     async with kitchen(tmp_path, patience=100.0) as (home, oven):
         await home.says("ana", "@maya bake me a cake")
-        while not oven.baked:
-            await home.clock.advance(1)
+        await baking(home, oven)
         began = home.clock.ticks()
         await home.hears("ana", "stop")
         assert home.clock.ticks() - began < 1
@@ -186,8 +191,7 @@ async def test_deleted_lines_take_along_what_was_done_for_them(tmp_path: Path) -
     """The turn about them is stopped, with its tool."""
     async with kitchen(tmp_path, patience=100.0) as (home, oven):
         line = await home.says("ana", "@maya bake me a cake")
-        while not oven.baked:
-            await home.clock.advance(1)
+        await baking(home, oven)
         await home.app.rooms.delete(home.room, home.people["ana"], line.id)
         await home.rest()
         assert await ended(home) == ["stopped"]
@@ -201,8 +205,7 @@ async def test_a_slow_tool_in_one_room_holds_up_no_other(tmp_path: Path) -> None
     """Each room has its lane, each effect its own."""
     async with kitchen(tmp_path, patience=100.0) as (home, oven):
         await home.says("ana", "@maya bake me a cake")
-        while not oven.baked:
-            await home.clock.advance(1)
+        await baking(home, oven)
         home.room = "other"
         await home.enter("ana")
         await home.hears("ana", "@maya hello")
@@ -242,8 +245,7 @@ async def test_a_turn_that_died_while_its_tool_ran_is_told_what_came_of_it(
     """The turn is taken up, and waits for the tool that begins anew."""
     async with kitchen(tmp_path, patience=100.0) as (home, oven):
         await home.says("ana", "@maya bake me a cake")
-        while not oven.baked:
-            await home.clock.advance(1)
+        await baking(home, oven)
     later = START + timedelta(hours=1)
     async with kitchen(tmp_path, patience=100.0, start=later) as (home, oven):
         await home.rest()

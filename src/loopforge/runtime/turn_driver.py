@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
 from loopforge.core.action_plan import AgentActionPlan
@@ -91,8 +91,9 @@ class TurnSeat:
 
     `safe` makes a draft fit to be shown (the egress filter: the whole raw text so far, in and
     out). `news` gives the lines heard since it was last called; `granted` the tools that it may
-    use now, by name. A line is at most `longest` characters long (0: any). It asks at most `most`
-    times.
+    use now, by name. `slow` is told of a model that lets one wait, as in draft_stream.py; models
+    that did not answer are added to `troubles`. A line is at most `longest` characters long (0:
+    any). It asks at most `most` times.
     """
 
     stream: str
@@ -102,6 +103,8 @@ class TurnSeat:
     granted: Callable[[], frozenset[str]] = frozenset
     safe: Callable[[str], str] = str
     news: Callable[[], tuple[Line, ...]] = tuple
+    slow: Callable[[str, str, Delay], None] = lambda _model, _others, _how: None
+    troubles: list[Trouble] = field(default_factory=list)
     longest: int = 0
     most: int = MOST_REQUESTS
 
@@ -125,11 +128,7 @@ class TurnEnding:
 
 
 class Turn:
-    """One turn of one mind. `opening` are facts to be written before its first request.
-
-    `slow` is told of a model that lets one wait, as in draft_stream.py; `troubles` are the models
-    that did not answer so far.
-    """
+    """One turn of one mind. `opening` are facts to be written before its first request."""
 
     def __init__(self, ports: Ports, seat: TurnSeat, opening: Sequence[Fact] = ()) -> None:
         self._ports, self._seat = ports, seat
@@ -140,8 +139,6 @@ class Turn:
         self._news: dict[str, Line] = {}
         self._taken_in: dict[str, None] = {}
         self._fallback = ""
-        self.slow: Callable[[str, str, Delay], None] = lambda _model, _others, _how: None
-        self.troubles: list[Trouble] = []
 
     def stop(self, why: str) -> None:
         """Halt: whatever is awaited is cancelled now, and the policy is closed."""
@@ -256,7 +253,7 @@ class Turn:
     async def _ask(self, part: Ask, nth: int) -> Answer:
         self._take_in(part)
         clock, tasks = self._ports.stamp.clock, self._ports.tasks
-        drafts = DraftStream(part, self._draft, clock, tasks, slow=self.slow)
+        drafts = DraftStream(part, self._draft, clock, tasks, slow=self._seat.slow)
         texts = self._ports.recorder.texts((self._seat.stream, self._seat.mate), part.messages)
         question = question_of(part, self._seat.route, self._seat.longest, texts)
         try:
@@ -271,11 +268,11 @@ class Turn:
         drafts.end()
         if reply.fallback and reply.outcome not in ("failed", "timed_out"):
             self._fallback = reply.model
-        self.troubles += [
+        self._seat.troubles.extend(
             (one.model, one.cause, one.has) if one.has else (one.model, one.cause)
             for one in reply.attempts
             if one.cause
-        ]
+        )
         return self._answered(part, nth, reply)
 
     def _answered(self, part: Ask, nth: int, reply: ModelReply) -> Answer:

@@ -291,11 +291,11 @@ class Worlds:
             senses.granted,
             turn.egress.feed,
             senses.news,
+            slow=senses.slow,
+            troubles=turn.troubles,
             longest=turn.due.longest,
         )
-        thinking = Turn(self._ports, seat, opening)
-        thinking.slow, thinking.troubles = senses.slow, turn.troubles
-        return thinking
+        return Turn(self._ports, seat, opening)
 
     # ------------------------------------------------------------ its end
 

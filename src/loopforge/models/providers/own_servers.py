@@ -83,39 +83,39 @@ def of_table(name: str, address: str, id: str, key: Secret, wants: str) -> Own |
     )
 
 
+_NOTES: dict[str, tuple[Literal["note", "wrong"], str, str]] = {
+    "unasked": ("note", "was not asked which models it has.", ""),
+    "unreachable": (
+        "wrong",
+        "does not answer ({detail}).",
+        "Start it, or correct {named}; it is asked again by itself.",
+    ),
+    "key": ("wrong", "{key} ({detail}).", "Set {wants}."),
+    "starting": (
+        "note",
+        "is not ready yet ({detail}).",
+        "It may still be loading its model; it is asked again by itself.",
+    ),
+    "unlisted": ("note", "tells no list of models; it is asked for {asked!r}.", "{unnamed}"),
+}
+"""What is said of a server that did not tell its models, and what mends it, by its trouble."""
+
+
 def note(server: Own, said: Catalogue) -> ServerNote:
     """How matters stand with a server, for its owner."""
     title = server.title[0].upper() + server.title[1:]
-    match said.trouble:
-        case "unasked":
-            return ServerNote(state="note", said=f"{title} was not asked which models it has.")
-        case "unreachable":
-            return ServerNote(
-                state="wrong",
-                said=f"{title} does not answer ({said.detail}).",
-                mend=f"Start it, or correct {server.named}; it is asked again by itself.",
-            )
-        case "key":
-            given = "refuses the key it is given" if server.key else "wants a key"
-            return ServerNote(
-                state="wrong", said=f"{title} {given} ({said.detail}).", mend=f"Set {server.wants}."
-            )
-        case "starting":
-            return ServerNote(
-                state="note",
-                said=f"{title} is not ready yet ({said.detail}).",
-                mend="It may still be loading its model; it is asked again by itself.",
-            )
-        case "unlisted":
-            mend = "" if server.model else f"If it wants a name: {naming(server)}."
-            asked = server.model or ANY
-            return ServerNote(
-                state="note",
-                said=f"{title} tells no list of models; it is asked for {asked!r}.",
-                mend=mend,
-            )
-        case "":
-            return _listed(server, said, title)
+    if not said.trouble:
+        return _listed(server, said, title)
+    told = {
+        "detail": said.detail,
+        "named": server.named,
+        "wants": server.wants,
+        "key": "refuses the key it is given" if server.key else "wants a key",
+        "asked": server.model or ANY,
+        "unnamed": "" if server.model else f"If it wants a name: {naming(server)}.",
+    }
+    state, words, mend = _NOTES[said.trouble]
+    return ServerNote(state=state, said=f"{title} {words.format(**told)}", mend=mend.format(**told))
 
 
 ANY = "default"

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import socket
 import ssl
+from collections.abc import Iterator
+from itertools import islice
 
 from loopforge.core.model_trouble import Cause
 from loopforge.models.providers.attempt_outcome import Tried
@@ -76,14 +78,11 @@ def _rejected(detail: str) -> Tried:
 
 def _broken(error: BaseException) -> Cause:
     """What is wrong with a connection, by what lies at the bottom of it."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, ssl.SSLError):
+    for one in _beneath(error, context=True):
+        if isinstance(one, ssl.SSLError):
             return "certificate"
-        if isinstance(seen, socket.gaierror):
+        if isinstance(one, socket.gaierror):
             return "nowhere"
-        below = seen.__cause__ or seen.__context__
-        seen = below if below is not seen else None
     told = _told(error).lower()
     if "ssl" in told or "certificate" in told or "tls" in told:
         return "certificate"
@@ -93,15 +92,20 @@ def _broken(error: BaseException) -> Cause:
     return "unreachable" if connect or "connecttimeout" in told else "cut"
 
 
-def _is_network(error: BaseException | None) -> bool:
+def _is_network(error: BaseException) -> bool:
     """Whether a connection broke somewhere beneath."""
     import httpx2
 
-    while error is not None:
-        if isinstance(error, httpx2.TransportError | ConnectionError):
-            return True
-        error = error.__cause__
-    return False
+    return any(isinstance(one, httpx2.TransportError | ConnectionError) for one in _beneath(error))
+
+
+def _beneath(error: BaseException, *, context: bool = False) -> Iterator[BaseException]:
+    """The error and what it came of; `context`: also where it does not say so."""
+    below: BaseException | None = error
+    while below is not None:
+        yield below
+        cause = below.__cause__ or (below.__context__ if context else None)
+        below = None if cause is below else cause
 
 
 def _refuses(error: Exception) -> bool:
@@ -116,9 +120,5 @@ def _refuses(error: Exception) -> bool:
 
 def _told(error: BaseException) -> str:
     """The error in full, with what lies beneath it."""
-    told = [f"{type(error).__name__}: {error}"]
-    beneath = error.__cause__
-    while beneath is not None and len(told) < 4:
-        told.append(f"{type(beneath).__name__}: {beneath}")
-        beneath = beneath.__cause__
+    told = (f"{type(one).__name__}: {one}" for one in islice(_beneath(error), 4))
     return "; ".join(" ".join(line.split()) for line in told)
