@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge.models.providers.schema_check import complaint, parse
@@ -57,6 +57,7 @@ def test_a_missing_field_is_named() -> None:
     assert "type is 'object'" in complaint(SCHEMA, [GOOD])
 
 
+@example({"```": None})
 @given(st.dictionaries(st.text(), st.one_of(st.integers(), st.text(), st.booleans(), st.none())))
 def test_json_is_found_in_wrappings(value: dict[str, Any]) -> None:
     """Leniently, JSON is found in a code fence, after words and before words."""

@@ -38,11 +38,6 @@ async def house(path: Path, *names: str) -> AsyncIterator[tuple[Home, Server]]:
             yield home, server
 
 
-async def told(home: Home) -> list[Told]:
-    """What the room was told."""
-    return await home.bodies(Told)
-
-
 async def asked(home: Home, server: Server, times: int) -> None:
     """Wait until the server was asked so often; time stands still meanwhile."""
     while len(server.asked) < times:
@@ -58,14 +53,14 @@ async def test_a_model_that_says_nothing_is_told_of_in_time(tmp_path: Path) -> N
         await home.clock.advance(1)
         await asked(home, server, 1)
         await home.clock.advance(16)
-        (slow,) = [str(one.text) for one in await told(home)]
+        (slow,) = [str(one.text) for one in await home.bodies(Told)]
         assert slow == (
             "Maya is taking long: slowpoke does not say a word yet; runner is asked next."
         )
         await home.clock.advance(30)
         await asked(home, server, 2)
         await home.rest()
-        _, stand_in = await told(home)
+        _, stand_in = await home.bodies(Told)
         assert "so runner answers in its place" in str(stand_in.text)
         assert ("slowpoke", "silent") in stand_in.mend
         assert [str(one.text) for one in await home.bodies(Said)] == ["Here."]
@@ -83,9 +78,9 @@ async def test_half_an_answer_and_then_silence_is_told_of_in_time(tmp_path: Path
             if isinstance(what, Draft):
                 break
         air.close()
-        assert await told(home) == []
+        assert await home.bodies(Told) == []
         await home.clock.advance(17)
-        (stalled,) = await told(home)
+        (stalled,) = await home.bodies(Told)
         assert str(stalled.text) == (
             "Maya is taking long: slowpoke has stopped in the middle of its answer."
         )
@@ -94,7 +89,7 @@ async def test_half_an_answer_and_then_silence_is_told_of_in_time(tmp_path: Path
         await home.rest()
         assert await home.said() == ["maya"]
         assert (await home.lines())[-1] == "maya: The kettle is …"
-        assert len(await told(home)) == 1
+        assert len(await home.bodies(Told)) == 1
 
 
 async def test_the_climb_is_bounded(tmp_path: Path) -> None:
@@ -109,7 +104,7 @@ async def test_the_climb_is_bounded(tmp_path: Path) -> None:
             await home.clock.advance(29.9)
         await home.rest()
         assert home.clock.ticks() - began < 95
-        *_, last = await told(home)
+        *_, last = await home.bodies(Told)
         assert str(last.text) == (
             "Maya gave no answer (the model did not say a word in time). "
             "Say it again to try once more."
@@ -132,7 +127,7 @@ async def test_a_small_stand_in_gets_a_small_models_prompt(tmp_path: Path) -> No
         assert [str(e.body.text) for e in said if isinstance(e.body, Said)] == [
             "A kettle. It is on."
         ]
-        assert "so tiny answers in its place" in str((await told(home))[0].text)
+        assert "so tiny answers in its place" in str((await home.bodies(Told))[0].text)
         again = await replayed(home.app.ledger, home.app.policies, said[0].id)
         assert again.outcome == "same", again.detail
 
@@ -142,7 +137,7 @@ async def test_nobody_stands_in_who_did_not_answer(tmp_path: Path) -> None:
     async with house(tmp_path, "a", "b") as (home, server):
         server.does(BROKEN)
         await home.hears("ana", "@maya hello")
-        (notice,) = await told(home)
+        (notice,) = await home.bodies(Told)
         assert "gave no answer (the model's server failed)" in str(notice.text)
         assert set(notice.mend) == {("a", "broken"), ("b", "broken")}
 
@@ -154,7 +149,7 @@ async def test_a_name_a_server_does_not_know(tmp_path: Path, kind: Kind) -> None
         environ = {"OPENAI_BASE_URL": server.url, "OPENAI_MODEL": "gpt-9"}
         async with living(tmp_path, None, environ=environ, embedded_model=False) as home:
             await home.hears("ana", "@maya hello")
-            (notice,) = await told(home)
+            (notice,) = await home.bodies(Told)
     assert str(notice.text) == "Maya gave no answer (the owner of this home has to mend something)."
     assert for_owner(notice.mend) == (
         "its server does not know gpt-9: name one that it has (Admin, Models); "

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.core.events import Attempt
 from loopforge.core.policy import Fits
@@ -194,17 +195,9 @@ class TieredModels:
         finally:
             watching.cancel()
         wanted = self.tiers.known(route.model) or route.model or (specs[0].name if specs else "")
-        return ModelReply(
-            outcome=last.outcome,
-            text=last.text,
-            data=last.data,
-            model=name,
+        return replace(
+            self._reply(name, last, attempts, began),
             fallback=bool(name) and name != wanted,
-            attempts=tuple(attempts),
-            usage=last.usage,
-            cut=last.cut,
-            first=self._since(began) - last.took + last.first,
-            took=self._since(began),
             small=bool(climb.after) and last.outcome in UNANSWERED and not last.text,
         )
 
@@ -231,16 +224,7 @@ class TieredModels:
             await self._clock.sleep(wait)
         if last.outcome not in UNANSWERED:
             self._rests.worked(name)
-        return ModelReply(
-            outcome=last.outcome,
-            text=last.text,
-            data=last.data,
-            model=name,
-            attempts=tuple(attempts),
-            usage=last.usage,
-            first=self._since(began) - last.took + last.first,
-            took=self._since(began),
-        )
+        return self._reply(name, last, attempts, began)
 
     def _patient_wait(self, tried: Tried, tries: int, waited: float) -> float | None:
         """As `_wait`; of a model that is asked too often as long as it takes, within reason."""
@@ -250,8 +234,21 @@ class TieredModels:
         asked = longer if tried.wait is None else tried.wait
         return min(max(asked, SOON), MOST_WAITED - waited)
 
-    def _since(self, began: float) -> int:
-        return round((self._clock.ticks() - began) * 1000)
+    def _reply(
+        self, name: str, last: Tried, attempts: Sequence[Attempt], began: float
+    ) -> ModelReply:
+        took = round((self._clock.ticks() - began) * 1000)
+        return ModelReply(
+            outcome=last.outcome,
+            text=last.text,
+            data=last.data,
+            model=name,
+            attempts=tuple(attempts),
+            usage=last.usage,
+            cut=last.cut,
+            first=took - last.took + last.first,
+            took=took,
+        )
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, as the route's first model counts them if it can be asked."""

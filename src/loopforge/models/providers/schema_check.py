@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -20,12 +21,11 @@ def parse(text: str, *, lenient: bool = False) -> Any:
     except ValueError:
         if not lenient:
             raise
-    fenced = re.search(r"```(?:json)?\s*\n(.*?)```", text, re.DOTALL)
-    inner = fenced[1] if fenced else text
-    start = inner.find("{")
-    if start < 0:
-        raise ValueError("there is no JSON object in the answer")
-    return json.JSONDecoder().raw_decode(inner[start:])[0]
+    fenced = (found.end() for found in re.finditer(r"```(?:json)?\s*\n(?={)", text))
+    for start in (text.find("{"), *fenced):
+        with suppress(ValueError):
+            return json.JSONDecoder().raw_decode(text, start)[0]
+    raise ValueError("there is no JSON object in the answer")
 
 
 def complaint(schema: Mapping[str, Any], value: Any, *, lengths: bool = True) -> str:
