@@ -32,7 +32,6 @@ from loopforge.lab.story.claims import (
     Gap,
     HappenedClaim,
     HeardClaim,
-    Hinge,
     Made,
     MetClaim,
     Morning,
@@ -242,9 +241,6 @@ def _counted(claim: AnyClaim) -> Case | None:
                     [f"{signed(each.delta)} for {_cause(each)}" for each in claim.causes]
                 ),
             }
-        case Hinge():
-            told = f"“{claim.told}”" if claim.bell == EVENING else cap(claim.told)
-            return ("any",), {"told": told}
         case _:
             return None
 

@@ -90,12 +90,10 @@ class ClaimEvidence:
     def _of_run(self) -> Iterator[Told | None]:
         watch = self.watch
         yield from (days.opening(watch), days.forked(watch), days.broke_off(watch))
-        yield from (days.ranked(watch), days.crossed(watch))
-        yield from (days.tensest(watch), days.swung(watch), days.tally(EVER, watch.past))
+        yield from (days.ranked(watch), days.tally(EVER, watch.past))
         yield found.gap(watch, watch.widest, widest=True) if watch.widest else None
         yield from (days.wrong_ever(watch, who) for who in watch.evenings)
         yield from self._moved(EVER, watch.accounts)
-        yield from (days.hinge(*key, account) for key, account in watch.accounts.items())
         for step, (row, faults) in watch.faults.items():
             yield from (found.struck(watch, row, step, what) for what in faults)
         happened = watch.incidents.values()

@@ -257,33 +257,6 @@ class Moved(Struct, frozen=True, tag_field="claim", tag="moved"):
     causes: tuple[Cause, ...]
 
 
-class Hinge(Struct, frozen=True, tag_field="claim", tag="hinge"):
-    """The one row of the run that moved something furthest, in the way that it went in the end.
-
-    In the evening `told` is a quote.
-    """
-
-    row: int
-    day: int
-    bell: int
-    who: str
-    what: str
-    delta: int
-    told: str
-
-
-class Crossed(Struct, frozen=True, tag_field="claim", tag="crossed"):
-    """Two robots changed places: one had more of something before the run, the other after it."""
-
-    what: str
-    one: str
-    other: str
-    one_before: int
-    other_before: int
-    one_after: int
-    other_after: int
-
-
 class Tense(Struct, frozen=True, tag_field="claim", tag="tense"):
     """The tension of a day: at the first bell, at its peak, at the last, and its index."""
 
@@ -293,26 +266,6 @@ class Tense(Struct, frozen=True, tag_field="claim", tag="tense"):
     peak_bell: int
     last: int
     index: int
-
-
-class Tensest(Struct, frozen=True, tag_field="claim", tag="tensest"):
-    """The tensest day of the run, and the calmest."""
-
-    day: int
-    index: int
-    calmest: int
-    least: int
-
-
-class Swung(Struct, frozen=True, tag_field="claim", tag="swung"):
-    """On one day most wrong acts kept a rule, on another most broke one: the furthest swing."""
-
-    obedient: int
-    kept: int
-    few: int
-    other: int
-    broke: int
-    fewer: int
 
 
 class BrokeOff(Struct, frozen=True, tag_field="claim", tag="broke_off"):
@@ -344,11 +297,7 @@ AnyClaim = (
     | CountedClaim
     | Ranked
     | Moved
-    | Hinge
-    | Crossed
     | Tense
-    | Tensest
-    | Swung
     | BrokeOff
 )
 """Everything a sentence can claim."""
@@ -357,4 +306,4 @@ AnyClaim = (
 def when(claim: AnyClaim) -> tuple[int, int] | None:
     """(day, bell) of what a claim tells, where it tells of one moment."""
     bell = EVENING if isinstance(claim, BelievedClaim) else getattr(claim, "bell", None)
-    return None if bell is None or isinstance(claim, Hinge) else (getattr(claim, "day", 0), bell)
+    return None if bell is None else (getattr(claim, "day", 0), bell)

@@ -12,25 +12,19 @@ from loopforge.core.factory_vocabulary import Reflected, RunLastRow
 from loopforge.lab.inspect.robot_lives import strongest
 from loopforge.lab.story.act_findings import Told, chain, ids
 from loopforge.lab.story.claims import (
-    EVENING,
     EVER,
     BrokeOff,
     CountedClaim,
-    Crossed,
     Forked,
-    Hinge,
     Made,
     Morning,
     Moved,
     Opening,
     Ranked,
-    Swung,
     TallyClaim,
     Tense,
-    Tensest,
 )
 from loopforge.lab.story.moment_watching import ActAccount, DayCounts, Known, StoryWatch
-from loopforge.lab.story.number_wording import quote
 
 # ---------------------------------------------------------------- a day
 
@@ -139,15 +133,6 @@ def wrong_ever(watch: StoryWatch, who: str) -> Told | None:
     return CountedClaim("wrong", EVER, who, wrong, acts), ids(*(each[0] for each in evenings))
 
 
-def hinge(who: str, what: str, account: ActAccount) -> Told | None:
-    """The row that moved a value furthest."""
-    at = account.hinge()
-    if at is None or not at.says:
-        return None
-    says = quote(at.says) if at.bell == EVENING else at.says
-    return Hinge(at.row, at.day, at.bell, who, what, at.delta, says), (at.row,)
-
-
 def ranked(watch: StoryWatch) -> Told | None:
     """Who was wrong least often, and who most often."""
     sums = {
@@ -163,49 +148,6 @@ def ranked(watch: StoryWatch) -> Told | None:
     best, worst = order[0], order[-1]
     rows = [each[0] for who in (best, worst) for each in watch.evenings[who]]
     return Ranked(best, *sums[best], worst, *sums[worst]), ids(*rows)
-
-
-def crossed(watch: StoryWatch) -> Told | None:
-    """The pair that changed places furthest, in a trait or a scar."""
-    last, specs = watch.slept, watch.scenario.robots
-    if last is None:
-        return None
-    best: tuple[int, Crossed] | None = None
-    for part in ("traits", "scars"):
-        for name in getattr(specs[0], part):
-            what = f"{part}.{name}"
-            levels = [
-                (each.name, getattr(each, part)[name], last.robots[each.name][what])
-                for each in specs
-            ]
-            for one, was, now in levels:
-                for other, was_other, now_other in levels:
-                    width = min(was - was_other, now_other - now)
-                    if width > (best[0] if best else 0):
-                        best = width, Crossed(what, one, other, was, was_other, now, now_other)
-    return (best[1], ids(0, last.n)) if best else None
-
-
-def tensest(watch: StoryWatch) -> Told | None:
-    """The tightest day and the slackest."""
-    days = watch.past
-    if len(days) < 2:
-        return None
-    most = max(days, key=lambda past: (past.index, -past.day))
-    least = min(days, key=lambda past: (past.index, past.day))
-    claim = Tensest(most.day, most.index, least.day, least.index)
-    return claim, ids(*most.steps, *least.steps)
-
-
-def swung(watch: StoryWatch) -> Told | None:
-    """How far the floor swung from harm by obedience to harm by disobedience."""
-    over = [past for past in watch.past if past.ended[0] >= 0]
-    kept = max(over, key=lambda past: (past.kept - past.broke, -past.day), default=None)
-    broke = max(over, key=lambda past: (past.broke - past.kept, -past.day), default=None)
-    if kept is None or broke is None or kept.kept <= kept.broke or broke.broke <= broke.kept:
-        return None
-    claim = Swung(kept.day, kept.kept, kept.broke, broke.day, broke.broke, broke.kept)
-    return claim, ids(kept.ended[0], broke.ended[0])
 
 
 def longest(watch: StoryWatch, known: Iterable[Known]) -> Known | None:

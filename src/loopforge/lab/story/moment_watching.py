@@ -31,7 +31,7 @@ from loopforge.core.factory_vocabulary import (
 )
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.lab.inspect.robot_lives import BY_HAND
-from loopforge.lab.story.claims import EVENING, Did
+from loopforge.lab.story.claims import Did
 from loopforge.lab.world.protocols import told
 from loopforge.lab.world.robot_perception import LEVEL
 from loopforge.lab.world.scenario_checks import Scenario
@@ -77,17 +77,6 @@ class Known:
 
 
 @dataclass(slots=True)
-class Hinged:
-    """A row that moved something: when it was, what it says, and by how much it moved it in all."""
-
-    row: int
-    day: int
-    bell: int
-    says: str
-    delta: int = 0
-
-
-@dataclass(slots=True)
 class ActAccount:
     """The ledger of one inner value: where it began, where it stands, and what moved it."""
 
@@ -95,36 +84,15 @@ class ActAccount:
     after: int
     causes: dict[str, tuple[int, int]] = field(default_factory=dict)
     rows: array[int] = field(default_factory=lambda: array("q"))
-    hinges: dict[bool, Hinged] = field(default_factory=dict)
-    """The rows that moved it furthest: up, and down."""
-    _row: Hinged | None = None
 
-    def enter(self, change: Change, at: Hinged) -> None:
+    def enter(self, change: Change, row: int) -> None:
         """Take one entry in; what changed between two entries was changed by hand."""
         if change.before != self.after:
             self._cause(BY_HAND, change.before - self.after)
-        delta = change.after - change.before
-        self._cause(change.rule, delta)
+        self._cause(change.rule, change.after - change.before)
         self.after = change.after
-        if self._row is not None and self._row.row == at.row:
-            self._row.delta += delta
-        else:
-            self._settle()
-            self._row = Hinged(at.row, at.day, at.bell, at.says, delta)
-            self.rows.append(at.row)
-
-    def hinge(self) -> Hinged | None:
-        """The row that moved it furthest, in the way that it went in the end."""
-        self._settle()
-        return self.hinges.get(self.after > self.before)
-
-    def _settle(self) -> None:
-        """Weigh the last row, now that all its entries are in."""
-        row = self._row
-        if row is not None and row.delta:
-            most = self.hinges.get(row.delta > 0)
-            if most is None or abs(row.delta) > abs(most.delta):
-                self.hinges[row.delta > 0] = row
+        if not self.rows or self.rows[-1] != row:
+            self.rows.append(row)
 
     def _cause(self, rule: str, delta: int) -> None:
         times, total = self.causes.get(rule, (0, 0))
@@ -201,7 +169,6 @@ class StoryWatch:
         self.widest: Decided | None = None
         self.last: Row = first
         self.closed: Stepped | None = None
-        self.slept: DayEnded | None = None
         self.past: list[DayCounts] = []
         """The days so far, the one that was given last among them."""
         self.ended: Streak | None = None
@@ -220,7 +187,6 @@ class StoryWatch:
                 case Reflected():
                     self._reflected(row)
                 case DayEnded():
-                    self.slept = row
                     self.today.counts.ended = row.n, row.quota
                     yield self._over()
                     self.today = Today(DayCounts(row.day + 1))
@@ -285,7 +251,7 @@ class StoryWatch:
                 heapq.heappush(today.moments, entry)
             else:
                 heapq.heappushpop(today.moments, entry)
-        self._enter(row.inner, Hinged(row.n, row.day, self.bell(row.step), outcome.consequence))
+        self._enter(row.inner, row.n)
 
     def _stepped(self, row: Stepped) -> None:
         today, counts = self.today, self.today.counts
@@ -311,14 +277,13 @@ class StoryWatch:
         today.counts.passed += sum(each.good for each in self.misjudged(row))
         found = (row.n, today.acts[row.who], today.wrong[row.who])
         self.evenings.setdefault(row.who, []).append(found)
-        says = str(row.reflection.get("summary_of_day", ""))
-        self._enter(row.inner, Hinged(row.n, row.day, EVENING, says))
+        self._enter(row.inner, row.n)
 
     def misjudged(self, row: Reflected) -> list[Believed]:
         """What this evening, which is today's, takes for other than it was."""
         return [each for each in row.of if each.good != self.today.good.get(each.row)]
 
-    def _enter(self, inner: tuple[Change, ...], at: Hinged) -> None:
+    def _enter(self, inner: tuple[Change, ...], row: int) -> None:
         for change in inner:
             if not change.what.startswith(INNER):
                 continue
@@ -327,7 +292,7 @@ class StoryWatch:
                 account = accounts.get(key)
                 if account is None:
                     account = accounts[key] = ActAccount(change.before, change.before)
-                account.enter(change, at)
+                account.enter(change, row)
 
     # ------------------------------------------------------------ angles
 

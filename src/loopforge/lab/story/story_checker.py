@@ -3,8 +3,7 @@
     problems = check(story, folder)
 
 A sentence stands if what it claims is what the rows say (claim_recompute.py), if it names exactly
-the rows that this rests on, and if its words are one of the phrases that the claim allows. A day's
-scenes must stand in their order, and the frame (title, tension, curves) must be the run's.
+the rows that this rests on, and if its words are one of the phrases that the claim allows.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ from loopforge.core.factory_vocabulary import Row
 from loopforge.lab.run.run_log import rows_of
 from loopforge.lab.story.claim_phrases import phrases
 from loopforge.lab.story.claim_recompute import ClaimEvidence
-from loopforge.lab.story.claims import EVENING, AnyClaim, Did, HappenedClaim, when
-from loopforge.lab.story.number_wording import articled, cap
-from loopforge.lab.story.run_story import Scene, Sentence, Story, StoryDay
+from loopforge.lab.story.number_wording import articled
+from loopforge.lab.story.run_story import Sentence, Story
 
 
 def check(story: Story, rows: Path | Iterable[Row]) -> list[str]:
@@ -30,12 +28,10 @@ def check(story: Story, rows: Path | Iterable[Row]) -> list[str]:
     placed = list(story.placed())
     rows = rows_of(rows) if isinstance(rows, Path) else rows
     grounds = grounds_of((sentence for _, sentence in placed), rows)
-    problems = list(_frame(story, grounds))
+    problems: list[str] = []
     for place, sentence in placed:
         wrong = sentence_problems(sentence, grounds)
         problems += [f"{place}, “{sentence.text[:60]}”: {problem}." for problem in wrong]
-    for day in story.days:
-        problems += _order(day)
     return problems
 
 
@@ -61,56 +57,3 @@ def sentence_problems(sentence: Sentence, grounds: ClaimEvidence) -> Iterator[st
 
 def _ids(rows: Iterable[int]) -> str:
     return " ".join(f"r{row}" for row in sorted(rows)) or "nothing"
-
-
-def _order(day: StoryDay) -> Iterator[str]:
-    """Whether the scenes of a day, and the sentences of a scene, stand in their order."""
-    last = (0, 0)
-    for scene in day.scenes:
-        times = [time for time in _times(scene) if time]
-        if all(bell == EVENING for _, bell in times):
-            continue
-        if times[0] < last:
-            yield f"day {day.day + 1}, “{scene[0].text[:60]}”: it is told after what came later."
-        last = times[0]
-        if times != sorted(times):
-            yield f"day {day.day + 1}, “{scene[0].text[:60]}”: its sentences are out of order."
-
-
-def _times(scene: Scene) -> Iterator[tuple[int, int] | None]:
-    """When each sentence happens. The far end of a thread just told is told out of its time."""
-    before: AnyClaim | None = None
-    for sentence in scene:
-        claim = sentence.claim
-        far = False
-        if isinstance(before, HappenedClaim) and isinstance(claim, Did):
-            here = claim.who, claim.day, claim.bell
-            far = any(
-                link.ref == f"r{claim.row}" or (link.who, link.day, link.bell) == here
-                for link in before.links
-            )
-        yield None if far else when(claim)
-        before = claim
-
-
-def _frame(story: Story, grounds: ClaimEvidence) -> Iterator[str]:
-    """Title, question, tension and curves, and who the arcs are of."""
-    scenario = grounds.watch.scenario
-    past = {each.day: each for each in grounds.watch.past}
-    if story.title != cap(scenario.name.replace("_", " ")) or story.question != scenario.question:
-        yield "The title or the question is not that of this run."
-    if [day.day for day in story.days] != list(past):
-        yield "Its days are not those of this run."
-    if story.tension != tuple(day.tension for day in story.days):
-        yield "The tension of its days is not that which each day states."
-    for day in story.days:
-        found = past.get(day.day)
-        if found is None or day.tension != found.index:
-            yield f"day {day.day + 1}: its tension is not {day.tension}."
-        elif day.curve != tuple(found.curve):
-            yield f"day {day.day + 1}: its curve is not that of its steps."
-    robots = scenario.robots
-    known = {(each.name, each.role, each.voice, each.backstory) for each in robots}
-    for arc in story.arcs:
-        if (arc.who, arc.role, arc.voice, arc.backstory) not in known:
-            yield f"arc of {arc.who}: nobody here had that name, role, voice and backstory."

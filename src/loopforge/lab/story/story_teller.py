@@ -365,10 +365,7 @@ class StoryTeller:
         if best is not None:
             (_, what), account = best
             self.arced[f"moved {what}"] += 1
-            told += [
-                day_findings.moved(who, what, EVER, account),
-                day_findings.hinge(who, what, account),
-            ]
+            told.append(day_findings.moved(who, what, EVER, account))
         told.append(day_findings.wrong_ever(watch, who))
         if who in self.final and len(self.watch.past) > 1:
             told.append(self._quote(self.final[who]))
@@ -381,16 +378,9 @@ class StoryTeller:
         worst = max(self.final.values(), key=lambda each: (each.misjudged, each.who), default=None)
         scenes: list[list[Told | None]] = [
             [day_findings.broke_off(watch)],
-            [
-                day_findings.tally(EVER, watch.past),
-                day_findings.swung(watch),
-                day_findings.tensest(watch),
-            ],
+            [day_findings.tally(EVER, watch.past)],
             [found.happened(watch, known, longest=True)] if known else [],
-            [
-                found.gap(watch, watch.widest, widest=True) if watch.widest else None,
-                day_findings.crossed(watch),
-            ],
+            [found.gap(watch, watch.widest, widest=True)] if watch.widest else [],
             [
                 day_findings.ranked(watch),
                 found.voiced(watch, worst, "resolve", voice=False) if worst else None,
