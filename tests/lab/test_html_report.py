@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -133,18 +134,14 @@ def test_the_same_folder_gives_the_same_bytes(tmp_path: Path, wide: Report, run:
         assert str(tmp_path) not in found.page
 
 
-def test_the_commands_give_the_same_again(tmp_path: Path, bare: Report, run: Report) -> None:
-    """What the manifest says to type gives the same results, and the same log."""
-    for found, name in ((bare, "results.jsonl"), (run, LOG)):
-        folder = tmp_path / found.folder.name
-        shutil.copytree(found.folder, folder)
-        listings = re.findall(r"<pre[^>]*><code>(.*?)</code>", found.page, re.DOTALL)
-        lines = "\n".join(listings).replace("&#39;", "'").replace("&#34;", '"').splitlines()
-        command = next(line for line in lines if line.startswith("python -c") and "-again" in line)
-        command = command.replace("python", sys.executable, 1)
-        subprocess.run(command, shell=True, check=True, cwd=tmp_path, capture_output=True)
-        again = tmp_path / f"{found.folder.name}-again" / name
-        assert again.read_bytes() == (found.folder / name).read_bytes()
+def test_the_command_gives_the_same_again(tmp_path: Path, run: Report) -> None:
+    """What the manifest says to type gives the same log."""
+    listings = re.findall(r"<pre[^>]*><code>(.*?)</code>", run.page, re.DOTALL)
+    command = next(line for line in "\n".join(listings).splitlines() if "-again" in line)
+    words = [sys.executable, "-m", *shlex.split(command)]
+    subprocess.run(words, check=True, cwd=tmp_path, capture_output=True)
+    again = tmp_path / f"{run.folder.name}-again" / LOG
+    assert again.read_bytes() == (run.folder / LOG).read_bytes()
 
 
 def test_the_manifest_names_what_it_was(wide: Report, run: Report) -> None:
@@ -229,6 +226,11 @@ def test_charts_can_be_read_without_seeing(any_report: Report) -> None:
 # ---------------------------------------------------------------- episodes
 
 
+def clear(row: Decided) -> tuple[bool, int]:
+    """What it is picked by: whether it came to an incident, and how clear the case was."""
+    return bool(row.outcome.incident), abs(row.truth.case - 500)
+
+
 def test_a_run_has_its_episodes_with_the_way_to_their_rows(run: Report) -> None:
     """Each of the ten has a place in the page, the command for its row, and a link to its step."""
     acts = {(row.step, row.who): row for row in rows_of(run.folder) if isinstance(row, Decided)}
@@ -236,12 +238,19 @@ def test_a_run_has_its_episodes_with_the_way_to_their_rows(run: Report) -> None:
     assert len(table.rows) == 10
     commands = re.findall(r"loopforge lab why run (\d+) (\S+)", run.page)
     assert len(commands) == 10
-    for nth, (step, who) in enumerate(commands, 1):
-        row = acts[int(step), who]
+    told = [acts[int(step), who] for step, who in commands]
+    assert len({(row.who, row.truth.rule) for row in told}) == 10
+    assert [row.n for row in told] == sorted(row.n for row in told)
+    worst = max(
+        (r for r in acts.values() if r.outcome.failing and r.role != "supervisor"), key=clear
+    )
+    assert clear(worst) in map(clear, told)
+    for nth, row in enumerate(told, 1):
+        assert row.outcome.failing
         part = run.page.split(f'id="episode-{nth}"')[1].split("</section>")[0]
         assert row.outcome.consequence in part
         assert f"off by {row.outcome.belief_error} of 1000" in part
-        assert f'href="../../run?step={step}"' in part
+        assert f'href="../../run?step={row.step}"' in part
         assert f"row {row.n};" in part
         for edit in row.edits:
             assert f"{edit.what}: {edit.true} → {edit.shown or 'nothing'} {edit.kind} by" in part
@@ -249,9 +258,10 @@ def test_a_run_has_its_episodes_with_the_way_to_their_rows(run: Report) -> None:
 
 def test_a_sweeps_episodes_are_rows_of_its_runs(wide: Report) -> None:
     """Without logs the runs are played once more; each episode is what such a run's row says."""
-    commands = re.findall(r"loopforge lab why (c\d+-s\d+) (\d+) (\S+)", wide.page)
-    assert len(commands) == 10
-    assert "sweep_runner import again" in wide.leaf.sections["episodes"]
+    told = parts(wide)["episodes"].split('<section class="part"')[1:]
+    assert len(told) == 10
+    assert all("What it was shown" in each for each in told)
+    assert all("its log was not kept" in " ".join(each.split()) for each in told)
     assert not (wide.folder / "runs").exists()
 
 

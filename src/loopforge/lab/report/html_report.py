@@ -23,7 +23,7 @@ from loopforge.lab.report.robot_careers import beliefs, careers
 from loopforge.lab.report.study_data import Study, study_of, total
 from loopforge.lab.report.study_design import design
 from loopforge.lab.report.tipping_points import doses, phases, trades
-from loopforge.lab.report.told_episodes import episodes, way_of
+from loopforge.lab.report.told_episodes import episodes
 from loopforge.lab.report.waiting_times import waits
 from loopforge.lab.stats.rate_statistics import wilson
 from loopforge.lab.sweeps.sweep_worker import Maker
@@ -92,7 +92,6 @@ def _data(study: Study, maker: Maker | None) -> dict[str, object]:
         "manifest": manifest(study),
         "family": family,
         "parts_of": sections,
-        "way_of": way_of,
         "counted": counted,
         "p_is": p_is,
         "shared": shared,

@@ -19,7 +19,7 @@ from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.run.robot_minds import PLAIN
 from loopforge.lab.run.run_lifecycle import Choice
 from loopforge.lab.stats.rate_statistics import cluster_rate, minimal_detectable
-from loopforge.lab.sweeps.experiment_design import lay_out, policies_of
+from loopforge.lab.sweeps.experiment_design import lay_out
 from loopforge.lab.sweeps.experiment_file import open_experiment, scenarios_of
 from loopforge.lab.sweeps.sweep_results import by_cell
 from loopforge.lab.world.scenario_checks import Scenario
@@ -28,23 +28,6 @@ from loopforge.lab.world.scenario_file import open_scenario
 MOST_CELLS = 60
 """Cells that are looked at for how alike runs are."""
 LIBRARIES = ("numpy", "scipy")
-AGAIN = (
-    "from pathlib import Path; import sys; from loopforge.lab.sweeps.sweep_results import "
-    "layout_of; "
-    "from loopforge.lab.sweeps.sweep_runner import sweep; "
-    "sweep(layout_of(Path(sys.argv[1])), Path(sys.argv[2]))"
-)
-"""Sweeps what a folder holds once more, into another; no file of the experiment is needed."""
-ANEW = (
-    "import asyncio, sys; from pathlib import Path; from loopforge.lab.run.run_log import "
-    "began_of; "
-    "from loopforge.lab.run.run_lifecycle import minds_of, play; first = "
-    "began_of(Path(sys.argv[1])); "
-    "asyncio.run(play(first, minds_of(first), Path(sys.argv[2])))"
-)
-"""Plays the run that a folder holds once more, into another."""
-
-
 ANSWERED = (
     "What models answer. It stands in the rows, to the letter, and told from there it is the same; "
     "asked anew it would not be."
@@ -54,8 +37,8 @@ ANSWERED = (
 class Manifest(Struct, frozen=True, kw_only=True):
     """What the page was made of. `plain`: no model was asked; `unsure`: what may be otherwise.
 
-    `anew` are commands that do the same from the beginning, `from_folder` those that need nothing
-    but its folder, `checks` those that make the page once more.
+    `anew` are commands that do the same from the beginning, `checks` those that show that what lies
+    here is so, and make the page once more.
     """
 
     policies: list[str]
@@ -68,7 +51,6 @@ class Manifest(Struct, frozen=True, kw_only=True):
     unsure: str
     digest: str = ""
     anew: list[str]
-    from_folder: list[str]
     checks: list[str]
 
 
@@ -107,7 +89,6 @@ def _sweep_manifest(study: Study) -> Manifest:
     fresh = shlex.quote(f"{study.folder.name}-again")
     given = name if _shipped_experiment(study) else f"{name}.toml"
     policies = sorted(str(each) for each in held.get("policies", {}).values())
-    alone = set(policies_of(layout)) <= set(PLAIN)
     # Two sweeps of which all runs end alike did the same.
     heads = "".join(f"{each.cell} {each.seed} {each.head}\n" for each in results)
     spent = float(held.get("state", {}).get("cost", 0))
@@ -122,7 +103,6 @@ def _sweep_manifest(study: Study) -> Manifest:
         unsure=" ".join(held.get("not_deterministic", ())),
         digest=sha256(heads.encode()).hexdigest(),
         anew=[f"loopforge lab sweep {given} --out {fresh}"],
-        from_folder=[f"python -c {shlex.quote(AGAIN)} {folder} {fresh}"] if alone else [],
         checks=[
             f"loopforge lab sweep {given} --out {folder} --rescore",
             f"loopforge lab report {folder} -o report.html",
@@ -157,7 +137,6 @@ def _run_manifest(study: Study, watched: Watched) -> Manifest:
         asked=sum(watched.models.values()),
         unsure=ANSWERED if watched.models else "",
         anew=[f"{command} --out {fresh}"] if command else [],
-        from_folder=[f"python -c {shlex.quote(ANEW)} {name} {fresh}"],
         checks=[f"loopforge lab verify {name}", f"loopforge lab report {name} -o report.html"],
     )
 

@@ -30,7 +30,6 @@ from loopforge.core.factory_vocabulary import (
 )
 from loopforge.errors import BadRun
 from loopforge.lab.inspect.robot_lives import Life
-from loopforge.lab.report.highlights import Picks
 from loopforge.lab.run.answered_decisions import ERRORS, AnswerCounts, DecisionTally
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import LOG, began_of, rows_of
@@ -52,6 +51,8 @@ from loopforge.lab.world.scenario_checks import Scenario
 
 MOST_GROUPS, DOSES = 6, 3
 """Levels that can be told apart in one chart, and how many of a dose are enough."""
+MOST_TELLING = 500
+"""Rows of a run that went wrong by most, of which a few are told."""
 MOST_LANES = 40
 """Robots or rules that are drawn below each other; a table has them all."""
 CALLED = {
@@ -117,7 +118,6 @@ class Study:
     layout: Layout | None = None
     manifest: dict[str, Any] = field(default_factory=dict)
     watched: Watched | None = None
-    picks: Picks = field(default_factory=Picks)
 
     @property
     def subject(self) -> Experiment | Scenario:
@@ -278,7 +278,7 @@ def _sweep(folder: Path) -> Study:
 def _run(folder: Path) -> Study:
     began = began_of(folder)
     scenario = Scenario.from_dict(began.scenario)
-    scoring, picks = Scoring(scenario.overseer), Picks()
+    scoring = Scoring(scenario.overseer, MOST_TELLING)
     watched = Watched(began, scenario, head_of(folder), answers=scoring.run.answers)
     floor = [spec for spec in scenario.robots if spec.name != scenario.overseer]
     written = {spec.name: Life(spec, began) for spec in floor}
@@ -286,7 +286,6 @@ def _run(folder: Path) -> Study:
     for rows in _days(rows_of(folder)):
         for row in rows:
             scoring.add(row)
-            picks.add(row)
             _watch(watched, row, written)
         last = rows[-1]
     if not watched.nights:
@@ -300,7 +299,7 @@ def _run(folder: Path) -> Study:
         )
     watched.lives = tuple(written.values())
     result = scoring.result(0, began.seed, {}, cost=watched.cost)
-    return Study(folder, (result,), watched=watched, picks=picks)
+    return Study(folder, (result,), watched=watched)
 
 
 def _days(rows: Iterator[Row]) -> Iterator[Sequence[Row]]:

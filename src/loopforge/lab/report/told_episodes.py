@@ -1,96 +1,172 @@
-"""Episodes: the ten that tell most, as a table, and the way to the row of each.
+"""Episodes: the ten of a study that tell most, as a table, each told as `lab why` tells its row.
 
-An episode is told as `lab why` tells its row (decision_why.py), but for what a model was asked.
+What went wrong tells the more, the clearer the case was, and most where it came to an incident
+(run_score.py weighs it). Of one robot under one rule the ten tell once, so that they are not one
+story ten times. Of a sweep each run has its worst row: it is read from the run's log, or, where
+none was kept, the run is played once more and shown to be the same by its hashes.
+
 Knows where rows are told in full (`lab why`, the page of a run), and leads there.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
 from urllib.parse import quote
 
 from msgspec import Struct
 
+from loopforge.errors import LoopforgeError
 from loopforge.lab.charts.svg_drawing import printable
-from loopforge.lab.report.highlights import Highlight, of_run, of_sweep
+from loopforge.lab.inspect.decision_why import DecisionWhy, act_told, gather
 from loopforge.lab.report.html_page import Table
 from loopforge.lab.report.study_data import Study, labelled
+from loopforge.lab.run.robot_minds import PLAIN
+from loopforge.lab.run.run_log import LOG
+from loopforge.lab.sweeps.experiment_file import policy_of
+from loopforge.lab.sweeps.run_score import RunResult, Telling
+from loopforge.lab.sweeps.sweep_runner import again
 from loopforge.lab.sweeps.sweep_worker import RUNS, Maker, SweepJob
 
-AGAIN = (
-    "import sys; from pathlib import Path; from loopforge.lab.sweeps.sweep_runner import again; "
-    "again(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))"
-)
-"""Plays one run of a sweep once more: its folder, the cell, the seed, the folder to be."""
-WHY = {
-    "tension": "it went wrong at a tension of {} of 1000",
-    "gap": "it went wrong in a mind {} of 1000 from the truth",
-    "chain": "it ended a chain of {} incidents",
-    "told": "the worst row of its run",
-}
+T = TypeVar("T")
+TEN = 10
 
 
-class Episodes(Struct, frozen=True):
-    """The ten in a table, and how many could only be told from a line of results."""
+class ToldEpisode(Struct, frozen=True, kw_only=True):
+    """One of the ten: its row, and all about it where its run could be had.
 
-    found: Sequence[Highlight]
+    `result` is the run of a sweep that it is from. `run` is where its log lies, as reports see it;
+    "" where none was kept.
+    """
+
+    told: Telling
+    found: DecisionWhy | None
+    run: str
+    result: RunResult | None = None
+
+    @property
+    def title(self) -> str:
+        """Who did what there."""
+        if self.found is not None:
+            return act_told(self.found.row, self.found.rule.title)
+        error, rule = self.told.failing.replace("_", "-"), self.told.rule.replace("_", " ")
+        return f"{self.told.who} at {self.told.at}: {error} under {rule}"
+
+    @property
+    def command(self) -> str:
+        """The command that tells the whole row."""
+        return shlex.join(["loopforge", "lab", "why", self.run, str(self.told.step), self.told.who])
+
+    @property
+    def page(self) -> str:
+        """The page of the run, by the name it has in the web app."""
+        return self.run.replace(f"/{RUNS}/", "~")
+
+    @property
+    def href(self) -> str:
+        """From where reports lie to the step."""
+        return f"../../{quote(self.page, safe='~')}?step={self.told.step}"
+
+
+class ToldEpisodes(Struct, frozen=True):
+    """The ten, the same in a table, and how many could only be told from a line of results."""
+
+    found: Sequence[ToldEpisode]
     lost: int
     table: Table
 
 
-class RowLink(Struct, frozen=True):
-    """The commands and the page that lead to a row; `again` plays its run where no log was kept."""
-
-    folder: str
-    why: str
-    page: str
-    again: str = ""
-
-    @property
-    def href(self) -> str:
-        """From where reports lie to the page of the run."""
-        return f"../../{quote(self.page, safe='~')}"
-
-
-def episodes(study: Study, maker: Maker | None = None) -> Episodes:
+def episodes(study: Study, maker: Maker | None = None) -> ToldEpisodes:
     """The ten of a run, or of a sweep."""
-    if study.watched is not None:
-        found, lost = of_run(study.folder, study.picks), 0
-    else:
-        found, lost = of_sweep(study.folder, [each.results for each in study.groups()], maker)
+    found = _of_sweep(study, maker) if study.watched is None else _of_run(study)
     rows = tuple(_line(nth, each, study) for nth, each in enumerate(found, 1))
     head = ("who, and where", "day and step", "why this one")
-    return Episodes(found, lost, Table("The episodes", head, rows, words=(0, 1, 2), folded=False))
+    lost = sum(each.found is None for each in found)
+    return ToldEpisodes(
+        found, lost, Table("The episodes", head, rows, words=(0, 1, 2), folded=False)
+    )
 
 
-def _line(nth: int, each: Highlight, study: Study) -> tuple[str, ...]:
+def _of_run(study: Study) -> list[ToldEpisode]:
+    """Those of a run, in their order."""
+    worst, _ = _unlike(study.results[0].telling, lambda each: (each.who, each.rule))
+    return [
+        ToldEpisode(
+            told=told, found=gather(study.folder, told.step, told.who), run=study.folder.name
+        )
+        for told in sorted(worst[:TEN], key=lambda each: each.row)
+    ]
+
+
+def _of_sweep(study: Study, maker: Maker | None) -> list[ToldEpisode]:
+    """The worst row of the ten worst runs, each group in its turn."""
+    ranked = [
+        sorted(
+            (result for result in group.results if result.telling),
+            key=lambda result: (-result.telling[0].weight, result.cell, result.seed),
+        )
+        for group in study.groups()
+    ]
+    most = max(map(len, ranked), default=0)
+    worst = [each[nth] for nth in range(most) for each in ranked if nth < len(each)]
+    fresh, alike = _unlike(worst, _luck)
+    return [_of_result(study.folder, result, maker) for result in (fresh + alike)[:TEN]]
+
+
+def _luck(result: RunResult) -> tuple[int, int, str]:
+    """Runs of one seed often have their worst row in the same robot and step."""
+    worst = result.telling[0]
+    return result.seed, worst.step, worst.who
+
+
+def _unlike(found: Iterable[T], of: Callable[[T], object]) -> tuple[list[T], list[T]]:
+    """The first of each kind, and the others."""
+    known: set[object] = set()
+    first: list[T] = []
+    others: list[T] = []
+    for each in found:
+        (others if of(each) in known else first).append(each)
+        known.add(of(each))
+    return first, others
+
+
+def _of_result(folder: Path, result: RunResult, maker: Maker | None) -> ToldEpisode:
+    told, name = result.telling[0], SweepJob(result.cell, result.seed).name
+    log = folder / RUNS / name
+    kept = (log / LOG).exists()
+    found: DecisionWhy | None = None
+    with TemporaryDirectory(prefix="loopforge-") as held, suppress(LoopforgeError):
+        if not kept:
+            made = None if policy_of(result.levels) in PLAIN else maker
+            log = again(folder, result.cell, result.seed, Path(held) / "run", made).folder
+        found = gather(log, told.step, told.who)
+    run = f"{folder.name}/{RUNS}/{name}" if kept else ""
+    return ToldEpisode(told=told, found=found, run=run, result=result)
+
+
+# ---------------------------------------------------------------- in a table
+
+
+def _line(nth: int, each: ToldEpisode, study: Study) -> tuple[str, ...]:
     from markupsafe import Markup
 
-    row = each.found.row if each.found else None
-    day = f"day {row.day + 1}, step {each.step}" if row else f"step {each.step}"
-    who = printable(f"{each.who}, {each.at}")
+    told, row = each.told, each.found.row if each.found else None
+    day = f"day {row.day + 1}, step {told.step}" if row else f"step {told.step}"
+    who = printable(f"{told.who}, {told.at}")
     way = Markup('<a href="#episode-{}">{}</a>').format(nth, who)
-    return way, day, f"{WHY[each.kind].format(each.weight)}{_whose(each, study)}"
+    return way, day, " ".join(_why(each, study))
 
 
-def _whose(each: Highlight, study: Study) -> str:
-    """Of a sweep, which run it was."""
-    if each.result is None:
-        return ""
-    levels = ", ".join(labelled(name, each.result.levels[name]) for name in study.varied)
-    return f" ({levels + ', ' if levels else ''}seed {each.result.seed})"
-
-
-def way_of(study: Study, each: Highlight) -> RowLink:
-    """The command that tells the whole row, and the page of the run where there is one."""
-    name = study.folder.name
-    folder, page, again = name, name, ""
-    if each.folder and each.result is not None:
-        folder, page = f"{name}/{RUNS}/{each.folder}", f"{name}~{each.folder}"
-    elif each.result is not None:
-        folder = SweepJob(each.result.cell, each.result.seed).name
-        given = f"{shlex.quote(name)} {each.result.cell} {each.result.seed} {folder}"
-        again = f"python -c {shlex.quote(AGAIN)} {given}"
-    why = f"loopforge lab why {shlex.quote(folder)} {each.step} {shlex.quote(each.who)}"
-    return RowLink(folder, why, page, again)
+def _why(each: ToldEpisode, study: Study) -> Iterator[str]:
+    """Why this one; of a sweep, which run it was."""
+    told = each.told
+    yield f"{told.failing.replace('_', '-')} in a case {told.clear} of 500 from doubt"
+    if told.incident:
+        yield "that came to an incident"
+    if each.result is not None:
+        levels = [labelled(name, each.result.levels[name]) for name in study.varied]
+        yield f"({', '.join([*levels, f'seed {each.result.seed}'])})"
