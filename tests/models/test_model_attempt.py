@@ -15,7 +15,7 @@ from loopforge.models.providers.attempt_outcome import Tried
 from loopforge.models.providers.known_services import PLACES
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.provider_client import Content, turns_of
+from loopforge.models.providers.provider_client import turns_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Question, Route
 from loopforge.runtime.system_clock import SimClock, SystemClock
@@ -453,10 +453,11 @@ MIXED = (
 )
 
 
-def turns(**more: Any) -> list[tuple[str, Content]]:
-    """The turns of a mixed prompt, as this model gets them."""
+def turns(*messages: tuple[str, str], **more: Any) -> list[tuple[str, object]]:
+    """The turns of a prompt, a mixed one unless it is given, as this model gets them."""
     spec = ModelSpec(**{"name": "m", "provider": "openai", "id": "m", **more})
-    return turns_of(spec, Question(messages=MIXED))
+    made = turns_of(spec, Question(messages=messages or MIXED))
+    return [(role, text) for role, (text,) in made]
 
 
 def test_the_embedded_model_takes_prompts_as_they_are() -> None:
@@ -489,6 +490,4 @@ def test_roles_take_turns() -> None:
 
 def test_a_lone_system_message_gets_company() -> None:
     """A prompt of nothing but a system message is given a user to answer."""
-    spec = ModelSpec(name="m", provider="anthropic", id="m")
-    alone = Question(messages=(("system", "Greet."),))
-    assert turns_of(spec, alone)[-1] == ("user", "Go on.")
+    assert turns(("system", "Greet."), provider="anthropic")[-1] == ("user", "Go on.")

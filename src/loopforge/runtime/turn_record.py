@@ -39,6 +39,21 @@ class _Last(NamedTuple, Generic[T]):
     depth: int
 
 
+def _base(known: list[_Last[T]], event: str, items: tuple[T, ...], kinds: int) -> tuple[str, int]:
+    """The event that these items are a change to, and how many they share with it.
+
+    They are remembered, of `kinds` unlike ones the newest.
+    """
+    kept = [_common(one.items, items) for one in known]
+    keep = max(kept, default=0)
+    last = known.pop(kept.index(keep)) if keep else None
+    if last is None or last.depth >= DEPTH:
+        last, keep = None, 0
+    known.append(_Last(event, items, last.depth + 1 if last else 0))
+    del known[:-kinds]
+    return last.event if last else "", keep
+
+
 def _common(one: Sequence[object], other: Sequence[object]) -> int:
     count = 0
     for left, right in zip(one, other, strict=False):
@@ -55,7 +70,7 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self._lines: dict[tuple[str, str], _Last[Line | str]] = {}
+        self._lines: dict[tuple[str, str], list[_Last[Line | str]]] = {}
         self._prompts: dict[tuple[str, str], list[_Last[Message]]] = {}
         self._characters: dict[tuple[str, str], Words] = {}
         self._texts: dict[tuple[str, str], tuple[tuple[Message, ...], Texts]] = {}
@@ -72,24 +87,13 @@ class Recorder:
 
     def lines(self, place: tuple[str, str], event: str, lines: tuple[Line | str, ...]) -> LineRun:
         """The run that event `event` is to hold for these lines."""
-        last = self._lines.get(place)
-        keep = _common(last.items, lines) if last and last.depth < DEPTH else 0
-        depth = last.depth + 1 if last and keep else 0
-        self._lines[place] = _Last(event, lines, depth)
-        base = last.event if last and keep else ""
+        base, keep = _base(self._lines.setdefault(place, []), event, lines, 1)
         return LineRun(more=lines[keep:], base=base, keep=keep)
 
     def prompt(self, place: tuple[str, str], event: str, ask: Ask) -> PieceRun:
         """The run that event `event` is to hold for this request's messages."""
         known = self._prompts.setdefault(place, [])
-        kept = [_common(one.items, ask.messages) for one in known]
-        keep = max(kept, default=0)
-        last = known.pop(kept.index(keep)) if keep else None
-        if last is None or last.depth >= DEPTH:
-            last, keep = None, 0
-        known.append(_Last(event, ask.messages, last.depth + 1 if last else 0))
-        del known[:-KINDS]
-        base = last.event if last else ""
+        base, keep = _base(known, event, ask.messages, KINDS)
         more = tuple(
             TextPiece(message.role, _words(message), message.pictures, message.layout)
             for message in ask.messages[keep:]

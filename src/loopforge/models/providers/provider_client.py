@@ -40,8 +40,8 @@ Answer with one JSON object and nothing else: no code fence, no words around it.
 
 UNSEEN = "\n[you cannot see this picture]"
 
-Content = str | tuple[str | Pictured, ...]
-"""What a message holds: its text, or texts and pictures in their order."""
+Content = tuple[str | Pictured, ...]
+"""What a message holds: texts and pictures in their order, a text first."""
 _NONE: Mapping[str, bytes] = MappingProxyType({})
 
 
@@ -234,7 +234,8 @@ def settings_of(spec: ModelSpec, question: Question) -> ModelSettings:
     elif question.route.temperature is not None:
         settings["temperature"] = question.route.temperature
     if _goes_as_it_is(spec, question):
-        messages = [{"role": role, "content": text} for role, text in turns_of(spec, question)]
+        turns = turns_of(spec, question)
+        messages = [{"role": role, "content": _text_of(content)} for role, content in turns]
         settings["extra_body"] = {**spec.extra, "messages": messages}
     elif spec.extra:
         settings["extra_body"] = spec.extra
@@ -297,14 +298,14 @@ def messages_of(
             parts = []
         elif role == "system":
             parts.append(SystemPromptPart(content=text))
-        elif isinstance(content, str) and place != kept:
+        elif len(content) == 1 and place != kept:
             parts.append(UserPromptPart(content=text))
         else:
             told: list[UserContent] = [
                 each
                 if isinstance(each, str)
                 else BinaryContent(pictures[each.hash], media_type=each.media)
-                for each in _parts_of(content)
+                for each in content
             ]
             parts.append(UserPromptPart(content=[*told, *([CachePoint()] * (place == kept))]))
     if parts:
@@ -336,13 +337,13 @@ def turns_of(
         if role == "system" and not opening and not _system_anywhere(spec):
             role = "user"
         if spec.provider != "embedded" and role == "assistant" and opening:
-            turns.append(("user", "[the talk goes on]"))
+            turns.append(("user", ("[the talk goes on]",)))
         turns.append((role, _with_pictures(nth, text, question, pictures)))
     if question.schema is not None and not spec.structured:
         schema = json.dumps(question.schema, ensure_ascii=False)
-        turns.append(("user", JSON_ONLY.format(schema=schema)))
+        turns.append(("user", (JSON_ONLY.format(schema=schema),)))
     if all(role == "system" for role, _ in turns):
-        turns.append(("user", "Go on."))  # no provider answers a system message alone
+        turns.append(("user", ("Go on.",)))  # no provider answers a system message alone
     return _joined(turns) if spec.provider == "openai" else turns
 
 
@@ -359,7 +360,7 @@ def _with_pictures(nth: int, text: str, question: Question, shown: Mapping[str, 
             seen.append(one)
         elif one.message == nth:
             text += UNSEEN
-    return (text, *seen) if seen else text
+    return (text, *seen)
 
 
 def _joined(turns: list[tuple[str, Content]]) -> list[tuple[str, Content]]:
@@ -373,18 +374,12 @@ def _joined(turns: list[tuple[str, Content]]) -> list[tuple[str, Content]]:
 
 
 def _beside(one: Content, other: Content) -> Content:
-    if isinstance(one, str) and isinstance(other, str):
-        return f"{one}\n{other}"
-    *before, last = _parts_of(one)
-    first, *after = _parts_of(other)
-    if isinstance(last, str) and isinstance(first, str):
+    *before, last = one
+    first, *after = other
+    if isinstance(last, str):
         return (*before, f"{last}\n{first}", *after)
-    return (*before, last, first, *after)
-
-
-def _parts_of(content: Content) -> tuple[str | Pictured, ...]:
-    return (content,) if isinstance(content, str) else content
+    return (*one, *other)
 
 
 def _text_of(content: Content) -> str:
-    return "".join(part for part in _parts_of(content) if isinstance(part, str))
+    return "".join(part for part in content if isinstance(part, str))
