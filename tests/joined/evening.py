@@ -1,6 +1,6 @@
 """One room in four places at once, and the eyes of one person in each of them.
 
-    ben   a channel of Discord      seen through hikari, an unmodified client
+    ben   a channel of Discord      seen as the twin's record of that channel
     cleo  a group of Telegram       seen as the twin's record of that group
     olu   the web room              seen through the event stream of an open page
     ana   a terminal                seen as what its plain form prints
@@ -21,8 +21,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
-
-import hikari
 
 from loopforge.app import App, open_app
 from loopforge.chat.room.platform_channels import ChannelSpot
@@ -58,35 +56,6 @@ PRINTED = re.compile(r"(?P<who>\w+)(?P<asides>( \([^)]*\))*): (?P<text>.*)", re.
 DRAWN = " ▌"
 
 
-@asynccontextmanager
-async def online(
-    city: Discord, bot: discord.Bot
-) -> AsyncIterator[tuple[hikari.GatewayBot, list[hikari.Event]]]:
-    """A hikari bot, started; and all it heard."""
-    made = hikari.GatewayBot(
-        bot.token,
-        rest_url=city.rest,
-        intents=hikari.Intents.ALL,
-        banner=None,
-        logs=None,
-        suppress_optimization_warning=True,
-    )
-    heard: list[hikari.Event] = []
-
-    async def keep(event: hikari.Event) -> None:
-        heard.append(event)
-
-    made.subscribe(hikari.MessageEvent, keep)
-    made.subscribe(hikari.ReactionEvent, keep)
-    made.subscribe(hikari.GuildAvailableEvent, keep)
-    await made.start(check_for_updates=False)
-    try:
-        await city.until(lambda: heard)
-        yield made, heard
-    finally:
-        await made.close()
-
-
 class Shown(NamedTuple):
     """A line as somebody sees it: who said it, where (of a mate nothing), and the words."""
 
@@ -106,12 +75,11 @@ def place_of(surface: str) -> str:
 
 @dataclass
 class OnDiscord:
-    """Ben, in a channel. What a bot of nobody's, run by hikari, is told of it."""
+    """Ben, in a channel."""
 
     city: Discord
     plaza: discord.Place
     ben: discord.Person
-    heard: list[hikari.Event]
 
     async def says(self, text: str, reply_to: str = "") -> discord.Line:
         """Write a message, in answer to the one that says this."""
@@ -130,35 +98,21 @@ class OnDiscord:
         (line,) = [one for one in self.city.lines(self.plaza) if without(one.text) == text]
         return line
 
-    def messages(self) -> dict[int, hikari.PartialMessage]:
-        """The messages as they stand now, in order."""
-        there: dict[int, hikari.PartialMessage] = {}
-        for event in self.heard:
-            match event:
-                case hikari.GuildMessageCreateEvent() | hikari.GuildMessageUpdateEvent():
-                    there[int(event.message_id)] = event.message
-                case hikari.GuildMessageDeleteEvent():
-                    there.pop(int(event.message_id), None)
-                case _:
-                    pass
-        return there
-
     def seen(self) -> list[Shown]:
-        """Every line."""
-        return [self._shown(message) for message in self.messages().values()]
+        """Every line, in order."""
+        return [self._shown(line) for line in self.city.lines(self.plaza)]
 
     def said(self) -> list[Shown]:
         """The same without what the home itself says, which is small."""
         return [each for each in self.seen() if not each.text.startswith("-# ")]
 
-    def _shown(self, message: hikari.PartialMessage) -> Shown:
-        assert message.author
-        name, text = message.author.username, without(message.content or "")
-        if message.author.id == self.ben.id:
-            return Shown(name, "Discord", text)
-        if message.webhook_id and (signed := SIGNED.fullmatch(name)):
+    def _shown(self, line: discord.Line) -> Shown:
+        text = without(line.text)
+        if line.author == self.ben.id:
+            return Shown(line.by, "Discord", text)
+        if line.webhook and (signed := SIGNED.fullmatch(line.by)):
             return Shown(signed["who"], signed["where"], text)
-        return Shown(name, "", text)
+        return Shown(line.by, "", text)
 
 
 @dataclass
@@ -353,7 +307,6 @@ async def evening(
     there = elsewhere(telegram=twin.base, discord=city.connector)
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
-        _, heard = await enter(online(city, city.bot("Owl")))
         clock, dice = twin.town.clock, SystemDice()
         app = await enter(open_app(settings, models=models, clock=clock, dice=dice, follow=0))
         platforms = await enter(connected(app, tokens, there))
@@ -369,7 +322,7 @@ async def evening(
         await app.front.commands.act(ROOM, guest.person, "talk", "called", owner=True)
         made = Evening(
             app,
-            OnDiscord(city, plaza, ben, heard),
+            OnDiscord(city, plaza, ben),
             OnTelegram(twin, lab, cleo, bots),
             OnTheWeb(guest, page),
             ana,
