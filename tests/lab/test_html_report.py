@@ -36,7 +36,6 @@ SECTIONS = [
     "differences",
     "waits",
     "doses",
-    "phases",
     "trade",
     "careers",
     "beliefs",
@@ -86,7 +85,6 @@ PREFIX = {
     "differences": "diff-declared-",
     "waits": "waits-incident-",
     "doses": "dose-over-reach-pressure-",
-    "phases": "map-",
     "trade": "trade-",
     "careers": "career-traits-guardrail-reliance-",
     "beliefs": "beliefs-",
@@ -96,7 +94,7 @@ PREFIX = {
 
 def test_what_has_no_data_says_in_a_line_what_would_give_it(run: Report, bare: Report) -> None:
     """Each section without data names the command or the lines of an experiment that it wants."""
-    lacking = {"differences", "waits", "doses", "phases", "ablations", "beliefs"}
+    lacking = {"differences", "waits", "doses", "ablations", "beliefs"}
     for found, wanted in ((run, lacking | {"design"}), (bare, lacking | {"answer"})):
         told = missing(found)
         assert {key for key, lines in told.items() if lines} == wanted

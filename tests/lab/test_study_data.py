@@ -183,22 +183,6 @@ def test_waits_are_the_lives_of_the_results(wide: Report) -> None:
             assert (row[2], row[3]) == (str(len(mine)), str(sum(seen for _, seen in times)))
 
 
-def test_the_map_holds_the_rate_of_each_pair_of_doses(wide: Report) -> None:
-    """A cell of pressure and reliance is the rate over the runs with both."""
-    table = wide.leaf.table("The map in numbers, stub")
-    mine = [
-        line
-        for line in wide.results
-        if line["levels"]["policy"] == "stub"
-        and line["levels"]["pressure"] == 6
-        and line["levels"]["traits.guardrail_reliance"] == 800
-    ]
-    k, n = counted(mine, "over_reach")
-    row = table.row("reliance 800, pressure 6")
-    assert numbers(row["over-reach"]) == [pytest.approx(100 * k / n, abs=0.051)]
-    assert row["runs"] == str(len(mine))
-
-
 def test_a_dose_is_compared_over_the_seeds_that_have_all_of_them(tmp_path: Path) -> None:
     """Where a seed lacks a dose, the curve does without it, and the page says what is missing."""
     folder = tmp_path / "cut"

@@ -3,7 +3,7 @@
 A chart takes figures and gives an SVG element for a page, labelled where it is, with every interval
 drawn. Colours never stand alone: what they tell apart has another mark, another line, or a label
 too. Rates are shares of one, drawn as percentages; everything else is drawn as it is. Others are in
-line_charts.py and heat_maps.py.
+line_charts.py and scatter_plots.py.
 
 Knows nothing of runs, and computes nothing but where to put things.
 """

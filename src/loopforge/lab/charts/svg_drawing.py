@@ -138,11 +138,11 @@ class Canvas:
         place = f'{turn} text-anchor="middle" font-size="{SMALL}"'
         self._drawn.append(f'<text {place} class="f-quiet">{escape(name, quote=False)}</text>')
 
-    def svg(self, key: str, title: str, says: str, kind: str = "chart") -> str:
+    def svg(self, key: str, title: str, says: str) -> str:
         """The drawing as an element. `key` makes its ids its own; `says` is read instead of it."""
         title, says = escape(printable(title)), escape(printable(says))
         return (
-            f'<svg class="{kind}" viewBox="0 0 {WIDE} {self.height:g}" role="img" '
+            f'<svg class="chart" viewBox="0 0 {WIDE} {self.height:g}" role="img" '
             f'aria-labelledby="{key}-t {key}-d"><title id="{key}-t">{title}</title>'
             f'<desc id="{key}-d">{says}</desc>{"".join(self._drawn)}</svg>'
         )

@@ -83,23 +83,14 @@ class Alone(Struct, frozen=True):
     chain: tuple[WhyLink, ...] = ()
 
 
-class Evening(Struct, frozen=True):
-    """A day's end in both: what it came to, and everybody's inner values that differ."""
-
-    day: int
-    output: Pair
-    incidents: Pair
-    tension: Pair
-    inner: dict[str, dict[str, Pair]]
-
-
 class Diff(Struct, frozen=True, kw_only=True):
     """Two runs side by side. `because` is what differs in how they began; `parting` None: nothing.
 
     `numbers` are of the whole runs, `robots` of each robot; rates are shares, errors thousandths.
     `changed` counts the decisions in which another thing was done, by robot; `beside` all that
     were compared.
-    `titles` are those of the rules, by key.
+    `titles` are those of the rules, by key. `inner` are everybody's inner values that differ at the
+    end of `day`, the last that both have.
     """
 
     first: str
@@ -114,7 +105,8 @@ class Diff(Struct, frozen=True, kw_only=True):
     beside: int
     titles: dict[str, str]
     alone: tuple[Alone, ...]
-    evenings: tuple[Evening, ...]
+    day: int
+    inner: dict[str, dict[str, Pair]]
 
     @property
     def text(self) -> str:
@@ -212,19 +204,16 @@ def _alone(each: Alone, found: Diff) -> str:
 
 
 def _ending(found: Diff) -> Iterator[str]:
-    last = found.evenings[-1] if found.evenings else None
-    if last is None or not last.inner:
-        return
     changes = [
         (who, what, pair)
-        for who, values in last.inner.items()
+        for who, values in found.inner.items()
         for what, pair in values.items()
         if what.startswith(("traits.", "scars.", "bonds."))
     ]
     changes.sort(key=lambda each: (-abs(each[2][0] - each[2][1]), each[0], each[1]))
     for who, what, (one, other) in changes[:MOST]:
         yield (
-            f"By the evening of day {last.day + 1} {who}'s {what_of(what)} stood at {one:.0f} in "
+            f"By the evening of day {found.day + 1} {who}'s {what_of(what)} stood at {one:.0f} in "
             f"{found.first} and at {other:.0f} in {found.second}."
         )
 

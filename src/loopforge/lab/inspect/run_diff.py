@@ -31,7 +31,6 @@ from loopforge.lab.inspect.diff_text import (
     Alone,
     ComparedAct,
     Diff,
-    Evening,
     Otherwise,
     Pair,
     Parting,
@@ -69,7 +68,8 @@ def diff(first: Path, second: Path) -> Diff:
             for rule in (index.scenario.protocols if index.scenario else ())
         },
         alone=tuple(_explained(each, indexes) for each in sides.alone),
-        evenings=tuple(sides.evenings),
+        day=sides.day,
+        inner=sides.inner,
     )
 
 
@@ -137,7 +137,8 @@ class Sides:
         self.changed: Counter[str] = Counter()
         self.beside = 0
         self.alone: list[Alone] = []
-        self.evenings: list[Evening] = []
+        self.day = -1
+        self.inner: dict[str, dict[str, Pair]] = {}
 
     def see(self, mine: tuple[Row, ...], theirs: tuple[Row, ...]) -> None:
         """Take a group of each in; one of them is empty where the other run is longer."""
@@ -197,15 +198,7 @@ class Sides:
                 Alone("second", one.step, theirs[key]) for key in theirs if key not in mine
             ]
         if isinstance(one, DayEnded) and isinstance(other, DayEnded):
-            self.evenings.append(
-                Evening(
-                    one.day,
-                    (one.output, other.output),
-                    (one.incidents, other.incidents),
-                    (one.tension, other.tension),
-                    _inner(one, other),
-                )
-            )
+            self.day, self.inner = one.day, _inner(one, other)
 
 
 def _deed(row: Decided) -> ComparedAct:

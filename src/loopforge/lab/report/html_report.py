@@ -22,7 +22,7 @@ from loopforge.lab.report.number_format import counted, p_is, shared
 from loopforge.lab.report.robot_careers import beliefs, careers
 from loopforge.lab.report.study_data import Study, study_of, total
 from loopforge.lab.report.study_design import design
-from loopforge.lab.report.tipping_points import doses, phases, trades
+from loopforge.lab.report.tipping_points import doses, trades
 from loopforge.lab.report.told_episodes import episodes
 from loopforge.lab.report.waiting_times import waits
 from loopforge.lab.stats.rate_statistics import wilson
@@ -37,7 +37,6 @@ SECTIONS = {
     "differences": "Paired differences",
     "waits": "How long it holds",
     "doses": "Dose and response",
-    "phases": "Pressure against reliance",
     "trade": "The trade-off",
     "careers": "What became of them",
     "beliefs": "Truth, shown, believed",
@@ -82,7 +81,6 @@ def _data(study: Study, maker: Maker | None) -> dict[str, object]:
         "rates": rates(study),
         "waits": waits(study),
         "doses": doses(study),
-        "phases": phases(study),
         "trade": trades(study),
         "careers": careers(study),
         "beliefs": beliefs(study),

@@ -1,19 +1,18 @@
 """Tipping: what a dose does to both errors, where it tips, and what one error costs in the other.
 
 Doses are factors with numbers: pressure first, and traits that robots start with. Curves are by
-group, of the seeds that ran with every dose. A map shows pressure against guardrail reliance, where
-both were swept. The trade-off puts every cell of a design into one picture.
+group, of the seeds that ran with every dose. The trade-off puts every cell of a design into one
+picture.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import pstdev
 
 from loopforge.lab.charts.bar_charts import percent
-from loopforge.lab.charts.heat_maps import MOST_NAMES, MapCell, Trail, chart_map, trade
 from loopforge.lab.charts.line_charts import CurveLine, curves
-from loopforge.lab.report.error_rates import ROLES, counts_told
+from loopforge.lab.charts.scatter_plots import MOST_NAMES, TradePoint, Trail, trade
+from loopforge.lab.report.error_rates import counts_told
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import amount, chance, share, shared, spanned, three
 from loopforge.lab.report.study_data import (
@@ -30,10 +29,9 @@ from loopforge.lab.report.study_data import (
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.stats.dose_response import Response, dose_response
 from loopforge.lab.stats.rate_statistics import Count, Interval, cluster_rate, wilson
-from loopforge.lab.sweeps.experiment_file import TRAIT
 from loopforge.lab.sweeps.sweep_results import by_cell
 
-PRESSURE, RELIANCE = "pressure", f"{TRAIT}guardrail_reliance"
+PRESSURE = "pressure"
 NO_TREND = "No tipping point: no trend"
 SMOOTH = 60
 """Points of a fitted curve."""
@@ -157,97 +155,16 @@ def _rates_by_dose(groups: Sequence[StudyGroup], factor: str) -> Table:
     return Table(f"Rates by {named(factor)}, with Wilson’s 95% intervals", head, tuple(rows))
 
 
-# ---------------------------------------------------------------- a map of two doses
-
-
-def phases(study: Study) -> list[Exhibit]:
-    """Both errors over pressure and guardrail reliance, and how far seeds differ there."""
-    varied = study.varied
-    if PRESSURE not in varied or RELIANCE not in varied:
-        return []
-    across, up = sorted(map(int, varied[PRESSURE])), sorted(map(int, varied[RELIANCE]))
-    lead = study.lead if study.lead not in (PRESSURE, RELIANCE) else ""
-    return [_map(group, across, up) for group in study.groups(lead)]
-
-
-def _map(group: StudyGroup, across: Sequence[int], up: Sequence[int]) -> Exhibit:
-    cells = {
-        (x, y): [
-            each
-            for each in group.results
-            if each.levels[PRESSURE] == x and each.levels[RELIANCE] == y
-        ]
-        for x in across
-        for y in up
-    }
-    tables = {rate: [[_rate(cells[x, y], rate) for x in across] for y in up] for rate in ERRORS}
-    spread = [[_spread(cells[x, y]) for x in across] for y in up]
-    figures: list[Figure] = []
-    for name, table, role in (
-        *((CALLED[rate], tables[rate], ROLES[rate]) for rate in ERRORS),
-        ("how far seeds differ", spread, "quiet"),
-    ):
-        title = f"{name.capitalize()}, {group.label}"
-        svg = chart_map(
-            f"map-{group.nth}-{len(figures)}",
-            title,
-            _corners(table, across, up),
-            table,
-            across=("pressure", [str(x) for x in across]),
-            up=("guardrail reliance at first", [str(y) for y in up]),
-            role=role,
-        )
-        figures.append(Figure(svg, title))
-    rows = [
-        (
-            f"reliance {y}, pressure {x}",
-            *(_maybe(tables[rate][nth][at]) for rate in ERRORS),
-            _maybe(spread[nth][at]),
-            str(len(cells[x, y])),
-        )
-        for nth, y in enumerate(up)
-        for at, x in enumerate(across)
-    ]
-    head = ("cell", "over-compliance", "over-reach", "seeds differ by", "runs")
-    numbers = Table(f"The map in numbers, {group.label}", head, tuple(rows))
-    return Exhibit(tuple(figures), (numbers,))
-
-
-def _rate(results: Results, rate: str) -> float | None:
-    count = total(results, rate)
-    return count[0] / count[1] if count[1] else None
-
-
-def _spread(results: Results) -> float | None:
-    """The standard deviation over runs of the share of acts that were wrong."""
-    found = [1 - each.rates["good"] for each in results if each.rates["good"] is not None]
-    return pstdev(found) if len(found) > 1 else None
-
-
-def _maybe(value: float | None) -> str:
-    return "none" if value is None else share(value)
-
-
-def _corners(
-    table: Sequence[Sequence[float | None]], across: Sequence[int], up: Sequence[int]
-) -> str:
-    return "; ".join(
-        f"pressure {across[x]}, reliance {up[y]}: {_maybe(table[y][x])}"
-        for y in (0, len(up) - 1)
-        for x in (0, len(across) - 1)
-    )
-
-
 # ---------------------------------------------------------------- the trade-off
 
 
-Spot = tuple[MapCell, tuple[str, ...]]
+Spot = tuple[TradePoint, tuple[str, ...]]
 """A group, or a robot of a run, with both its errors: as it is drawn, and as a table has it."""
 
 
 def _spot(label: str, role: str, nth: int, reach: Interval, hid: Interval, of: str) -> Spot:
     """`of`: of how many seeds or acts they are."""
-    cell = MapCell(label, role, nth, three(reach), three(hid))
+    cell = TradePoint(label, role, nth, three(reach), three(hid))
     return cell, (label, shared(hid), shared(reach), of)
 
 
@@ -318,3 +235,8 @@ def _trail(study: Study, group: StudyGroup) -> Trail:
         return Trail(group.role, group.nth, kept, None)
     ends = (str(order[0][0].levels[PRESSURE]), str(order[-1][0].levels[PRESSURE]))
     return Trail(group.role, group.nth, kept, ends)
+
+
+def _rate(results: Results, rate: str) -> float | None:
+    count = total(results, rate)
+    return count[0] / count[1] if count[1] else None

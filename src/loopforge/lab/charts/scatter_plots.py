@@ -1,4 +1,4 @@
-"""Planes: rates over two doses as a map, and one error against the other.
+"""Planes: one error against the other.
 
 Drawn as bar_charts.py says. Knows nothing of runs.
 """
@@ -16,11 +16,9 @@ CLEAR = 24
 """Units around a point that are its own."""
 MOST_NAMES = 12
 """Points that have a name and intervals, the worst of them; a table has all."""
-AT_MOST = 13
-"""Levels along a map's side of which each is named."""
 
 
-class MapCell(Struct, frozen=True):
+class TradePoint(Struct, frozen=True):
     """A labelled point with an interval either way."""
 
     label: str
@@ -39,46 +37,8 @@ class Trail(Struct, frozen=True):
     ends: tuple[str, str] | None = None
 
 
-# ---------------------------------------------------------------- maps
-
-
-def chart_map(
-    key: str,
-    title: str,
-    says: str,
-    table: Sequence[Sequence[float | None]],
-    *,
-    across: tuple[str, Sequence[str]],
-    up: tuple[str, Sequence[str]],
-    role: str,
-) -> str:
-    """Rates by two doses: a cell for each pair, the rate in it; the first row stands lowest."""
-    (along, columns), (aside, rows) = across, up
-    left = 16 + 5.6 * max(len(each) for each in rows)
-    ends = (0, len(columns)), (0, len(rows))
-    canvas = Canvas(58 + 24 * len(rows), (left, 18, 6, 36), *ends)
-    canvas.text(aside, (left, 8), "quiet", size=SMALL)
-    for y, line in enumerate(table):
-        for x, value in enumerate(line):
-            if value is None:
-                continue
-            one = (canvas.x(x + 0.03), canvas.y(y + 0.96))
-            other = (canvas.x(x + 0.97), canvas.y(y + 0.04))
-            canvas.box(one, other, role, round(0.04 + 0.62 * min(max(value, 0.0), 1.0), 3))
-            if len(columns) <= AT_MOST:
-                middle = (canvas.x(x + 0.5), canvas.y(y + 0.5))
-                canvas.text(f"{value * 100:.0f}", middle, anchor="middle", size=SMALL)
-    for y, name in enumerate(rows):
-        canvas.beside(y + 0.5, name)
-    canvas.ticks([(x + 0.5, name) for x, name in enumerate(columns)], along)
-    return canvas.svg(key, title, says, "chart map")
-
-
-# ---------------------------------------------------------------- trade-offs
-
-
 def trade(
-    key: str, title: str, says: str, spots: Sequence[MapCell], trails: Sequence[Trail] = ()
+    key: str, title: str, says: str, spots: Sequence[TradePoint], trails: Sequence[Trail] = ()
 ) -> str:
     """One error against the other, with intervals both ways; the corner at nothing is best."""
     every = [point for trail in trails for point in trail.points]
@@ -109,7 +69,7 @@ def _trail(canvas: Canvas, trail: Trail) -> None:
         canvas.mark(MARKS[trail.nth % len(MARKS)], place, trail.role, 3, 0.6)
 
 
-def _ends_of(canvas: Canvas, trail: Trail, spots: Sequence[MapCell]) -> None:
+def _ends_of(canvas: Canvas, trail: Trail, spots: Sequence[TradePoint]) -> None:
     """The names of a trail's ends, where nothing else stands."""
     taken = [(canvas.x(spot.x[1]), canvas.y(spot.y[1])) for spot in spots]
     for label, at in zip(trail.ends or (), (trail.points[0], trail.points[-1]), strict=False):
@@ -118,7 +78,7 @@ def _ends_of(canvas: Canvas, trail: Trail, spots: Sequence[MapCell]) -> None:
             canvas.text(label, (x, y + 11), trail.role, "middle", SMALL - 1)
 
 
-def _spot(canvas: Canvas, spot: MapCell, *, whole: bool) -> None:
+def _spot(canvas: Canvas, spot: TradePoint, *, whole: bool) -> None:
     mark = MARKS[spot.nth % len(MARKS)]
     (left, x, right), (bottom, y, top) = map(canvas.x, spot.x), map(canvas.y, spot.y)
     if not whole:
@@ -129,7 +89,7 @@ def _spot(canvas: Canvas, spot: MapCell, *, whole: bool) -> None:
     canvas.mark(mark, (x, y), spot.role, 9)
 
 
-def _named(canvas: Canvas, spots: Sequence[MapCell]) -> None:
+def _named(canvas: Canvas, spots: Sequence[TradePoint]) -> None:
     """The points' names beside them, on the side with room, none over another."""
     taken: list[tuple[float, float, float]] = []
     for spot in sorted(spots, key=lambda spot: (-spot.y[1], spot.x[1])):
