@@ -301,7 +301,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         models=app.desk,
         clock=app.stamp.clock,
         live=live,
-        notice=lambda owner: notice_of(app.models, owner=owner),
+        notice=lambda: notice_of(app.models, owner=False),
         hub=Hub(app.front, render),
         shifts=shifts_of(app),
         scenarios=settings.home / "scenarios",

@@ -90,15 +90,17 @@ class LiveSettings:
         raise Unknown(f"`{name}` was not changed while this home ran: there is nothing to undo.")
 
     async def _save(self, name: str, value: Any, by: str, how: Any) -> None:
+        environ = dict(self.now.environ)
         if name not in RAW_TABLES:
             row = _row(name)
             if row.secret:
                 raise BadSettings(f"`{name}` may hold a password; set it as {row.variable}.")
+            environ.pop(row.variable, None)  # what is saved has to do without it, too
         path = self.now.data / SETTINGS
         value = value or None
         wanted = {**read_saved(path), name: value}
         wanted = {key: kept for key, kept in wanted.items() if kept is not None}
-        settings_with(wanted, self.now.home, self.now.environ)
+        settings_with(wanted, self.now.home, environ)
         before = save(path, name, value)
         if before != value:
             told = SettingChanged(setting=name, before=_json(before), after=_json(value), how=how)

@@ -19,7 +19,7 @@ from functools import partial
 from loopforge.chat.room.permissions import heeded
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
-from loopforge.chat.room.turn_queue import Due, OpenTurn
+from loopforge.chat.room.turn_queue import GREETING, Due, OpenTurn
 from loopforge.chat.speaking import triggers
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.turns import room_titles
@@ -131,7 +131,8 @@ class Conduct:
         """The turn, or the facts that another takes it or nobody does."""
         mate, why = self._mates.get(due.mate), self._hindrance(state, due)
         if mate is not None and not why:
-            return self._taken(mate, state.policy(mate.handle) or mate.policy or "talk", due)
+            own = "" if due.summons == GREETING else state.policy(mate.handle) or mate.policy
+            return self._taken(mate, own or "talk", due)
         if not why and (other := self._relief.hand_over(state, due)):
             return other
         body = TurnDropped(mate=due.mate, line=due.line, why=why or UNABLE)

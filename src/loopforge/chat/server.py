@@ -25,6 +25,7 @@ from loopforge.chat.room.rights_parsing import carried
 from loopforge.chat.room.room_snapshot import MateCard, Scene
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House, stream_of
+from loopforge.chat.room.turn_queue import GREETING
 from loopforge.chat.room_loop import GONE, HALTING, SCRIBE, STOPPED
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.chat.speaking.stop_words import is_stop
@@ -51,6 +52,8 @@ from loopforge.core.room_vocabulary import (
     TalkSet,
     Titled,
     Told,
+    Weighed,
+    Weight,
 )
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.name_labels import SOMEBODY, one_line, unseen
@@ -174,8 +177,35 @@ class Rooms:
         return await self.scene(room, person.id)
 
     async def come_in(self, room: str, person: str, name: str) -> None:
-        """Somebody who is known comes in from the web; the room opens if it is new."""
+        """Somebody who is known comes in from the web; the room opens if it is new.
+
+        Where nobody has spoken yet, mates that have a greeting say it.
+        """
         await self._enter(room, person, Words(name), "web", ())
+        await self._decide(room, partial(self._greeted, person))
+
+    async def _greeted(self, person: str, state: RoomState) -> None:
+        joined = await self._ledger.read(state.stream, kinds=["room.person_joined"])
+        if state.lines or state.due or state.open or state.weighed or person not in state.people:
+            return
+        weights = tuple(
+            Weight(
+                mate=handle,
+                line=joined[-1].id,
+                score=100,
+                reasons={GREETING: 100},
+                summons=GREETING,
+                verdict="speak",
+            )
+            for handle in state.mates
+            if self._greets(handle)
+        )
+        if weights:
+            await self._add(state, [Weighed(upto=state.seq, weights=weights)], "room")
+            self._lanes.wake(state.stream)
+
+    def _greets(self, handle: str) -> bool:
+        return handle in self._mates and bool(self._mates[handle].greeting)
 
     async def _enter(
         self, room: str, person: str, name: Words, surface: str, mates: Sequence[str]

@@ -349,8 +349,8 @@ class Weight(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How much cause one mate has to speak after a line.
 
     `score` is 0 to 100, the sum of `reasons` (a name and its points). `summons` says what called
-    it (mention, reply, name, alone, conversation, continue); `alone`: the only mate with the only
-    person. `verdict`: speak, ask (the mind decides), pass. `line` is the last of the lines
+    it (mention, reply, name, alone, conversation, continue, greeting); `alone`: the only mate with
+    the only person. `verdict`: speak, ask (the mind decides), pass. `line` is the last of the lines
     that were weighed as one, `called_by` the one of them that called it, where that is another.
     """
 

@@ -84,6 +84,7 @@ def portrait(mate: Mate, path: Path) -> str:
         "tools": ", ".join(mate.tools),
         "called by": ", ".join(mate.triggers) or "nothing",
         "interests": ", ".join(mate.interests),
+        "greeting": mate.greeting,
         "policy": mate.policy,
         "colour": mate.colour,
         "file": str(path),

@@ -18,6 +18,7 @@ HEAD = """\
 #tools: [clock]
 #triggers: [{triggers}]
 #interests: [words, that, wake, its, attention]
+#greeting: "Hello, {{person}}! This is said to whoever is the first in a room."
 """
 
 BODY = """\

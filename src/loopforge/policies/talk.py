@@ -87,11 +87,24 @@ def talk(prompts: Prompts) -> Policy:
     told = Transcripts()
 
     def policy(seen: AgentPerception) -> Thinking:
+        if greeting := seen.context.get("greeting"):
+            return greet(greeting)
         if is_small(seen):
             return (yield from plainly(seen, prompts))
         return (yield from _structured(seen, prompts, told))
 
     return policy
+
+
+def greet(greeting: str) -> AgentActionPlan:
+    """Greet whoever is the first in a room, in the mate's own words; no model is asked."""
+    return AgentActionPlan(
+        intent="greet",
+        mode="guardrail",
+        rule="whoever is the first in a room is greeted",
+        narrative="Somebody came in where nobody had spoken yet, so I said my greeting.",
+        acts=(Say(text=greeting),),
+    )
 
 
 def _to(seen: AgentPerception) -> str:

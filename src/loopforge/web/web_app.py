@@ -34,6 +34,7 @@ from loopforge.errors import InputError, LoopforgeError, TooLarge, Unknown
 from loopforge.web.account import linked_accounts
 from loopforge.web.account import sign_in as door
 from loopforge.web.admin import (
+    first_steps,
     ledger_page,
     model_keys,
     owner_pages,
@@ -60,7 +61,10 @@ PAGES = (
     *(linked_accounts, room_pages, event_stream, why_page, mates),
     *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
 )
-ADMIN = (owner_pages, model_keys, people_invites, usage_page, ledger_page, settings_page)
+ADMIN = (
+    *(owner_pages, first_steps, model_keys),
+    *(people_invites, usage_page, ledger_page, settings_page),
+)
 """The modules whose handlers are the pages; those of Admin are the owner's alone."""
 ONCE = ("enter", "join", "renew", "device")
 """One-time links: what others ask at the same address closes none, and no log tells them."""

@@ -27,6 +27,8 @@ from loopforge.core.room_vocabulary import StoodIn, Weight
 RANK = ("mention", "reply", "name", "default", "alone", "continue", "conversation")
 """Summons by strength: of two calls that are answered by one turn, the stronger is named."""
 
+GREETING = "greeting"
+"""The summons of a mate that is to greet somebody who came in."""
 AGAIN = ("continue", "use_tool")
 """Acts that make another step follow, where the guard allows them; the second is of before there
 were effects."""

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import tools_in_turn
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.turn_queue import Due
+from loopforge.chat.room.turn_queue import GREETING, Due
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.context_window import (
     PICTURE_TOKENS,
@@ -286,7 +286,14 @@ class Viewer:
             "mates": ", ".join(self._called(handle) for handle in state.mates),
             "others": self._others(state, mate),
             "place": self._where(state, mate),
+            **({"greeting": _greeting(state, mate)} if due.summons == GREETING else {}),
         }
+
+
+def _greeting(state: RoomState, mate: Mate) -> str:
+    """What a mate says to whoever came in last."""
+    names = [row_name(str(person.name)) for person in state.people.values()]
+    return mate.greeting.replace("{person}", names[-1] if names else "you")
 
 
 def _people(state: RoomState) -> str:

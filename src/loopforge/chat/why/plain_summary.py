@@ -25,6 +25,7 @@ SUMMONS = {
     "reply": "replied to something {name} had said",
     "name": "called {name} by name",
     "default": "spoke to mates and named none, and {name} is the one who answers that here",
+    "greeting": "came in, the first here, and {name} greets whoever is",
     "alone": "could only be meant for {name}, the one mate here with the one person",
 }
 OUTCOMES = {
@@ -121,7 +122,7 @@ def _cause(record: TurnRecord, zone: tzinfo) -> Iterator[str]:
 def _line(record: TurnRecord, zone: tzinfo) -> str:
     caller = record.caller
     if caller is None:
-        return "A line"
+        return "Somebody" if record.summons == "greeting" else "A line"
     if caller.hidden or caller.at is None:
         return "A line that you may not see"
     since = f" (it was {caller.changed} since)" if caller.changed else ""

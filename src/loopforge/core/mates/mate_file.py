@@ -54,7 +54,8 @@ class Mate(Struct, frozen=True, kw_only=True):
     """A character. `prompt` is the file's body; `hash` the first 16 hex digits of its SHA-256.
 
     `colour` is "#rrggbb". A mate asks for one `model` by name, or for a `tier` (1 to 4).
-    `triggers` are what may call it; `interests` are words that wake its attention.
+    `triggers` are what may call it; `interests` are words that wake its attention. `greeting` is
+    what it says to whoever is the first in a room, with their name for "{person}".
     """
 
     name: str
@@ -73,6 +74,7 @@ class Mate(Struct, frozen=True, kw_only=True):
     triggers: tuple[str, ...] = TRIGGERS
     interests: tuple[str, ...] = ()
     policy: str = ""
+    greeting: str = ""
 
 
 def parse(text: str | bytes, source: str) -> Mate:
@@ -326,6 +328,7 @@ FIELDS: dict[str, Callable[[yaml.Node], Any]] = {
     "triggers": _triggers,
     "interests": _words("[bread, bridges]"),
     "policy": _policy,
+    "greeting": _text(280),
 }
 """What may stand in the front matter, and how it is read."""
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from litestar import Response, post
-from litestar.response import Redirect
 
 from loopforge.errors import BadSettings, InputError
 from loopforge.models.model_tiers import COUNT
 from loopforge.models.providers.known_services import PLACES
 from loopforge.people.accounts.account_values import Visitor
+from loopforge.web.admin.first_steps import BACK, back, first_page
 from loopforge.web.admin.owner_pages import models_page
-from loopforge.web.server.flash_messages import Notes
 from loopforge.web.server.page_context import Asked, Fields, Site
 
 ADDRESS, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
@@ -44,19 +43,21 @@ def given(data: dict[str, str]) -> dict[str, str]:
 async def save_key(request: Asked, site: Site, owner: Visitor, data: Fields) -> Response[Any]:
     """Try what was given, and save it."""
     typed = {"service": data.get("service", ""), "address": data.get("address", "")}
+    first = data.get("back") == BACK
+    shown = first_page if first else models_page
     try:
         wanted = given(data)
         trial = await site.models.try_keys(wanted)
         if not trial.well and not data.get("anyway"):
-            return await models_page(site, owner, trial=trial, typed=typed, status=400)
+            return await shown(site, owner, trial=trial, typed=typed, status=400)
         for variable, value in wanted.items():
             await site.live.keep_key(variable, value, f"person:{owner.person}")
     except InputError as error:
-        return await models_page(site, owner, error=str(error), typed=typed, status=400)
+        return await shown(site, owner, error=str(error), typed=typed, status=400)
     await site.models.look()
     said = f" {trial.found.name} said: “{trial.found.said}”" if trial.found else ""
     told = f"Saved. It opens {', '.join(trial.models[:12])}.{said}" if trial.models else "Saved."
-    return _back(request, owner, told)
+    return back(request, owner, told, BACK if first else "/admin/models")
 
 
 @post("/admin/models/keys/{variable:str}/remove")
@@ -66,7 +67,7 @@ async def remove_key(request: Asked, site: Site, owner: Visitor, variable: str) 
         await site.live.keep_key(variable, "", f"person:{owner.person}")
     except InputError as error:
         return await models_page(site, owner, error=str(error), status=400)
-    return _back(request, owner, f"{variable} is no longer saved here.")
+    return back(request, owner, f"{variable} is no longer saved here.", "/admin/models")
 
 
 @post("/admin/models/tiers")
@@ -84,9 +85,5 @@ async def save_tiers(request: Asked, site: Site, owner: Visitor, data: Fields) -
         await site.live.change("tiers", order, f"person:{owner.person}")
     except InputError as error:
         return await models_page(site, owner, error=str(error), status=400)
-    return _back(request, owner, "The tiers are saved. Settings has the change, to undo it.")
-
-
-def _back(request: Asked, owner: Visitor, told: str) -> Response[Any]:
-    notes: Notes = request.app.state["notes"]
-    return Redirect(f"/admin/models?told={notes.keep(owner.person, told)}", status_code=303)
+    told = "The tiers are saved. Settings has the change, to undo it."
+    return back(request, owner, told, "/admin/models")

@@ -158,6 +158,17 @@ async def models(request: Asked, site: Site, owner: Visitor, told: str = "") -> 
     return await models_page(site, owner, told=notes.read(owner.person, told))
 
 
+FORMS: dict[str, Any] = {
+    "services": {name: each for name, each in PLACES.items() if each.base_url},
+    "trial": None,
+    "told": "",
+    "error": "",
+    "typed": {},
+    "back": "",
+}
+"""What the forms for a better model are given before anything was typed."""
+
+
 async def models_page(site: Site, owner: Visitor, **more: Any) -> Template:
     """The page of models; `more` is what came of what was done there."""
     rows = site.models.rows()
@@ -172,9 +183,8 @@ async def models_page(site: Site, owner: Visitor, **more: Any) -> Template:
         tiers=site.models.tiers(),
         places=site.models.places(),
         keyless=site.models.keyless,
-        services={name: each for name, each in PLACES.items() if each.base_url},
         kept=site.live.kept_keys(),
-        **{"found": None, "trial": None, "told": "", "error": "", "typed": {}, **more},
+        **{"found": None, **FORMS, **more},
     )
 
 

@@ -6,7 +6,7 @@ that wants JSON (the page's own script) gets JSON, any other is sent back to the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 from litestar import Response, get, post
@@ -20,6 +20,7 @@ from loopforge.artifacts.media_types import PICTURES
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.speaking.triggers import CALLS
 from loopforge.core.events import Event
+from loopforge.core.mates.mate_file import dialogue
 from loopforge.core.room_vocabulary import File, Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, InputError, Unknown
@@ -104,12 +105,29 @@ async def room(site: Site, place: RoomAccess, at: Seq = 0) -> Template:
         more=len(events) == PAGE,
         read=reads.get(stream_of(place.room), 0),
         present=site.hub.here(place.room),
+        examples=_examples(site, place, events),
         limits={
             "file": site.live.now.upload_limit_bytes,
             "files": MOST_FILES,
             "all": site.live.now.upload_limit_bytes * LARGE,
         },
     )
+
+
+def _examples(site: Site, place: RoomAccess, events: Sequence[Event]) -> list[str]:
+    """A line to each of the first mates, of those their files give an answer to.
+
+    None where a person has spoken.
+    """
+    if any(isinstance(event.body, Heard) for event in events):
+        return []
+    found = []
+    for nth, card in enumerate(place.scene.mates[:3]):
+        mate = site.front.rooms.mates.get(card.handle)
+        asked = [asked for asked, _ in dialogue(mate.prompt).examples] if mate else []
+        line = asked[min(2 * nth, len(asked) - 1)] if asked else "Who are you?"
+        found.append(f"@{card.handle} {line}")
+    return found
 
 
 async def _line(site: Site, place: RoomAccess, event: Event) -> str:

@@ -84,7 +84,7 @@ class Site:
 
     `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them. `platforms`
     says how it stands with mates elsewhere: by platform, then by an account's mates, in words.
-    `live` are the settings in force; `notice` is told of the models, to the owner or to others.
+    `live` are the settings in force; `notice` tells the owner of the models, if anything.
     `surfaces` is what people call each platform that bots are connected to, by its name.
     """
 
@@ -105,7 +105,7 @@ class Site:
     shifts: Shifts
     scenarios: Path
     policies: Sequence[str]
-    notice: Callable[[bool], str] = field(default=lambda _owner: "")
+    notice: Callable[[], str] = str
     surfaces: Mapping[str, str] = field(default_factory=dict)
     platforms: Callable[[], Mapping[str, Mapping[str, str]]] = field(default=dict)
     address: str = "http://127.0.0.1"

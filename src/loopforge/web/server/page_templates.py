@@ -88,7 +88,7 @@ def environment(
         face_svg=face_svg,
         initials_svg=initials_svg,
         markdown=render,
-        notice=site.notice if site else lambda _owner: "",
+        notice=site.notice if site else str,
         boot=site.boot if site else "",
         reach=reach_of(site.address) if site else "",
         here_alone=alone(site.address) if site else False,

@@ -18,3 +18,13 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     setTimeout(() => { button.textContent = name; }, 2000);
   });
 }
+// The time zone of this browser is offered where another one is set.
+for (const zones of document.querySelectorAll("[data-zone]")) {
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const known = [...zones.options].some((each) => each.value === here);
+  if (!known || zones.value === here) continue;
+  const hint = document.getElementById("zone-hint");
+  hint.textContent = `It was ${zones.value}; this browser is in ${here}.`;
+  hint.hidden = false;
+  zones.value = here;
+}

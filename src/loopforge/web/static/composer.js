@@ -74,6 +74,14 @@ export function compose({ main, scene, drafts, text, saved, make, post, problem,
       composer.requestSubmit();
     }
   });
+  for (const line of document.querySelectorAll("[data-say]")) { // lines that stand there to be clicked
+    line.addEventListener("click", () => {
+      text.value = line.dataset.say;
+      composer.requestSubmit();
+      line.parentElement.remove();
+      text.focus();
+    });
+  }
   composer.addEventListener("submit", (event) => {
     event.preventDefault();
     problem("");
