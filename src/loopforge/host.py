@@ -30,6 +30,7 @@ from loopforge.core.people_events import SignedIn
 from loopforge.errors import LoopforgeError, Unknown, Unreachable
 from loopforge.home import lock_home, make_home, open_log
 from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.installation.browser_launch import open_page
 from loopforge.runtime.installation.library_loading import load
 from loopforge.runtime.installation.open_files import raise_limit
 from loopforge.runtime.installation.private_file import write_private
@@ -54,6 +55,8 @@ KEY_FILE = "web.secret"
 WHERE = "web.address"
 """Holds the address while the web room is open, for commands that name it."""
 PORTABLE = ("127.0.0.1", "localhost", "::1")
+OPENING = "open.html"
+"""By which a browser is led there once; gone when the web room is closed."""
 LATER = 0.5
 """Seconds for which a terminal's host keeps browsers and platforms waiting: loading what serves
 them would hold up the first screen."""
@@ -61,13 +64,17 @@ them would hold up the first screen."""
 
 @asynccontextmanager
 async def hosted(
-    settings: Settings, *, later: float = 0.0, tell: Callable[[str], None] | None = None
+    settings: Settings,
+    *,
+    later: float = 0.0,
+    tell: Callable[[str], None] | None = None,
+    show: bool = False,
 ) -> AsyncIterator[Front]:
     """Be the host of this home: make it if it is new, hold its lock, run it with its pages.
 
     Pages are served, and mates are on platforms, from `later` seconds on; `tell` takes a line for
-    each account of a platform once it is connected or refused. Raises HostTaken when another
-    process is the host.
+    each account of a platform once it is connected or refused. `show`: the pages are opened in a
+    browser, where there is a screen. Raises HostTaken when another process is the host.
     """
     make_home(settings.home)
     raise_limit()
@@ -85,7 +92,8 @@ async def hosted(
             app = await stack.enter_async_context(open_app(settings, secrets=UntoldToken(tokens)))
             there = connected(app, tokens, later=later, tell=tell)
             platforms = await stack.enter_async_context(there)
-            await stack.enter_async_context(opened(app, later=later, platforms=platforms))
+            pages = opened(app, later=later, platforms=platforms, show=show)
+            await stack.enter_async_context(pages)
             sinks = Sinks(app.ledger, app.stamp.clock, sinks_of(settings))
             sinks.open()
             if settings.backup_to:
@@ -143,6 +151,7 @@ async def opened(
     *,
     later: float = 0.0,
     platforms: Platforms | None = None,
+    show: bool = False,
 ) -> AsyncIterator[str]:
     """The web room of a running home, as its settings want it; its address, "" if it is closed.
 
@@ -169,16 +178,19 @@ async def opened(
         if any(isinstance(e.body, SignedIn) and e.body.how == "link" for e in events):
             welcome.say(f"In the browser: {address}")
 
-    where = settings.data / WHERE
+    where, through = settings.data / WHERE, settings.data / OPENING
     where.write_text(address, "utf-8")
     async with AsyncExitStack() as stack:
         stack.callback(app.ledger.subscribe(spent, kinds=["people.signed_in"]))
         tasks = await stack.enter_async_context(Tasks())
         stack.callback(where.unlink, missing_ok=True)
+        stack.callback(through.unlink, missing_ok=True)
         pages = Pages(app, address, found, later, platforms)
         stack.push_async_callback(pages.close)
         serving = tasks.spawn(pages.run(), "web")
         serving.add_done_callback(lambda _: found.close())  # also of one that never began
+        if show and settings.web_browser:
+            open_page(link, through, settings.environ)
         yield address
 
 
@@ -367,7 +379,7 @@ async def owner_link(settings: Settings, *, password: bool = False) -> str:
         return f"{address}/renew/{await app.accounts.links.renewal(owner[0], '')}"
 
 
-async def watch(settings: Settings, say: Callable[[str], None]) -> int:
+async def watch(settings: Settings, say: Callable[[str], None], *, show: bool = False) -> int:
     """Be the host, for terminals too, until SIGTERM or SIGINT; the exit code."""
     from loopforge.io.socket.socket_address import SocketAddress
     from loopforge.io.socket.socket_server import Hall
@@ -377,7 +389,7 @@ async def watch(settings: Settings, say: Callable[[str], None]) -> int:
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, over.set)
     address = SocketAddress(settings.data, settings.host_socket)
-    async with hosted(settings, tell=partial(_tell, say)) as front, Hall(front, address):
+    async with hosted(settings, tell=partial(_tell, say), show=show) as front, Hall(front, address):
         say(front.rooms.notice)
         await over.wait()
     return 0
@@ -391,6 +403,7 @@ async def converse(
     mate: str = "",
     plain: bool = False,
     as_json: bool = False,
+    show: bool = False,
 ) -> int:
     """Bring a person into a room by this process's terminal or pipes; the exit code.
 
@@ -415,7 +428,7 @@ async def converse(
     )
     address = SocketAddress(settings.data, settings.host_socket)
     tell = partial(_tell, _aside) if plain else None
-    host = partial(hosted, settings, later=LATER, tell=tell)
+    host = partial(hosted, settings, later=LATER, tell=tell, show=show)
     link = SocketLink(address, host, person, clock, lasting=not plain)
     if plain:
         from loopforge.io.terminal.plain_mode import run_plain

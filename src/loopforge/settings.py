@@ -254,6 +254,9 @@ class Settings:
     )
 
     web: bool = setting(True, "Whether the web room is open while this home runs.", "The web room")
+    web_browser: bool = setting(
+        True, "Whether `loopforge up` opens the web room in a browser, where there is a screen."
+    )
     web_host: str = setting(
         "127.0.0.1",
         "Where the web room listens: 127.0.0.1 for this machine alone, 0.0.0.0 for the network.",

@@ -38,7 +38,7 @@ async def tour(ana: Person, site: Town) -> list[str]:
     await ana.opens("/mates/maya/history")
     version = await ana.page.locator("a.hash").first.get_attribute("href")
     at = f"/rooms/{room}"
-    house = ("", "people", "invites", "rooms", "models", "usage", "ledger", "settings")
+    house = ("", "first", "people", "invites", "rooms", "models", "usage", "ledger", "settings")
     return [
         "/",
         at,

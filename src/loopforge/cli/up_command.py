@@ -26,7 +26,8 @@ def command(
 
     In an empty folder this makes a home there. Everything that a home serves runs as long as its
     room is open here; with --headless, and where nobody can type (`make run` in a container, with
-    no terminal), until SIGTERM or ctrl+c. `loopforge chat` comes in from another terminal.
+    no terminal), until SIGTERM or ctrl+c. Where there is a screen, the web room opens in a browser
+    (not with web_browser = false). `loopforge chat` comes in from another terminal.
     """
     from loopforge.host import converse, watch
 
@@ -34,8 +35,8 @@ def command(
         headless = True
         typer.echo("There is no terminal here: the home is open until SIGTERM or ctrl+c.", err=True)
     if headless:
-        raise typer.Exit(asyncio.run(watch(settings(context), typer.echo)))
-    raise typer.Exit(asyncio.run(converse(settings(context), plain=plain)))
+        raise typer.Exit(asyncio.run(watch(settings(context), typer.echo, show=True)))
+    raise typer.Exit(asyncio.run(converse(settings(context), plain=plain, show=True)))
 
 
 def _nobody() -> bool:
