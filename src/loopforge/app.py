@@ -321,7 +321,7 @@ def _wired(
     tasks: Tasks,
 ) -> App:
     stamp, recorder, signals = Stamp(clock, dice), Recorder(), LocalSignals()
-    live = LiveSettings(settings, ledger, stamp)
+    live = LiveSettings(settings, ledger, stamp, tiers_of)
     small = models.facts(Route()).small
     rules = rules_of(settings, (SCREEN, *surfaces), small=small)
     roster = Roster(settings.home / "mates")

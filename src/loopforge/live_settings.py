@@ -22,7 +22,7 @@ from loopforge.core.events import Body, Event
 from loopforge.core.home_events import STREAM, KeyChanged, SettingChanged
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadSettings, Unknown
-from loopforge.models.providers.known_services import key_objection
+from loopforge.models.providers.known_services import key_objection, keys_in
 from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved, save
 from loopforge.runtime.plugins.setting_rows import SettingsRow, SettingState
 from loopforge.runtime.system_clock import Stamp
@@ -35,11 +35,20 @@ KINDS = ("home.setting_changed", "home.key_changed")
 
 
 class LiveSettings:
-    """The settings of a running home. `now` are those in force, `saved` those of the next start."""
+    """The settings of a running home. `now` are those in force, `saved` those of the next start.
 
-    def __init__(self, settings: Settings, ledger: SqlLedger, stamp: Stamp) -> None:
+    `check` raises BadSettings for settings that no home could start with.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: SqlLedger,
+        stamp: Stamp,
+        check: Callable[[Settings], object],
+    ) -> None:
         self.now = self.saved = settings
-        self._ledger, self._stamp = ledger, stamp
+        self._ledger, self._stamp, self._check = ledger, stamp, check
         self._hear: list[Callable[[Settings], None]] = []
         ledger.subscribe(self._changed, streams=STREAM, kinds=KINDS)
 
@@ -100,7 +109,7 @@ class LiveSettings:
         value = value or None
         wanted = {**read_saved(path), name: value}
         wanted = {key: kept for key, kept in wanted.items() if kept is not None}
-        settings_with(wanted, self.now.home, environ)
+        self._check(settings_with(wanted, self.now.home, environ))
         before = save(path, name, value)
         if before != value:
             told = SettingChanged(setting=name, before=_json(before), after=_json(value), how=how)
@@ -111,6 +120,8 @@ class LiveSettings:
         value = value.strip()
         if objection := key_objection(variable, value):
             raise BadSettings(objection)
+        keys = {**self.now.keys, variable: value, **keys_in(self.now.environ)}
+        self._check(replace(self.now, keys={name: key for name, key in keys.items() if key}))
         save(self.now.data / KEYS, variable, value or None)
         await self._tell(KeyChanged(variable=variable, kept=bool(value)), by)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import stat
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import App, open_app
+from loopforge.app import App, open_app, tiers_of
 from loopforge.cli import main
+from loopforge.errors import BadSettings
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.settings import load_settings
 from tests.cli.conftest import Run, hosted, written
@@ -92,6 +94,22 @@ def test_a_file_that_was_damaged_says_so(home: Path, capsys: pytest.CaptureFixtu
     (home / "data/settings.json").write_text("{")
     assert main(["--home", str(home), "settings", "list"]) == 2
     assert "Mend it, or move it away" in capsys.readouterr().err
+
+
+def test_tiers_that_were_saved_for_a_server_that_is_gone_are_undone(run: Run, home: Path) -> None:
+    """The variable that named the server is not set any more: the way back works all the same."""
+    address = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+
+    async def choose() -> None:
+        settings = load_settings(home, environ=address)
+        async with open_app(settings, models=ScriptedModels(), wake=False, follow=0) as app:
+            await app.live.change("tiers", {str(n): ["llama"] for n in range(1, 5)}, "terminal")
+
+    asyncio.run(choose())
+    with pytest.raises(BadSettings, match="settings undo tiers"):
+        tiers_of(load_settings(home, environ={}))
+    assert run("undo", "tiers") == (0, "tiers are as before.\n", "")
+    tiers_of(load_settings(home, environ={}))
 
 
 def test_what_nobody_knows_is_passed_over(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

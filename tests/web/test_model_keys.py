@@ -60,6 +60,21 @@ async def test_tiers_are_chosen_and_the_choice_undone(home: Town) -> None:
         assert "Choose a model for each tier." in words(short)
 
 
+async def test_nothing_is_removed_that_a_tier_names(home: Town) -> None:
+    """A home that could not start again is not made: first another model, or the tiers undone."""
+    olu = await home.owner()
+    async with own("ollama") as server:
+        await olu.post("/admin/models/keys", {"address": f"{server.url}/v1"})
+        wish = {f"tier-{tier}": "qwen3:8b" for tier in range(1, 5)}
+        await olu.post("/admin/models/tiers", wish)
+        refused = await olu.post("/admin/models/keys/OPENAI_BASE_URL/remove")
+        assert refused.status_code == 400
+        assert "`loopforge settings undo tiers`" in words(refused)
+        await olu.post("/admin/settings/tiers/undo")
+        gone = await olu.post("/admin/models/keys/OPENAI_BASE_URL/remove")
+        assert "OPENAI_BASE_URL is no longer saved here." in words(gone)
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

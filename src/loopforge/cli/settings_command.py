@@ -95,7 +95,9 @@ def _asked(variable: str) -> str:
 
 def _told(app: App, name: str) -> str:
     """What the setting is now, and whether it holds yet."""
-    each = next(each for each in app.live.states() if each.row.name == name)
+    each = next((each for each in app.live.states() if each.row.name == name), None)
+    if each is None:
+        return f"{name} are as before."
     if each.fixed:
         return f"{name} is {each.value}: {each.row.variable} comes before what is saved."
     if each.next:

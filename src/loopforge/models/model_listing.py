@@ -114,7 +114,7 @@ class ModelsDesk:
     def become(self, keys: Mapping[str, str]) -> None:
         """These are the variables of services from now on."""
         self._values = dict(keys)
-        self._fixed = None if isinstance(self._models, TieredModels) else self._opening(keys).tiers
+        self._fixed: Tiers | None = None
         self._keys = {name: bool(value) for name, value in keys.items()}
         self._open = {name: is_open(name, keys) for name in PLACES}
         self._secrets = [value for value in keys.values() if len(value) > 5]
@@ -124,7 +124,8 @@ class ModelsDesk:
         """As they stand now: what servers of one's own have may change."""
         if isinstance(self._models, TieredModels):
             return self._models.tiers
-        assert self._fixed is not None
+        if self._fixed is None:
+            self._fixed = self._opening(self._values).tiers
         return self._fixed
 
     async def look(self) -> None:

@@ -273,7 +273,8 @@ def _order(tiers: Mapping[str, Any], known: set[str], *, open: bool) -> tuple[tu
         if unknown and not open:
             near = _near(unknown, tuple(known))
             raise BadSettings(
-                f"{where} names {unknown!r}, which has no table [models.{unknown}]{near}."
+                f"{where} names {unknown!r}, which has no table [models.{unknown}]{near}. Were the "
+                "tiers saved in the browser, `loopforge settings undo tiers` takes that back."
             )
     return tuple(tuple(tiers[str(number)]) for number in range(1, COUNT + 1))
 
