@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from loopforge.lab.verification.ledger_anchors import Witness
     from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.ledger.storage.folded_views import FoldedView
+    from loopforge.people.accounts.invite_links import Links
 
 log = logging.getLogger(__name__)
 FOLLOW = 1.0
@@ -355,9 +356,10 @@ def _wired(
     usage, going = UsageView(ledger), deliveries.going
     answers = QueryCommands(rooms, ledger, models, usage, going, clock, rules, linking)
     desk = ModelsDesk(models, lambda keys: keyed_models(live.now, keys, stamp), settings.keys)
-    untold = _follow_settings(live, models, rules, quota, relief, desk)
+    links = accounts.links
+    untold = _follow_settings(live, models, rules, quota, relief, desk, links)
     commands = Commands(rooms, choices(), answers, Workshop(chronicle, roster))
-    front = Front(rooms, commands, deliveries, ledger, closing)
+    front = Front(rooms, commands, deliveries, ledger, closing, links)
     return App(
         settings=settings,
         live=live,
@@ -390,7 +392,13 @@ def _wired(
 
 
 def _follow_settings(
-    live: LiveSettings, models: Models, rules: Rules, quota: Quota, relief: Relief, desk: ModelsDesk
+    live: LiveSettings,
+    models: Models,
+    rules: Rules,
+    quota: Quota,
+    relief: Relief,
+    desk: ModelsDesk,
+    links: Links,
 ) -> set[str]:
     """Whatever goes by settings goes by others as soon as they are changed.
 
@@ -410,8 +418,10 @@ def _follow_settings(
         relief.fallback = settings.fallback_mate
         desk.become(settings.keys)
         know(settings.keys)
+        links.inviters = settings.who_may_invite
 
     know(live.now.keys)
+    links.inviters = live.now.who_may_invite
     live.follow(obey)
     return untold
 

@@ -19,6 +19,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -32,11 +33,13 @@ from loopforge.home import lock_home, make_home, open_log
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.installation.browser_launch import open_page
 from loopforge.runtime.installation.library_loading import load
+from loopforge.runtime.installation.network_addresses import is_loopback
 from loopforge.runtime.installation.open_files import raise_limit
 from loopforge.runtime.installation.private_file import write_private
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import Settings
-from loopforge.web.server.port_binding import bind, is_loopback, trusted
+from loopforge.web.server.link_reach import LinkReach, based, reach_of
+from loopforge.web.server.port_binding import bind, trusted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -262,18 +265,16 @@ def address_of(settings: Settings, found: socket.socket) -> str:
     """By which address browsers reach it."""
     if settings.web_address:
         return settings.web_address.rstrip("/")
-    host = settings.web_host
-    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - a person set it
-        host = socket.gethostname()
-    host = f"[{host}]" if ":" in host else host
-    return f"http://{host}:{found.getsockname()[1]}"
+    return reach_of(settings, based(settings.web_host, found.getsockname()[1])).base
 
 
 def hosts_of(settings: Settings, address: str) -> frozenset[str]:
     """The names it answers to; on the network, any address made of numbers too."""
     named = urlsplit(address).hostname or ""
-    wide = () if is_loopback(settings.web_host) else ("*ip",)
-    return frozenset({*PORTABLE, settings.web_host, named.lower(), *wide})
+    if is_loopback(settings.web_host):
+        return frozenset({*PORTABLE, settings.web_host, named.lower()})
+    own = socket.gethostname().lower()
+    return frozenset({*PORTABLE, settings.web_host, named.lower(), own, f"{own}.local", "*ip"})
 
 
 def _secret(app: App) -> str:
@@ -319,6 +320,7 @@ def site_of(app: App, address: str, platforms: Platforms | None = None) -> Site:
         scenarios=settings.home / "scenarios",
         policies=choices(),
         address=address,
+        reach=partial(reach_of, settings, address),
         boot=app.stamp.dice.bytes(4).hex(),
         surfaces=titles_of(settings),
         platforms=platforms.states if platforms is not None else dict,
@@ -354,11 +356,10 @@ def shifts_of(app: App) -> Shifts:
 # ---------------------------------------------------------------- at a terminal, or at none
 
 
-async def owner_link(settings: Settings, *, password: bool = False) -> str:
-    """A fresh one-time link for the owner of a home whose web room is open.
+def open_reach(settings: Settings) -> LinkReach:
+    """Who can open links of a home whose web room is open, and how they begin.
 
-    To come in by, or to set a new password by. Raises Unreachable, and Unknown where nobody is the
-    owner yet.
+    As it was opened, whatever was set since. Raises Unreachable.
     """
     try:
         address = (settings.data / WHERE).read_text("utf-8")
@@ -366,6 +367,19 @@ async def owner_link(settings: Settings, *, password: bool = False) -> str:
         raise Unreachable(
             "The web room is not open. Start the home with `loopforge up`, then ask again."
         ) from error
+    host = urlsplit(address).hostname or ""
+    if is_loopback(host) != is_loopback(settings.web_host):
+        settings = replace(settings, web_host=host)
+    return reach_of(settings, address)
+
+
+async def owner_link(settings: Settings, *, password: bool = False) -> str:
+    """A fresh one-time link for the owner of a home whose web room is open.
+
+    To come in by, or to set a new password by. Raises Unreachable, and Unknown where nobody is the
+    owner yet.
+    """
+    address = open_reach(settings).base
     from loopforge.app import open_aside
 
     async with open_aside(settings) as app:

@@ -290,6 +290,14 @@ class Settings:
         live=True,
     )
 
+    who_may_invite: Literal["members", "owner", "nobody"] = setting(
+        "members",
+        "Who may make links that let somebody in: everybody with an account, the owner alone, or "
+        "nobody. While somebody may not, the links they made let nobody in.",
+        "Guests",
+        live=True,
+    )
+
     answers_per_place_a_day: int = setting(
         500,
         "How many lines mates say in one room on platforms in a day; 0: as many as they like.",

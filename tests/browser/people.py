@@ -114,7 +114,7 @@ class Person:
         if past:
             await self.page.get_by_label("They may see what was said before").check()
         await self.clicks("Make an invite link")
-        link = await self.page.get_by_label("The link").input_value()
+        link = await self.page.get_by_label("The link", exact=True).input_value()
         await self.page.get_by_role("link", name="Back to the room").click()
         await self.is_in()
         return link

@@ -18,6 +18,7 @@ from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.chat.server import Rooms
 from loopforge.chat.service.line_receipts import LineReceipts
 from loopforge.chat.service.room_closing import Closing
+from loopforge.chat.service.room_invites import Inviting
 from loopforge.chat.service.room_list import Lobby
 from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.chat.why.record_building import gather
@@ -42,6 +43,7 @@ from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.revised_lines import standing
+from loopforge.people.accounts.invite_links import Links
 from loopforge.runtime.delivery_worker import Deliveries
 
 
@@ -82,9 +84,11 @@ class Front:
         deliveries: Deliveries,
         ledger: SqlLedger,
         closing: Closing,
+        links: Links,
     ) -> None:
         self.rooms, self.commands, self.closing = rooms, commands, closing
         self.lobby = Lobby(ledger, rooms)
+        self.inviting = Inviting(self.lobby, rooms, links)
         self._deliveries, self._ledger = deliveries, ledger
         self.channels, self.receipts = Channels(ledger), LineReceipts(ledger)
 

@@ -8,7 +8,10 @@ from typing import Literal
 from msgspec import Struct
 
 Right = Literal["owner", "member"]
-InviteState = Literal["open", "taken", "withdrawn", "expired"]
+Inviters = Literal["members", "owner", "nobody"]
+"""Who may invite: everybody with an account, the owner alone, or nobody."""
+InviteState = Literal["open", "held", "taken", "withdrawn", "expired"]
+"""An invite is held while who made it may not invite."""
 
 
 class Visitor(Struct, frozen=True, kw_only=True):

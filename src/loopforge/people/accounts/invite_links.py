@@ -22,7 +22,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_book import Pass
 from loopforge.people.accounts.account_decisions import AccountDesk, Decision
-from loopforge.people.accounts.account_values import Invite, Visitor
+from loopforge.people.accounts.account_values import Invite, Inviters, Visitor
 from loopforge.people.accounts.credential_store import (
     DEVICE,
     ELSEWHERE,
@@ -69,11 +69,22 @@ NO_INVITE = (
 )
 
 
+NOT_INVITING: dict[Inviters, str] = {
+    "members": "",
+    "owner": "In this home the owner alone invites people; ask them for a link.",
+    "nobody": (
+        "Nobody invites people into this home just now. Its owner can change that: the setting "
+        "is `who_may_invite`."
+    ),
+}
+
+
 class Links:
-    """The links of this home."""
+    """The links of this home. `inviters` says who may make invites, from now on."""
 
     def __init__(self, desk: AccountDesk, people: Registry) -> None:
         self._desk, self._people = desk, people
+        self.inviters: Inviters = "members"
 
     # ------------------------------------------------------------ the owner's
 
@@ -141,10 +152,18 @@ class Links:
 
     # ------------------------------------------------------------ invites
 
+    def why_not(self, person: str) -> str:
+        """Why somebody may not invite, whichever surface they ask on; "" where they may."""
+        account = self._desk.book.account(person)
+        owns = account is not None and account.right == "owner"
+        return "" if owns and self.inviters == "owner" else NOT_INVITING[self.inviters]
+
     async def invite(
         self, by: str, room: str = "", past: bool = False, days: int = 7
     ) -> tuple[Invite, str]:
         """Invite somebody; with the token of the link. Raises InputError, NotLetIn."""
+        if why := self.why_not(by):
+            raise InputError(why)
         if not 1 <= days <= DAYS:
             raise InputError(f"An invite is valid for 1 to {DAYS} days, not for {days}.")
         token, link = self._desk.link(INVITE, timedelta(days=days))
@@ -337,6 +356,7 @@ class Links:
         return known
 
     def _card(self, known: Pass, until: datetime) -> Invite:
+        state = self._desk.book.state(known, until, self._desk.now)
         return Invite(
             invite=known.said.invite,
             by=known.said.by,
@@ -344,6 +364,6 @@ class Links:
             past=known.said.past,
             at=known.at,
             until=until,
-            state=self._desk.book.state(known, until, self._desk.now),
+            state="held" if state == "open" and self.why_not(known.said.by) else state,
             person=known.person,
         )

@@ -298,8 +298,7 @@ async def your_page(site: Site, visitor: Visitor, **more: Any) -> Template:
 async def offer_device(site: Site, visitor: Visitor) -> Template:
     """A link for another device; it is shown here and never again."""
     token = await site.accounts.links.device(visitor.person)
-    link = f"{site.address}/device/{token}"
-    return await your_page(site, visitor, link=link, status=201)
+    return await your_page(site, visitor, path=f"/device/{token}", status=201)
 
 
 @post("/you/sessions/{session:str}/end")

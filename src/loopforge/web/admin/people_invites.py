@@ -18,7 +18,6 @@ from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure, Wish
 from loopforge.people.accounts.account_values import Account, Invite, Visitor
 from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
-from loopforge.web.room.room_pages import PARTLY
 from loopforge.web.server.page_context import Fields, Site, page
 
 LATEST = 30
@@ -117,8 +116,7 @@ async def renewal(site: Site, owner: Visitor, person: str) -> Template:
     """A link by which this person sets a new password; it is shown here and never again."""
     account = await _account(site, owner, person)
     token = await site.accounts.links.renewal(account.person, owner.person)
-    link = f"{site.address}/renew/{token}"
-    shown: dict[str, Any] = {"account": account, "link": link}
+    shown: dict[str, Any] = {"account": account, "path": f"/renew/{token}"}
     return page("owner-renewal.html", owner, here="admin", section="people", status=201, **shown)
 
 
@@ -182,10 +180,11 @@ async def _invites(site: Site, owner: Visitor, **more: Any) -> Template:
     titles = {plate.room: plate.title for plate in plates}
     rows = [_row(each, names, titles, veil) for each in await site.accounts.links.every()]
     shown: dict[str, Any] = {
-        "open": [row for row in rows if row.invite.state == "open"],
-        "past": [row for row in rows if row.invite.state != "open"][:LATEST],
+        "open": [row for row in rows if row.invite.state in ("open", "held")],
+        "past": [row for row in rows if row.invite.state not in ("open", "held")][:LATEST],
         "plates": plates,
-        "link": "",
+        "not_inviting": await site.front.inviting.why_not(owner.person),
+        "path": "",
         "form": {},
         "error": "",
         **more,
@@ -216,17 +215,14 @@ async def invite(site: Site, owner: Visitor, data: Fields) -> Template:
     """A new invite; its link is shown here and never again."""
     room, days = data.get("room", ""), data.get("days", "7")
     try:
-        if room and not (await site.front.lobby.sight(room, owner.person)).here:
-            raise InputError("You are not in that room; who is in it can invite into it.")
         if not days.isascii() or not days.isdigit():
             raise InputError("Say for how many days it is valid, as a whole number.")
-        past = bool(room) and data.get("past") == "yes"
-        if past and not await site.front.lobby.whole(room, owner.person):
-            raise InputError(PARTLY)
-        _, token = await site.accounts.links.invite(owner.person, room, past, int(days[:9]))
+        _, token = await site.front.inviting.invite(
+            owner.person, room, past=data.get("past") == "yes", days=int(days[:9]), owner=True
+        )
     except InputError as error:
         return await _invites(site, owner, form=data, error=str(error), status=400)
-    return await _invites(site, owner, link=f"{site.address}/join/{token}", status=201)
+    return await _invites(site, owner, path=f"/join/{token}", status=201)
 
 
 @post("/admin/invites/{id:str}/withdraw")

@@ -332,6 +332,9 @@ async def _settings(site: Site, place: RoomAccess, told: str) -> Template:
         policies=site.policies,
         calls=CALLS,
         told=told,
+        not_inviting=await site.front.inviting.why_not(
+            place.visitor.person, place.room, owner=place.owner
+        ),
     )
 
 
@@ -390,22 +393,15 @@ async def change(
     return Redirect(f"/rooms/{place.room}/settings?told={code}", status_code=303)
 
 
-PARTLY = (
-    "You have not been here for all that was said, so you cannot show it to others. "
-    "Invite them without the past, or ask somebody who was here from the beginning."
-)
-
-
 @post("/rooms/{room:str}/invite")
 async def invite(site: Site, place: RoomAccess, data: Fields, paces: Paces) -> Template:
     """A link by which one more person comes into this room; it is shown this once."""
     paces.changes.take(place.visitor.person)
     past = data.get("past", "") == "yes"
-    if past and not await site.front.lobby.whole(place.room, place.visitor.person):
-        raise InputError(PARTLY)
-    made, token = await site.accounts.links.invite(place.visitor.person, place.room, past)
-    link = f"{site.address}/join/{token}"
-    return page("invited.html", place.visitor, here="rooms", place=place, invite=made, link=link)
+    person = place.visitor.person
+    made, token = await site.front.inviting.invite(person, place.room, past=past, owner=place.owner)
+    path = f"/join/{token}"
+    return page("invited.html", place.visitor, here="rooms", place=place, invite=made, path=path)
 
 
 @post("/rooms/{room:str}/leave")

@@ -33,6 +33,7 @@ from loopforge.people.stranger_pairing import Pairing
 from loopforge.runtime.plugins.setting_rows import SettingState
 from loopforge.runtime.ports import Clock
 from loopforge.web.rendering.live_hub import Hub
+from loopforge.web.server.link_reach import LinkReach
 
 Asked = Request[Any, Any, Any]
 """A request, as handlers take it."""
@@ -85,7 +86,8 @@ class Site:
     `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them. `platforms`
     says how it stands with mates elsewhere: by platform, then by an account's mates, in words.
     `live` are the settings in force; `notice` tells the owner of the models, if anything.
-    `surfaces` is what people call each platform that bots are connected to, by its name.
+    `surfaces` is what people call each platform that bots are connected to, by its name; `reach`
+    says how a link begins that is given to others, and who can open it.
     """
 
     front: Front
@@ -109,7 +111,14 @@ class Site:
     surfaces: Mapping[str, str] = field(default_factory=dict)
     platforms: Callable[[], Mapping[str, Mapping[str, str]]] = field(default=dict)
     address: str = "http://127.0.0.1"
+    reach: Callable[[], LinkReach] = field(
+        default=lambda: LinkReach(scope="machine", base="http://127.0.0.1", port=80)
+    )
     boot: str = ""
+
+    def setting(self, name: str) -> SettingState:
+        """One setting as it stands."""
+        return next(each for each in self.live.states() if each.row.name == name)
 
     @property
     def secure(self) -> bool:

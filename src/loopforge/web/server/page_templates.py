@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from loopforge.web.rendering.avatar_faces import face_svg, initials_svg
 from loopforge.web.rendering.markdown_html import render
+from loopforge.web.server.link_reach import OPENED, OPENING, qr_svg
 from loopforge.web.server.page_context import Site
-from loopforge.web.server.port_binding import is_loopback
 
 _COLOUR = re.compile("#[0-9a-fA-F]{6}")
 _HANDLE = re.compile("[a-z0-9_-]{1,40}")
@@ -90,27 +89,10 @@ def environment(
         markdown=render,
         notice=site.notice if site else str,
         boot=site.boot if site else "",
-        reach=reach_of(site.address) if site else "",
-        here_alone=alone(site.address) if site else False,
         surfaces=site.surfaces if site else {},
     )
+    if site is not None:
+        made.globals.update(reach=site.reach, setting=site.setting, qr_svg=qr_svg)
+        made.globals.update(OPENING=OPENING, OPENED=OPENED)
     made.filters["local"] = local
     return made
-
-
-def alone(address: str) -> bool:
-    """Whether only this machine's own browsers reach this address."""
-    host = urlsplit(address).hostname or ""
-    return is_loopback(host) or host.endswith(".localhost")
-
-
-def reach_of(address: str) -> str:
-    """Who can open a link that begins with this address, in a sentence or two."""
-    if alone(address):
-        return (
-            "Only a browser on this very machine can open it. For others, let the home be reached: "
-            'set web_host = "0.0.0.0" in loopforge.toml for your own network, or web_address for '
-            "one with https (docs/web.md, “On the network”), start again, and make a new link."
-        )
-    shown = urlsplit(address).netloc
-    return f"Whoever can reach {shown} can open it, so hand it to the one person alone."

@@ -6,7 +6,6 @@ taken. Imports nothing of the web, so that a home starts quickly.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import ipaddress
 import socket
@@ -59,10 +58,3 @@ def trusted(proxies: str) -> list[str]:
                 "127.0.0.1, or 10.0.0.0/24, with commas between."
             ) from error
     return found
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it."""
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
