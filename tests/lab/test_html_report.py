@@ -95,7 +95,7 @@ PREFIX = {
 def test_what_has_no_data_says_in_a_line_what_would_give_it(run: Report, bare: Report) -> None:
     """Each section without data names the command or the lines of an experiment that it wants."""
     lacking = {"differences", "waits", "doses", "ablations", "beliefs"}
-    for found, wanted in ((run, lacking | {"design"}), (bare, lacking | {"answer"})):
+    for found, wanted in ((run, lacking | {"design", "trade"}), (bare, lacking | {"answer"})):
         told = missing(found)
         assert {key for key, lines in told.items() if lines} == wanted
         for line in (line for lines in told.values() for line in lines):

@@ -14,8 +14,6 @@ from loopforge.lab.charts.svg_drawing import SMALL, Canvas, short
 
 CLEAR = 24
 """Units around a point that are its own."""
-MOST_NAMES = 12
-"""Points that have a name and intervals, the worst of them; a table has all."""
 
 
 class TradePoint(Struct, frozen=True):
@@ -52,12 +50,11 @@ def trade(
     canvas.upward("over-compliance")
     for trail in trails:
         _trail(canvas, trail)
-    worst = sorted(spots, key=lambda spot: -spot.x[1] - spot.y[1])[:MOST_NAMES]
     for spot in spots:
-        _spot(canvas, spot, whole=spot in worst)
+        _spot(canvas, spot)
     for trail in trails:
         _ends_of(canvas, trail, spots)
-    _named(canvas, worst)
+    _named(canvas, spots)
     return canvas.svg(key, title, says)
 
 
@@ -78,12 +75,9 @@ def _ends_of(canvas: Canvas, trail: Trail, spots: Sequence[TradePoint]) -> None:
             canvas.text(label, (x, y + 11), trail.role, "middle", SMALL - 1)
 
 
-def _spot(canvas: Canvas, spot: TradePoint, *, whole: bool) -> None:
+def _spot(canvas: Canvas, spot: TradePoint) -> None:
     mark = MARKS[spot.nth % len(MARKS)]
     (left, x, right), (bottom, y, top) = map(canvas.x, spot.x), map(canvas.y, spot.y)
-    if not whole:
-        canvas.mark(mark, (x, y), spot.role, 5, 0.7)
-        return
     canvas.line([(left, y), (right, y)], spot.role, 1.6)
     canvas.line([(x, bottom), (x, top)], spot.role, 1.6)
     canvas.mark(mark, (x, y), spot.role, 9)

@@ -49,7 +49,9 @@ def amount(value: float) -> str:
 
 
 def spanned(found: Interval) -> str:
-    """A number with its interval: 56.7 (51.2 to 60.1)."""
+    """A number with its interval, 56.7 (51.2 to 60.1); by itself where nothing was resampled."""
+    if found.n == 1:
+        return amount(found.estimate)
     return f"{amount(found.estimate)} ({amount(found.low)} to {amount(found.high)})"
 
 

@@ -1,8 +1,9 @@
 """Careers: what became of robots over the days, by which causes, and how far they were from truth.
 
 A cause is an entry of the trait ledger; all of them together are what changed, to the thousandth,
-and a report that finds otherwise says so. Belief error is computed from truth, shown and believed;
-how a perception was shaped says what it ought to be, not what it was.
+and a report that finds otherwise says so, but for what a fork set by hand. How single robots fared
+is on their own pages. Belief error is computed from truth, shown and believed; how a perception was
+shaped says what it ought to be, not what it was.
 """
 
 from __future__ import annotations
@@ -12,23 +13,20 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from loopforge.lab.charts.bar_charts import ChartLane, Dot, Three, lanes, percent, plain, sums
+from loopforge.lab.charts.bar_charts import ChartLane, Dot, Three, lanes, plain, sums
 from loopforge.lab.charts.line_charts import CurveLine, curves
-from loopforge.lab.inspect.robot_lives import Life
+from loopforge.lab.inspect.robot_lives import BY_HAND
 from loopforge.lab.inspect.trait_drift import cause_of, what_of
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
-from loopforge.lab.report.number_format import amount, counted, shared, signed, spanned, three
+from loopforge.lab.report.number_format import amount, counted, signed, spanned, three
 from loopforge.lab.report.study_data import (
-    MOST_LANES,
     Study,
     StudyGroup,
-    Watched,
     averaged,
     named,
     values,
 )
-from loopforge.lab.run.answered_decisions import DecisionTally
-from loopforge.lab.stats.rate_statistics import Interval, wilson
+from loopforge.lab.stats.rate_statistics import Interval
 from loopforge.lab.sweeps.run_score import RunResult
 
 RELIANCE = "traits.guardrail_reliance"
@@ -41,8 +39,6 @@ FOLLOWED = (
     "scars.confidence",
 )
 """What is drawn over the days."""
-MOST_LIVES = 8
-"""Robots that are drawn in one chart; of more, those whom it moved most."""
 
 
 class Sum(Struct, frozen=True):
@@ -68,19 +64,14 @@ class Careers(Struct, frozen=True):
 
 
 def careers(study: Study) -> Careers:
-    """Traits over the days by group or by robot, and the causes that moved guardrail reliance."""
-    if study.watched is not None:
-        days = _lived(study.watched)
-        told = _moved_most(study.watched.lives, RELIANCE)
-        moved = [_life_sum(life, f"g{1 + nth % 6}") for nth, life in enumerate(told)]
-    else:
-        groups = study.few()
-        days = _averaged(study, groups)
-        moved = [_summed(study, group) for group in groups]
-    return Careers(days, _attributed(moved), [each.label for each in moved if not each.whole])
+    """Traits over the days by group, and the causes that moved guardrail reliance."""
+    groups = study.few()
+    moved = [_summed(study, group) for group in groups]
+    wrong = [each.label for each in moved if not each.whole]
+    return Careers(_averaged(study, groups), _attributed(moved), wrong)
 
 
-# ---------------------------------------------------------------- a sweep
+# ---------------------------------------------------------------- over the days
 
 
 def _averaged(study: Study, groups: Sequence[StudyGroup]) -> Exhibit:
@@ -95,17 +86,16 @@ def _averaged(study: Study, groups: Sequence[StudyGroup]) -> Exhibit:
                 lines.append(_path(group.label, group.role, group.nth, map(three, days)))
                 rows.append((f"{what_of(what)}, {group.label}", *map(spanned, days)))
         if lines:
-            charts.append(_chart(what, lines, "Means over the floor, with 95% limits over seeds."))
+            charts.append(_chart(what, lines, f"Means over the floor{study.limits}."))
     most = max((len(row) for row in rows), default=1)
     filled = tuple((*row, *[""] * (most - len(row))) for row in rows)
-    title = "Means over the floor by day, with 95% limits over seeds"
+    title = f"Means over the floor by day{study.limits}"
     return Exhibit(tuple(charts), (Table(title, _head(most - 1), filled),))
 
 
 def _start(study: Study, result: RunResult, what: str) -> list[int]:
     """With how much of it each of the floor's robots of this run began."""
-    assert study.layout is not None
-    scenario = study.layout.scenario(result.levels, result.seed)
+    scenario = study.scenario(result)
     part, _, name = what.partition(".")
     return [
         getattr(robot, part)[name]
@@ -165,47 +155,12 @@ def _summed(study: Study, group: StudyGroup) -> Sum:
         lives += len(first)
         if first and result.days:
             ended = result.days[-1].robots.get(RELIANCE, 0.0)
-            whole = whole and abs((sum(first) + sum(moved.values())) / len(first) - ended) <= 0.051
+            apart = ended - (sum(first) + sum(moved.values())) / len(first)
+            if study.by_hand(RELIANCE):
+                causes[BY_HAND] += round(apart * len(first))
+            else:
+                whole = whole and abs(apart) <= 0.051
     return Sum(group.label, group.role, lives, before, causes, whole)
-
-
-# ---------------------------------------------------------------- a run
-
-
-def _lived(watched: Watched) -> Exhibit:
-    """What each robot went to sleep with."""
-    charts, rows = [], []
-    per_day = watched.scenario.steps_per_day
-    for what in FOLLOWED:
-        nights = {
-            life.who: [life.value(what, day * per_day - 1) for day in range(watched.nights + 1)]
-            for life in watched.lives
-        }
-        rows += [(f"{what_of(what)}, {who}", *map(str, each)) for who, each in nights.items()]
-        lines = []
-        for nth, life in enumerate(_moved_most(watched.lives, what)):
-            slept = ((float(value),) * 3 for value in nights[life.who])
-            lines.append(_path(life.who, f"g{1 + nth % 6}", nth, slept))
-        charts.append(_chart(what, lines, "What each went to sleep with, in thousandths."))
-    head = _head(watched.nights + 1)
-    return Exhibit(tuple(charts), (Table("What each robot went to sleep with", head, tuple(rows)),))
-
-
-def _moved_most(lives: Sequence[Life], what: str) -> list[Life]:
-    def moved(life: Life) -> int:
-        return sum(abs(turn.after - turn.before) for turn in life.turns if turn.what == what)
-
-    kept = sorted(lives, key=lambda life: (-moved(life), life.who))[:MOST_LIVES]
-    return [life for life in lives if life in kept]
-
-
-def _life_sum(life: Life, role: str) -> Sum:
-    """What moved guardrail reliance in one robot."""
-    last = max((turn.step for turn in life.turns), default=0)
-    causes = {each.rule: each.delta for each in life.because(RELIANCE, last)}
-    before = life.start(RELIANCE)
-    whole = before + sum(causes.values()) == life.value(RELIANCE, last)
-    return Sum(life.who, role, 1, before, causes, whole)
 
 
 # ---------------------------------------------------------------- causes
@@ -243,8 +198,6 @@ def _attributed(found: Sequence[Sum]) -> Exhibit:
 
 def beliefs(study: Study) -> Exhibit:
     """How far from the truth: what was shown, and what was believed."""
-    if study.watched is not None:
-        return _run_beliefs(study.watched)
     factor = "perception" if "perception" in study.varied else study.lead
     groups = study.groups(factor)
     found = {
@@ -259,7 +212,7 @@ def beliefs(study: Study) -> Exhibit:
     )
     note = "◆ shown, ● believed; thousandths."
     chart = Figure(lanes("beliefs", title, told, rows, plain), title, note)
-    return Exhibit((chart,), (_errors(title, factor, groups, found),))
+    return Exhibit((chart,), (_errors(f"{title}{study.limits}", factor, groups, found),))
 
 
 def _truth_lane(label: str, shown: Interval, believed: Interval) -> ChartLane:
@@ -278,26 +231,4 @@ def _errors(
         cells = (spanned(shown), spanned(believed), amount(edits / acts if acts else 0.0))
         rows.append((group.label, *cells, spanned(wrong)))
     head = (named(factor) or "runs", "shown", "believed", "edits an act", "misjudged, of 1000")
-    return Table(f"{title}, 95%", head, tuple(rows))
-
-
-def _run_beliefs(watched: Watched) -> Exhibit:
-    rows, table = [], []
-    for name, tally in sorted(watched.robots.items(), key=_misled):
-        shown = wilson(tally["shown_error off"], tally["decisions"])
-        believed = wilson(tally["belief_error off"], tally["decisions"])
-        rows.append(_truth_lane(name, shown, believed))
-        means = (tally[what] / tally["decisions"] for what in ("shown_error", "belief_error"))
-        table.append((name, *map(amount, means), shared(shown), shared(believed)))
-    title = "Acts in which what was shown, or believed, was off by a whole band"
-    told = "; ".join(f"{row.label}: {row.dots[1].at[1]:.0%} believed" for row in rows[:MOST_LANES])
-    note = "◆ shown, ● believed; Wilson’s 95% intervals. A band is 200 of 1000. Furthest off first."
-    head = ("robot", "shown, mean", "believed, mean", "shown off by a band", "believed off by one")
-    chart = Figure(lanes("beliefs", title, told, rows[:MOST_LANES], percent), title, note)
-    caption = "Belief error by robot: means in thousandths, shares with 95%"
-    return Exhibit((chart,), (Table(caption, head, tuple(table)),))
-
-
-def _misled(each: tuple[str, DecisionTally]) -> tuple[float, str]:
-    name, tally = each
-    return -tally["belief_error off"] / tally["decisions"], name
+    return Table(title, head, tuple(rows))

@@ -26,10 +26,9 @@ from loopforge.core.factory_vocabulary import (
     Reflected,
     Row,
     RunLastRow,
-    Stepped,
 )
 from loopforge.errors import BadRun
-from loopforge.lab.inspect.robot_lives import Life
+from loopforge.lab.inspect.robot_lives import forced
 from loopforge.lab.run.answered_decisions import ERRORS, AnswerCounts, DecisionTally
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import LOG, began_of, rows_of
@@ -97,7 +96,6 @@ class Watched:
     rules: dict[str, DecisionTally] = field(default_factory=dict)
     edits: Counter[str] = field(default_factory=Counter)
     nights: int = 0
-    lives: tuple[Life, ...] = ()
     models: Counter[str] = field(default_factory=Counter)
     cost: float = 0.0
     answers: AnswerCounts = field(default_factory=AnswerCounts)
@@ -142,6 +140,21 @@ class Study:
         """The seeds that have a result."""
         return tuple(sorted({result.seed for result in self.results}))
 
+    def scenario(self, result: RunResult) -> Scenario:
+        """What a run of it was played in."""
+        if self.watched is not None:
+            return self.watched.scenario
+        assert self.layout is not None
+        return self.layout.scenario(result.levels, result.seed)
+
+    def by_hand(self, what: str) -> bool:
+        """Whether a fork set this in somebody."""
+        watched = self.watched
+        robots = watched.scenario.robots if watched else ()
+        return watched is not None and any(
+            what == each for robot in robots for _, each, _ in forced(watched.began, robot.name)
+        )
+
     @property
     def varied(self) -> dict[str, tuple[Level, ...]]:
         """The factors with more than one level, with those levels."""
@@ -171,6 +184,11 @@ class Study:
                 role = f"g{1 + nth % MOST_GROUPS}"
                 found.append(StudyGroup(labelled(name, level), role, nth, mine))
         return found
+
+    @property
+    def limits(self) -> str:
+        """What stands by a mean over the seeds; from one seed nothing can be resampled."""
+        return ", with 95% limits over seeds" if len(self.seeds) > 1 else ""
 
     def few(self) -> list[StudyGroup]:
         """The groups; of more than three doses the least, the middle one and the greatest."""
@@ -280,13 +298,11 @@ def _run(folder: Path) -> Study:
     scenario = Scenario.from_dict(began.scenario)
     scoring = Scoring(scenario.overseer, MOST_TELLING)
     watched = Watched(began, scenario, head_of(folder), answers=scoring.run.answers)
-    floor = [spec for spec in scenario.robots if spec.name != scenario.overseer]
-    written = {spec.name: Life(spec, began) for spec in floor}
     last: Row = began
     for rows in _days(rows_of(folder)):
         for row in rows:
             scoring.add(row)
-            _watch(watched, row, written)
+            _watch(watched, row)
         last = rows[-1]
     if not watched.nights:
         raise BadRun(
@@ -297,7 +313,6 @@ def _run(folder: Path) -> Study:
         watched.cut = (
             f"It was cut off: told is what happened up to the night of day {watched.nights}."
         )
-    watched.lives = tuple(written.values())
     result = scoring.result(0, began.seed, {}, cost=watched.cost)
     return Study(folder, (result,), watched=watched)
 
@@ -312,18 +327,12 @@ def _days(rows: Iterator[Row]) -> Iterator[Sequence[Row]]:
             held = []
 
 
-def _watch(watched: Watched, row: Row, written: dict[str, Life]) -> None:
-    """What a row says of robots and rules; of what it changed, traits and scars are what drifts."""
+def _watch(watched: Watched, row: Row) -> None:
+    """What a row says of robots, rules and models."""
     watched.nights += isinstance(row, DayEnded)
-    if isinstance(row, Decided) and row.who in written:
+    if isinstance(row, Decided) and row.who != watched.scenario.overseer:
         watched.add(row)
-    if isinstance(row, Decided | Reflected | Stepped):
-        for robot in written.values():
-            robot.came(row.step)
     if isinstance(row, Decided | Reflected):
         for each in row.minded.exchange:
             watched.models[f"{each.model or 'no model'}: {each.outcome}"] += 1
             watched.cost += each.cost
-        for change in row.inner:
-            if change.who in written and change.what.startswith(("traits.", "scars.")):
-                written[change.who].change(row.step, row.n, change)

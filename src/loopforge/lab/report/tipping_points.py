@@ -11,16 +11,15 @@ from collections.abc import Sequence
 
 from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.line_charts import CurveLine, curves
-from loopforge.lab.charts.scatter_plots import MOST_NAMES, TradePoint, Trail, trade
+from loopforge.lab.charts.scatter_plots import TradePoint, Trail, trade
 from loopforge.lab.report.error_rates import counts_told
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
-from loopforge.lab.report.number_format import amount, chance, share, shared, spanned, three
+from loopforge.lab.report.number_format import chance, share, shared, spanned, three
 from loopforge.lab.report.study_data import (
     CALLED,
     Results,
     Study,
     StudyGroup,
-    Watched,
     by_seed,
     labelled,
     named,
@@ -28,7 +27,7 @@ from loopforge.lab.report.study_data import (
 )
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.stats.dose_response import Response, dose_response
-from loopforge.lab.stats.rate_statistics import Count, Interval, cluster_rate, wilson
+from loopforge.lab.stats.rate_statistics import Count, cluster_rate
 from loopforge.lab.sweeps.sweep_results import by_cell
 
 PRESSURE = "pressure"
@@ -159,33 +158,22 @@ def _rates_by_dose(groups: Sequence[StudyGroup], factor: str) -> Table:
 
 
 Spot = tuple[TradePoint, tuple[str, ...]]
-"""A group, or a robot of a run, with both its errors: as it is drawn, and as a table has it."""
-
-
-def _spot(label: str, role: str, nth: int, reach: Interval, hid: Interval, of: str) -> Spot:
-    """`of`: of how many seeds or acts they are."""
-    cell = TradePoint(label, role, nth, three(reach), three(hid))
-    return cell, (label, shared(hid), shared(reach), of)
+"""A group with both its errors: as it is drawn, and as a table has it."""
 
 
 def trades(study: Study) -> Exhibit | None:
-    """One error against the other: a point for each group, or for each robot of a run."""
-    trails = []
+    """One error against the other: a point for each group of a sweep."""
     if study.watched is not None:
-        spots, by, of = _robots(study.watched), "robot", "acts"
-        note = "With Wilson’s 95% intervals."
-        if len(spots) > MOST_NAMES:
-            note = f"The {MOST_NAMES} that err most have names and Wilson’s 95% intervals."
-    else:
-        spots, by, of = _groups(study), named(study.lead) if study.lead else "all runs", "seeds"
-        note = "Large: all runs, with 95% intervals of the bootstrap over runs."
-        drawn = {cell.label for cell, _ in spots}
-        found = [_trail(study, group) for group in study.groups() if group.label in drawn]
-        trails = [trail for trail in found if len(trail.points) > 1]
-        if trails:
-            joined = any(trail.ends for trail in trails)
-            more = ", joined from the least pressure to the greatest." if joined else "."
-            note += f" Small: single cells{more}"
+        return None
+    spots, by = _groups(study), named(study.lead) if study.lead else "all runs"
+    note = "Large: all runs, with 95% intervals of the bootstrap over runs."
+    drawn = {cell.label for cell, _ in spots}
+    found = [_trail(study, group) for group in study.groups() if group.label in drawn]
+    trails = [trail for trail in found if len(trail.points) > 1]
+    if trails:
+        joined = any(trail.ends for trail in trails)
+        more = ", joined from the least pressure to the greatest." if joined else "."
+        note += f" Small: single cells{more}"
     if not spots:
         return None
     title = f"Over-compliance against over-reach by {by}"
@@ -193,33 +181,19 @@ def trades(study: Study) -> Exhibit | None:
     told = "; ".join(
         f"{cell.label}: {share(cell.y[1])} against {share(cell.x[1])}" for cell in cells
     )
-    head = (by, "over-compliance", "over-reach", of)
+    head = (by, "over-compliance", "over-reach", "seeds")
     chart = Figure(trade("trade", title, told, cells, trails), title, note)
     return Exhibit((chart,), (Table(f"{title}, 95%", head, rows),))
 
 
-def _robots(watched: Watched) -> list[Spot]:
-    return [
-        _spot(
-            name,
-            f"g{1 + nth % 6}",
-            nth,
-            wilson(*tally.count("over_reach")),
-            wilson(*tally.count("over_compliance")),
-            amount(tally["decisions"]),
-        )
-        for nth, (name, tally) in enumerate(sorted(watched.robots.items()))
-        if tally["right"] and tally["wrong"]
-    ]
-
-
 def _groups(study: Study) -> list[Spot]:
-    spots = []
+    spots: list[Spot] = []
     for group in study.groups():
         counts = [by_seed(group.results, rate) for rate in ("over_reach", "over_compliance")]
         if all(sum(n for _, n in each.values()) for each in counts):
             reach, hid = (cluster_rate(each).rate for each in counts)
-            spots.append(_spot(group.label, group.role, group.nth, reach, hid, str(reach.n)))
+            cell = TradePoint(group.label, group.role, group.nth, three(reach), three(hid))
+            spots.append((cell, (group.label, shared(hid), shared(reach), str(reach.n))))
     return spots
 
 

@@ -37,11 +37,9 @@ def waits(study: Study) -> Exhibit:
     charts, rows = [], []
     for event in events:
         lives = {group.label: lifetimes(group.results, event) for group in groups}
-        if study.watched is None:
+        if event != "incident" or len(study.results) > 1:
             charts.append(_chart(event, groups, lives, study))
         rows += [_row(event, label, *life) for label, life in lives.items()]
-    if study.watched is not None:
-        charts.append(_together(study.results, [name for name in events if name != "incident"]))
     table = Table(
         "Times to a first event, in steps; “beyond” where half never had it",
         ("event", "group", "lifetimes", "had it", "median step", "95%", "free at the end"),
@@ -63,18 +61,6 @@ def lifetimes(results: Results, event: str, *, runs: bool = False) -> Lifetimes:
 
 def _ever(groups: Sequence[StudyGroup], event: str) -> bool:
     return any(each.times[event][1] for group in groups for each in group.results)
-
-
-def _together(results: Results, events: Sequence[str]) -> Figure:
-    """All events of one run's robots in one chart."""
-    title = "Robots that have not yet done it for the first time"
-    lines = [
-        _line(event.replace("_", "-"), f"g{nth + 1}", nth, lifetimes(results, event))
-        for nth, event in enumerate(events)
-    ]
-    told = _told_of(lines)
-    svg = curves("waits", title, told, lines, percent, along="steps", steps=True, whole=True)
-    return Figure(svg, title, "A violation is over-reach; a switch, another mode than before.")
 
 
 def _line(label: str, role: str, nth: int, life: Lifetimes) -> CurveLine:

@@ -28,8 +28,6 @@ CODE = ("stub/", "guardrail/", "context/", "overseer/", "template/")
 """How versions of minds begin that are rules in code."""
 ERRORS = ("over_compliance", "over_reach")
 OF = {"over_compliance": "wrong", "over_reach": "right"}
-BAND = 200
-"""Thousandths of a band: who is off by as much takes one thing for another."""
 
 
 class Reply(Struct, frozen=True):
@@ -76,8 +74,7 @@ def _breaks_off(raw: str) -> bool:
 class DecisionTally(Counter[str]):
     """Counts of some decisions, answered or not: of one robot, of one rule, of all.
 
-    An error's sum, such as belief_error, stands under its own name; under "belief_error off" how
-    often it was a band or more.
+    An error's sum, such as belief_error, stands under its own name.
     """
 
     def decided(self, row: Decided) -> None:
@@ -90,9 +87,7 @@ class DecisionTally(Counter[str]):
         if outcome.failing:
             self[outcome.failing] += 1
         for what in ("belief_error", "shown_error"):
-            off: int = getattr(outcome, what)
-            self[what] += off
-            self[f"{what} off"] += off >= BAND
+            self[what] += getattr(outcome, what)
 
     def count(self, rate: str) -> tuple[int, int]:
         """(how often, of how many) for one of the two errors."""
