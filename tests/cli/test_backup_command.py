@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from loopforge.backup.make_backup import LAST
 from loopforge.cli import main
 from loopforge.home import make_home
+from loopforge.settings import load_settings
 from tests.rooms.conftest import living
 
 Run = Callable[..., tuple[int, str, str]]
@@ -98,3 +101,41 @@ def test_the_doctor_tells_of_backups(
     assert said().startswith("WRONG")
     monkeypatch.setenv("LOOPFORGE_BACKUP_KEEP", "for ever")
     assert said().startswith("WRONG  backups: `backup_keep` is 'for ever'")
+
+
+def test_keys_go_along_only_on_a_wish_and_sealed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it no backup holds them; with it the passphrase alone opens them, also for `age`."""
+    kept, new, key = tmp_path / "kept", tmp_path / "new", "sk-planted-0123456789"
+
+    def typed(text: str) -> None:
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{text}\n"))
+
+    typed(key)
+    run("settings", "key", "OPENAI_API_KEY")
+    run("backup", str(kept))
+    typed("short")
+    code, _, err = run("backup", str(kept), "--with-keys")
+    assert (code, "12 characters" in err) == (2, True)
+    code, _, err = run("restore", str(kept), "--with-keys", home=new)
+    assert code == 2
+    typed("a pass phrase")
+    code, _, err = run("restore", str(kept), "--with-keys", home=new)
+    assert (code, "There are no keys in this backup" in err, new.exists()) == (2, True, False)
+
+    typed("a pass phrase")
+    code, _, err = run("backup", str(kept), "--with-keys")
+    assert (code, err) == (0, "")
+    sealed = next(kept.glob("*/keys.age"))
+    assert sealed.read_bytes().startswith(b"age-encryption.org/v1\n-> scrypt ")
+    for part in kept.rglob("*"):
+        assert not part.is_file() or key.encode() not in part.read_bytes()
+    typed("another phrase")
+    code, _, err = run("restore", str(kept), "--with-keys", home=new)
+    assert (code, "cannot be opened by this passphrase" in err) == (1, True)
+    typed("a pass phrase")
+    code, _, err = run("restore", str(kept), "--with-keys", home=new)
+    assert (code, err) == (0, "")
+    assert load_settings(new, environ={}).keys == {"OPENAI_API_KEY": key}
+    assert stat.S_IMODE((new / "data/keys.json").stat().st_mode) == 0o600

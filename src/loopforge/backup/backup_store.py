@@ -3,6 +3,7 @@
     <name>/backup.json       what it is; written last, so that what was broken off is no backup
     <name>/ledger.jsonl.gz   every row of the ledger (ledger/row_dump.py)
     <name>/home.tar.gz       settings, mates, prompts, scenarios, runs of the Factory
+    <name>/keys.age          keys and tokens, where that was wished for (sealed_keys.py)
     files/<2>/<hash>         files that people gave, once for all backups
     erased/<event>           refs of texts that were forgotten, whichever backups still hold them
 
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MANIFEST, LEDGER, HOME = "backup.json", "ledger.jsonl.gz", "home.tar.gz"
+KEYS = "keys.age"
 FORMAT = 1
 
 
 class BackupManifest(Struct, frozen=True, kw_only=True):
-    """What a backup is. `parts` are the SHA-256 of its two parts, `heads` those of the ledger."""
+    """What a backup is. `parts` are the SHA-256 of its parts, `heads` those of the ledger."""
 
     format: int
     program: str
@@ -115,7 +117,7 @@ class BackupStore:
         """Take a backup away, first what makes it one."""
         import obstore
 
-        for part in (MANIFEST, LEDGER, HOME):
+        for part in (MANIFEST, LEDGER, HOME, KEYS):
             with suppress(FileNotFoundError):
                 await self._told(partial(obstore.delete, self._store(), f"{name}/{part}"))
 

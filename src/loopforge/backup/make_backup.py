@@ -32,11 +32,13 @@ from loopforge.artifacts.file_retention import held
 from loopforge.backup.backup_store import (
     FORMAT,
     HOME,
+    KEYS,
     LEDGER,
     MANIFEST,
     BackupManifest,
     BackupStore,
 )
+from loopforge.backup.sealed_keys import sealed
 from loopforge.core.events import Erased
 from loopforge.errors import BackupError, LedgerBroken, Unknown
 from loopforge.ledger.database.table_schema import events
@@ -69,9 +71,12 @@ class LastBackup(msgspec.Struct, frozen=True):
 
 
 async def back_up(
-    settings: Settings, ledger: SqlLedger, store: BackupStore, clock: Clock
+    settings: Settings, ledger: SqlLedger, store: BackupStore, clock: Clock, passphrase: str = ""
 ) -> tuple[str, BackupManifest]:
-    """Make a backup and check it; its name, and what it is. Raises BackupError, LedgerError."""
+    """Make a backup and check it; its name, and what it is. Raises BackupError, LedgerError.
+
+    With a `passphrase`, keys and tokens are in it, sealed.
+    """
     at = clock.now()
     name = at.strftime("%Y%m%dT%H%M%S%fZ")
     _sweep(settings.data, at)
@@ -86,9 +91,13 @@ async def back_up(
         wanted = await ledger.look(read)
         await asyncio.to_thread(_pack, settings.home, home)
         absent = await _keep(wanted, Artifacts(settings.data / ARTIFACTS, clock), store.files)
-        parts = {each.name: await asyncio.to_thread(_sha256, each) for each in (rows, home)}
-        await store.write(f"{name}/{LEDGER}", rows)
-        await store.write(f"{name}/{HOME}", home)
+        made = [rows, home]
+        if passphrase:
+            made.append(Path(folder) / KEYS)
+            made[-1].write_bytes(await asyncio.to_thread(sealed, settings.data, passphrase))
+        parts = {each.name: await asyncio.to_thread(_sha256, each) for each in made}
+        for each in made:
+            await store.write(f"{name}/{each.name}", each)
         heads = await asyncio.to_thread(check_ledger, rows)
         manifest = BackupManifest(
             format=FORMAT,

@@ -16,7 +16,7 @@ from pathlib import Path
 from loopforge.app import ARTIFACTS, open_ledger_of
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_retention import sweep
-from loopforge.backup.backup_store import FORMAT, HOME, LEDGER, BackupManifest, BackupStore
+from loopforge.backup.backup_store import FORMAT, HOME, KEYS, LEDGER, BackupManifest, BackupStore
 from loopforge.backup.make_backup import check_ledger, fetch
 from loopforge.errors import BackupError, InputError, LedgerBehind, Unknown
 from loopforge.ledger.erasure.text_erasure import Wish
@@ -40,7 +40,7 @@ async def inspected(store: BackupStore, name: str, folder: Path) -> BackupManife
             f"The backup {name} was made by a newer Loopforge ({manifest.program}). Install it, "
             "then restore; nothing was changed."
         )
-    for part in (LEDGER, HOME):
+    for part in (LEDGER, HOME, *({KEYS} & manifest.parts.keys())):
         await fetch(store, name, part, manifest, folder / part)
     heads = await asyncio.to_thread(check_ledger, folder / LEDGER)
     if dict(heads) != manifest.heads:

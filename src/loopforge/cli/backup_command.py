@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from loopforge.backup.backup_store import BackupManifest, BackupStore
 
 
+SHORTEST = 12
+"""Characters of a passphrase: who gets hold of a backup may try for years."""
+
+
 def command(
     context: typer.Context,
     to: Annotated[
@@ -23,13 +28,19 @@ def command(
     listed: Annotated[
         bool, typer.Option("--list", help="Only say which backups there are.")
     ] = False,
+    with_keys: Annotated[
+        bool,
+        typer.Option("--with-keys", help="Keys and tokens too, sealed by a passphrase."),
+    ] = False,
     check: Annotated[
         str, typer.Option("--check", help="Only check this one, such as its name or `newest`.")
     ] = "",
 ) -> None:
-    """Make a backup, also while the home runs, and check it. Keys and tokens are left out.
+    """Make a backup, also while the home runs, and check it.
 
-    Older ones are kept by the setting `backup_keep`. `loopforge restore` brings one back.
+    Keys and tokens are left out but --with-keys; the passphrase is asked for, or read from standard
+    input, and kept nowhere. Older ones are kept by the setting `backup_keep`. `loopforge restore`
+    brings one back.
     """
     from loopforge.app import open_ledger_of
     from loopforge.backup.backup_schedule import prune, rule
@@ -40,6 +51,7 @@ def command(
     there = existing(context)
     if not (where := to or there.backup_to):
         raise InputError("Say where to: `loopforge backup FOLDER`, or set `backup_to`.")
+    passphrase = asked("The passphrase for the keys", again=True) if with_keys else ""
     store, clock = BackupStore(where, SystemClock()), SystemClock()
 
     async def work() -> None:
@@ -51,12 +63,25 @@ def command(
             await _checked(store, check)
             return
         async with open_ledger_of(there) as ledger:
-            name, manifest = await back_up(there, ledger, store, clock)
+            name, manifest = await back_up(there, ledger, store, clock, passphrase)
         typer.echo(f"Made and checked: {told(name, manifest)}")
         for each in await prune(store, rule(there.backup_keep)):
             typer.echo(f"Not kept any longer: {each}")
 
     asyncio.run(work())
+
+
+def asked(what: str, *, again: bool = False) -> str:
+    """A passphrase, typed without being shown, or from standard input. Raises InputError."""
+    if sys.stdin.isatty():
+        found = str(typer.prompt(f"{what} (it is not shown)", hide_input=True))
+        if again and typer.prompt("Once more", hide_input=True) != found:
+            raise InputError("These are two different passphrases; nothing was made.")
+    else:
+        found = sys.stdin.readline().rstrip("\n")
+    if len(found) < SHORTEST:
+        raise InputError(f"A passphrase has {SHORTEST} characters or more.")
+    return found
 
 
 async def _checked(store: BackupStore, name: str) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from loopforge.cli import settings
+from loopforge.errors import InputError
 
 
 def command(
@@ -21,6 +22,9 @@ def command(
     name: Annotated[
         str, typer.Option("--name", help="Which one; `loopforge backup --list` says.")
     ] = "newest",
+    with_keys: Annotated[
+        bool, typer.Option("--with-keys", help="The keys and tokens too that are sealed in it.")
+    ] = False,
     ledger: Annotated[
         str,
         typer.Option("--ledger", help="Where the ledger is to be, in place of what was set."),
@@ -29,14 +33,18 @@ def command(
     """Make a home from a backup, in an empty folder (--home).
 
     Between SQLite and PostgreSQL, too: --ledger postgresql://USER@HOST/NAME, or sqlite:///PATH.
-    What was forgotten since is forgotten again. Keys and tokens are to be given anew.
+    What was forgotten since is forgotten again. Keys and tokens are to be given anew, unless they
+    are in the backup: --with-keys asks for their passphrase.
     """
-    from loopforge.backup.backup_store import BackupStore
+    from loopforge.backup.backup_store import KEYS, BackupStore
     from loopforge.backup.restore_backup import inspected, newest, restore, unpack
+    from loopforge.backup.sealed_keys import put_back
+    from loopforge.cli.backup_command import asked
     from loopforge.home import make_home
     from loopforge.runtime.system_clock import SystemClock
     from loopforge.settings import with_ledger
 
+    passphrase = asked("The passphrase of the keys") if with_keys else ""
     there, clock = settings(context), SystemClock()
     store = BackupStore(source, clock)
 
@@ -44,11 +52,13 @@ def command(
         which = await newest(store) if name == "newest" else name
         with tempfile.TemporaryDirectory() as folder:
             manifest = await inspected(store, which, Path(folder))
+            keys = await asyncio.to_thread(_unsealed, Path(folder) / KEYS, passphrase)
             await asyncio.to_thread(unpack, Path(folder), there.home)
             try:
                 make_home(there.home)
                 found = with_ledger(settings(context), ledger)
                 forgotten = await restore(found, store, manifest, Path(folder), clock)
+                put_back(found.data, keys)
             except BaseException:  # the ledger is not empty, say: the folder was, so it is again
                 shutil.rmtree(there.home, ignore_errors=True)
                 raise
@@ -59,3 +69,14 @@ def command(
             typer.echo(f"Set `database_url` in {found.file} to where its ledger is now.")
 
     asyncio.run(work())
+
+
+def _unsealed(part: Path, passphrase: str) -> dict[str, str]:
+    """The files of keys; none without a passphrase."""
+    from loopforge.backup.sealed_keys import unseal
+
+    if not passphrase:
+        return {}
+    if not part.exists():
+        raise InputError("There are no keys in this backup; restore it without --with-keys.")
+    return unseal(part.read_bytes(), passphrase)

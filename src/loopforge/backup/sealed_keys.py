@@ -1,0 +1,41 @@
+"""Keys and tokens in a backup: only on a wish, and sealed by a passphrase (age, by `pyrage`).
+
+The standard tool opens them too: `age --decrypt keys.age`. The passphrase is kept nowhere.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from loopforge.errors import BackupError
+from loopforge.runtime.installation.private_file import write_private
+
+NAMES = ("keys.json", "accounts.json")
+"""Files of the home's data that hold keys of services and tokens of bots."""
+
+
+def sealed(data: Path, passphrase: str) -> bytes:
+    """The files of keys, sealed; those that are not there are left out."""
+    import pyrage  # type: ignore[import-untyped]
+
+    found = {name: (data / name).read_text("utf-8") for name in NAMES if (data / name).exists()}
+    made: bytes = pyrage.passphrase.encrypt(json.dumps(found).encode(), passphrase)
+    return made
+
+
+def unseal(content: bytes, passphrase: str) -> dict[str, str]:
+    """The files again. Raises BackupError for another passphrase, and for what is damaged."""
+    import pyrage
+
+    try:
+        found = json.loads(pyrage.passphrase.decrypt(content, passphrase))
+    except pyrage.DecryptError as error:
+        raise BackupError(f"The keys cannot be opened by this passphrase ({error}).") from error
+    return {name: str(text) for name, text in found.items() if name in NAMES}
+
+
+def put_back(data: Path, files: dict[str, str]) -> None:
+    """Put the files into a home's data, closed to others."""
+    for name, text in files.items():
+        write_private(data / name, text.encode())
