@@ -22,23 +22,21 @@ from loopforge.models.providers.embedded_model import Embedded, Shared, threads,
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.schema_check import complaint
 from loopforge.models.providers.token_counting import OWN
+from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Question, Route
 from loopforge.runtime.system_clock import SeededDice, SimClock, SystemClock
 
 pytestmark = pytest.mark.model
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
+SCHEMA = form_of(
+    {
         "mode": {"type": "string", "enum": ["context", "guardrail"]},
         "rule": {"type": "string", "maxLength": 20},
         "narrative": {"type": "string", "maxLength": 60},
         "speak": {"type": "boolean"},
-    },
-    "required": ["mode", "rule", "narrative", "speak"],
-    "additionalProperties": False,
-}
+    }
+)
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from loopforge.models.providers.known_services import PLACES
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.provider_client import turns_of
+from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Clock, Question, Route
 from loopforge.runtime.system_clock import SimClock, SystemClock
@@ -36,15 +37,12 @@ MIDDLE = {"chat": 2, "responses": 5, "messages": 4, "gemini": 2}
 """The event at which two pieces of an answer have come."""
 every_protocol = pytest.mark.parametrize("kind", KINDS)
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
+SCHEMA = form_of(
+    {
         "mode": {"type": "string", "enum": ["context", "guardrail"]},
         "say": {"type": "string", "maxLength": 20},
-    },
-    "required": ["mode", "say"],
-    "additionalProperties": False,
-}
+    }
+)
 GOOD = '{"mode": "context", "say": "Hello."}'
 
 

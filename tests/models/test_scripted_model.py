@@ -14,21 +14,19 @@ from hypothesis import strategies as st
 
 from loopforge.models.providers.schema_check import complaint
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels, fill
+from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import Question, Route
 from loopforge.runtime.system_clock import SimClock
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
+SCHEMA = form_of(
+    {
         "mode": {"type": "string", "enum": ["context", "guardrail"]},
         "narrative": {"type": "string", "maxLength": 120},
         "speak": {"type": "boolean"},
         "say": {"type": "string", "maxLength": 300},
-    },
-    "required": ["mode", "narrative", "speak", "say"],
-    "additionalProperties": False,
-}
+    }
+)
 
 
 def question(text: str = "ana: hello everybody", schema: dict[str, Any] | None = None) -> Question:
@@ -131,19 +129,10 @@ leaf = st.one_of(
 names = st.sampled_from(["say", "mode", "narrative", "title", "rule", "speak", "steps"])
 
 
-def _object(parts: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": parts,
-        "required": list(parts),
-        "additionalProperties": False,
-    }
-
-
 parts = st.recursive(
     leaf,
     lambda inner: st.one_of(
-        st.builds(_object, st.dictionaries(names, inner, max_size=3)),
+        st.builds(form_of, st.dictionaries(names, inner, max_size=3)),
         st.builds(
             lambda items, least: {"type": "array", "items": items, "minItems": least},
             inner,
@@ -157,5 +146,5 @@ parts = st.recursive(
 @given(st.dictionaries(names, parts), st.text(max_size=60))
 def test_filled_answers_fit_their_schema(properties: dict[str, Any], said: str) -> None:
     """Whatever the schema, what the script leaves open is filled in so that the whole fits."""
-    schema = _object(properties)
+    schema = form_of(properties)
     assert complaint(schema, fill(schema, said, {})) == ""
