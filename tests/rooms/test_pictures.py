@@ -13,7 +13,6 @@ import pytest
 from PIL import Image
 
 from loopforge.app import minds, open_app
-from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.context_window import PICTURE_TOKENS
@@ -26,6 +25,7 @@ from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings
 from tests.models.server import serving
 from tests.rooms.conftest import Home, write_mates
+from tests.rooms.test_files import give
 
 
 def drawn(sides: tuple[int, int] = (64, 48), colour: str = "olive", kind: str = "PNG") -> bytes:
@@ -33,17 +33,6 @@ def drawn(sides: tuple[int, int] = (64, 48), colour: str = "olive", kind: str = 
     written = BytesIO()
     Image.new("RGB", sides, colour).save(written, format=kind)
     return written.getvalue()
-
-
-async def give(home: Home, line: str, *pictures: tuple[str, bytes]) -> Heard:
-    """Somebody gives pictures to the room, with a line."""
-    artifacts = Artifacts(home.path / "data" / "artifacts", home.clock)
-    limits = FileLimits(9_000_000, 200_000)
-    files = [await receive(artifacts, name, data, limits) for name, data in pictures]
-    body = (await home.says("ana", line, files=tuple(files))).body
-    assert isinstance(body, Heard)
-    await home.rest()
-    return body
 
 
 def talk(home: Home) -> Question:
