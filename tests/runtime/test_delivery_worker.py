@@ -1,62 +1,104 @@
-"""Delivery to surfaces that are pushed: in order, tried again, never sent twice blindly."""
+"""Delivery to surfaces that are pushed: in order, tried again, never sent twice blindly.
+
+Whatever the surface or the ledger does, what is to go out goes out once.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from loopforge.core.delivery_states import Attempting, Queued, nonce
-from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import Told
+from loopforge.core.events import Body, Event, Fact, kind_of
+from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import SendFailed
-from loopforge.runtime.delivery_worker import MOST_ATTEMPTS, Deliveries
+from loopforge.errors import LedgerBusy, SendFailed
+from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.runtime.delivery_worker import MOST_ATTEMPTS, PATIENCE, Deliveries
 from loopforge.runtime.ports import Outgoing
 from tests.runtime.conftest import STREAM, Stage
 
+ONE = Said(turn="t", mate="maya", text=Words("one"))
+TWO = Said(turn="t", mate="maya", text=Words("two"))
+Trouble = Callable[[str, int], None]
+"""May raise, given whether it is "before" or "after" a post is there, and the number of the try."""
+
 
 class Wall:
-    """A surface that keeps what is sent to it, and fails as its script says."""
+    """A pushed surface in memory: what is posted there in order, by nonce; `asked` after how often."""
 
     name = "wall"
 
-    def __init__(self, *script: str) -> None:
-        self.there: dict[str, str] = {}
-        self.order: list[str] = []
-        self._script = list(script)
+    def __init__(self, trouble: Trouble = lambda _when, _nth: None) -> None:
+        self.posts: dict[str, Body] = {}
+        self.asked = self._nth = 0
+        self._trouble = trouble
 
     async def send(self, out: Outgoing) -> str:
-        """Keep it, unless the script says otherwise ("kept" fails after keeping it)."""
-        what = self._script.pop(0) if self._script else ""
-        if what in ("", "kept"):
-            self.there[out.nonce] = f"m{len(self.there) + 1}"
-            assert isinstance(out.event.body, Told)
-            self.order.append(str(out.event.body.text))
-        if what:
-            raise SendFailed(f"it said {what}", final=what == "gone")
-        return self.there[out.nonce]
+        """Post it."""
+        self._nth += 1
+        self._trouble("before", self._nth)
+        assert out.nonce not in self.posts
+        self.posts[out.nonce] = out.event.body
+        self._trouble("after", self._nth)
+        return f"w{self._nth}"
 
     async def sent(self, out: Outgoing) -> str | None:
-        """What it was kept as."""
-        return self.there.get(out.nonce)
+        """Whether it is there."""
+        self.asked += 1
+        return "w0" if out.nonce in self.posts else None
+
+    @property
+    def order(self) -> list[Body]:
+        """What is there, in order."""
+        return list(self.posts.values())
 
 
-async def queue(stage: Stage, *texts: str) -> list[Event]:
-    """Say things in the room, each queued for the wall."""
+class Moody:
+    """A ledger that is busy whenever facts of some kinds are to be written."""
+
+    def __init__(self, inner: SqlLedger, refusing: Collection[str]) -> None:
+        self._inner, self._refusing = inner, refusing
+        self.read, self.event, self.heads = inner.read, inner.event, inner.heads
+        self.decide, self.subscribe, self.told = inner.decide, inner.subscribe, inner.told
+
+    async def append(
+        self, stream: str, facts: Sequence[Fact], *, expect: int | None = None
+    ) -> tuple[Event, ...]:
+        """Append, or be busy."""
+        if any(kind_of(fact.body) in self._refusing for fact in facts):
+            raise LedgerBusy("Somebody else is writing.")
+        return await self._inner.append(stream, facts, expect=expect)
+
+
+@asynccontextmanager
+async def posting(
+    stage: Stage, wall: Wall, *, refusing: Collection[str] = (), patience: timedelta = PATIENCE
+) -> AsyncIterator[Deliveries]:
+    """A process that delivers to this wall, with a ledger that may refuse facts of some kinds."""
+    ledger = Moody(stage.ledger, refusing)
+    deliveries = Deliveries(ledger, stage.stamp, {"wall": wall}, patience=patience)
+    await deliveries.start(stage.ledger)
+    try:
+        yield deliveries
+    finally:
+        await deliveries.close()
+
+
+async def queue(stage: Stage, *bodies: Body, surface: str = "wall") -> list[Event]:
+    """Things happen in the room, each queued for the surface."""
     facts = []
-    for text in texts:
-        told = stage.stamp.fact(Told(text=Words(text)), actor="room")
-        body = Queued(surface="wall", of=told.id)
-        facts += [told, stage.stamp.fact(body, actor="runtime", cause=told.id)]
+    for body in bodies:
+        fact = stage.stamp.fact(body, actor="room")
+        queued = Queued(surface=surface, of=fact.id)
+        facts += [fact, stage.stamp.fact(queued, actor="runtime", cause=fact.id)]
     return list(await stage.ledger.append(STREAM, facts))
 
 
-async def deliver(stage: Stage, wall: Wall, *texts: str) -> list[str]:
-    """Deliver these texts, and give the kinds of delivery events that followed."""
-    deliveries = Deliveries(stage.ledger, stage.stamp, {"wall": wall})
-    await deliveries.start(stage.ledger)
-    await queue(stage, *texts)
-    await stage.clock.advance(4000)
-    await deliveries.close()
+async def became(stage: Stage) -> list[str]:
+    """What became of deliveries."""
     kinds = await stage.kinds()
     return [kind.removeprefix("delivery.") for kind in kinds if kind.startswith("delivery.")]
 
@@ -64,59 +106,169 @@ async def deliver(stage: Stage, wall: Wall, *texts: str) -> list[str]:
 async def test_things_go_out_in_order_and_are_accepted(stage: Stage) -> None:
     """Each is attempted before it is sent, and accepted with the surface's id."""
     wall = Wall()
-    assert await deliver(stage, wall, "one", "two") == [
-        "queued",
-        "queued",
-        *("attempting", "accepted") * 2,
-    ]
-    assert wall.order == ["one", "two"]
+    async with posting(stage, wall):
+        await queue(stage, ONE, TWO)
+        await stage.clock.advance(10)
+    assert await became(stage) == ["queued", "queued", *("attempting", "accepted") * 2]
+    assert wall.order == [ONE, TWO]
 
 
 async def test_a_failure_is_tried_again_and_order_is_kept(stage: Stage) -> None:
     """What fails for the moment holds up what comes after it, and then both arrive."""
-    wall = Wall("busy", "busy")
-    kinds = await deliver(stage, wall, "one", "two")
-    assert wall.order == ["one", "two"]
-    assert kinds.count("put_off") == 2
-    assert kinds.count("accepted") == 2
 
+    def trouble(when: str, nth: int) -> None:
+        if when == "before" and nth <= 2:
+            raise SendFailed("it is busy")
 
-async def test_what_arrived_though_it_failed_is_not_sent_twice(stage: Stage) -> None:
-    """A send that failed after the surface had kept it is found there, and not repeated."""
-    wall = Wall("kept")
-    assert (await deliver(stage, wall, "one"))[-1] == "accepted"
-    assert wall.order == ["one"]
+    wall = Wall(trouble)
+    async with posting(stage, wall):
+        await queue(stage, ONE, TWO)
+        await stage.clock.advance(60)
+    assert wall.order == [ONE, TWO]
+    kinds = await became(stage)
+    assert (kinds.count("put_off"), kinds.count("accepted")) == (2, 2)
 
 
 async def test_a_final_failure_is_recorded_and_others_go_on(stage: Stage) -> None:
     """A surface that is gone for one thing does not stop the next."""
-    wall = Wall("gone")
-    kinds = await deliver(stage, wall, "one", "two")
-    assert kinds[-3:] == ["failed", "attempting", "accepted"]
-    assert wall.order == ["two"]
+
+    def trouble(_when: str, nth: int) -> None:
+        if nth == 1:
+            raise SendFailed("it is gone", final=True)
+
+    wall = Wall(trouble)
+    async with posting(stage, wall):
+        await queue(stage, ONE, TWO)
+        await stage.clock.advance(10)
+    assert (await became(stage))[-3:] == ["failed", "attempting", "accepted"]
+    assert wall.order == [TWO]
 
 
-async def test_a_word_of_the_room_is_owed_without_end(stage: Stage) -> None:
-    """However long a surface is away, what the room itself has to say arrives."""
-    wall = Wall(*["busy"] * MOST_ATTEMPTS * 3)
-    deliveries = Deliveries(stage.ledger, stage.stamp, {"wall": wall}, patience=timedelta())
-    await queue(stage, "one")
-    await stage.clock.advance(4000)
-    await deliveries.close()
-    assert wall.order == ["one"]
+async def test_what_a_surface_never_takes_fails_for_good_but_for_words_of_the_room(
+    stage: Stage,
+) -> None:
+    """When patience ends the delivery has failed and the next has its turn; what is told is owed."""
+    down = True
+
+    def trouble(_when: str, _nth: int) -> None:
+        if down:
+            raise SendFailed("it is down")
+
+    told, wall = Told(text=Words("one")), Wall(trouble)
+    async with posting(stage, wall, patience=timedelta(minutes=15)):
+        await queue(stage, ONE, told)
+        await stage.clock.advance(15 * 60)
+        assert "failed" not in await became(stage)
+        await stage.clock.advance(120)
+        assert (await became(stage)).count("failed") == 1
+        await stage.clock.advance(60 * 60)
+        assert (await became(stage)).count("failed") == 1
+        down = False
+        await stage.clock.advance(120)
+    assert wall.order == [told]
+
+
+# ---------------------------------------------------------------- never twice
 
 
 async def test_after_a_crash_it_looks_before_it_sends(stage: Stage) -> None:
     """A delivery that was being attempted when the process died is looked for first."""
-    _, queued = await queue(stage, "one")
+    _, queued = await queue(stage, ONE)
     attempting = Attempting(delivery=queued.id, nth=1)
     await stage.ledger.append(STREAM, [stage.stamp.fact(attempting, actor="runtime")])
     wall = Wall()
-    wall.there[nonce(queued.id)] = "m7"
-    deliveries = Deliveries(stage.ledger, stage.stamp, {"wall": wall})
-    await deliveries.start(stage.ledger)
-    await stage.clock.advance(10)
-    await deliveries.close()
-    assert wall.order == []
-    assert (await stage.kinds())[-1] == "delivery.accepted"
+    wall.posts[nonce(queued.id)] = ONE
+    async with posting(stage, wall):
+        await stage.clock.advance(10)
+    assert (await became(stage))[-1] == "accepted"
     assert await stage.ledger.outbox() == []
+
+
+async def test_a_doubt_outlives_the_process(stage: Stage) -> None:
+    """A post put off before a restart is asked after, not sent blindly again."""
+
+    def trouble(when: str, _nth: int) -> None:
+        if when == "after":
+            raise SendFailed("the answer was lost")
+
+    wall = Wall(trouble)
+    async with posting(stage, wall):
+        await queue(stage, ONE)
+        await stage.clock.advance(0.5)
+        assert (await became(stage))[-1] == "put_off"
+    async with posting(stage, wall):
+        await stage.clock.advance(10)
+    assert (wall.order, wall.asked) == ([ONE], 1)
+    assert await became(stage) == ["queued", *("attempting", "put_off"), "attempting", "accepted"]
+
+
+async def test_what_was_certainly_not_sent_is_not_looked_for(stage: Stage) -> None:
+    """A surface that never was reached is not asked whether it has the thing; after doubt it is."""
+    unsent = {1: True, 2: True, 3: False}
+
+    def trouble(when: str, nth: int) -> None:
+        if when == "before" and nth in unsent:
+            raise SendFailed("it is down", unsent=unsent[nth])
+
+    wall = Wall(trouble)
+    async with posting(stage, wall):
+        await queue(stage, ONE)
+        await stage.clock.advance(5)
+        assert ((await became(stage)).count("put_off"), wall.asked) == (3, 0)
+        await stage.clock.advance(60)
+    assert (wall.order, wall.asked) == ([ONE], 1)
+
+
+async def test_a_mistake_that_does_not_end_costs_that_thing_alone(stage: Stage) -> None:
+    """A thing that no surface can be brought to send fails after some attempts; others go on."""
+
+    def trouble(_when: str, nth: int) -> None:
+        if nth <= MOST_ATTEMPTS:
+            raise ZeroDivisionError
+
+    async with posting(stage, Wall(trouble)):
+        await queue(stage, ONE, TWO)
+        await stage.clock.advance(20 * 60)
+    kinds = await became(stage)
+    assert kinds.count("attempting") == MOST_ATTEMPTS + 1
+    assert kinds[-3:] == ["failed", "attempting", "accepted"]
+
+
+async def test_a_surface_with_a_mistake_of_its_own_stops_nothing(stage: Stage) -> None:
+    """An error that no surface should raise costs an attempt, not the worker."""
+
+    def trouble(when: str, nth: int) -> None:
+        if (when, nth) == ("after", 1):
+            raise ZeroDivisionError
+
+    wall = Wall(trouble)
+    async with posting(stage, wall):
+        await queue(stage, ONE, TWO)
+        await stage.clock.advance(60)
+    assert wall.order == [ONE, TWO]
+    assert (await became(stage)).count("accepted") == 2
+
+
+async def test_a_ledger_that_fails_for_a_while_delays_and_doubles_nothing(stage: Stage) -> None:
+    """What was sent and could not be recorded is asked after once the ledger works again."""
+    wall, refusing = Wall(), {"delivery.accepted"}
+    async with posting(stage, wall, refusing=refusing) as deliveries:
+        await queue(stage, ONE)
+        await stage.clock.advance(5)
+        assert (wall.order, deliveries.waiting(STREAM)) == ([ONE], 1)
+        refusing.clear()
+        await stage.clock.advance(60)
+    assert wall.order == [ONE]
+    assert (await became(stage))[-1] == "accepted"
+
+
+async def test_two_terminals_that_saw_it_at_once_accept_it_once(stage: Stage) -> None:
+    """Of two acknowledgements at the same moment neither is refused, and none counts twice."""
+    async with posting(stage, Wall()) as deliveries:
+        first, _, second, _ = await queue(stage, ONE, TWO, surface="terminal")
+        await asyncio.gather(
+            deliveries.seen(STREAM, "terminal", first.seq, "ana"),
+            deliveries.seen(STREAM, "terminal", second.seq, "bo"),
+        )
+        assert deliveries.waiting(STREAM) == 0
+    assert (await became(stage)).count("accepted") == 2
