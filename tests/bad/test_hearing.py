@@ -1,4 +1,4 @@
-"""Bad luck while a line is heard: a surface that gives up, that says it again late, or twice at once."""
+"""Bad luck while a line is heard: a surface that gives up, or that says it again late."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.people_events import PersonMet
 from loopforge.core.room_vocabulary import Heard
 from loopforge.runtime.background_tasks import Tasks
 from tests.rooms.conftest import Home, living
@@ -36,16 +35,6 @@ async def test_a_line_whose_surface_gives_up_is_answered_if_it_was_heard(
         assert await home.said() == ["maya"] * len(await heard(home))
 
 
-async def test_the_same_line_said_twice_at_once_is_heard_once(tmp_path: Path) -> None:
-    """Two connections that say one line at the same moment get the same event."""
-    async with living(tmp_path) as home:
-        await home.enter("ana")
-        twice = [home.says("ana", "@maya hello", source="t:1") for _ in range(5)]
-        events = await asyncio.gather(*twice)
-        assert len({event.id for event in events}) == 1
-        assert await heard(home) == ["t:1"]
-
-
 async def test_a_line_said_again_much_later_is_known(tmp_path: Path) -> None:
     """A terminal that was away while others said a thousand lines may still say its line again."""
     async with living(tmp_path) as home:
@@ -57,15 +46,3 @@ async def test_a_line_said_again_much_later_is_known(tmp_path: Path) -> None:
         again = await home.says("ana", "hello", source="a:1")
         assert again.id == first.id
         assert (await heard(home)).count("a:1") == 1
-
-
-async def test_one_person_at_two_terminals_is_one_person(tmp_path: Path) -> None:
-    """Two terminals that open at the same moment under one name are the same person."""
-    async with living(tmp_path) as home:
-        front = home.app.front
-        scenes = await asyncio.gather(
-            *(front.rooms.enter("commons", "ana", "terminal") for _ in range(5))
-        )
-        assert len({scene.you for scene in scenes}) == 1
-        met = await home.app.ledger.read("people")
-        assert len([event for event in met if isinstance(event.body, PersonMet)]) == 1

@@ -1,8 +1,8 @@
 """Every way a provider fails, over real sockets: what the room is told, and when, and what follows.
 
 One row for each fault. For all of them: something is said or shown within 20 s, nothing of the
-answer but its words stands in the room, no word of the provider's own errors does, and the next
-line is answered.
+answer but its words stands in the room, no word of the provider's own errors does, energy is spent on
+words alone, and the next line is answered.
 """
 
 from __future__ import annotations
@@ -242,6 +242,8 @@ async def test_every_fault_is_told_in_time_and_the_next_line_is_answered(
         events = await home.events()
         said = [str(e.body.text) for e in events if isinstance(e.body, Said)]
         told = [e.body for e in events if isinstance(e.body, Told)]
+        scene = await home.app.front.rooms.scene(home.room)
+        assert scene.energy == scene.capacity - len(said)
         if fault.at == "":
             server.does(SECOND)
             await home.hears("ana", "@maya are you there?")

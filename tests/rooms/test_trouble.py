@@ -98,36 +98,6 @@ async def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         assert len(heard) == 1
 
 
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        (ScriptedAnswer(text="}{ ????", outcome="malformed"), "made no sense"),
-        (ScriptedAnswer(text="", outcome="timed_out"), "took too long"),
-        (ScriptedAnswer(text="", outcome="refused"), "would not answer"),
-        (ScriptedAnswer(text="", outcome="failed"), "no model could be reached"),
-    ],
-    ids=["garbage", "never ends", "refuses", "is away"],
-)
-async def test_a_model_that_misbehaves(tmp_path: Path, answer: ScriptedAnswer, told: str) -> None:
-    """People are told once in plain words, no energy is spent, and the next line works."""
-    answers = [answer, answer]
-
-    def script(question: object) -> ScriptedAnswer:
-        return answers.pop() if answers else ScriptedAnswer(text="Here again.")
-
-    async with living(tmp_path, script) as home:
-        for _ in range(2):
-            await home.hears("ana", "@maya hello")
-        notices = [line for line in await home.lines() if line.startswith("*")]
-        assert len(notices) == 1
-        assert told in notices[0]
-        assert await home.said() == []
-        scene = await home.app.front.rooms.scene("commons")
-        assert scene.energy == scene.capacity
-        await home.hears("ana", "@maya hello?")
-        assert await home.said() == ["maya"]
-
-
 async def test_why_of_nonsense(home: Home) -> None:
     """An id that is none is an error that names it."""
     with pytest.raises(Unknown, match="01nonsense"):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import App
+from loopforge.core.people_events import PersonMet
 from loopforge.core.room_vocabulary import Heard, PersonJoined, PersonLeft, RoomOpened
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
@@ -33,12 +34,14 @@ async def test_a_room_opens_once_and_a_person_joins_once(ledger_url: str, tmp_pa
     async with two(tmp_path, ledger_url) as apps:
         for nth in range(TIMES):
             scenes = await asyncio.gather(
-                *(app.rooms.enter(f"room-{nth}", "ana", "terminal") for app in apps)
+                *(app.rooms.enter(f"room-{nth}", "ana", "terminal") for app in apps * 2)
             )
-            assert scenes[0].you == scenes[1].you
+            assert len({scene.you for scene in scenes}) == 1
             bodies = [event.body for event in await apps[0].ledger.read(f"room:room-{nth}")]
             assert sum(isinstance(body, PersonJoined) for body in bodies) == 1
             assert sum(isinstance(body, RoomOpened) for body in bodies) == 1
+        met = [event.body for event in await apps[0].ledger.read("people")]
+        assert sum(isinstance(body, PersonMet) for body in met) == 1
 
 
 async def test_a_line_is_heard_once(ledger_url: str, tmp_path: Path) -> None:

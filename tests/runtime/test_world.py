@@ -209,20 +209,6 @@ async def test_another_kind_of_stream_runs_like_a_room(stage: Stage) -> None:
     assert (await stage.ledger.verify()).sound
 
 
-async def test_a_turn_that_was_broken_off_goes_on(stage: Stage) -> None:
-    """What was shown and asked stands; the next process takes the same turn up, once."""
-    stage.script(lambda asked: ScriptedAnswer(text="yes", wait=600))
-    async with voting(stage):
-        await question(stage)
-        await stage.clock.advance(5)
-    assert await became(stage) == ["maya begins"]
-    stage.script(lambda asked: "yes")
-    async with voting(stage):
-        await stage.clock.advance(70)
-    assert (await became(stage))[-1] == "3 of 3 say yes"
-    assert (await became(stage)).count("maya begins") == 1
-
-
 @pytest.mark.parametrize("name", ["", "maya"])
 async def test_what_is_halted_ends_at_once(stage: Stage, name: str) -> None:
     """By stream or by name; the turn is over with its reason, and the others have theirs."""
